@@ -426,6 +426,8 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_small_codes(chip, diag, faults);
   pb__check_outside(chip, diag, faults);
   pb__check_gathers(chip, diag, faults);
+  pb__check_palettes(chip, diag, faults);
+  pb__check_two_of_four(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

@@ -23,6 +23,10 @@ void pb__check_banks(const pb_chip* chip, pb_diag* diag, int* faults);
 void pb__check_small_codes(const pb_chip* chip, pb_diag* diag, int* faults);
 // A memory of scope "constants". In outside.c, called by pb__check_chip.
 void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults);
+// Commands that make elements of codes and a palette. In check_palette.c, called by pb__check_chip.
+void pb__check_palettes(const pb_chip* chip, pb_diag* diag, int* faults);
+// Commands that make elements of two of four. In check_two_of_four.c, called by pb__check_chip.
+void pb__check_two_of_four(const pb_chip* chip, pb_diag* diag, int* faults);
 // Rows gathered by their numbers. In check_gather.c, called by pb__check_chip.
 void pb__check_gathers(const pb_chip* chip, pb_diag* diag, int* faults);
 // A name that appears in IR, SystemVerilog and reports: letters, digits and '_', at most so many.

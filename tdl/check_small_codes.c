@@ -48,9 +48,13 @@ static void check_reading(const pb_chip* chip, const pb_insn* insn, int operand,
                           int* faults) {
   const pb_operand* w = &insn->operands[operand];
   if (w->written || w->memory < 0 || pb_insn_moves_small_codes(insn)) return;
-  if (pb_is_outside(&chip->memories[w->memory]) && pb_insn_unpacks(insn) == PB_OP_COUNT)
-    FAULT(3336, "(set $dst, (trunc8 (sext $src))), or with zext, and a destination of I8; or one of I4",
-          "%s does more with codes of i4, '%s', than make bytes of them or copy them", insn->name, w->name);
+  if (pb_is_outside(&chip->memories[w->memory]) && pb_insn_unpacks(insn) == PB_OP_COUNT &&
+      pb_insn_palette(chip, insn) < 0 && pb_insn_two_of_four(insn) < 0)
+    FAULT(3336,
+          "(set $dst, (trunc8 (sext $src))), or with zext, and a destination of I8; or one of I4; or (set $dst, "
+          "(lookup $t, (zext $src)))",
+          "%s does more with codes of i4, '%s', than make bytes of them, look them up or copy them", insn->name,
+          w->name);
   else if (!is_widened(insn, operand))
     FAULT(3339, "(sext $a), (zext $a)", "%s takes codes of i4, '%s', and does not widen them", insn->name, w->name);
 }

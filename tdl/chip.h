@@ -252,6 +252,11 @@ int pb_unit_queue(const pb_chip* chip, int unit); // the queue whose unit it is
 // operation that widens them, PB_OP_SEXT or PB_OP_ZEXT. PB_OP_COUNT: it is no such command.
 pb_op pb_insn_unpacks(const pb_insn* insn);
 bool pb_insn_moves_small_codes(const pb_insn* insn); // it copies codes of 4 bits, two in a byte as they lie
+// The operand that is the palette of which it makes what it writes, by codes that it reads outside the chip, the
+// operand of its first node; -1: it is no such command.
+int pb_insn_palette(const pb_chip* chip, const pb_insn* insn);
+// The dim of four along which it makes elements of two of four that it reads; -1: it does not.
+int pb_insn_two_of_four(const pb_insn* insn);
 // Bytes that so many neighbouring elements take, from a whole byte on.
 static inline int64_t pb_bytes_of(pb_type type, int64_t elements) { return (elements * pb_type_bits(type) + 7) / 8; }
 // The memory outside that the instruction's windows lie in, of which there is one at most; -1: none does.

@@ -180,6 +180,65 @@ static int read_gather(const record* rec, pb_insn* insn, json_t* args, int depth
       (pb_expr_node){.op = PB_OP_LOAD, .type = insn->operands[o].type, .args = {index, -1, -1}, .operand = o});
 }
 
+static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number);
+static int two(const record* rec, pb_insn* insn, pb_op op, int a, int b);
+
+static bool walks(const pb_operand* window, int dim) {
+  for (int k = 0; k < window->rank; ++k)
+    if (window->dims[k] == dim) return true;
+  return false;
+}
+
+// The dim of four that the result walks and the operands do not; -1: there is none, or another dim like that.
+static int dim_of_four(const pb_insn* insn, const int* operands) {
+  int found = -1;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    bool read = false;
+    for (int k = 0; k < 3; ++k) read |= walks(&insn->operands[operands[k]], d);
+    if (read || !walks(&insn->operands[insn->dest], d)) continue;
+    if (found >= 0 || insn->dims[d].field >= 0 || insn->dims[d].max != 4) return -1;
+    found = d;
+  }
+  return found;
+}
+
+// (two_of_four $first, $second, $places)
+static int read_two_of_four(const record* rec, pb_insn* insn, json_t* args) {
+  int o[3] = {-1, -1, -1}, of_four = -1;
+  for (size_t k = 0; k < 3; ++k) {
+    const char* name = json_string_value(json_array_get(json_array_get(args, k), 1));
+    o[k] = name ? pb_insn_operand(insn, name) : -1;
+  }
+  bool fits = json_array_size(args) == 3 && insn->expr_count == 0;
+  for (int k = 0; k < 3; ++k) fits = fits && o[k] >= 0 && insn->operands[o[k]].memory >= 0;
+  fits = fits && insn->operands[o[2]].type == PB_I4 && insn->operands[o[0]].type == insn->operands[o[1]].type;
+  if (fits) of_four = dim_of_four(insn, o);
+  if (of_four < 0) {
+    pb__fault(rec, 3129, "(two_of_four $a, $b, $w), $w of I4, and all dims of the result but one, of fixed extent 4",
+              "two of four of no such windows");
+    return 0;
+  }
+  for (int k = 0; k < 3; ++k) insn->operands[o[k]].read = true;
+  pb_type type = insn->operands[o[0]].type;
+  int places =
+      add_node(rec, insn, (pb_expr_node){.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}, .operand = o[2]});
+  int code = add_node(rec, insn, (pb_expr_node){.op = PB_OP_ZEXT, .type = PB_I32, .args = {places, -1, -1}});
+  int low = two(rec, insn, PB_OP_AND, code, constant(rec, insn, PB_I32, 3));
+  int at =
+      add_node(rec, insn, (pb_expr_node){.op = PB_OP_INDEX, .type = PB_I32, .args = {-1, -1, -1}, .operand = of_four});
+  int is_first = add_node(rec, insn, (pb_expr_node){.op = PB_OP_EQUAL, .type = PB_I1, .args = {low, at, -1}});
+  int high = two(rec, insn, PB_OP_SHRU, code, constant(rec, insn, PB_I32, 2));
+  int is_second = add_node(rec, insn, (pb_expr_node){.op = PB_OP_EQUAL, .type = PB_I1, .args = {high, at, -1}});
+  int first =
+      add_node(rec, insn, (pb_expr_node){.op = PB_OP_LOAD, .type = type, .args = {-1, -1, -1}, .operand = o[0]});
+  int second =
+      add_node(rec, insn, (pb_expr_node){.op = PB_OP_LOAD, .type = type, .args = {-1, -1, -1}, .operand = o[1]});
+  int other = add_node(
+      rec, insn,
+      (pb_expr_node){.op = PB_OP_SELECT, .type = type, .args = {is_second, second, constant(rec, insn, type, 0)}});
+  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_SELECT, .type = type, .args = {is_first, first, other}});
+}
+
 static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number) {
   return add_node(
       rec, insn,
@@ -295,6 +354,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   if (name && !strcmp(name, "i64c")) return read_constant(rec, insn, PB_I64, args);
   if (name && !strcmp(name, "lookup")) return read_lookup(rec, insn, args, depth);
   if (name && !strcmp(name, "gather")) return read_gather(rec, insn, args, depth);
+  if (name && !strcmp(name, "two_of_four")) return read_two_of_four(rec, insn, args);
   int composed = name ? read_composed(rec, insn, name, args, depth) : -1;
   if (composed >= 0) return composed;
   for (int k = 0; name && k < (int)(sizeof operators / sizeof *operators); ++k) {
@@ -316,7 +376,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
             "floor, "
             "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "
-            "lookup, gather, f32c, i8c, i32c, i64c",
+            "lookup, gather, two_of_four, f32c, i8c, i32c, i64c",
             "semantics use '%s'", name ? name : "?");
   return 0;
 }
@@ -332,11 +392,14 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
 // Windows of BF16 and F16 hold codes of 16 bits, those of F8E4M3 and F8E5M2 of 8, as nests have them: commands move
 // them as they are, and compute with them once they are widened.
 static void take_bits(const record* rec, pb_insn* insn) {
-  bool moves = insn->reduce == PB_SET && (insn->expr_count == 1 || pb_insn_gathers(insn) >= 0);
+  const pb_expr_node* last = &insn->expr[insn->expr_count ? insn->expr_count - 1 : 0];
+  bool picks = last->op == PB_OP_LOAD; // an element as it is, perhaps one that is looked up
+  bool moves = insn->reduce == PB_SET && (picks || pb_insn_gathers(insn) >= 0);
   for (int n = 0; n < insn->expr_count; ++n) {
     pb_expr_node* node = &insn->expr[n];
     if (node->op != PB_OP_LOAD || !pb_type_is_narrow(node->type)) continue;
-    if (!moves) pb__fault(rec, 3094, "extf first", "an operation on %s", pb_type_name(node->type));
+    if (!moves || (last != node && node->args[0] < 0))
+      pb__fault(rec, 3094, "extf first", "an operation on %s", pb_type_name(node->type));
     node->type = pb_type_stored(node->type);
   }
   for (int o = 0; o < insn->operand_count; ++o)

@@ -44,6 +44,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const pb_expr_node* n = &insn->expr[node];
   char* narrow = narrow_float(insn, node, arena);
   if (narrow) return narrow;
+  if (n->op == PB_OP_INDEX) return pb_strdup(arena, insn->dims[n->operand].name);
   if (n->op == PB_OP_LOAD && n->args[0] >= 0)
     return pb_printf(arena, insn->operands[n->operand].rows < 0 ? "%s[%s]" : "row of %s at %s",
                      insn->operands[n->operand].name, expression(insn, n->args[0], arena));

@@ -28,7 +28,8 @@ static int check_insn(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, i
     if (w->written)
       FAULT(place, 3331, "a memory of the chip, or the system's",
             "%s: window '%s' writes %s, which the host alone does", insn->name, w->name, memory);
-    else if (!is_copy(insn) && pb_insn_unpacks(insn) == PB_OP_COUNT && pb_insn_gathers(insn) < 0)
+    else if (!is_copy(insn) && pb_insn_unpacks(insn) == PB_OP_COUNT && pb_insn_gathers(insn) < 0 &&
+             pb_insn_palette(chip, insn) < 0 && pb_insn_two_of_four(insn) < 0)
       FAULT(place, 3332, "a command that copies it to a memory of the chip first",
             "%s computes on window '%s' in %s, from which commands only copy", insn->name, w->name, memory);
     else if (pb_is_outside(&chip->memories[insn->operands[insn->dest].memory]))

@@ -146,6 +146,12 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // to a window of I4 on the chip: (set $dst, $src), without a box, both windows along one dim last. Copies move whole bytes,
 // of an odd number of codes the half behind them too. In a memory of the chip, or in registers, other commands read such
 // codes, and widen them at once: (sext $a), (zext $a).
+// A command may make elements of codes outside, of I4 or of I8 where elements have more bits, and a palette, a window of
+// one dim in an addressed memory of the chip: (set $dst, (lookup $t, (zext $c))). Weights of no more values than the palette
+// has elements, the zeros that fill lanes among them, then lie outside as codes in rows of an even number, and the palette
+// comes to where it is looked up by a command that copies it; where both take longer than to copy the weights, they are copied.
+// Weights of which, of each four along a sum, two at most are not 0, a command may make of these and of their places: (set $dst,
+// (two_of_four $a, $b, $w)) and nothing else, of windows in one memory outside, without a box, on a result in the chip.
 // A command that gathers rows says (set $dst, (gather $t, $i)) and does nothing else: $i is a window of I32 in a memory of
 // the chip, the table $t lies there or outside. The extent of the table's first dim is how many rows it has, and no loop:
 // what takes time are the rows that $i names. A number below 0 is row 0, one past the end the last row.
@@ -212,6 +218,7 @@ def shrr;       // right, with sign, to the nearest: halves go up. It is (shr (a
 def shra;       // the same, but negative halves go down: away from 0
 def sqrt;       // of an f32, correctly rounded
 def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their number, of a window of one dim, which nothing else walks
+def two_of_four; // (two_of_four $a, $b, $w): of elements that $a, $b and $w, of I4, do not walk, along a dim of four: $a where the low two bits of $w count them, $b where the high two do, else 0
 def gather;     // (gather $t, $i): row $i, an i32, of window $t: along its first dim, which nothing else walks and $i is kept in
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN

@@ -189,6 +189,13 @@ static void print_new_arguments(const pb_program* p, pb_text* text) {
   }
 }
 
+void pb_program_print_head(const pb_program* program, const char* extra, pb_text* text) {
+  pb_text more = {0};
+  print_new_arguments(program, &more);
+  print_head(text, program->func, more.data ? more.data : "", extra, NULL);
+  pb_text_free(&more);
+}
+
 static bool is_used(const pb_program* p, const bool* dropped, int value) {
   PB_FOR_USES (n, p, value)
     if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
@@ -196,12 +203,10 @@ static bool is_used(const pb_program* p, const bool* dropped, int value) {
 }
 
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
-  pb_text text = {0}, more = {0};
+  pb_text text = {0};
   int serial = 0;
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  print_new_arguments(p, &more);
-  print_head(&text, p->func, more.data ? more.data : "", "", NULL);
-  pb_text_free(&more);
+  pb_program_print_head(p, "", &text);
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;

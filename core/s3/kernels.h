@@ -20,6 +20,9 @@ pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass
 // go.
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
 
+// Prints the head of the program's function as pb_func_print_head does, with the constants that a pass has added.
+void pb_program_print_head(const pb_program* program, const char* extra, pb_text* text);
+
 // A callback that MLIR prints with; `text` is the pb_text.
 void pb_text_append(MlirStringRef part, void* text);
 // An attribute of the argument of a function that the value is; null: it is none, or has no such attribute.

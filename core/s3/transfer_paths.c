@@ -14,7 +14,7 @@ static bool copies(const pb_insn* insn, int from, int to, pb_type type) {
   return insn->mover ? pb_type_bits(source->type) == pb_type_bits(type) : source->type == type;
 }
 
-static bool reaches(const pb_chip* chip, int from, int to, pb_type type) {
+bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (copies(&chip->insns[i], from, to, type)) return true;
   return false;
@@ -34,10 +34,11 @@ static pb_op unpacks_to(const pb_chip* chip, int from, int to, pb_type type, uns
 }
 
 static int via_from(const pb_chip* chip, int from, int memory, pb_type type, unsigned narrow) {
-  if (reaches(chip, from, memory, type) || unpacks_to(chip, from, memory, type, narrow) != PB_OP_COUNT) return memory;
+  if (pb_transfer_copies(chip, from, memory, type) || unpacks_to(chip, from, memory, type, narrow) != PB_OP_COUNT)
+    return memory;
   for (int via = 0; via < chip->memory_count; ++via)
-    if ((reaches(chip, from, via, type) || unpacks_to(chip, from, via, type, narrow) != PB_OP_COUNT) &&
-        reaches(chip, via, memory, type))
+    if ((pb_transfer_copies(chip, from, via, type) || unpacks_to(chip, from, via, type, narrow) != PB_OP_COUNT) &&
+        pb_transfer_copies(chip, via, memory, type))
       return via;
   return -1;
 }
@@ -87,7 +88,8 @@ int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, 
   const int outside[] = {chip->constant_memory, chip->system_memory};
   for (int k = 0; k < 2; ++k) {
     *unpacks = outside[k] < 0 ? PB_OP_COUNT : unpacks_to(chip, outside[k], memory, type, narrow);
-    if (*unpacks != PB_OP_COUNT || (outside[k] >= 0 && reaches(chip, outside[k], memory, type))) return outside[k];
+    if (*unpacks != PB_OP_COUNT || (outside[k] >= 0 && pb_transfer_copies(chip, outside[k], memory, type)))
+      return outside[k];
   }
   return chip->system_memory;
 }
@@ -114,7 +116,7 @@ const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) 
 }
 
 bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type) {
-  return reaches(chip, memory, chip->system_memory, type);
+  return pb_transfer_copies(chip, memory, chip->system_memory, type);
 }
 
 // Some dim walks neighbours of what is read, and what is written by steps that a command says.

@@ -24,6 +24,9 @@ int pb_transfer_packed_to(const pb_chip* chip, int memory);
 // The memory outside from which a command copies such codes to `memory`; -1: none does.
 int pb_transfer_packed_from(const pb_chip* chip, int memory);
 
+// Whether a command copies elements of `type` from the one memory to the other.
+bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type);
+
 bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
 // Whether a command gathers rows of elements of `type` from the memory, which may be -1.
 bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type);

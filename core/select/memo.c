@@ -3,7 +3,7 @@
 #include <string.h>
 
 // All that tells one nest from another, in a row of numbers.
-enum { MEMO_WORDS = 8 + PB_FLAT_DIMS + PB_FLAT_ACCESSES * (9 + 3 * PB_FLAT_DIMS) };
+enum { MEMO_WORDS = 9 + PB_FLAT_DIMS + PB_FLAT_ACCESSES * (9 + 3 * PB_FLAT_DIMS) };
 
 typedef struct pb_memo_entry {
   uint64_t hash;
@@ -23,6 +23,7 @@ static size_t write_key(const pb_flat* nest, int64_t* key) {
   key[n++] = nest->expr_count;
   key[n++] = nest->reduce;
   key[n++] = nest->onto;
+  key[n++] = nest->counted;
   for (int d = 0; d < nest->dim_count; ++d) key[n++] = nest->extent[d];
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_flat_access* access = &nest->access[a];

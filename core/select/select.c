@@ -16,8 +16,11 @@ static void remove_dim(pb_flat* nest, int d) {
       nest->access[a].box_step[e] = nest->access[a].box_step[e + 1];
       nest->access[a].box_run[e] = nest->access[a].box_run[e + 1];
     }
+  if (nest->counted > d + 1) --nest->counted;
   --nest->dim_count;
 }
+
+static bool is_counted(const pb_flat* nest, int d) { return nest->counted == d + 1; }
 
 static bool is_tested(const pb_flat* nest, int d) {
   for (int a = 0; a < nest->access_count; ++a)
@@ -31,9 +34,9 @@ static bool walks_on(const pb_flat_access* access, const pb_flat* nest, int d) {
 
 void pb_flat_merge(pb_flat* nest) {
   for (int d = nest->dim_count - 1; d >= nest->kept; --d)
-    if (nest->extent[d] == 1 && !is_tested(nest, d)) remove_dim(nest, d);
+    if (nest->extent[d] == 1 && !is_tested(nest, d) && !is_counted(nest, d)) remove_dim(nest, d);
   for (int d = nest->kept; d + 1 < nest->dim_count;) {
-    bool joins = true;
+    bool joins = !is_counted(nest, d) && !is_counted(nest, d + 1);
     for (int a = 0; a < nest->access_count && joins; ++a) {
       const pb_flat_access* access = &nest->access[a];
       joins = walks_on(access, nest, d);
@@ -54,7 +57,7 @@ void pb_flat_merge(pb_flat* nest) {
 static bool join_tested_run(pb_flat* nest) {
   int d = nest->dim_count - 2;
   bool tested = false;
-  if (d < nest->kept) return false;
+  if (d < nest->kept || is_counted(nest, d) || is_counted(nest, d + 1)) return false;
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_flat_access* access = &nest->access[a];
     if (!walks_on(access, nest, d)) return false;
@@ -74,7 +77,8 @@ static bool join_tested_run(pb_flat* nest) {
 
 // Splits dim d into (outer, inner): d keeps the outer part, the new dim right behind it walks the inner `extent`.
 static bool flat_split(pb_flat* nest, int d, int64_t extent) {
-  if (nest->dim_count == PB_FLAT_DIMS) return false;
+  if (nest->dim_count == PB_FLAT_DIMS || is_counted(nest, d)) return false;
+  if (nest->counted > d + 1) ++nest->counted;
   for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].boxed && nest->access[a].box_rank[d] >= 0 && nest->access[a].box_run[d] > 1) return false;
   for (int e = nest->dim_count; e > d + 1; --e) nest->extent[e] = nest->extent[e - 1];
@@ -98,6 +102,7 @@ static bool flat_split(pb_flat* nest, int d, int64_t extent) {
 typedef struct search {
   const pb_insn* insn;
   const pb_chip* chip;
+  int counted; // the dim whose iteration the instruction takes as a number; -1: none
   pb_binding binding;
   int order[PB_MAX_INSN_DIMS]; // lanes first: what is left of a dim that was split for them walks whole rows
   pb_match best;
@@ -153,6 +158,7 @@ static bool in_a_byte(const pb_flat_access* access, int d) {
 
 // Can instruction dim t walk along dim d of the nest, for every window?
 static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
+  if ((s->counted == t) != is_counted(nest, d)) return false;
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_operand* window = &s->insn->operands[o];
@@ -203,6 +209,7 @@ static bool box_is_said(const search* s, const pb_flat_access* access, const pb_
 // Loops left around the instruction move each window's base: it must stay on the window's units, and a box that is
 // tested along them must still be said in every command.
 static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int* dim_of) {
+  if (is_counted(nest, d)) return false;
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_operand* window = &s->insn->operands[o];
@@ -415,6 +422,7 @@ static bool tests_neighbours(const pb_insn* insn) {
 static void search_dims(search* s, const pb_flat* merged) {
   int dim_of[PB_MAX_INSN_DIMS];
   order_dims(s);
+  s->counted = pb_insn_two_of_four(s->insn);
   if (!bases_fit(s, merged) || !rows_fit(s, merged)) return;
   assign(s, merged, 0, dim_of);
   pb_flat joined = *merged;

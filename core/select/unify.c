@@ -173,6 +173,12 @@ static bool unify_rows(const pb_insn* insn, const pb_expr_node* i, const pb_flat
   return false;
 }
 
+// The iteration of a loop, narrowed from an i64. Which loop it is the dims will say.
+static bool is_counted(const pb_flat* nest, int nn) {
+  const pb_expr_node* n = &nest->expr[nn];
+  return n->op == PB_OP_TRUNC && n->type == PB_I32 && nest->expr[n->args[0]].op == PB_OP_INDEX;
+}
+
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding) {
   const pb_expr_node* i = &insn->expr[in];
   const pb_expr_node* n = &nest->expr[nn];
@@ -185,6 +191,7 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false;
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);
   if (i->op == PB_OP_LOAD) return bind_node(insn, in, i->operand, nest, nn, binding);
+  if (i->op == PB_OP_INDEX) return is_counted(nest, nn);
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;
   if (i->op == n->op && i->type == n->type) {
     if (unify_args(insn, i, nest, n, false, binding)) return true;

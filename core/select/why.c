@@ -21,6 +21,7 @@ static const char* op_name(pb_op op) {
     const char* name;
   } names[] = {{PB_OP_LOAD, "a value read"},
                {PB_OP_CONST, "a constant"},
+               {PB_OP_INDEX, "the number of an iteration"},
                {PB_OP_ADD, "add"},
                {PB_OP_SUB, "sub"},
                {PB_OP_MUL, "mul"},

@@ -7,7 +7,8 @@
 // f16npu, whose array multiplies f16, and BYTES f8npu (WIDE_EXPONENT: those of OCP's E5M2, else of E4M3), whose array
 // multiplies floats of 8 bits; with GATHER (bf16npu_gather.td) there is a command that gathers rows of a table, as TPU
 // v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end; with
-// NEAR (bf16npu_gather_near.td) out of the sums' memory.
+// NEAR (bf16npu_gather_near.td) out of the sums' memory; with PALETTE (bf16npu_palette.td) one that looks weights of 256
+// values up by codes of 8 bits.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -84,6 +85,22 @@ def OUT : Out<5, ACT, Half> { let Summary = "factors to DRAM"; }
 def OUT_VEC : Out<6, VEC, F32> { let Summary = "f32 to DRAM"; }
 def OUT_SUM : Out<7, ACC, F32> { let Summary = "sums to DRAM"; }
 
+#ifdef PALETTE
+def TAB : Memory { let Bytes = 1024; let RowBytes = 64; let BytesPerCycle = 64; let Latency = 1; }
+def VALUES : Weights<11, TAB, Half> { let Summary = "a palette of weights to the table of such"; }
+def Coded : Window<DRAM, I8, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+def CODED_WEIGHTS : Op<WT, 12> {
+  let Summary = "codes of 8 bits to the array's memory, as the weights that a palette has for them";
+  bits<4> arg; bits<30> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<18> loc; bits<18> li; bits<14> lj; bits<4> t;
+  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">, Dim<"v", 256>]; let Latency = 6;
+  let Operands = (ins Coded:$src, Window<TAB, Half, ["v"], "t", ["elem"]>:$table,
+                      Inside<ACT, Half>:$dst);
+  let Semantics = (set $dst, (lookup $table, (zext $src))); let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
+  let Inst{3-0} = arg; let Inst{33-4} = off; let Inst{53-34} = si; let Inst{71-54} = sj; let Inst{79-72} = ni; let Inst{87-80} = nj;
+  let Inst{97-88} = nb; let Inst{115-98} = loc; let Inst{133-116} = li; let Inst{147-134} = lj; let Inst{151-148} = t;
+  let Signed = ["off"];
+}
+#endif
 #ifdef GATHER
 #ifdef NEAR
 def GatheredFrom : Window<ACC, F32, ["t", "b"], "off", ["st", "elem"], 2>;

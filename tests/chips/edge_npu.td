@@ -9,17 +9,24 @@
 // (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with
 // SMALL_CODES (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with PACKED
 // (edge_npu_packed.td) such weights lie two in a byte in the SRAM too, and the command that loads the array makes bytes
-// of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with GATHER (edge_npu_gather.td) one
-// that gathers rows of a table by their numbers.
+// of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with PALETTE (edge_npu_palette.td) one
+// that looks up weights of 16 values by codes of 4 bits, in a table of its own; with TWO_OF_FOUR
+// (edge_npu_sparse.td) one that puts two of four weights where they belong; with GATHER (edge_npu_gather.td) one that gathers
+// rows of a table by their numbers.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 32;
+#ifdef TWO_OF_FOUR
+defvar Slots = 16; // weights take three
+#else
+defvar Slots = 8;
+#endif
 
 def edge_npu : Chip {
   let Summary = "Test chip: 32x32 int8, codes by multiply and shift, no float";
   let Name = "edge_npu"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
-  let MHz = 500; let Arguments = 8; let CommandBytes = 32;
+  let MHz = 500; let Arguments = Slots; let CommandBytes = 32;
 }
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 32; let BytesPerCycle = 32; let Latency = 80; }
@@ -35,6 +42,10 @@ def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let
 
 #ifdef NARROW_ARRAY
 def WREG4 : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = !div(N, 2); let Banks = 4; let BytesPerCycle = N; }
+#endif
+
+#ifdef PALETTE
+def LUT : Memory { let Bytes = 64; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
 #endif
 
 #ifdef FENCES
@@ -67,10 +78,15 @@ def Padded : Dram<I8> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi
 defvar InSRAM = Window<SRAM, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 
 class Move<Queue q, bits<6> op> : Op<q, op> {
-  bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<19> loc; bits<18> li; bits<14> lj;
+#ifdef TWO_OF_FOUR
+  bits<4> arg; let Inst{200} = arg{3};
+#else
+  bits<3> arg;
+#endif
+  bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<19> loc; bits<18> li; bits<14> lj;
   let Mover = 1; let Latency = 6; let Buffer = 4096;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
-  let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
+  let Inst{12-10} = arg{2-0}; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{123-105} = loc; let Inst{141-124} = li; let Inst{155-142} = lj;
   let Signed = ["off"];
   let Cycles = (times $i, (times $j, (ceildiv $b, 32)));
@@ -99,6 +115,40 @@ def PACKED_WEIGHTS : Move<WT, 5> {
   let Summary = "weights of 4 bits to SRAM, two in a byte as they lie";
   let Operands = (ins PackedOutside:$src, Window<SRAM, I4, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
+}
+#endif
+#ifdef TWO_OF_FOUR
+class Kept<Type t, string slot, string base, string step> : Window<Constants, t, ["g", "b"], base, [step, "elem"], 1> { let Slot = slot; }
+def FirstKept : Kept<I8, "arg", "off", "si">;
+def SecondKept : Kept<I8, "arg2", "off2", "si">;
+def Places : Kept<I4, "arg3", "off3", "sp">;
+def SPARSE_WEIGHTS : Op<WT, 5> {
+  let Summary = "weights of which two of four are not 0, and their places, to SRAM, all of them";
+  bits<4> arg; bits<28> off; bits<4> arg2; bits<28> off2; bits<4> arg3; bits<28> off3; bits<14> si; bits<14> sp; bits<8> ng; bits<10> nb;
+  bits<19> loc; bits<16> li; bits<14> lj;
+  let Dims = [Dim<"g", 255, "ng">, Dim<"r", 4>, Dim<"b", 1023, "nb">]; let Latency = 6;
+  let Operands = (ins FirstKept:$first, SecondKept:$second, Places:$places,
+                      Window<SRAM, I8, ["g", "r", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, (two_of_four $first, $second, $places)); let Cycles = (times $g, (times 4, (ceildiv $b, 32)));
+  let Shared = ["si"]; let Signed = ["off", "off2", "off3"];
+  let Inst{13-10} = arg; let Inst{41-14} = off; let Inst{45-42} = arg2; let Inst{73-46} = off2; let Inst{77-74} = arg3;
+  let Inst{105-78} = off3; let Inst{119-106} = si; let Inst{133-120} = sp; let Inst{141-134} = ng; let Inst{151-142} = nb;
+  let Inst{170-152} = loc; let Inst{186-171} = li; let Inst{200-187} = lj;
+}
+#endif
+#ifdef PALETTE
+def VALUES : Move<WT, 5> {
+  let Summary = "a palette of 16 weights to the table of such";
+  let Operands = (ins Dram<I8, Constants>:$src, Window<LUT, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+}
+def CODED_WEIGHTS : Move<WT, 6> {
+  let Summary = "codes of 4 bits to SRAM, as the weights that a palette has for them";
+  bits<2> table;
+  let Mover = 0; let Buffer = 0; let Inst{157-156} = table;
+  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">, Dim<"t", 16>];
+  let Operands = (ins Dram<I4, Constants>:$src, Window<LUT, I8, ["t"], "table", ["elem"]>:$t, InSRAM:$dst);
+  let Semantics = (set $dst, (lookup $t, (zext $src)));
 }
 #endif
 def PARAMETERS : Move<WT, 3> {

@@ -24,6 +24,8 @@ SMALL = "../chips/edge_npu.td#define FLASH\n#define SMALL_CODES\n"
 GATHER = "../chips/bf16npu.td#define GATHER\n"
 BYTES = "../chips/bf16npu.td#define BYTES\n"
 PACKED = "../chips/edge_npu.td#define FLASH\n#define PACKED\n"
+PALETTE = "../chips/edge_npu.td#define FLASH\n#define PALETTE\n"
+SPARSE = "../chips/edge_npu.td#define FLASH\n#define TWO_OF_FOUR\n"
 STATE = "../chips/tinynpu.td#define STRIDES_IN_STATE\n"
 NVDLA, ASCEND, VECTORS, CORES = "../chips/nvdla.td", "../chips/ascend.td", "../chips/vectornpu.td", "../chips/fourcore.td"
 
@@ -101,6 +103,10 @@ FAULTS = [
     (PACKED, "codes of 4 bits without their sign", ["SMALL_TILE", "MULTIPLY", "SCALE"], "(set $d, (trunc8 (sext $s)))", "(set $d, (trunc8 (zext $s)))"),
     (PACKED, "such codes from whole rows on alone", ["SMALL_TILE", "UNSIGNED_TILE", "MULTIPLY", "SCALE"],
      "let Inst{26-12} = src; let Inst{34-27} = step;\n}\n#ifdef NARROW_ARRAY", "let Inst{26-13} = src{14-1}; let Inst{200} = src{0}; let Inst{34-27} = step;\n}\n#ifdef NARROW_ARRAY"),
+    (PALETTE, "every second place of a palette", ["CODED_WEIGHTS"], "let Inst{157-156} = table;", "let Inst{157} = table{1}; let Inst{200} = table{0};"),
+    (PALETTE, "half of a palette", ["CODED_WEIGHTS"], 'Dim<"t", 16>', 'Dim<"t", 8>'),
+    (SPARSE, "the two of four changed over", ["SPARSE_WEIGHTS"], "(two_of_four $first, $second, $places)", "(two_of_four $second, $first, $places)"),
+    (SPARSE, "places of the group before", ["SPARSE_WEIGHTS"], "let Inst{133-120} = sp;", "let Inst{133-121} = sp{13-1}; let Inst{201} = sp{0};"),
     (GATHER, "NaN becomes 0", ["RELU"], "(select (less $x, Zero), Zero, $x)", "(max $x, Zero)"),
     (GATHER, "NaN loses", ["MAXIMUM"], "(maximum $x, Zero)", "(max $x, Zero)"),
     (GATHER, "a mask that sets", ["MASK"], "(and (bitcast $x), $m)", "(or (bitcast $x), $m)"),

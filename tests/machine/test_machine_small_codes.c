@@ -1,4 +1,5 @@
 // Codes of 4 bits in the chip's own memories: edge_npu_packed.td, whose array's weights lie two in a byte in its SRAM.
+// And those that come as a palette's, or as places of two of four: edge_npu_palette.td, edge_npu_sparse.td.
 #include "kernel.h"
 
 #include <setjmp.h>
@@ -111,11 +112,91 @@ static void codes_are_ordered(void** state) {
   kernel_refused(&k, "race");
 }
 
+// ---- a palette ----
+
+static const char* const values = "arg=0 off=0 si=0 sj=0 ni=1 nj=1 nb=64 loc=0 li=0 lj=0"; // of four, all of the table
+static const char* const coded = "arg=1 off=0 si=0 sj=0 ni=1 nj=1 nb=16 loc=64 li=0 lj=0 table=3";
+
+static int8_t value(int k) { return (int8_t)(k * 37 - 90); }
+
+static uint64_t open_palette(kernel* k) {
+  static int8_t palettes[64];
+  static uint8_t packed[8];
+  for (int e = 0; e < 64; ++e) palettes[e] = value(e);
+  for (int e = 0; e < 16; e += 2) packed[e / 2] = (uint8_t)((15 - e) | (14 - e) << 4);
+  kernel_open(k, PB_SOURCE_DIR "/tests/chips/edge_npu_palette.td", NULL);
+  kernel_constants(k, palettes, sizeof palettes);
+  kernel_constants(k, packed, sizeof packed);
+  return kernel_argument(k, NULL, 16);
+}
+
+static void codes_are_looked_up(void** state) {
+  (void)state;
+  kernel k;
+  int8_t y[16];
+  uint64_t to = open_palette(&k);
+  put(&k, "VALUES", values, "", "");
+  put(&k, "CODED_WEIGHTS", coded, "", "ST");
+  put(&k, "OUT", "arg=2 off=0 si=0 sj=0 ni=1 nj=1 nb=16 loc=64 li=0 lj=0", "WT", "");
+  if (kernel_run(&k)) fail_msg("%s", k.ops->last_fault(k.device));
+  assert_int_equal(k.ops->copy_out(k.device, to, y, sizeof y), 0);
+  for (int e = 0; e < 16; ++e) assert_int_equal(y[e], value(48 + 15 - e));
+  assert_int_equal(kernel_counter(&k, "constants.read"), 64 + 8);
+  kernel_close(&k);
+}
+
+static void palettes_must_be_there(void** state) {
+  (void)state;
+  kernel k;
+  open_palette(&k);
+  put(&k, "VALUES", "arg=0 off=0 si=0 sj=0 ni=1 nj=1 nb=63 loc=0 li=0 lj=0", "", "");
+  put(&k, "CODED_WEIGHTS", coded, "", "");
+  kernel_refused(&k, "operand 't' reads bytes [48, 64) of LUT; byte 63 is uninitialised");
+}
+
+// ---- two of four ----
+
+enum { GROUPS = 3, LANES = 32 };
+
+static int8_t kept(int group, int lane, int which) { return (int8_t)(group * 50 + lane * 2 + which * 7 - 90); }
+static int place_of(int group, int lane, int which) { return (group + lane + which * (1 + lane % 3)) % 4; }
+
+static void two_of_four_are_put_where_they_belong(void** state) {
+  (void)state;
+  kernel k;
+  static int8_t two[2][GROUPS * LANES];
+  static uint8_t places[GROUPS * LANES / 2];
+  int8_t y[GROUPS * 4 * LANES];
+  for (int e = 0; e < GROUPS * LANES; ++e) {
+    int group = e / LANES, lane = e % LANES, code = place_of(group, lane, 0) | place_of(group, lane, 1) << 2;
+    for (int p = 0; p < 2; ++p) two[p][e] = kept(group, lane, p);
+    places[e / 2] = (uint8_t)(e % 2 ? places[e / 2] | code << 4 : code);
+  }
+  kernel_open(&k, PB_SOURCE_DIR "/tests/chips/edge_npu_sparse.td", NULL);
+  for (int p = 0; p < 2; ++p) kernel_constants(&k, two[p], sizeof two[p]);
+  kernel_constants(&k, places, sizeof places);
+  uint64_t to = kernel_argument(&k, NULL, sizeof y);
+  put(&k, "SPARSE_WEIGHTS", "arg=0 off=0 arg2=1 off2=0 arg3=2 off3=0 si=32 sp=16 ng=3 nb=32 loc=64 li=128 lj=32", "",
+      "ST");
+  put(&k, "OUT", "arg=3 off=0 si=0 sj=0 ni=1 nj=1 nb=384 loc=64 li=0 lj=0", "WT", "");
+  if (kernel_run(&k)) fail_msg("%s", k.ops->last_fault(k.device));
+  assert_int_equal(k.ops->copy_out(k.device, to, y, sizeof y), 0);
+  for (int e = 0; e < GROUPS * 4 * LANES; ++e) {
+    int group = e / LANES / 4, at = e / LANES % 4, lane = e % LANES;
+    assert_int_equal(y[e], at == place_of(group, lane, 0)   ? kept(group, lane, 0)
+                           : at == place_of(group, lane, 1) ? kept(group, lane, 1)
+                                                            : 0);
+  }
+  assert_int_equal(kernel_counter(&k, "constants.read"), 2 * GROUPS * LANES + GROUPS * LANES / 2);
+  kernel_close(&k);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(codes_are_widened),   cmocka_unit_test(whole_bytes_are_copied),
-      cmocka_unit_test(codes_must_be_there), cmocka_unit_test(both_memories_are_bounded),
-      cmocka_unit_test(codes_are_ordered),
+      cmocka_unit_test(codes_are_widened),      cmocka_unit_test(whole_bytes_are_copied),
+      cmocka_unit_test(codes_must_be_there),    cmocka_unit_test(both_memories_are_bounded),
+      cmocka_unit_test(codes_are_ordered),      cmocka_unit_test(codes_are_looked_up),
+      cmocka_unit_test(palettes_must_be_there), cmocka_unit_test(two_of_four_are_put_where_they_belong),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

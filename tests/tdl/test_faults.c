@@ -93,6 +93,30 @@ typedef struct row {
   "let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; let Inst{55-48} = nb; let Inst{59-56} = si; "  \
   "}\n"
 #define SMALL_HERE(base) "Window<BUF, I4, [\"b\"], \"" base "\", [\"elem\"], 1>"
+// A command that makes elements of two of four.
+#define SPARSE(first, places, to, four, semantics)                                                                     \
+  "def SPARSE : Instruction<LD> { bits<2> arg; bits<16> off; bits<2> too; bits<16> loc; bits<8> nb; bits<16> t; "      \
+  "bits<16> u; bits<4> s; let Dims = [Dim<\"b\", 255, \"nb\">, Dim<\"r\", " four ">]; let Operands = (ins " first      \
+  ":$a, OfMemToo:$b, " places ":$w, " to ":$dst); let Semantics = " semantics "; let Cycles = (plus $b, 0); "          \
+  "let Inst{7-0} = 0x0e; let Inst{13-12} = arg; let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; " \
+  "let Inst{55-48} = nb; let Inst{71-56} = t; let Inst{87-72} = u; let Inst{91-88} = s; }\n"
+#define PART(name, type, base, more)                                                                                   \
+  "def " name " : Window<MEM, " type ", [\"b\"], \"" base "\", [\"elem\"], 1> { " more " }\n"
+#define PARTS                                                                                                          \
+  PART("OfMem", "I8", "off", "let Slot = \"arg\";")                                                                    \
+  PART("OfMemToo", "I8", "t", "let Slot = \"too\";") PART("Places", "I4", "u", "let Slot = \"s\";")
+#define FOURS "Window<BUF, I8, [\"b\", \"r\"], \"loc\", [\"4\", \"elem\"], 1>"
+#define PUT "(set $dst, (two_of_four $a, $b, $w))"
+#define SPARSELY(parts, first, places, to, four, semantics, code, word)                                                \
+  { "def LOOK :", parts SPARSE(first, places, to, four, semantics) "def LOOK :", "", code, word }
+// A command that makes elements of codes and a palette; and one in place of another.
+#define CODED(codes, palette, size)                                                                                    \
+  "def CODED : Instruction<LD> { bits<2> arg; bits<16> off; bits<2> too; bits<16> loc; bits<8> nb; bits<16> t; "       \
+  "let Dims = [Dim<\"b\", 255, \"nb\">, Dim<\"e\", " size ">]; let Operands = (ins " codes ":$src, " palette           \
+  ":$t, " HERE ":$dst); let Semantics = (set $dst, (lookup $t, (zext $src))); let Cycles = (plus $b, 0); "             \
+  "let Inst{7-0} = 0x0d; let Inst{13-12} = arg; let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; " \
+  "let Inst{55-48} = nb; let Inst{71-56} = t; }\n"
+#define PALETTE(memory) "Window<" memory ", I8, [\"e\"], \"t\", [\"elem\"]>"
 #define OF_MEM "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 // A command that gathers rows of a table of MEM, by numbers in SUM, to BUF; and what is in its place.
 #define TABLE "Window<MEM, I8, [\"t\", \"b\"], \"off\", [\"st\", \"elem\"], 1>"
@@ -419,6 +443,26 @@ static const row rows[] =
             3332, "computes on window 'src' in ROM"),
     {"def LOOK :", OF_MEM SMALL("OfMem", HERE, "(trunc8 (add (sext $src), (i32c 1)))") "def LOOK :", "", 3336,
      "does more with codes of i4, 'src'"},
+    // by a palette
+    {"def LOOK :", OF_MEM CODED("OfMem", PALETTE("BUF"), "32") "def LOOK :", "", 3348,
+     "the palette 't' has 32 elements, and 'src' is of i4"},
+    {"def LOOK :", OF_MEM CODED("OfMem", PALETTE("SUM"), "16") "def LOOK :", "", 3347, "brings the palette 't' to SUM"},
+    {"def LOOK :",
+     OF_MEM
+     "def OfPalette : Window<MEM, I8, [\"e\"], \"t\", [\"elem\"]> { let Slot = \"too\"; }\n" CODED("OfMem", "OfPalette",
+                                                                                                   "16") "def LOOK :",
+     "", 3346, "CODED: the palette 't' lies in MEM"},
+    // two of four
+    SPARSELY(PARTS, "OfMem", "OfMem", FOURS, "4", PUT, 3129, "two of four of no such windows"),
+    SPARSELY(PARTS, "OfMem", "Places", FOURS, "8", PUT, 3129, "two of four of no such windows"),
+    SPARSELY(PARTS, "OfMem", "Places", HERE, "4", PUT, 3129, "two of four of no such windows"),
+    SPARSELY(PARTS, "OfMem", "Places", FOURS, "4", "(set $dst, (max (two_of_four $a, $b, $w), $a))", 3349,
+             "SPARSE does more with two of four"),
+    SPARSELY(PARTS, "OfMem", "Places", FOURS, "4", "(acc_add $dst, (two_of_four $a, $b, $w))", 3349,
+             "SPARSE does more with two of four"),
+    SPARSELY(PARTS "def ToMem : Window<MEM, I8, [\"b\", \"r\"], \"loc\", [\"4\", \"elem\"], 1> { let Slot = \"s\"; }\n",
+             "OfMem", "Places", "ToMem", "4", PUT, 3350, "SPARSE puts two of four into MEM"),
+    SPARSELY(PARTS, HERE, "Places", FOURS, "4", PUT, 3351, "of window 'a', which lies elsewhere"),
     // in a memory of the chip they are copied, and widened by whatever reads them
     {"def LOOK :",
      OF_MEM "def ToMem : Window<MEM, I4, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" SMALL(

@@ -613,6 +613,16 @@ static void gather_row(const element* e, const judge_node* n, const row* r, judg
   }
 }
 
+// The low two bits of the third name the place of the first, the high two that of the second.
+static void put_two_of_four(const element* e, const judge_node* n, const row* r, judge_value* to) {
+  for (int t = 0; t < r->count; ++t) {
+    uint32_t here = (uint32_t)(e->at[n->operand] + (r->dim == n->operand ? t : 0)), places = r->nodes[n->args[2]][t].u;
+    to[t] = (judge_value){.w = 0};
+    if ((places >> 2 & 3) == here) to[t] = r->nodes[n->args[1]][t];
+    if ((places & 3) == here) to[t] = r->nodes[n->args[0]][t];
+  }
+}
+
 static judge_value apply(const judge* j, const judge_node* n, judge_type from, judge_value a, judge_value b,
                          judge_value third) {
   switch (n->op) {
@@ -684,6 +694,8 @@ static const judge_value* compute(const element* e, row* r) {
       look_row_up(e, n, r, r->nodes[k]);
     else if (n->op == JUDGE_GATHER)
       gather_row(e, n, r, r->nodes[k]);
+    else if (n->op == JUDGE_TWO_OF_FOUR)
+      put_two_of_four(e, n, r, r->nodes[k]);
     else if (n->op == JUDGE_SEXT || n->op == JUDGE_BITCAST)
       memcpy(r->nodes[k], a, (size_t)r->count * sizeof *a);
     else if (n->op != JUDGE_IMMEDIATE && n->op != JUDGE_NUMBER)

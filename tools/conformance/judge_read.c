@@ -212,53 +212,30 @@ static bool read_operands(reader* r, const json_t* record, judge_insn_record* in
 static const struct {
   const char* name;
   judge_op op;
-} operators[] = {{"add", JUDGE_ADD},
-                 {"sub", JUDGE_SUB},
-                 {"mul", JUDGE_MUL},
-                 {"div", JUDGE_DIV},
-                 {"max", JUDGE_MAX},
-                 {"min", JUDGE_MIN},
-                 {"sext", JUDGE_SEXT},
-                 {"zext", JUDGE_ZEXT},
-                 {"sitofp", JUDGE_SITOFP},
-                 {"trunc8", JUDGE_TRUNC8},
-                 {"sqrt", JUDGE_SQRT},
-                 {"lookup", JUDGE_LOOKUP},
-                 {"gather", JUDGE_GATHER},
-                 {"fptosi8", JUDGE_FPTOSI8},
-                 {"less", JUDGE_LESS},
-                 {"select", JUDGE_SELECT},
-                 {"roundeven", JUDGE_ROUNDEVEN},
-                 {"and", JUDGE_AND},
-                 {"or", JUDGE_OR},
-                 {"xor", JUDGE_XOR},
-                 {"shl", JUDGE_SHL},
-                 {"shr", JUDGE_SHR},
-                 {"shru", JUDGE_SHRU},
-                 {"shrr", JUDGE_SHRR},
-                 {"shra", JUDGE_SHRA},
-                 {"sat8", JUDGE_SAT8},
-                 {"trunc16", JUDGE_TRUNC16},
-                 {"trunc32", JUDGE_TRUNC32},
-                 {"sext64", JUDGE_SEXT64},
-                 {"zext64", JUDGE_ZEXT64},
-                 {"equal", JUDGE_EQUAL},
-                 {"exp2", JUDGE_EXP2},
-                 {"recip", JUDGE_RECIP},
-                 {"rsqrt", JUDGE_RSQRT},
-                 {"extf", JUDGE_EXTF},
-                 {"truncf", JUDGE_TRUNCF},
-                 {"bitcast", JUDGE_BITCAST},
-                 {"floor", JUDGE_FLOOR},
-                 {"ceil", JUDGE_CEIL},
-                 {"whole", JUDGE_WHOLE},
-                 {"maximum", JUDGE_MAXIMUM},
-                 {"minimum", JUDGE_MINIMUM},
-                 {"neg", JUDGE_NEG},
-                 {"abs", JUDGE_ABS},
-                 {"less_equal", JUDGE_LESS_EQUAL},
-                 {"lessu", JUDGE_LESSU},
-                 {"zext8", JUDGE_ZEXT8}};
+} operators[] = {{"add", JUDGE_ADD},         {"sub", JUDGE_SUB},
+                 {"mul", JUDGE_MUL},         {"div", JUDGE_DIV},
+                 {"max", JUDGE_MAX},         {"min", JUDGE_MIN},
+                 {"sext", JUDGE_SEXT},       {"zext", JUDGE_ZEXT},
+                 {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8},
+                 {"sqrt", JUDGE_SQRT},       {"lookup", JUDGE_LOOKUP},
+                 {"gather", JUDGE_GATHER},   {"two_of_four", JUDGE_TWO_OF_FOUR},
+                 {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},
+                 {"select", JUDGE_SELECT},   {"roundeven", JUDGE_ROUNDEVEN},
+                 {"and", JUDGE_AND},         {"or", JUDGE_OR},
+                 {"xor", JUDGE_XOR},         {"shl", JUDGE_SHL},
+                 {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},
+                 {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
+                 {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16},
+                 {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
+                 {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},
+                 {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
+                 {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},
+                 {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST},
+                 {"floor", JUDGE_FLOOR},     {"ceil", JUDGE_CEIL},
+                 {"whole", JUDGE_WHOLE},     {"maximum", JUDGE_MAXIMUM},
+                 {"minimum", JUDGE_MINIMUM}, {"neg", JUDGE_NEG},
+                 {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
+                 {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -321,6 +298,25 @@ static int read_number(reader* r, const json_t* args, const char* name, judge_in
   return add_node(r, insn, n);
 }
 
+static bool walks(const judge_operand* window, int dim) {
+  for (int k = 0; k < window->rank; ++k)
+    if (window->dims[k] == dim) return true;
+  return false;
+}
+
+// The dim of four that the result walks, and what is read does not.
+static int dim_of_four(const judge_insn_record* insn, const judge_node* n) {
+  for (int d = 0; d < insn->dim_count; ++d) {
+    bool read = n->args[2] < 0;
+    for (int k = 0; k < 3 && !read; ++k) {
+      const judge_node* load = &insn->nodes[n->args[k]];
+      read = load->op != JUDGE_LOAD || walks(&insn->operands[load->operand], d);
+    }
+    if (!read && walks(&insn->operands[insn->dest], d) && insn->dims[d].max == 4) return d;
+  }
+  return -1;
+}
+
 static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn) {
   const char* name = text(json_object_get(dag, "operator"), "def");
   const json_t* args = json_object_get(dag, "args");
@@ -345,6 +341,8 @@ static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn)
     n.type = table->type;
   } else
     n.type = result_type(insn, &n);
+  if (n.op == JUDGE_TWO_OF_FOUR && (n.operand = dim_of_four(insn, &n)) < 0)
+    return wrong(r, "%s: two of four along no dim", insn->name), -1;
   return add_node(r, insn, n);
 }
 

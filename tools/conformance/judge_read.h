@@ -36,7 +36,8 @@ typedef enum judge_op {
   JUDGE_TRUNC8,
   JUDGE_SQRT,
   JUDGE_LOOKUP,
-  JUDGE_GATHER, // of rows
+  JUDGE_GATHER,      // of rows
+  JUDGE_TWO_OF_FOUR, // operand: the dim along which
   JUDGE_FPTOSI8,
   JUDGE_LESS,
   JUDGE_SELECT,

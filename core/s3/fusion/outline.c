@@ -12,6 +12,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/fusion/fusion.h"
+#include "core/s3/fusion/splits.h"
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/flat.h"
@@ -36,6 +37,7 @@ typedef struct outliner {
   bool* staged;    // by group: it is of several stages
   int group_count;
   pb_groups groups; // the same, once every nest has one
+  pb_splits splits; // constants that kernels take in another form
   pb_table kernels; // numbers of kernel functions by their text without the name
   pb_text functions, calls;
   int serial;
@@ -327,6 +329,8 @@ enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's step
 typedef struct signature {
   int values[MOST_ARGUMENTS];
   int count, locals[MOST_LOCALS], local_count;
+  const pb_split* splits[MOST_LOCALS]; // constants of which it has the parts
+  int split_count;
 } signature;
 
 static bool inside_group(const outliner* o, int value, int group) {
@@ -342,12 +346,33 @@ static bool contains(const int* items, int count, int item) {
   return false;
 }
 
-static pb_status collect(outliner* o, int group, signature* s) {
+static bool read_once(const outliner* o, int value, int group) {
+  int reads = 0;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
+    for (int a = 0; a < o->program.nests[n].access_count; ++a) reads += o->program.value_of[n][a] == value;
+  return reads == 1;
+}
+
+// Whether access a of the nest is weights that the kernel takes in parts.
+static bool takes_split(outliner* o, int group, int n, int a, signature* s) {
+  if (o->staged[group] || s->split_count == MOST_LOCALS) return false;
+  const pb_split* split = pb_split_weights(&o->splits, n, a);
+  if (!split || !read_once(o, o->program.value_of[n][a], group)) return false;
+  if (s->count + split->form.part_count > MOST_ARGUMENTS) return false;
+  s->splits[s->split_count++] = split;
+  for (int p = 0; p < split->form.part_count; ++p) s->values[s->count++] = split->parts[p];
+  return true;
+}
+
+// splits: weights may be taken apart.
+static pb_status collect(outliner* o, int group, bool splits, signature* s) {
+  *s = (signature){0};
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     for (int a = 0; a < o->program.nests[n].access_count; ++a) {
       int v = o->program.value_of[n][a];
       bool local = inside_group(o, v, group);
       if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
+      if (splits && takes_split(o, group, n, a, s)) continue;
       if (s->count == MOST_ARGUMENTS || s->local_count == MOST_LOCALS)
         return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL,
                               "too many tensors in one kernel");
@@ -401,6 +426,8 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
+    for (int j = 0; j < s->split_count; ++j)
+      if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
   }
   pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");
@@ -410,6 +437,8 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, "\n");
   }
   int serial = 0;
+  pb_splits_print(&o->splits, s->splits, s->split_count, s->values, named ? o->program.nests[o->last[group]].name : "",
+                  &serial, text);
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     pb_nest nest = o->program.nests[n];
     if (!named) nest.name = "";
@@ -420,6 +449,8 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
         if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%a%d", k);
       for (int k = 0; k < s->local_count; ++k)
         if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%t%d", k);
+      for (int k = 0; k < s->split_count; ++k)
+        if (s->splits[k]->whole == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%s%d", k);
     }
     pb_nest_print(text, &nest, 1, &serial);
   }
@@ -485,10 +516,11 @@ static void print_call(outliner* o, int group, const signature* s, int kernel, b
 }
 
 static pb_status emit_group(outliner* o, int group) {
-  signature s = {0};
+  signature s;
   int64_t length = 0;
   int nests = 0;
-  PB_TRY(collect(o, group, &s));
+  PB_TRY(collect(o, group, true, &s));
+  if (s.split_count && s.count > o->unit->chip->arguments) PB_TRY(collect(o, group, false, &s));
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
   bool flat = nests == 1 && is_flat(o, o->last[group], &length);
   pb_text text = {0};
@@ -508,7 +540,7 @@ static pb_status emit_group(outliner* o, int group) {
 static pb_status print_program(outliner* o) {
   pb_text text = {0};
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
-  pb_func_print_head(&text, o->program.func, "pb.host", NULL);
+  pb_program_print_head(&o->program, "pb.host", &text);
   for (int v = 0; v < o->program.value_count; ++v) {
     if (!is_local(o, v) || (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
       continue;
@@ -551,6 +583,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
   if (!o.cached) pb_fuse_reductions(unit, &o.groups, o.staged);
+  pb_splits_begin(unit, &o.program, &o.splits);
   if (status == PB_OK) status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);
   pb_text_free(&o.functions);

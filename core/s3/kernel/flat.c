@@ -2,6 +2,7 @@
 
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
+#include "core/s3/stored_form.h"
 #include "core/s3/transfer_paths.h"
 
 #include <assert.h>
@@ -37,6 +38,9 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
                     .reduce = nest->reduce,
                     .onto = nest->part && !strcmp(nest->part, "add")};
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int n = 0; n < nest->expr_count; ++n)
+    if (nest->expr[n].op == PB_OP_INDEX)
+      flat->counted = !flat->counted || flat->counted == 1 + nest->expr[n].operand ? 1 + nest->expr[n].operand : -1;
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     flat->access[a] = (pb_flat_access){.memory = PB_ANY_MEMORY,
@@ -113,6 +117,12 @@ void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_
   }
 }
 
+pb_type pb_flat_tensor_lies(const pb_nest* nest, int a) {
+  pb_type type = nest->access[a].type;
+  bool coded = type == PB_I8 && pb_nest_takes_codes(nest) && pb_coded_bits(nest->access[a].memref) == 4;
+  return coded ? PB_U4 : type;
+}
+
 void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
   const pb_access* from = &nest->access[access];
   pb_op unpacks = PB_OP_COUNT;
@@ -120,7 +130,10 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
   bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
   if (constant && flat->access[access].rows && pb_transfer_gathers(chip, chip->constant_memory, from->type))
     memory = chip->constant_memory;
-  if (constant && flat->access[access].type == PB_I4)
+  const pb_insn* expands = constant && nest->access_count > 2 ? pb_expanding(chip, nest, to) : NULL;
+  if (expands)
+    memory = expands->operands[expands->expr[0].operand].memory;
+  else if (constant && flat->access[access].type == PB_I4)
     memory = pb_transfer_packed_from(chip, to);
   else if (copies(nest) && access == 0 && constant)
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);

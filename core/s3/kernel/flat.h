@@ -21,6 +21,9 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
 // made lies in the arena.
 void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_flat* flat);
 
+// As what the elements lie outside of the tensor that access a reads: codes of 4 bits of a stored form as PB_U4, all
+// others as they are.
+pb_type pb_flat_tensor_lies(const pb_nest* nest, int a);
 // The same for an access to a tensor, which lies outside. `to`: where the nest's result lies. Constants that the nest
 // copies there may lie in a memory of their own, and two codes in a byte: then the nest is flattened as the command
 // that makes bytes of those.

@@ -5,6 +5,7 @@
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/small_codes.h"
+#include "core/s3/stored_form.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
@@ -28,13 +29,24 @@ static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
   return PB_OK;
 }
 
+// The nest that makes the value of the parts of a stored form; NULL: it is no such value.
+static const pb_nest* expansion_of(const pb_program* p, int value) {
+  if (p->values[value].kind != PB_VALUE_LOCAL) return NULL;
+  PB_FOR_USES (n, p, value)
+    if (pb_program_writes(p, n, value) && pb_nest_expands(&p->nests[n])) return &p->nests[n];
+  return NULL;
+}
+
 static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* diag) {
   bool weight[PB_NEST_ACCESSES] = {0};
+  const int* value_of = g->program->value_of[g->main_index];
   for (int a = 0; a < g->main.access_count; ++a)
-    weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
+    weight[a] = g->program->values[value_of[a]].kind == PB_VALUE_CONST || expansion_of(g->program, value_of[a]);
   if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return PB_OK;
   g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
   g->x = g->roles.x;
+  g->expands = expansion_of(g->program, value_of[g->roles.w]);
+  if (g->expands) g->main.access[g->roles.w].memref = g->expands->access[0].memref;
   if (g->contraction) {
     g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
     return PB_OK;

@@ -19,6 +19,9 @@ typedef struct pb_group {
   int x;                                           // the access that the plan's x_level is about
   int prologue_count, prologues[PB_MAX_PROLOGUES]; // nests that make x, to be sliced into the tile
   pb_around around;                                // its epilogues, over main's dims
+  // The nest that makes the weights of the parts of their stored form: main reads the first part in their place. NULL:
+  // none does.
+  const pb_nest* expands;
   const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
   pb_contraction_dims roles, insn_roles;
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles

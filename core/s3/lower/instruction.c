@@ -280,6 +280,9 @@ static void print_node(body* b, const pb_chip* chip, int id) {
   case PB_OP_LOAD:
     print_load(b, chip, id);
     break;
+  case PB_OP_INDEX:
+    line(b, "%%e%d = arith.index_cast %%i%d : index to i32", id, n->operand);
+    break;
   case PB_OP_IMM:
     print_immediate(b, id);
     break;

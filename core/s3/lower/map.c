@@ -77,7 +77,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   pb_type lies[PB_NEST_ACCESSES];
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
-    lies[a] = b ? b->lies : nest->access[a].type;
+    lies[a] = b ? b->lies : pb_flat_tensor_lies(nest, a);
   }
   pb_flat_lies(nest, lies, &m->unit->pass, flat);
   for (int a = 0; a < nest->access_count; ++a) {

@@ -39,7 +39,9 @@ static pb_status add_buffer(reader* r, MlirValue ir, pb_tiled_buffer** added) {
   pb_access_of_value(ir, &b->shape);
   b->lies = b->shape.type;
   b->memory = pb_memref_memory(r->unit->chip, ir);
-  return PB_OK;
+  if (b->memory >= 0) return PB_OK;
+  return pb_error(r->unit->diag, (pb_place){.what = pb_func_name(r->func, &r->unit->pass)}, 4026,
+                  "a memory of the description", "a buffer lies in a memory that %s lacks", r->unit->chip->name);
 }
 
 // Tensors that stay on the chip from kernel to kernel.

@@ -45,9 +45,16 @@ static void print_stage(pb_text* text, const pb_plan* plan) {
     pb_text_add(text, ", parts = array<i64: %lld, %lld>", (long long)plan->row_parts, (long long)plan->column_parts);
 }
 
+// As what the weights lie outside, where that is not as their elements.
+static void print_form(pb_text* text, const pb_group* group) {
+  if (group->expands)
+    pb_text_add(text, ", w_form = \"%s\"", pb_nest_gathers(group->expands) ? "palette" : "two of four");
+}
+
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
+  const pb_group* of = group;
   int producers = 0;
   for (int d = 0; d < main->dim_count; ++d) tile[d] = tile_of(plan, main, d);
   pb_text_add(text, "{");
@@ -57,8 +64,11 @@ void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   for (const pb_plan* p = plan->producer; p; p = p->producer, ++producers) {
     pb_text_add(text, ", producer = {");
     print_stage(text, p);
+    of = of ? of->producer : NULL;
+    if (of) print_form(text, of);
   }
   while (producers-- > 0) pb_text_add(text, "}");
+  print_form(text, group);
   if (group->contraction) pb_text_add(text, ", instruction = \"%s\"", group->contraction->name);
   pb_text_add(text, ", cycles = %lld : i64, bound = \"%s\"}", (long long)plan->cycles, plan->bound);
 }
@@ -76,8 +86,8 @@ static pb_status refuse(const source* from, const char* field) {
 
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
-  static const char* const others[] = {"bands",       "extents", "tile",  "parts",   "image_depth",
-                                       "instruction", "cycles",  "bound", "producer"};
+  static const char* const others[] = {"bands",       "extents", "tile",  "parts",    "image_depth",
+                                       "instruction", "cycles",  "bound", "producer", "w_form"};
   for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
     MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
     bool known = false;

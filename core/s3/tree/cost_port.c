@@ -74,6 +74,19 @@ void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* ma
   if (pb_is_outside(&chip->memories[to->memory])) *beats += pb__cost_share(runs, out, targets, false);
 }
 
+// Whether the command walks dim d and window o does not: what it reads once serves them all.
+static bool is_kept(const pb_match* match, int o, int d) {
+  const pb_operand* window = &match->insn->operands[o];
+  bool walked = false;
+  for (int t = 0; t < match->insn->dim_count; ++t) {
+    if (match->dim_of[t] != d) continue;
+    walked = true;
+    for (int k = 0; k < window->rank; ++k)
+      if (window->dims[k] == t) return false;
+  }
+  return walked;
+}
+
 int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
   const pb_insn* insn = match->insn;
   int outside = pb_insn_outside(chip, insn);
@@ -86,7 +99,7 @@ int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) 
     for (int d = 0; d < match->nest.dim_count; ++d)
       if (access->stride[d] == 1)
         run *= match->nest.extent[d];
-      else
+      else if (access->stride[d] || !is_kept(match, o, d))
         runs *= match->nest.extent[d];
     beats += runs * ((pb_bytes_of(access->type, run) + unit - 1) / unit);
     *loads |= o != insn->dest;

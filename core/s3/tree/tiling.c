@@ -38,6 +38,24 @@ void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before) {
   before->next = NULL;
 }
 
+static bool is_about(const pb_tree* node, int buffer) {
+  if (node->kind == PB_TREE_ALLOC) return node->buffer == buffer;
+  return node->kind == PB_TREE_NEST && pb_nest_store(node->nest)->buffer == buffer;
+}
+
+void pb__tiling_fill_first(pb_tiling* t, int buffer) {
+  pb_tree *whole = t->body[0], front = {0}, rest = {0};
+  for (pb_tree *node = whole->first, *next; node; node = next) {
+    next = node->next;
+    node->next = NULL;
+    pb_tree_put(is_about(node, buffer) ? &front : &rest, node);
+  }
+  if (!front.first) return;
+  front.last->next = rest.first;
+  whole->first = front.first;
+  whole->last = rest.last ? rest.last : front.last;
+}
+
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
@@ -495,8 +513,10 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
          !pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[0].dim);
 }
 
-static pb_type lies_as(const pb_tiling* t, const pb_access* access) {
-  return access->memref.ptr || access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
+static pb_type lies_as(const pb_tiling* t, const pb_nest* nest, int a) {
+  const pb_access* access = &nest->access[a];
+  if (access->memref.ptr) return pb_flat_tensor_lies(nest, a);
+  return access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
 }
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
@@ -504,7 +524,7 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
   pb_type lies[PB_NEST_ACCESSES];
-  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, &nest->access[a]);
+  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, nest, a);
   pb_flat_lies(nest, lies, t->arena, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];

@@ -194,6 +194,9 @@ void pb__tiling_hang(pb_tiling* t, int level);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
 // small, does not queue up behind all of the weights.
 void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
+// The buffer, one of the outermost level, is filled before anything else there is done: what takes it stands in front
+// too.
+void pb__tiling_fill_first(pb_tiling* t, int buffer);
 // Tells a nest how often the bands around it turn.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.

@@ -1,6 +1,7 @@
 // Where a stage's operands wait for its instruction: buffers on the way in from tensors, slices that producers make.
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
+#include "core/s3/stored_form.h"
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
@@ -127,6 +128,7 @@ static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies
   int held = held_memory(t->group), packed;
   unsigned narrow = pb_small_codes_of(w->memref);
   *lies = held_as(t->group);
+  if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
   if (*lies != w->type) return pb_transfer_packed_to(t->chip, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
   packed = narrow ? pb_transfer_packed_via(t->chip, narrow, held, w->type, lies) : -1;
@@ -151,6 +153,22 @@ static void home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_
   w->type = load->access[0].type = load->access[1].type = load->expr[0].type = type;
 }
 
+// A load of weights that lie outside in another form makes them of its parts. A palette comes once, in front.
+static void expand(pb_tiling* t, pb_nest* load) {
+  const pb_nest* expands = t->group->expands;
+  if (!expands || !load->access[0].memref.ptr || t->failure) return;
+  int memory = t->buffers[load->access[1].buffer].memory;
+  const char* why = pb_expand_load(expands, load);
+  const pb_insn* insn = why ? NULL : pb_expanding(t->chip, load, memory);
+  if (!insn) {
+    pb__tiling_fail(t, why ? why : "nothing makes the weights of their stored form where they come to");
+    return;
+  }
+  int palette = pb_insn_palette(t->chip, insn);
+  if (palette < 0) return;
+  pb__tiling_params(t, load, 1, insn->operands[palette].memory, 1);
+}
+
 // Weights: from outside to where the instruction holds them, perhaps in two steps. This is the first.
 static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
@@ -166,9 +184,11 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load);
   load.stream = 1;
   load.kept = pieces(&load, 2);
+  expand(t, &load);
   pb__tiling_add(t, t->plan->w_level, &load);
   // a producer's weights are needed before those of its consumer
   if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
+  if (load.access[1].gathered && !t->failure) pb__tiling_fill_first(t, load.access[1].buffer);
 }
 
 // The dim of the main nest that walks the tile's weights in a role, -1: none, or several.
@@ -224,6 +244,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   } else {
     home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";
+    expand(t, &load);
     pb__tiling_add(t, level, &load);
   }
   if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);

@@ -409,6 +409,7 @@ typedef struct evaluation {
   machine_vectors* vectors;
   view views[PB_MAX_OPERANDS];
   bool uniform[PB_MAX_EXPR]; // depends on no window: evaluated once a command
+  const walk* walk;
 } evaluation;
 
 // With i64 among what it takes or gives.
@@ -482,8 +483,8 @@ static void start(evaluation* e, const machine_command* c, const walk* s) {
       EACH(e->vectors->nodes[n][k] = x);
       if (node->type == PB_I64) EACH(e->vectors->wide[n][k] = (int64_t)node->value);
     }
-    e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] &&
-                                        (node->args[1] < 0 || e->uniform[node->args[1]]) &&
+    e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && node->op != PB_OP_INDEX &&
+                                        e->uniform[node->args[0]] && (node->args[1] < 0 || e->uniform[node->args[1]]) &&
                                         (node->args[2] < 0 || e->uniform[node->args[2]]));
     if (e->uniform[n] && !is_scalar(node)) apply(e, n, count);
   }
@@ -513,6 +514,14 @@ static void look_rows_up(const evaluation* e, const pb_expr_node* node, int64_t 
   }
 }
 
+// How far points from `first` on are along a dim.
+static void count_along(const walk* s, int dim, int64_t first, value* out, int64_t count) {
+  int64_t inner = 1;
+  int p = s->rank - 1;
+  for (; p > 0 && s->dim[p] != dim; --p) inner *= s->extent[p];
+  EACH(out[k].i = (int32_t)((first + k) / inner % s->extent[p]));
+}
+
 static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
   for (int n = 0; n < e->insn->expr_count; ++n) {
     if (e->uniform[n]) continue;
@@ -521,6 +530,8 @@ static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
       look_rows_up(e, node, first, e->vectors->nodes[n], e->vectors->nodes[node->args[0]], count);
     else if (node->op == PB_OP_LOAD && node->args[0] >= 0)
       look_up(e, node, e->vectors->nodes[n], e->vectors->nodes[node->args[0]], count);
+    else if (node->op == PB_OP_INDEX)
+      count_along(e->walk, node->operand, first, e->vectors->nodes[n], count);
     else if (node->op == PB_OP_LOAD)
       gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
     else
@@ -627,7 +638,7 @@ void machine__execute(pb_device* device, const machine_command* c) {
   }
   walk s = make_walk(c);
   if (copy_rows(c, &s)) return;
-  evaluation e = {.chip = device->chip, .insn = c->command.insn, .command = c, .vectors = device->vectors};
+  evaluation e = {.chip = device->chip, .insn = c->command.insn, .command = c, .vectors = device->vectors, .walk = &s};
   start(&e, c, &s);
   if (s.each > 1) {
     reduce_points(&e, c, &s);
