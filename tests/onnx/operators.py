@@ -227,6 +227,16 @@ def of_heads(s):
     s.refuses("rows whose heads nobody counts", turned, "a last dim that is not 0 heads")
 
 
+def of_middles(s):
+    """A dim of one is one."""
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    constant = helper.make_node("Constant", [], ["shape"], value_ints=[1, 8])
+    expected = np.pad(x[1:2], ((0, 0), (1, 2)))
+    s.gives("the middle row, wider", model([constant, node("CenterCropPad", ["x", "shape"])], opset=18, shape=x.shape), expected, x=x)
+    none = helper.make_node("Constant", [], ["shape"], value_ints=[0, 8])
+    s.refuses("a middle without rows", model([none, node("CenterCropPad", ["x", "shape"])], opset=18, shape=x.shape), "a shape that makes no sense")
+
+
 def of_halves(s):
     """What is computed of constants of 16 bits when a model is compiled is what the program would compute."""
     x = np.zeros(5, np.float32)
@@ -323,4 +333,4 @@ def of_sequences(s):
 
 
 if __name__ == "__main__":
-    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_heads, of_halves, of_sequences))
+    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_heads, of_middles, of_halves, of_sequences))

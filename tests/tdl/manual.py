@@ -18,6 +18,8 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.links, self.ids, self.text, self.tables = [], [], set(), "", 0
+        self.heads = 0  # rows of headings
+        self.last = ""
         self.feed(text)
         self.close()
         assert not self.open, self.open
@@ -27,6 +29,8 @@ class Page(html.parser.HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         self.tables += tag == "table"
+        self.heads += tag == "th" and self.last == "tr"
+        self.last = tag
         if tag == "a":
             self.links.append(attributes["href"])
         if "id" in attributes:
@@ -57,7 +61,7 @@ def check(args, path):
     page = Page(text)
     assert words(page.text) == words(markdown), "the page has another text than the Markdown"
     assert {link[1:] for link in page.links} == page.ids and len(page.links) == len(re.findall(r"^#+ ", markdown, re.M))
-    assert page.tables == len(re.findall(r"^\|---", markdown, re.M))
+    assert page.tables == page.heads == len(re.findall(r"^\|---", markdown, re.M))
     print(f"{path}: {len(page.links)} headings, {page.tables} tables")
 
 
