@@ -169,6 +169,7 @@ REFUSED = {
     "branches_of_two_shapes": ("""g (bool c, float[2, 3] x) => (y) {
         y = If<then_branch = a () => (u) { u = Transpose(x) }, else_branch = b () => (u) { u = Neg(x) }>(c) }""",
                                "whose condition is not constant, and whose results are of two types or shapes"),
+    "a_condition_of_two": (f"g (bool[2] go, float[3] x) => (y) {{ y = Loop<{BODY}>(, go, x) }}", "a condition that is no one truth"),
     "turns_at_run_time": (f"g (int64 n, float[3] x) => (all) {{ y, all = Loop<{GATHERED}>(n, , x) }}",
                           "how often it turns is not constant, and so its results' shapes"),
     "too_many_turns": (f"g (float[3] x) => (all) {{ n = Constant<value_int = 5000>() y, all = Loop<{GATHERED}>(n, , x) }}",
