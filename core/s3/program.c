@@ -255,15 +255,26 @@ bool pb_program_is_fixed(const pb_program* p, int n) {
   return false;
 }
 
-void pb_program_print_allocs(const pb_program* program, pb_text* text) {
+static bool is_used(const pb_program* p, const bool* dropped, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
+  return false;
+}
+
+void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
-    if (value->kind != PB_VALUE_LOCAL || pb_program_next_use(program, v, -1) < 0) continue;
+    if (value->kind != PB_VALUE_LOCAL || !is_used(program, dropped, v)) continue;
     pb_access type = pb_value_shape(value);
     pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
     pb_access_print_type(text, &type);
     pb_text_add(text, "\n");
   }
+}
+
+void pb_program_print_nest(pb_program* p, int n, pb_arena* arena, int* serial, pb_text* text) {
+  pb_program_name_accesses(p, n, arena, &p->nests[n]);
+  pb_nest_print(text, &p->nests[n], 1, serial);
 }
 
 void pb_program_print_flats(const pb_program* program, pb_text* text) {

@@ -149,13 +149,12 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
 
 static void print_nests(laner* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_nest* nest = &l->program.nests[n];
-    pb_program_name_accesses(&l->program, n, &l->unit->pass, nest);
     int dim = neighbours(l, n);
-    if (dim >= 0)
-      print_in_lanes(l, nest, dim);
-    else
-      print(l, nest);
+    if (dim >= 0) {
+      pb_program_name_accesses(&l->program, n, &l->unit->pass, &l->program.nests[n]);
+      print_in_lanes(l, &l->program.nests[n], dim);
+    } else
+      pb_program_print_nest(&l->program, n, &l->unit->pass, &l->serial, &l->nests);
   }
 }
 
@@ -169,13 +168,9 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   if (!any) return PB_OK;
   print_nests(&l);
   pb_text text = {0};
-  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_func_print_head(&text, l.program.func, "", NULL);
-  pb_program_print_allocs(&l.program, &text);
-  pb_text_add(&text, "%s%s  return\n}\n}\n", l.allocs.data, l.nests.data);
-  pb_status status = pb_module_replace(unit, &text, "lanes");
-  pb_text_free(&text);
+  pb_program_print_begin(&l.program, NULL, &text);
+  pb_text_add(&text, "%s%s", l.allocs.data, l.nests.data);
   pb_text_free(&l.allocs);
   pb_text_free(&l.nests);
-  return status;
+  return pb_program_print_end(unit, &text, "lanes");
 }
