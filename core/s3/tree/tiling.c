@@ -285,6 +285,10 @@ static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
 }
 
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
+  if (pb__in_registers(t)) { // all that code has there: each buffer serves all tiles
+    if (pb__registers_take(t, memory, local)) return;
+    level = 0;
+  }
   if (t->buffer_count == PB_MAX_BUFFERS) {
     pb__tiling_fail(t, "more buffers than a kernel can have");
     return;

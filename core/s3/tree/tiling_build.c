@@ -105,9 +105,9 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   if (pb__in_registers(t)) {
     pb__registers_free(t);
-    if (!pb__registers_hold_sums(t, &s->main, results, s->store)) return false;
+    pb__registers_hold_sums(t, &s->main, results, s->store);
     pb__tiling_turn(s->store, "store");
-    return true;
+    return !t->failure;
   }
   pb_nest point;
   pb__tiling_expand(t, &s->main, tile, &point);
