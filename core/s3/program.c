@@ -106,23 +106,30 @@ static const int64_t* reserved_by(MlirOperation func, pb_arena* arena) {
   return bytes;
 }
 
-static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  *program = (pb_program){.func = func, .reserved = reserved_by(func, arena)};
+// The function's arguments, with room for so many locals.
+static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* program) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
+  int arguments = (int)mlirBlockGetNumArguments(body);
+  *program = (pb_program){.func = func, .value_capacity = arguments + locals};
+  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
+  for (int k = 0; k < arguments; ++k)
+    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+}
+
+static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  int locals = 0, nests = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     locals += pb_op_is(op, "memref.alloc");
     nests += pb_op_is(op, "affine.for") || pb_op_is(op, "affine.store");
   }
-  program->value_capacity = arguments + locals;
-  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
+  begin(func, locals, arena, program);
+  program->reserved = reserved_by(func, arena);
   size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
   program->nests = pb_alloc_raw(arena, room * sizeof *program->nests); // most of a nest is not in use, nor touched
   program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
   pb_table numbers = {0};
-  for (int k = 0; k < arguments; ++k)
-    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "memref.alloc")) {
@@ -146,12 +153,7 @@ pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* di
 }
 
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  int count = (int)mlirBlockGetNumArguments(body);
-  *program = (pb_program){.func = func, .value_capacity = count};
-  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)count + 1);
-  for (int k = 0; k < count; ++k)
-    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+  begin(func, 0, arena, program);
   pb_program_index(program, arena);
 }
 

@@ -4,23 +4,17 @@
 
 #include <string.h>
 
-bool pb_pad_is_fill(const pb_nest* nest) {
-  return nest->access_count == 1 && nest->expr_count == 1 && nest->reduce == PB_SET;
-}
+bool pb_pad_part(const pb_nest* nest) { return pb_nest_is_fill(nest) || pb_nest_is_copy(nest); }
 
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
-}
-
-bool pb_pad_part(const pb_nest* nest) { return pb_pad_is_fill(nest) || is_copy(nest); }
-
-// A copy that only shifts: each index of the store is the same index of the load plus a constant.
+// A copy of all of a tensor that only shifts: each index of the store is the same index of the load plus a constant. Of
+// a part a box would read what lies beside it.
 static bool is_shift(const pb_nest* copy, int64_t* shift) {
   const pb_access *from = &copy->access[0], *to = &copy->access[1];
-  if (from->rank != to->rank || from->type != to->type) return false;
+  int dim_of[PB_NEST_RANK];
+  if (from->rank != to->rank || from->type != to->type || !pb_walks_elements(copy, from, dim_of)) return false;
   for (int r = 0; r < to->rank; ++r) {
     if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
-    shift[r] = to->index[r].cst - from->index[r].cst;
+    shift[r] = to->index[r].cst;
   }
   return true;
 }
@@ -30,11 +24,11 @@ static bool read_pad(const pb_program* program, const int* nests, int count, pb_
   p->copy = -1;
   for (int k = 0; k < count; ++k) {
     const pb_nest* nest = &program->nests[nests[k]];
-    if (pb_pad_is_fill(nest)) {
+    if (pb_nest_is_fill(nest)) {
       if (filled && p->fill != nest->expr[0].value) return false;
       p->fill = nest->expr[0].value;
       filled = true;
-    } else if (is_copy(nest) && p->copy < 0)
+    } else if (pb_nest_is_copy(nest) && p->copy < 0)
       p->copy = nests[k];
     else
       return false;
@@ -61,7 +55,7 @@ bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_n
   return true;
 }
 
-static void read_through_box(const pb_program* program, const pb_pad* p, pb_access* access) {
+void pb_pad_open(const pb_program* program, const pb_pad* p, pb_access* access) {
   const pb_access* tensor = &program->nests[p->copy].access[0];
   access->memref = tensor->memref;
   access->space = tensor->space;
@@ -74,7 +68,7 @@ static void read_through_box(const pb_program* program, const pb_pad* p, pb_acce
 bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_access* access) {
   pb_pad p;
   if (!read_pad(program, nests, count, &p)) return false;
-  read_through_box(program, &p, access);
+  pb_pad_open(program, &p, access);
   return true;
 }
 
@@ -92,11 +86,8 @@ static int parts_of(const pb_program* p, int value, const bool* gone, int* parts
 }
 
 bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
-  int parts[MOST_PARTS], dim_of[PB_NEST_RANK];
-  if (p->values[value].kind != PB_VALUE_LOCAL || !read_pad(p, parts, parts_of(p, value, gone, parts), pad))
-    return false;
-  const pb_nest* copy = &p->nests[pad->copy];
-  return pb_walks_elements(copy, &copy->access[0], dim_of);
+  int parts[MOST_PARTS];
+  return p->values[value].kind == PB_VALUE_LOCAL && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
 }
 
 // ---- a whole function ----
@@ -114,7 +105,7 @@ static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
   PB_FOR_USES (n, p, value)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       if (p->value_of[n][a] != value) continue;
-      read_through_box(p, &made, &p->nests[n].access[a]);
+      pb_pad_open(p, &made, &p->nests[n].access[a]);
       pb_program_set_value(p, arena, n, a, from);
     }
   PB_FOR_USES (n, p, value) gone[n] = true; // those that make it are left

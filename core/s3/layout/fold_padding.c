@@ -25,8 +25,7 @@ static bool by_its_own_dims(const padding_folder* h, int v) {
     for (int a = 0; a < h->program.nests[n].access_count; ++a) {
       const pb_access* access = &h->program.nests[n].access[a];
       if (h->dropped[n] || h->program.value_of[n][a] != v) continue;
-      for (int r = 0; r < access->rank; ++r)
-        if (pb_index_can_leave(&h->program.nests[n], &access->index[r], access->shape[r])) return false;
+      if (pb_access_can_leave(&h->program.nests[n], access)) return false;
     }
   return true;
 }
@@ -102,7 +101,7 @@ static void print_borders(padding_folder* h, int n, int* serial, pb_text* text) 
     int v = h->program.value_of[n][a];
     if (!h->padded[v] || !pb_program_reads(&h->program, n, v) || pb_program_writes(&h->program, n, v)) continue;
     PB_FOR_USES (k, &h->program, v)
-      if (k > n && !h->dropped[k] && pb_program_stored(&h->program, k) == v && pb_pad_is_fill(&h->program.nests[k]))
+      if (k > n && !h->dropped[k] && pb_program_stored(&h->program, k) == v && pb_nest_is_fill(&h->program.nests[k]))
         print_nest(h, k, serial, text);
   }
 }

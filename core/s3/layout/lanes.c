@@ -6,12 +6,12 @@
 //   after    t[i, l] = 0;  t[i, l] += f(x[i, 16 b + l])                               b < 2, l < 16
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
+#include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct laner {
@@ -76,12 +76,6 @@ static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width
 
 static void print(laner* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
 
-// What a sum or a maximum starts from.
-static double neutral(const pb_nest* nest) {
-  if (nest->reduce == PB_ACC_ADD) return 0;
-  return nest->access[nest->access_count - 1].type == PB_F32 ? -INFINITY : INT32_MIN;
-}
-
 // The nest's accesses, its dim `dim` replaced by scale * dim + shift, `lane` (-1: none) added to it.
 static pb_nest moved(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int lane) {
   pb_nest out = *nest;
@@ -104,7 +98,7 @@ static void fill_rows(laner* l, const pb_nest* nest, const pb_access* rows) {
     fill.access[0].index[r].coef[fill.dim_count] = 1;
     fill.extent[fill.dim_count++] = r == rows->rank - 1 ? l->lanes : rows->shape[r];
   }
-  pb_nest_const(&fill, rows->type, neutral(nest));
+  pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
   print(l, &fill);
 }
 

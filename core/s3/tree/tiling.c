@@ -77,9 +77,7 @@ bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access*
   pb_nest known;
   pb_nest_copy(&known, nest);
   pb__tiling_outers(t, &known);
-  for (int r = 0; r < access->rank; ++r)
-    if (pb_index_can_leave(&known, &access->index[r], access->shape[r])) return true;
-  return false;
+  return pb_access_can_leave(&known, access);
 }
 
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {

@@ -123,18 +123,19 @@ bool pb__registers_take(pb_tiling* t, int memory, pb_access* local) {
   return false;
 }
 
-void pb__registers_hold_sums(pb_tiling* t, pb_nest* main, const pb_tile* results, pb_nest* load) {
+void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) {
+  pb__registers_free(t);
+  *sums = by_dims(t->group->registers, sums->type);
+}
+
+void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load) {
   const pb_around* around = &t->group->around;
   const pb_nest* last = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : &t->group->main;
-  pb_access* sums = pb_nest_store(main);
   pb_nest copy;
-  *sums = by_dims(t->group->registers, sums->type);
-  pb__tiling_home(t, main, main->access_count - 1, results, t->plan->result_level, t->group->registers->memory, 1,
-                  "acc", load, NULL);
   pb_nest_begin(&copy, main->name, "load", 2);
   copy.dim_count = main->dim_count;
   copy.access[0] = last->access[last->access_count - 1];
-  copy.access[1] = *sums;
+  copy.access[1] = main->access[main->access_count - 1];
   copy.access[1].type = copy.access[0].type;
   pb_nest_load(&copy, 0);
   pb__tiling_expand_with(t, &t->group->main, &copy, results, load);
