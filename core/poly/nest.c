@@ -192,6 +192,20 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
   return !pb_index_range(nest, index, &least, &most) || least < 0 || most >= extent;
 }
 
+bool pb_access_can_leave(const pb_nest* nest, const pb_access* access) {
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(nest, &access->index[r], access->shape[r])) return true;
+  return false;
+}
+
+bool pb_nest_is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
+}
+
+bool pb_nest_is_fill(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 1 && nest->expr_count == 1;
+}
+
 bool pb_index_single(const pb_index* index, int* dim) {
   *dim = -1;
   for (int d = 0; d < PB_NEST_DIMS; ++d) {

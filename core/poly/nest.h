@@ -101,6 +101,8 @@ bool pb_access_uses(const pb_access* access, int col);
 bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most);
 // Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.
 bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent);
+// The same of any of the access's indices.
+bool pb_access_can_leave(const pb_nest* nest, const pb_access* access);
 // Whether the index is one own dim and nothing else, or always 0: then *dim is -1.
 bool pb_index_single(const pb_index* index, int* dim);
 bool pb_value_same(MlirValue a, MlirValue b);
@@ -132,6 +134,9 @@ int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value);
 int pb_nest_gather(pb_nest* nest, int access, int at, int index);
 // Whether any of its accesses has an index that the body computes.
 bool pb_nest_gathers(const pb_nest* nest);
+// Whether it sets elements to those that it loads, or all to one value.
+bool pb_nest_is_copy(const pb_nest* nest);
+bool pb_nest_is_fill(const pb_nest* nest);
 // Whether its loops and tensors must stay as they are: its body computes an index, takes the loops' iterations as
 // numbers, or combines by an operation of its own.
 bool pb_nest_is_fixed(const pb_nest* nest);

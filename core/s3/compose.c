@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+bool pb_copies_elements(const pb_nest* nest) {
+  return pb_nest_is_copy(nest) && !nest->access[0].boxed && !pb_nest_is_fixed(nest);
+}
+
 bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of) {
   bool walked[PB_NEST_DIMS] = {false};
   int count = 0;

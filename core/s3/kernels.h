@@ -19,6 +19,10 @@ pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass
 // Prints the program function anew without the nests that are `dropped` (NULL: none); values that no nest uses any more
 // go.
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
+// The same for a pass that prints nests of its own: what stands in front of them, allocs and all, and the end, with
+// which the text is parsed and freed.
+void pb_program_print_begin(const pb_program* program, const bool* dropped, pb_text* text);
+pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) PB_MUST_CHECK;
 
 // Prints the head of the program's function as pb_func_print_head does, with the constants that a pass has added.
 void pb_program_print_head(const pb_program* program, const char* extra, pb_text* text);

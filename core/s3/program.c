@@ -106,23 +106,30 @@ static const int64_t* reserved_by(MlirOperation func, pb_arena* arena) {
   return bytes;
 }
 
-static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  *program = (pb_program){.func = func, .reserved = reserved_by(func, arena)};
+// The function's arguments, with room for so many locals.
+static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* program) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
+  int arguments = (int)mlirBlockGetNumArguments(body);
+  *program = (pb_program){.func = func, .value_capacity = arguments + locals};
+  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
+  for (int k = 0; k < arguments; ++k)
+    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+}
+
+static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  int locals = 0, nests = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     locals += pb_op_is(op, "memref.alloc");
     nests += pb_op_is(op, "affine.for") || pb_op_is(op, "affine.store");
   }
-  program->value_capacity = arguments + locals;
-  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
+  begin(func, locals, arena, program);
+  program->reserved = reserved_by(func, arena);
   size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
   program->nests = pb_alloc_raw(arena, room * sizeof *program->nests); // most of a nest is not in use, nor touched
   program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
   pb_table numbers = {0};
-  for (int k = 0; k < arguments; ++k)
-    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "memref.alloc")) {
@@ -146,12 +153,7 @@ pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* di
 }
 
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  int count = (int)mlirBlockGetNumArguments(body);
-  *program = (pb_program){.func = func, .value_capacity = count};
-  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)count + 1);
-  for (int k = 0; k < count; ++k)
-    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+  begin(func, 0, arena, program);
   pb_program_index(program, arena);
 }
 
@@ -255,15 +257,26 @@ bool pb_program_is_fixed(const pb_program* p, int n) {
   return false;
 }
 
-void pb_program_print_allocs(const pb_program* program, pb_text* text) {
+static bool is_used(const pb_program* p, const bool* dropped, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
+  return false;
+}
+
+void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
-    if (value->kind != PB_VALUE_LOCAL || pb_program_next_use(program, v, -1) < 0) continue;
+    if (value->kind != PB_VALUE_LOCAL || !is_used(program, dropped, v)) continue;
     pb_access type = pb_value_shape(value);
     pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
     pb_access_print_type(text, &type);
     pb_text_add(text, "\n");
   }
+}
+
+void pb_program_print_nest(pb_program* p, int n, pb_arena* arena, int* serial, pb_text* text) {
+  pb_program_name_accesses(p, n, arena, &p->nests[n]);
+  pb_nest_print(text, &p->nests[n], 1, serial);
 }
 
 void pb_program_print_flats(const pb_program* program, pb_text* text) {

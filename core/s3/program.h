@@ -63,8 +63,12 @@ bool pb_program_same_place(const pb_program* program, int a, int b);
 // The nests that write and read a value.
 bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);
-// Prints `%v<value> = memref.alloc()` for each value of the function's own.
-void pb_program_print_allocs(const pb_program* program, pb_text* text);
+// Prints `%v<value> = memref.alloc()` for each value of the function's own that a nest uses which is not `dropped`
+// (NULL: none is).
+void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text);
+// Prints a nest of the function's body, which names what it accesses from then on; *serial counts what has been
+// printed.
+void pb_program_print_nest(pb_program* program, int nest, pb_arena* arena, int* serial, pb_text* text);
 // Prints the arguments by element number, as tensors of one dim: %f<argument>, where %a<argument> has another rank.
 void pb_program_print_flats(const pb_program* program, pb_text* text);
 // Appends a value and returns its number; what is there keeps its own.

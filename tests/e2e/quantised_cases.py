@@ -47,6 +47,14 @@ def dilated_image(g, channels, kernel, dilation):
     g.output(g.conv(g.input(1, channels, 19, 23), 21, kernel, dilations=[dilation, dilation], pads=[2] * 4, act="relu"))
 
 
+@family("window_past_part", (3, 3), (3, 7), (16, 3))
+def window_past_part(g, channels, kernel):
+    """What lies beside a part of the image is no border of it."""
+    x = g.input(1, channels, 19, 23)
+    part = [g.const(np.array(numbers, np.int64)) for numbers in ((2, 5), (15, 20), (2, 3))]
+    g.output(g.conv(g.op("Slice", x, extra=part, scale=x.scale, zero=x.zero), 21, kernel, pads=[kernel // 2] * 4))
+
+
 @family("conv_out", (3, 16), (16, 16), (16, 5), (5, 24), (17, 33))
 def conv_out(g, ins, outs):
     g.output(g.conv(g.input(1, ins, 9, 7), outs, pads=[1] * 4, act="relu"))

@@ -164,10 +164,8 @@ static void grow(chainer* c, int group) {
 
 void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged) {
   chainer c = {.unit = unit, .groups = groups, .staged = staged};
-  for (int n = 0; n < groups->program->nest_count; ++n) {
-    const pb_nest* nest = &groups->program->nests[n];
-    if (nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1) join_pad(&c, n);
-  }
+  for (int n = 0; n < groups->program->nest_count; ++n)
+    if (pb_nest_is_copy(&groups->program->nests[n])) join_pad(&c, n);
   for (int n = 0; n < groups->program->nest_count; ++n)
     if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0 && !staged[groups->of[n]])
       grow(&c, groups->of[n]);

@@ -35,17 +35,12 @@ static bool is_in(const region* r, int group) {
   return false;
 }
 
-// Movers copy, from the system's memory to the chip's and back.
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
-}
-
 // A product by weights; borders around what it makes are another nest's.
 static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     pb_contraction_dims roles;
-    if (pb_program_is_fixed(p, n) || (!f->cached && is_copy(&p->nests[n]))) return true;
+    if (pb_program_is_fixed(p, n) || (!f->cached && pb_nest_is_copy(&p->nests[n]))) return true;
     if (!pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)

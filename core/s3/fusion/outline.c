@@ -17,6 +17,7 @@
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/landing.h"
+#include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -59,10 +60,6 @@ static bool read_only_by(const outliner* o, int value, int nest) {
   return true;
 }
 
-static bool is_plain_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->expr_count == 1 && nest->access_count <= 2;
-}
-
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
@@ -70,7 +67,7 @@ static void take_prologues(outliner* o, int value, int reader, int group) {
   int copies = 0;
   PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
-    if (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0) return;
+    if (!pb_pad_part(&o->program.nests[k]) || o->group[k] >= 0) return;
     copies += o->program.nests[k].access_count == 2;
   }
   if (copies > 1) return;

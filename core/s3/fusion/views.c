@@ -33,11 +33,6 @@ typedef struct viewer {
   bool* joined;    // values that copies alone put together, as concatenations are
 } viewer;
 
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && !nest->access[0].boxed &&
-         !pb_nest_is_fixed(nest);
-}
-
 // Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
 static bool has_channels(const viewer* v, int value) {
   const pb_program* p = &v->program;
@@ -59,12 +54,6 @@ static int neighbours(const pb_nest* nest, const pb_access* access) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (nest->extent[d] > 1 && pb_access_stride(access, d) == 1) return d;
   return -1;
-}
-
-static bool leaves(const pb_nest* nest, const pb_access* access) {
-  for (int r = 0; r < access->rank; ++r)
-    if (pb_index_can_leave(nest, &access->index[r], access->shape[r])) return true;
-  return false;
 }
 
 static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_access* b) {
@@ -110,7 +99,7 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
-  if (is_copy(nest)) return true;
+  if (pb_copies_elements(nest)) return true;
   if (v->whole_rows) return lies_in_rows(nest, now);
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
@@ -124,10 +113,11 @@ static bool look_through(viewer* v, int n, int a) {
   pb_program* p = &v->program;
   int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
   const pb_access* was = &p->nests[n].access[a];
-  if (copy < 0 || copy >= n || pb_nest_is_fixed(&p->nests[n]) || !is_copy(&p->nests[copy]) || was->boxed ||
+  if (copy < 0 || copy >= n || pb_nest_is_fixed(&p->nests[n]) || !pb_copies_elements(&p->nests[copy]) || was->boxed ||
       was->gathered || was->splat)
     return false;
-  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || leaves(&p->nests[n], was)) return false;
+  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || pb_access_can_leave(&p->nests[n], was))
+    return false;
   int source = p->value_of[copy][0];
   if (p->values[source].kind == PB_VALUE_CONST || has_channels(v, source) || has_channels(v, value)) return false;
   pb_access now = pb_access_compose(was, dim_of, &p->nests[copy].access[0]);
@@ -151,7 +141,7 @@ static bool keeps_channels(const viewer* v, int copy) {
 // a row of lanes go through a plain tensor, which is the smaller the sooner they do.
 static bool moves_rows(const viewer* v, int n, int to) {
   const pb_nest* nest = &v->program.nests[n];
-  if (!is_copy(nest)) return false;
+  if (!pb_copies_elements(nest)) return false;
   return !v->joined[to] || nest->access[1].rank != 4 || nest->access[1].index[1].cst % v->lanes == 0;
 }
 
@@ -165,12 +155,12 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
     if (n == copy || v->dropped[n]) continue;
     const pb_nest* nest = &p->nests[n];
     if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) ||
-        leaves(nest, &nest->access[nest->access_count - 1]))
+        pb_access_can_leave(nest, &nest->access[nest->access_count - 1]))
       return false;
     if (v->whole_rows && !moves_rows(v, n, p->value_of[copy][1])) return false;
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);
-    if (d >= 0 && !is_copy(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;
+    if (d >= 0 && !pb_copies_elements(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (p->value_of[n][a] == value) return false;
     any = true;
@@ -221,7 +211,7 @@ static bool move_all_in(viewer* v) {
   for (bool more = true; more; changed |= more) {
     more = false;
     for (int n = 0; n < p->nest_count; ++n)
-      if (!v->dropped[n] && is_copy(&p->nests[n])) more |= move_in(v, n);
+      if (!v->dropped[n] && pb_copies_elements(&p->nests[n])) more |= move_in(v, n);
   }
   return changed;
 }
@@ -232,7 +222,7 @@ static void find_joined(viewer* v) {
   for (int value = 0; value < p->value_count; ++value) {
     int copies = 0, others = 0;
     PB_FOR_USES (n, p, value)
-      if (!v->dropped[n] && pb_program_writes(p, n, value)) ++*(is_copy(&p->nests[n]) ? &copies : &others);
+      if (!v->dropped[n] && pb_program_writes(p, n, value)) ++*(pb_copies_elements(&p->nests[n]) ? &copies : &others);
     v->joined[value] = copies > 1 && !others;
   }
 }
@@ -254,7 +244,7 @@ pb_status pb_s3_views(pb_unit* unit) {
       while (look_through(&v, n, a)) changed = true;
   for (int n = p->nest_count - 1; n >= 0; --n) { // what only copies read that have gone goes too
     int value = pb_program_stored(p, n);
-    v.dropped[n] = is_copy(&p->nests[n]) && p->values[value].kind == PB_VALUE_LOCAL && !is_read(&v, value);
+    v.dropped[n] = pb_copies_elements(&p->nests[n]) && p->values[value].kind == PB_VALUE_LOCAL && !is_read(&v, value);
     changed |= v.dropped[n];
   }
   find_joined(&v);

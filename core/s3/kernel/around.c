@@ -43,16 +43,20 @@ static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest
   return true;
 }
 
-// Dims that walk one index of what is stored, and all tensors, as one are one: rows of lanes may be cut in two where
-// another nest has them whole.
-static void join_alike(pb_nest* nest) {
+static bool walks_index_as_one(const pb_nest* nest, const pb_access* access, int d) {
+  for (int r = 0; r < access->rank; ++r)
+    if (access->index[r].coef[d] != access->index[r].coef[d + 1] * nest->extent[d + 1]) return false;
+  return true;
+}
+
+// Dims that walk one index of what is stored and of access `carried`, and all tensors, as one are one: rows of lanes
+// may be cut in two where another nest has them whole.
+static void join_alike(pb_nest* nest, int carried) {
   for (int d = nest->dim_count - 2; d >= 0; --d) {
-    const pb_access* store = pb_nest_store(nest);
-    bool joins = true;
+    bool joins =
+        walks_index_as_one(nest, pb_nest_store(nest), d) && walks_index_as_one(nest, &nest->access[carried], d);
     for (int a = 0; a < nest->access_count; ++a)
       joins &= pb_access_stride(&nest->access[a], d) == pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1];
-    for (int r = 0; r < store->rank; ++r)
-      joins &= store->index[r].coef[d] == store->index[r].coef[d + 1] * nest->extent[d + 1];
     if (!joins) continue;
     nest->extent[d + 1] *= nest->extent[d];
     pb_nest_remove_dim(nest, d);
@@ -65,7 +69,7 @@ static const pb_nest* over_main(const pb_around* around, int n, int a, const pb_
   pb_nest own, *over;
   dim_scales scale;
   pb_nest_copy(&own, &around->program->nests[n]);
-  if (around->linear) join_alike(&own);
+  if (around->linear) join_alike(&own, a);
   if (!match_dims(main, made, &own, &own.access[a], scale)) return NULL;
   over = pb_nest_kept(arena, &own);
   over->dim_count = main->dim_count;

@@ -81,10 +81,6 @@ static void unpack(pb_flat* flat, bool is_unsigned) {
   flat->expr_count = 3;
 }
 
-static bool copies(const pb_nest* nest) {
-  return nest->access_count == 2 && nest->reduce == PB_SET && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
-}
-
 // What the body reads as codes of 4 bits it widens from those.
 static void widen_from(const pb_type* lies, pb_arena* arena, pb_flat* flat) {
   pb_expr_node* expr = pb_alloc(arena, sizeof *expr * (size_t)flat->expr_count);
@@ -107,7 +103,7 @@ void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_
     flat->access[a].type = PB_I4;
     any = true;
   }
-  if (any && !copies(nest)) {
+  if (any && !pb_nest_is_copy(nest)) {
     widen_from(lies, arena, flat);
   } else if (any && flat->access[1].type == PB_I4) {
     flat->access[0].type = PB_I4;
@@ -135,7 +131,7 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
     memory = expands->operands[expands->expr[0].operand].memory;
   else if (constant && flat->access[access].type == PB_I4)
     memory = pb_transfer_packed_from(chip, to);
-  else if (copies(nest) && access == 0 && constant)
+  else if (pb_nest_is_copy(nest) && access == 0 && constant)
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
   pb_flat_place(chip, nest, access, memory, flat);
   if (unpacks != PB_OP_COUNT) unpack(flat, unpacks == PB_OP_ZEXT);

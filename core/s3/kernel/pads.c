@@ -1,53 +1,45 @@
 #include "core/s3/kernel/pads.h"
 
+#include "core/s3/compose.h"
+
 #include <string.h>
 
-static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
-}
+bool pb_pad_part(const pb_nest* nest) { return pb_nest_is_fill(nest) || pb_nest_is_copy(nest); }
 
-bool pb_pad_part(const pb_nest* nest) { return is_fill(nest) || is_copy(nest); }
-
-// A copy that only shifts: each index of the store is the same index of the load plus a constant.
+// A copy of all of a tensor that only shifts: each index of the store is the same index of the load plus a constant. Of
+// a part a box would read what lies beside it.
 static bool is_shift(const pb_nest* copy, int64_t* shift) {
   const pb_access *from = &copy->access[0], *to = &copy->access[1];
-  if (from->rank != to->rank || from->type != to->type) return false;
+  int dim_of[PB_NEST_RANK];
+  if (from->rank != to->rank || from->type != to->type || !pb_walks_elements(copy, from, dim_of)) return false;
   for (int r = 0; r < to->rank; ++r) {
     if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
-    shift[r] = to->index[r].cst - from->index[r].cst;
+    shift[r] = to->index[r].cst;
   }
   return true;
 }
 
-// A padded tensor: a shifted copy inside, one constant around it.
-typedef struct pad {
-  const pb_nest* copy;
-  double fill;
-  int64_t shift[PB_NEST_RANK];
-} pad;
-
-static bool read_pad(const pb_program* program, const int* nests, int count, pad* p) {
+static bool read_pad(const pb_program* program, const int* nests, int count, pb_pad* p) {
   bool filled = false;
-  p->copy = NULL;
+  p->copy = -1;
   for (int k = 0; k < count; ++k) {
     const pb_nest* nest = &program->nests[nests[k]];
-    if (is_fill(nest)) {
+    if (pb_nest_is_fill(nest)) {
       if (filled && p->fill != nest->expr[0].value) return false;
       p->fill = nest->expr[0].value;
       filled = true;
-    } else if (is_copy(nest) && !p->copy)
-      p->copy = nest;
+    } else if (pb_nest_is_copy(nest) && p->copy < 0)
+      p->copy = nests[k];
     else
       return false;
   }
-  return p->copy && filled && is_shift(p->copy, p->shift);
+  return p->copy >= 0 && filled && is_shift(&program->nests[p->copy], p->shift);
 }
 
 bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
-  pad p;
+  pb_pad p;
   if (!read_pad(program, nests, count, &p)) return false;
-  *main = *p.copy;
+  *main = program->nests[p.copy];
   pb_access *from = &main->access[0], *to = &main->access[1];
   for (int r = 0; r < to->rank; ++r) {
     pb_index at = to->index[r];
@@ -63,8 +55,8 @@ bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_n
   return true;
 }
 
-static void read_through_box(const pad* p, pb_access* access) {
-  const pb_access* tensor = &p->copy->access[0];
+void pb_pad_open(const pb_program* program, const pb_pad* p, pb_access* access) {
+  const pb_access* tensor = &program->nests[p->copy].access[0];
   access->memref = tensor->memref;
   access->space = tensor->space;
   memcpy(access->shape, tensor->shape, sizeof access->shape);
@@ -74,48 +66,37 @@ static void read_through_box(const pad* p, pb_access* access) {
 }
 
 bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_access* access) {
-  pad p;
+  pb_pad p;
   if (!read_pad(program, nests, count, &p)) return false;
-  read_through_box(&p, access);
+  pb_pad_open(program, &p, access);
   return true;
 }
 
-// ---- a whole function ----
-
 enum { MOST_PARTS = 2 * PB_NEST_RANK + 1 };
 
-// Whether the copy takes all of the tensor, element by element.
-static bool takes_all(const pb_nest* copy) {
-  const pb_access* from = &copy->access[0];
-  for (int r = 0; r < from->rank; ++r) {
-    int64_t most = from->index[r].cst;
-    for (int d = 0; d < copy->dim_count; ++d) {
-      if (from->index[r].coef[d] < 0) return false;
-      most += from->index[r].coef[d] * (copy->extent[d] - 1);
-    }
-    if (from->index[r].cst || most != from->shape[r] - 1) return false;
-  }
-  return !from->boxed && !from->gathered;
-}
-
 // The nests that make the local; 0: they are more than those of a pad, or it is none.
-static int parts_of(const pb_program* p, int value, int* parts) {
+static int parts_of(const pb_program* p, int value, const bool* gone, int* parts) {
   int count = 0;
   PB_FOR_USES (n, p, value) {
-    if (!pb_program_writes(p, n, value)) continue;
+    if (gone[n] || !pb_program_writes(p, n, value)) continue;
     if (count == MOST_PARTS || p->nests[n].reduce != PB_SET) return 0;
     parts[count++] = n;
   }
   return count;
 }
 
+bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
+  int parts[MOST_PARTS];
+  return p->values[value].kind == PB_VALUE_LOCAL && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
+}
+
+// ---- a whole function ----
+
 static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
-  int parts[MOST_PARTS], count = parts_of(p, value, parts), from = -1;
-  pad made;
-  if (p->values[value].kind != PB_VALUE_LOCAL || !count || !read_pad(p, parts, count, &made)) return false;
-  for (int k = 0; k < count; ++k)
-    if (&p->nests[parts[k]] == made.copy) from = p->value_of[parts[k]][0];
-  if (p->values[from].argument < 0 || !takes_all(made.copy)) return false;
+  pb_pad made;
+  if (!pb_pad_of(p, value, gone, &made)) return false;
+  int from = p->value_of[made.copy][0];
+  if (p->values[from].argument < 0) return false;
   PB_FOR_USES (n, p, value)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       if (p->value_of[n][a] != value) continue;
@@ -124,10 +105,10 @@ static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
   PB_FOR_USES (n, p, value)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       if (p->value_of[n][a] != value) continue;
-      read_through_box(&made, &p->nests[n].access[a]);
+      pb_pad_open(p, &made, &p->nests[n].access[a]);
       pb_program_set_value(p, arena, n, a, from);
     }
-  for (int k = 0; k < count; ++k) gone[parts[k]] = true;
+  PB_FOR_USES (n, p, value) gone[n] = true; // those that make it are left
   return true;
 }
 

@@ -5,8 +5,19 @@
 
 #include "core/s3/program.h"
 
+// A padded tensor: a shifted copy inside, one constant around it.
+typedef struct pb_pad {
+  int copy; // the nest
+  double fill;
+  int64_t shift[PB_NEST_RANK]; // where element 0 of what is copied lies in the padded tensor
+} pb_pad;
+
 // Whether the nest is a fill or a copy, as those are that make padded tensors.
 bool pb_pad_part(const pb_nest* nest);
+// Whether the local is a padded copy of all of another tensor, made by nests that are not `gone`.
+bool pb_pad_of(const pb_program* program, int value, const bool* gone, pb_pad* pad);
+// The access of the padded tensor reads what is copied into it, through a box.
+void pb_pad_open(const pb_program* program, const pb_pad* pad, pb_access* access);
 // An access of the padded tensor that these nests make reads the tensor instead, through a box. false: they make
 // something else.
 bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_access* access);

@@ -166,11 +166,8 @@ static bool made_of_plain(const pb_layout* l, int v) {
 // Whether the value is put together of several: none of them fills what a row has behind the last one.
 static bool made_of_parts(const pb_layout* l, int v) {
   int parts = 0;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
-             nest->expr_count == 1;
-  }
+  PB_FOR_USES (n, &l->program, v)
+    parts += pb_program_writes(&l->program, n, v) && pb_nest_is_copy(&l->program.nests[n]);
   return parts > 1;
 }
 

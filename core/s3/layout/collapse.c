@@ -13,25 +13,15 @@
 
 #include <string.h>
 
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && !nest->access[0].boxed &&
-         !pb_nest_is_fixed(nest);
-}
-
 // ---- second factors that are copies ----
-
-static bool leaves(const pb_nest* nest, const pb_access* access) {
-  for (int r = 0; r < access->rank; ++r)
-    if (pb_index_can_leave(nest, &access->index[r], access->shape[r])) return true;
-  return false;
-}
 
 static bool look_through(pb_layout* l, int n, int a) {
   pb_program* p = &l->program;
   int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
   pb_access was = p->nests[n].access[a];
-  if (copy < 0 || copy >= n || pb__layout_is_apart(l, copy) || !is_copy(&p->nests[copy]) || was.boxed || was.gathered ||
-      was.splat || leaves(&p->nests[n], &was) || p->values[p->value_of[copy][0]].kind != PB_VALUE_LOCAL)
+  if (copy < 0 || copy >= n || pb__layout_is_apart(l, copy) || !pb_copies_elements(&p->nests[copy]) || was.boxed ||
+      was.gathered || was.splat || pb_access_can_leave(&p->nests[n], &was) ||
+      p->values[p->value_of[copy][0]].kind != PB_VALUE_LOCAL)
     return false;
   if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of)) return false;
   p->nests[n].access[a] = pb_access_compose(&was, dim_of, &p->nests[copy].access[0]);
@@ -44,7 +34,7 @@ static void drop_copies(pb_layout* l) {
   pb_program* p = &l->program;
   for (int n = p->nest_count - 1; n >= 0; --n) {
     int v = pb_program_stored(p, n);
-    if (!is_copy(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
+    if (!pb_copies_elements(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
     for (int k = n; k + 1 < p->nest_count; ++k) {
       pb_nest_copy(&p->nests[k], &p->nests[k + 1]);
       memcpy(p->value_of[k], p->value_of[k + 1], sizeof *p->value_of);
@@ -129,7 +119,7 @@ static bool can_lie_otherwise(const pb_layout* l, int v) {
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       const pb_access* access = &l->program.nests[n].access[a];
       if (l->program.value_of[n][a] == v &&
-          (access->boxed || access->gathered || access->splat || leaves(&l->program.nests[n], access)))
+          (access->boxed || access->gathered || access->splat || pb_access_can_leave(&l->program.nests[n], access)))
         return false;
     }
   return true;

@@ -4,14 +4,10 @@
 
 #include <string.h>
 
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
-}
-
 // A copy of the whole value, which is a crossing by itself.
 static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
   const pb_value* made = &l->program.values[pb_program_stored(&l->program, n)];
-  return is_copy(&l->program.nests[n]) && made->rank == value->rank &&
+  return pb_nest_is_copy(&l->program.nests[n]) && made->rank == value->rank &&
          !memcmp(made->shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
 }
 
@@ -20,7 +16,7 @@ static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
 static bool put_together(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
+    if (pb_program_writes(&l->program, n, v) && pb_nest_is_copy(nest) &&
         (!pb__layout_walks(l, nest, &nest->access[1]) || (l->whole_rows && pb__layout_turns(l, n))))
       return true;
   }
@@ -73,7 +69,7 @@ static bool wants_twin(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
     summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
-    computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
+    computed |= pb_program_writes(&l->program, n, v) && !pb_nest_is_copy(&l->program.nests[n]);
   }
   if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
   if (value->kind == PB_VALUE_OUTPUT)
@@ -392,7 +388,7 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014,
                           "channels that fill rows, another target, or --fallback=cpu",
                           "some of its operands lie in rows of %lld lanes, others do not", (long long)l->lanes);
-  if (is_copy(nest)) {
+  if (pb_nest_is_copy(nest)) {
     pb_access plain = nest->access[in ? 0 : 1];
     pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
     const pb_access* inside = &nest->access[in ? 1 : 0];

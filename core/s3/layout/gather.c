@@ -17,6 +17,7 @@
 // are from window to window, and each row of the image is gathered once (strips.c).
 //
 //   after    g[v, w, k] = x[c, 2 v + r, w + s];  y[o, h, w] += g[h + q, w, k] * k'[o, k, q]    k = (c, r, s), r < 2
+#include "core/s3/kernel/pads.h"
 #include "core/s3/layout/layout.h"
 #include "core/s3/transfer_paths.h"
 
@@ -42,16 +43,6 @@ bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_
   return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
 }
 
-static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
-static bool is_shifted(const pb_nest* nest) {
-  const pb_access *from = &nest->access[0], *to = &nest->access[1];
-  if (nest->reduce != PB_SET || nest->access_count != 2 || nest->expr_count != 1 || from->boxed) return false;
-  for (int r = 0; r < to->rank; ++r)
-    if (from->rank != to->rank || memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef))
-      return false;
-  return true;
-}
-
 // Whether what the mover reads may end along each of its dims, and be another number behind that.
 static bool tests_all(const pb_insn* mover, double number) {
   const pb_operand* from = &mover->operands[mover->expr[0].operand];
@@ -60,43 +51,20 @@ static bool tests_all(const pb_insn* mover, double number) {
   return from->fill >= 0 ? pb_field_holds(&mover->fields[from->fill], (int64_t)number) : number == 0;
 }
 
-// The copy inside of a padded tensor that nest n alone reads, and the number around it; -1: it is none.
-static int copy_inside(const pb_layout* l, int n, int value, double* fill) {
-  const pb_program* p = &l->program;
-  int copy = -1, fills = 0;
-  if (p->values[value].kind != PB_VALUE_LOCAL || pb_program_readers(p, value) != 1) return -1;
-  PB_FOR_USES (k, p, value) {
-    const pb_nest* nest = &p->nests[k];
-    if (k == n) continue;
-    if (is_fill(nest) && (!fills || nest->expr[0].value == *fill)) {
-      *fill = nest->expr[0].value;
-      ++fills;
-    } else if (copy < 0 && is_shifted(nest)) {
-      copy = k;
-    } else {
-      return -1;
-    }
-  }
-  return fills ? copy : -1;
-}
-
 void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) {
   pb_program* p = &l->program;
   int padded = p->value_of[n][roles->x];
-  double fill = 0;
+  pb_pad pad;
   pb_strips c = pb__layout_strips(l, &p->nests[n], roles);
   if (c.window < 0 || c.axis != p->nests[n].access[roles->x].rank - 1) return;
-  int copy = copy_inside(l, n, padded, &fill);
-  if (copy < 0 || l->values[p->value_of[copy][0]].kind != PB_LAYOUT_PLAIN) return;
+  if (pb_program_readers(p, padded) != 1 || !pb_pad_of(p, padded, l->gone, &pad)) return;
+  int from = p->value_of[pad.copy][0];
+  if (l->values[from].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
-  if (pb_type_is_float(x->type) || !tests_all(pb_transfer_transposes(l->unit->chip, x->type), fill)) return;
-  const pb_access *from = &p->nests[copy].access[0], *to = &p->nests[copy].access[1];
-  for (int r = 0; r < x->rank; ++r) x->index[r].cst += from->index[r].cst - to->index[r].cst;
-  memcpy(x->shape, from->shape, sizeof x->shape);
-  x->boxed = true;
-  x->fill = fill;
+  if (pb_type_is_float(x->type) || !tests_all(pb_transfer_transposes(l->unit->chip, x->type), pad.fill)) return;
+  pb_pad_open(p, &pad, x);
   PB_FOR_USES (k, p, padded) l->gone[k] |= k != n;
-  pb_program_set_value(p, &l->unit->pass, n, roles->x, p->value_of[copy][0]);
+  pb_program_set_value(p, &l->unit->pass, n, roles->x, from);
 }
 
 // Dims of the copy: outer windows first, then rows, then the dim whose elements are neighbours, a mover's run: the

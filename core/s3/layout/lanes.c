@@ -6,12 +6,12 @@
 //   after    t[i, l] = 0;  t[i, l] += f(x[i, 16 b + l])                               b < 2, l < 16
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
+#include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct laner {
@@ -76,12 +76,6 @@ static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width
 
 static void print(laner* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
 
-// What a sum or a maximum starts from.
-static double neutral(const pb_nest* nest) {
-  if (nest->reduce == PB_ACC_ADD) return 0;
-  return nest->access[nest->access_count - 1].type == PB_F32 ? -INFINITY : INT32_MIN;
-}
-
 // The nest's accesses, its dim `dim` replaced by scale * dim + shift, `lane` (-1: none) added to it.
 static pb_nest moved(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int lane) {
   pb_nest out = *nest;
@@ -104,7 +98,7 @@ static void fill_rows(laner* l, const pb_nest* nest, const pb_access* rows) {
     fill.access[0].index[r].coef[fill.dim_count] = 1;
     fill.extent[fill.dim_count++] = r == rows->rank - 1 ? l->lanes : rows->shape[r];
   }
-  pb_nest_const(&fill, rows->type, neutral(nest));
+  pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
   print(l, &fill);
 }
 
@@ -149,13 +143,12 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
 
 static void print_nests(laner* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_nest* nest = &l->program.nests[n];
-    pb_program_name_accesses(&l->program, n, &l->unit->pass, nest);
     int dim = neighbours(l, n);
-    if (dim >= 0)
-      print_in_lanes(l, nest, dim);
-    else
-      print(l, nest);
+    if (dim >= 0) {
+      pb_program_name_accesses(&l->program, n, &l->unit->pass, &l->program.nests[n]);
+      print_in_lanes(l, &l->program.nests[n], dim);
+    } else
+      pb_program_print_nest(&l->program, n, &l->unit->pass, &l->serial, &l->nests);
   }
 }
 
@@ -169,13 +162,9 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   if (!any) return PB_OK;
   print_nests(&l);
   pb_text text = {0};
-  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_func_print_head(&text, l.program.func, "", NULL);
-  pb_program_print_allocs(&l.program, &text);
-  pb_text_add(&text, "%s%s  return\n}\n}\n", l.allocs.data, l.nests.data);
-  pb_status status = pb_module_replace(unit, &text, "lanes");
-  pb_text_free(&text);
+  pb_program_print_begin(&l.program, NULL, &text);
+  pb_text_add(&text, "%s%s", l.allocs.data, l.nests.data);
   pb_text_free(&l.allocs);
   pb_text_free(&l.nests);
-  return status;
+  return pb_program_print_end(unit, &text, "lanes");
 }

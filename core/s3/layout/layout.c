@@ -162,8 +162,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   if (status == PB_OK) pb__layout_print_program(l, &text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
-  if (status == PB_OK) status = pb_module_replace(unit, &text, "layout");
-  pb_text_free(&text);
+  if (status == PB_OK) status = pb_program_print_end(unit, &text, "layout");
   free(l->consts);
   pb_numbers_free(&l->const_of);
   return status;

@@ -354,6 +354,5 @@ void pb__layout_print_program(pb_layout* l, pb_text* text) {
       pb_text_add(text, "}");
     }
   }
-  pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "",
-              l->nests.data ? l->nests.data : "");
+  pb_text_add(text, ") {\n%s%s", l->allocs.data ? l->allocs.data : "", l->nests.data ? l->nests.data : "");
 }

@@ -46,6 +46,16 @@ static void print_name(pb_text* text, const pb_chip* chip, const pb_insn* insn, 
   if (type != PB_TYPE_COUNT) pb_text_add(text, ".%s", pb_type_name(type));
 }
 
+static void print_operand_type(pb_text* text, const pb_chip* chip, const pb_insn* insn, int o, pb_type type) {
+  const pb_operand* operand = &insn->operands[o];
+  if (on_registers(insn))
+    pb_instruction_register_type(text, chip, operand);
+  else if (operand->memory >= 0)
+    pb_instruction_window_type(text, chip, operand, type);
+  else
+    pb_text_add(text, "%s", pb_type_name(operand->type));
+}
+
 // Prints every argument: names when `types` is false, types otherwise, `name: type` when both.
 static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn, pb_type type, const char* id,
                             bool names, bool types) {
@@ -56,12 +66,7 @@ static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn
     pb_text_add(t, "%s", any ? ", " : "");
     any = true;
     if (names) pb_text_add(t, "%%%c%s_%d%s", operand->memory >= 0 ? 'w' : 'm', id, o, between);
-    if (types && on_registers(insn))
-      pb_instruction_register_type(t, chip, operand);
-    else if (types && operand->memory >= 0)
-      pb_instruction_window_type(t, chip, operand, type);
-    else if (types)
-      pb_text_add(t, "%s", pb_type_name(operand->type));
+    if (types) print_operand_type(t, chip, insn, o, type);
   }
   for (int d = 0; d < insn->dim_count; ++d) {
     if (insn->dims[d].field < 0) continue;
@@ -85,28 +90,27 @@ static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn
 }
 
 void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
-                         const char* nest) {
+                         const char* const* values, const char* nest) {
   char name[16];
   snprintf(name, sizeof name, "%d", id);
   pb_text_add(text, "func.call ");
   print_name(text, chip, insn, type);
   pb_text_add(text, "(");
-  print_arguments(text, chip, insn, type, name, true, false);
-  pb_text_add(text, ") {pb.nest = ");
-  pb_text_add_quoted(text, nest ? nest : "");
-  pb_text_add(text, "} : (");
+  for (int o = 0; values && o < insn->operand_count; ++o) pb_text_add(text, "%s%s", o ? ", " : "", values[o]);
+  if (!values) print_arguments(text, chip, insn, type, name, true, false);
+  pb_text_add(text, ")");
+  if (nest) {
+    pb_text_add(text, " {pb.nest = ");
+    pb_text_add_quoted(text, nest);
+    pb_text_add(text, "}");
+  }
+  pb_text_add(text, " : (");
   print_arguments(text, chip, insn, type, name, false, true);
-  pb_text_add(text, ") -> ()\n");
-}
-
-void pb_instruction_call_values(pb_text* text, const pb_chip* chip, const pb_insn* insn, const char* const* values) {
-  pb_text_add(text, "func.call ");
-  print_name(text, chip, insn, PB_TYPE_COUNT);
-  for (int o = 0; o < insn->operand_count; ++o) pb_text_add(text, "%s%s", o ? ", " : "(", values[o]);
-  pb_text_add(text, ") : (");
-  print_arguments(text, chip, insn, PB_TYPE_COUNT, "", false, true);
   pb_text_add(text, ") -> ");
-  pb_instruction_register_type(text, chip, &insn->operands[insn->dest]);
+  if (on_registers(insn))
+    print_operand_type(text, chip, insn, insn->dest, type);
+  else
+    pb_text_add(text, "()");
   pb_text_add(text, "\n");
 }
 

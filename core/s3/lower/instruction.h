@@ -18,11 +18,10 @@ const pb_operand* pb_instruction_boxed(const pb_insn* insn);
 // A register's elements, and its type, `vector<...>`.
 int64_t pb_instruction_register_elements(const pb_chip* chip, const pb_operand* operand);
 void pb_instruction_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
-// `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` with the names that `map` gives the operands.
+// `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` (nest NULL: without), with the names that `map` gives the
+// operands, or on these values, by operand. The result of a core's is the register that it makes.
 void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
-                         const char* nest);
-// `func.call @INSN(...)` of a core's, on these values, by operand; its result is the register that it makes.
-void pb_instruction_call_values(pb_text* text, const pb_chip* chip, const pb_insn* insn, const char* const* values);
+                         const char* const* values, const char* nest);
 // The function itself. `type`: for a mover that copies other bits of its size, else PB_TYPE_COUNT.
 void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type);
 

@@ -341,7 +341,7 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
     pb_text_add(t, " : %s\n", pb_type_name(type));
   }
   pb_text_indent(t, c.indent);
-  pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, nest->name);
+  pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, NULL, nest->name ? nest->name : "");
   for (int k = match->loop_count - 1; k >= 0; --k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "}\n");

@@ -112,7 +112,7 @@ static void print_call(pb_vtile* t, int point, int x, int w, int indent) {
   for (int o = 0; o < insn->operand_count; ++o)
     values[o] = o == insn->dest ? t->acc[point] : factor[o == t->e->k->insn.x];
   int name = pb__vtile_begin(t->e, indent);
-  pb_instruction_call_values(t->e->text, t->e->chip, insn, values);
+  pb_instruction_call(t->e->text, t->e->chip, insn, PB_TYPE_COUNT, 0, values, NULL);
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 

@@ -95,9 +95,7 @@ bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access*
   pb_nest known;
   pb_nest_copy(&known, nest);
   pb__tiling_outers(t, &known);
-  for (int r = 0; r < access->rank; ++r)
-    if (pb_index_can_leave(&known, &access->index[r], access->shape[r])) return true;
-  return false;
+  return pb_access_can_leave(&known, access);
 }
 
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
@@ -303,6 +301,10 @@ static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
 }
 
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
+  if (pb__in_registers(t)) { // all that code has there: each buffer serves all tiles
+    if (pb__registers_take(t, memory, local)) return;
+    level = 0;
+  }
   if (t->buffer_count == PB_MAX_BUFFERS) {
     pb__tiling_fail(t, "more buffers than a kernel can have");
     return;

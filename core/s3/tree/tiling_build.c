@@ -104,18 +104,15 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
   }
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   if (pb__in_registers(t)) {
-    pb__registers_free(t);
-    if (!pb__registers_hold_sums(t, &s->main, results, s->store)) return false;
-    pb__tiling_turn(s->store, "store");
-    return true;
+    pb__registers_begin_sums(t, &s->main.access[y]);
+  } else if (!t->group->around.epilogue_count) {
+    pb_nest point;
+    pb__tiling_expand(t, &s->main, tile, &point);
+    if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
-  pb_nest point;
-  pb__tiling_expand(t, &s->main, tile, &point);
-  if (!t->group->around.epilogue_count &&
-      !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))
-    return false;
   pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
                   NULL);
+  if (pb__in_registers(t)) pb__registers_load_sums(t, &s->main, results, s->store);
   pb__tiling_turn(s->store, "store");
   return true;
 }
@@ -151,7 +148,10 @@ bool pb__tiling_stage(pb_tiling* t) {
   pb_tile tile;
   pb_nest_copy(&s.main, &t->group->main);
   pb__tile_whole(&s.main, &tile);
-  if (!pb__in_registers(t) && !pb__stage_operand_memories(t, &s, &tile)) return false;
+  if (pb__in_registers(t))
+    s.sums_memory = t->group->registers->memory;
+  else if (!pb__stage_operand_memories(t, &s, &tile))
+    return false;
   return build_level(t, &tile, t->base, &s);
 }
 

@@ -206,28 +206,34 @@ static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n
   return k >= 0 && n >= 0 && pb_access_stride(w, k) == 1 && pb_access_stride(w, n) != 1;
 }
 
-static void hold_turned(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int k, int n, int depth) {
-  int held = held_memory(t->group), level = pb__tiling_levels(t);
-  pb_access box, *access = &s->main.access[t->group->roles.w];
+// A buffer over these dims of the main nest, in their order, for what the tile reads of access a. Its load stands in
+// front of the tile's commands.
+static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const int* dims, int count, int memory,
+                 int depth, const char* name) {
+  pb_access *access = &main->access[a], local = {.type = access->type, .rank = count}, lies = local;
   pb_nest point, load;
-  pb_nest_begin(&load, s->main.name, "stage", 2);
-  load.dim_count = 2;
-  pb__tiling_expand(t, &s->main, tile, &point);
-  pb__tiling_box(t, &point.access[t->group->roles.w], point.extent, level, &box, &load.access[0]);
-  pb_access local = {.type = access->type, .rank = 2, .shape = {tile->extent[k], tile->extent[n]}};
-  pb__tiling_own(t, &local, level, held, depth, "held");
-  if (t->failure) return;
-  const int dims[2] = {k, n};
-  load.access[1] = local;
-  for (int d = 0; d < 2; ++d) {
-    load.extent[d] = tile->extent[dims[d]];
-    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[d] = access->index[r].coef[dims[d]];
-    load.access[1].index[d].coef[d] = 1;
-    local.index[d].coef[dims[d]] = 1;
+  pb_nest_begin(&load, main->name, "stage", 2);
+  pb__tiling_expand(t, main, tile, &point);
+  load.outer_count = point.outer_count;
+  load.dim_count = count;
+  load.access[0] = point.access[a];
+  for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int k = 0; k < count; ++k) {
+    int d = dims[k];
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
+    load.extent[k] = lies.shape[k] = tile->extent[d];
+    lies.index[k].coef[k] = local.index[k].coef[d] = 1;
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[k].coef[c] = -tile->origin[d].coef[c];
+    local.index[k].cst = -tile->origin[d].cst;
   }
+  pb__tiling_own(t, &lies, pb__tiling_levels(t), memory, depth, name);
+  if (t->failure) return;
+  local.buffer = lies.buffer;
+  memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
+  load.access[1] = lies;
   pb_nest_load(&load, 0);
   *access = local;
-  pb__tiling_add(t, level, &load);
+  pb__tiling_add(t, pb__tiling_levels(t), &load);
 }
 
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
@@ -240,7 +246,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   if (pb_sums_by_lanes(g->contraction, &g->insn_roles)) {
     pb__tiling_hold_taps(t, &s->main, tile, depth);
   } else if (lies_turned(t, s, k, n)) {
-    hold_turned(t, s, tile, k, n, depth);
+    hold(t, &s->main, w, tile, (int[]){k, n}, 2, held, depth, "held");
   } else {
     home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";
@@ -253,35 +259,12 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 // The second step of x, where it takes two: what the tile reads of it, row by row in the order of its dims, as the
 // instruction wants it (image to columns; whatever the tile does not read stays behind).
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
-  int level = pb__tiling_levels(t), x = t->group->x;
-  pb_access *access = &s->main.access[x], local = {.type = access->type}, lies = local;
   const pb_memory* memory = &t->chip->memories[s->x_held];
-  pb_nest point, load;
-  pb_nest_begin(&load, s->main.name, "stage", 2);
-  pb__tiling_expand(t, &s->main, tile, &point);
-  load.outer_count = point.outer_count;
-  load.access[0] = point.access[x];
-  for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int d = 0; d < s->main.dim_count && local.rank < PB_NEST_RANK; ++d) {
-    if (tile->extent[d] <= 1 || !pb_access_uses(access, d)) continue;
-    int k = local.rank++;
-    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
-    load.extent[k] = local.shape[k] = tile->extent[d];
-    lies.index[k].coef[k] = local.index[k].coef[d] = 1;
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[k].coef[c] = -tile->origin[d].coef[c];
-    local.index[k].cst = -tile->origin[d].cst;
-  }
-  load.dim_count = lies.rank = local.rank;
-  memcpy(lies.shape, local.shape, sizeof lies.shape);
-  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  pb__tiling_own(t, &lies, level, s->x_held, pb_holds_tiles(memory) ? memory->banks : copies, "image");
-  if (t->failure) return;
-  local.buffer = lies.buffer;
-  memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
-  load.access[1] = lies;
-  pb_nest_load(&load, 0);
-  *access = local;
-  pb__tiling_add(t, level, &load);
+  int dims[PB_NEST_RANK], count = 0, copies = t->plan->image_depth ? t->plan->image_depth : 2;
+  for (int d = 0; d < s->main.dim_count && count < PB_NEST_RANK; ++d)
+    if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) dims[count++] = d;
+  if (pb_holds_tiles(memory)) copies = memory->banks;
+  hold(t, &s->main, t->group->x, tile, dims, count, s->x_held, copies, "image");
 }
 
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {

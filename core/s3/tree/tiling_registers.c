@@ -27,12 +27,36 @@ static void set_extents(const pb_vkernel* k, pb_nest* nest) {
   nest->extent[k->run_dim + 1] = run_of(k);
 }
 
+// A value of each point of the results, in an index a dim, lanes innermost: where such lie in registers is the tree's
+// affair. Lanes in runs are one index, and so are the outermost dims where there are too many.
+static pb_access by_dims(const pb_vkernel* k, pb_type type) {
+  pb_access made = {.type = type, .rank = 1, .buffer = -1, .shape = {1}};
+  int dims[PB_NEST_DIMS + 1], count = 0;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (!k->is_sum[d] && d != k->lane_dim && k->main.nest->extent[d] > 1) dims[count++] = d;
+  if (k->lane_dim >= 0) dims[count++] = k->lane_dim;
+  made.rank = count > PB_NEST_RANK ? PB_NEST_RANK : count > 1 ? count : 1;
+  for (int r = 0; r < made.rank; ++r) made.shape[r] = 1;
+  for (int n = count - 1; n >= 0; --n) {
+    int r = n < count - made.rank ? 0 : n - (count - made.rank), d = dims[n];
+    made.index[r].coef[dim_of(k, d)] = made.shape[r];
+    if (d == k->run_dim) made.index[r].coef[dim_of(k, d) - 1] = run_of(k);
+    made.shape[r] *= k->main.nest->extent[d];
+  }
+  return made;
+}
+
 // An access by element number; `placed`: the same as the group has it.
 static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* from, const pb_access* placed,
                        pb_access* to) {
   pb_index* index = &to->index[0];
   // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
   bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
+  if (from->argument < 0) {
+    *to = by_dims(k, from->type);
+    to->memref = placed->memref;
+    return;
+  }
   *to = (pb_access){.memref = placed->memref,
                     .buffer = in_buffer ? placed->buffer : -1,
                     .type = from->type,
@@ -83,74 +107,50 @@ void pb__registers_begin(pb_tiling* t) {
 
 void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 
-// A free buffer that holds as much: smaller tiles lie where larger ones do. -1: there is none.
-static int find_buffer(const pb_tiling* t, int memory, const pb_access* made) {
+bool pb__registers_take(pb_tiling* t, int memory, pb_access* local) {
   for (int b = t->next_register; b < t->buffer_count; ++b) {
     const pb_buffer* old = &t->buffers[b];
-    if (old->memory == memory && old->type == made->type && old->shape[0] >= made->shape[0]) return b;
+    bool holds = old->memory == memory && old->type == local->type && old->rank == local->rank;
+    for (int r = 0; r < local->rank && holds; ++r) holds = old->shape[r] >= local->shape[r];
+    if (!holds) continue;
+    local->buffer = b;
+    local->memref.ptr = NULL;
+    memcpy(local->shape, old->shape, sizeof local->shape);
+    t->next_register = b + 1;
+    return true;
   }
-  return -1;
+  t->next_register = t->buffer_count + 1;
+  return false;
 }
 
-// A buffer for one value of each point of a tile of the results, lanes innermost.
-static bool own(pb_tiling* t, const int64_t* extents, pb_type type, pb_access* made) {
-  const pb_vkernel* k = t->group->registers;
-  *made = (pb_access){.type = type, .rank = 1, .shape = {1}};
-  for (int lanes = 1; lanes >= 0; --lanes)
-    for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
-      if (k->is_sum[d] || (d == k->lane_dim) != lanes) continue;
-      for (int outer = 0; outer <= (d == k->run_dim); ++outer) {
-        made->index[0].coef[dim_of(k, d) - outer] = made->shape[0];
-        made->shape[0] *= extents[dim_of(k, d) - outer];
-      }
-    }
-  made->buffer = find_buffer(t, k->memory, made);
-  if (made->buffer < 0) pb__tiling_own(t, made, 0, k->memory, 1, "acc");
-  if (t->failure) return false;
-  memcpy(made->shape, t->buffers[made->buffer].shape, sizeof made->shape);
-  t->next_register = made->buffer + 1;
-  return true;
+void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) {
+  pb__registers_free(t);
+  *sums = by_dims(t->group->registers, sums->type);
 }
 
-// Where a tile's registers begin does not depend on where it lies.
-static void begin_at(const pb_tile* tile, int dims, pb_access* made) {
-  pb_index* index = &made->index[0];
-  for (int d = 0; d < dims; ++d) {
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] -= index->coef[d] * tile->origin[d].coef[c];
-    index->cst -= index->coef[d] * tile->origin[d].cst;
-  }
-}
-
-bool pb__registers_hold_sums(pb_tiling* t, pb_nest* main, const pb_tile* results, pb_nest* load) {
+void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load) {
   const pb_around* around = &t->group->around;
   const pb_nest* last = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : &t->group->main;
-  pb_access made, *sums = pb_nest_store(main);
   pb_nest copy;
-  if (!own(t, results->extent, sums->type, &made)) return false;
-  begin_at(results, main->dim_count, &made);
-  *sums = made;
   pb_nest_begin(&copy, main->name, "load", 2);
   copy.dim_count = main->dim_count;
   copy.access[0] = last->access[last->access_count - 1];
-  copy.access[1] = made;
+  copy.access[1] = main->access[main->access_count - 1];
   copy.access[1].type = copy.access[0].type;
   pb_nest_load(&copy, 0);
   pb__tiling_expand_with(t, &t->group->main, &copy, results, load);
-  return true;
 }
 
 bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent) {
-  pb_access made, *store = pb_nest_store(nest);
+  pb_nest unused;
   nest->part = "point";
-  if (!last) {
-    if (!own(t, nest->extent, store->type, &made)) return false;
-    *store = made;
-  }
+  if (!last)
+    pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, t->group->registers->memory, 1, "acc", &unused);
   if (parent)
     pb__tiling_put(t, parent, level, nest);
   else
     pb__tiling_add(t, level, nest);
-  return true;
+  return !t->failure;
 }
 
 // ---- loops ----

@@ -33,9 +33,13 @@ int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* ba
 void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop);
 // The registers are free for another tile.
 void pb__registers_free(pb_tiling* t);
-// The sums of a tile, without the dims that are summed over, become a buffer of the register file. *load takes them
-// from where the kernel's result goes.
-bool pb__registers_hold_sums(pb_tiling* t, pb_nest* main, const pb_tile* results, pb_nest* load);
+// The local lies in a free buffer of the register file that holds as much: smaller tiles lie where larger ones do.
+// false: there is none, and the next buffer that is made is one.
+bool pb__registers_take(pb_tiling* t, int memory, pb_access* local);
+// The sums of another tile, before they have a home: by the dims that the results walk. Then *load takes them from
+// where the kernel's result goes.
+void pb__registers_begin_sums(pb_tiling* t, pb_access* sums);
+void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load);
 // Adds a pointwise nest on a tile to `parent`, NULL: to the loop at `level`. Its result stays in registers unless it is
 // the last one's.
 bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent);

@@ -22,6 +22,6 @@
 
 // What is to be filled at the start is a tensor of the kernel, no buffer.
 // RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --padding --layout --outline --plan --tile > %t.tiled
-// RUN: sed 's/\( *\)\(%alloc\) = memref.alloc() .* : \(memref<.*>\)$/&\n\1affine.for %%z = 0 to 2 {\n\1  %%cst = arith.constant 0.0 : f32\n\1  affine.store %%cst, \2[%%z] : \3\n\1} {pb.nest = "z", pb.part = "fill"}/' %t.tiled > %t.fill
+// RUN: sed 's/\( *\)\(%alloc\) = memref.alloc() .* : \(memref<.*>\)$/&\n\1affine.for %%z = 0 to 2 {\n\1  %%cst = arith.constant 0.0 : f32\n\1  affine.store %%cst, \2[0, %%z, 0, 0] : \3\n\1} {pb.nest = "z", pb.part = "fill"}/' %t.tiled > %t.fill
 // RUN: not %pb-opt %t.fill --target=cpu:avx512 --registers 2>&1 | %FileCheck %s --check-prefix=FILL
 // FILL: z: not in value form: it fills no tensor of the kernel [PB4002]
