@@ -56,8 +56,9 @@ def kept_code(path):
 
 
 def kept_chips(path):
-    """What is wrong with the chips that jobs share: engines are those that a server of their own makes, whichever chips were
-    read in front of theirs, and a description that was changed is another chip."""
+    """What is wrong with the chips that jobs share: engines, and what comes of them, are those that a server of their own
+    makes, whichever chips were read in front of theirs; an engine's chip is not read again, and a description that was
+    changed is another chip."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         chip, engine = os.path.join(folder, "own.td"), os.path.join(folder, "m.pbe")
@@ -68,6 +69,11 @@ def kept_chips(path):
             with open(engine, "rb") as file:
                 return result.returncode, result.stdout, result.stderr, file.read()
 
+        def run_on(server, target):
+            device = "native" if target.startswith("cpu") else "machine"
+            result = server.run([os.path.join(os.path.dirname(path), "pb-run"), engine, f"--device={device}", "--input=random:1", "--stats"], 100)
+            return result.returncode, result.stderr, [line.rsplit(None, 1)[:1] for line in result.stdout.splitlines()]  # but for the time
+
         def write(old="", new=""):
             with open(tinynpu, encoding="utf-8") as file, open(chip, "w", encoding="utf-8") as to:
                 to.write(file.read().replace(old, new) if old else file.read() + new)
@@ -77,7 +83,12 @@ def kept_chips(path):
             server = tools.Server(path)
             if compile_for(shared, target) != compile_for(server, target):
                 wrong.append(f"an engine for {target} is another by a chip that was kept")
+            if run_on(shared, target) != run_on(server, target):
+                wrong.append(f"an engine for {target} runs otherwise on a chip that was kept")
             server.stop()
+        read = shared.run(["probe", "chips"], 10).stdout
+        if read != f"{len(set(chips))}\n":
+            wrong.append(f"jobs on {len(set(chips))} chips read {read.strip()}")
         write()
         before = compile_for(shared, chip)
         write("Latency = 60;", "Latency = 6000;")

@@ -1,9 +1,10 @@
 // What the jobs of a pb-server would have made again and again by programs and libraries that are not under test.
 //
 // Descriptions: llvm-tblgen reads each once, as long as the server lives; and jobs of one process that read the same
-// JSON share the chip that it describes (pb_chip_read, pb_chip_from_json), which is half of a small job's time. Whoever
-// has a chip only looks at it, and gives it back: LeakSanitizer would not see that it does not, so the server looks
-// (pb__cache_chip_is_kept). What is wrong with a description is found, and said, each time.
+// JSON, a description's or an engine's, share the chip that it describes (pb_chip_read, pb_chip_from_json), which is
+// half of a small job's time. Whoever has a chip only looks at it, and gives it back: LeakSanitizer would not see that
+// it does not, so the server looks (pb__cache_chip_is_kept). What is wrong with a description is found, and said, each
+// time.
 //
 // Code: LLVM makes the same object of the same IR, and LLD the same library of the same objects, so both are kept in
 // files named by a SHA-256 of all that goes in: IR, description, LLVM, and the sources of what calls it. The folder is
@@ -26,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char descriptions[] = P_tmpdir "/pb-server-XXXXXX";
+static char descriptions[1024];
 static char codes[2048]; // the folder; "": none
 
 // ---- files ----
@@ -76,7 +77,7 @@ static bool name_description(const char* path, const char* variant, char* name, 
 }
 
 pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json) {
-  char name[512];
+  char name[2048];
   pb_text text = {0};
   if (!name_description(path, variant, name, sizeof name)) return __real_pb__tblgen_run(path, variant, diag, json);
   if (read_bytes(name, &text) && text.length) {
@@ -108,10 +109,14 @@ static struct {
   int users;
   long last; // when it was asked for
 } chips[CHIPS];
-static long asked;
+static long asked, read_anew;
 
+// A chip's file is named in what is said of its description when models are compiled, never when an engine runs, whose
+// chip may come of any file.
 static bool is_of(const pb_chip* chip, const char* text, const char* path, const char* variant) {
-  return chip && !strcmp(chip->file, path) && !strcmp(chip->variant, variant ? variant : "") &&
+  size_t n = strlen(path);
+  bool described = n > 3 && !strcmp(path + n - 3, ".td");
+  return chip && !strcmp(chip->variant, variant ? variant : "") && (!described || !strcmp(chip->file, path)) &&
          !strcmp(chip->json, text);
 }
 
@@ -129,6 +134,7 @@ pb_status __wrap_pb_chip_from_json(const char* text, const char* path, const cha
   while (k < CHIPS && !is_of(chips[k].chip, text, path, variant)) ++k;
   if (k == CHIPS) {
     PB_TRY(__real_pb_chip_from_json(text, path, variant, diag, chip));
+    ++read_anew;
     k = free_place();
     if (k < 0) return PB_OK;
     __real_pb_chip_free(chips[k].chip);
@@ -157,6 +163,8 @@ void __wrap_pb_chip_free(pb_chip* chip) {
   else
     --chips[k].users;
 }
+
+long pb__cache_chips_read(void) { return read_anew; }
 
 bool pb__cache_chip_is_kept(void) {
   for (int k = 0; k < CHIPS; ++k)
@@ -281,11 +289,13 @@ bool pb__cache_start(void) {
   else if (n > 0)
     snprintf(codes, sizeof codes, "%s/code", here);
   if (codes[0] && mkdir(codes, 0777) && access(codes, W_OK)) return false;
+  const char* base = getenv("TMPDIR");
+  snprintf(descriptions, sizeof descriptions, "%s/pb-server-XXXXXX", base && base[0] ? base : P_tmpdir);
   return mkdtemp(descriptions) != NULL;
 }
 
 void pb__cache_stop(void) {
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", descriptions);
+  char command[2048];
+  snprintf(command, sizeof command, "rm -rf '%s'", descriptions);
   if (system(command)) perror(descriptions);
 }
