@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -82,16 +81,15 @@ class Bench:
     def logits(self, model, *options, device):
         """What comes out, and bits of it; the constants' bytes, those that are read outside, and those of each memory that kernels use."""
         engine, out, stats = (os.path.join(self.work, n) for n in ("m.pbe", "out.npy", "stats.json"))
-        subprocess.run([f"{self.bin}/pbc", model, *options, "-o", engine], check=True, stderr=subprocess.DEVNULL)
-        subprocess.run([f"{self.bin}/pb-run", engine, f"--device={device}", f"--input={self.images}", f"--output={out}", f"--stats={stats}"],
-                       check=True, stdout=subprocess.DEVNULL)
+        tools.run([f"{self.bin}/pbc", model, *options, "-o", engine])
+        tools.run([f"{self.bin}/pb-run", engine, f"--device={device}", f"--input={self.images}", f"--output={out}", f"--stats={stats}"])
         return np.load(out).view(np.int32), engine, json.load(open(stats))["steps"]
 
     def run(self, model, chip):
         target = f"--target={os.path.join(HERE, chip + '.td')}"
         got, engine, steps = self.logits(model, target, "--fallback=cpu", device="machine")
-        self.told = subprocess.run([f"{self.bin}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
-        explained = subprocess.run([f"{self.bin}/pbc", model, target, "--fallback=cpu", "--explain=json"], check=True, capture_output=True, text=True).stdout
+        self.told = tools.run([f"{self.bin}/pb-objdump", engine])
+        explained = tools.run([f"{self.bin}/pbc", model, target, "--fallback=cpu", "--explain=json"])
         memory = {}
         self.cycles, self.predicted = (sum(s[k] for s in steps if s["cycles"]) for k in ("cycles", "predicted_cycles"))
         for step in json.loads(explained)["steps"]:
