@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -29,8 +28,8 @@ def chip(name):
 def run(a, work, model, name):
     engine, output, stats, trace = (os.path.join(work, f) for f in ("m.pbe", "out.npy", "stats.json", "trace.json"))
     tools.compile_model(a.bin, model, chip(name), engine, "--fallback=cpu")
-    subprocess.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", "--output", output,
-                    f"--stats={stats}", f"--trace={trace}"], check=True, stdout=subprocess.DEVNULL)
+    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", "--output", output,
+               f"--stats={stats}", f"--trace={trace}"])
     events = json.load(open(trace))["traceEvents"]
     return np.load(output), json.load(open(stats)), {e["args"]["name"] for e in events if e["ph"] == "M"}
 
@@ -51,8 +50,7 @@ def check_speed(a, work):
 
 
 def pbc(a, *options):
-    return subprocess.run([os.path.join(a.bin, "pbc"), DIGITS, f"--target={chip('fourcore')}", "--fallback=cpu", *options],
-                          capture_output=True, text=True)
+    return tools.call([os.path.join(a.bin, "pbc"), DIGITS, f"--target={chip('fourcore')}", "--fallback=cpu", *options])
 
 
 def check_plans(a, work):

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -25,8 +24,7 @@ ASCEND = os.path.join(HERE, "ascend.td")
 def cycles(a, model, target, work, *options):
     engine, stats = os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
     tools.compile_model(a.bin, model, target, engine, *options)
-    subprocess.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
-                   check=True, stdout=subprocess.DEVNULL)
+    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"])
     return json.load(open(stats))["total"]["cycles"]
 
 
@@ -43,8 +41,7 @@ def main():
             taken.append(cycles(a, model, path, work))
         print("cycles by Depth 16, 32, 63, 64, 65, 200:", taken)
         assert all(b <= 1.01 * a for a, b in zip(taken, taken[1:])), taken
-        plans = subprocess.run([os.path.join(a.bin, "pbc"), model, f"--target={ASCEND}", "--emit=plan"], check=True,
-                               capture_output=True, text=True).stdout
+        plans = tools.run([os.path.join(a.bin, "pbc"), model, f"--target={ASCEND}", "--emit=plan"])
         assert len(re.findall(r"image_depth = [34] ", plans)) >= 3, plans
         path = os.path.join(work, "plan.txt")
         open(path, "w").write(re.sub(r"image_depth = \d", "image_depth = 2", plans))

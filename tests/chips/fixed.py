@@ -7,7 +7,6 @@ a reference of it bit for bit, on the chip's machine and on the processor that i
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -92,8 +91,7 @@ def check_like(case):
 
 
 def refused(case, code, word, *arguments):
-    run = subprocess.run([os.path.join(case.bin, "pbc"), case.model, *arguments, "-o", os.path.join(case.work, "no.pbe")],
-                         capture_output=True, text=True)
+    run = tools.call([os.path.join(case.bin, "pbc"), case.model, *arguments, "-o", os.path.join(case.work, "no.pbe")])
     assert run.returncode == 1 and f"[PB{code}]" in run.stderr and word in run.stderr, run.stderr
 
 
@@ -111,7 +109,7 @@ def check_refusals(case):
     exact = changed("let FactorBits = 15; let MaxShift = 22;", 'let FactorBits = 15; let MaxShift = 22; let MostOff = "0.000001";')
     refused(case, 4070, "% off; it allows", f"--target={exact}")
     other = changed("(i64c 127))));\n  let Signed", "(i64c 126))));\n  let Signed")
-    run = subprocess.run([os.path.join(case.bin, "pbc"), case.model, f"--target={other}", "--explain"], capture_output=True, text=True)
+    run = tools.call([os.path.join(case.bin, "pbc"), case.model, f"--target={other}", "--explain"])
     assert "SCALE comes nearest: it has the constant 126, here it is 127" in run.stdout, run.stdout + run.stderr
 
 

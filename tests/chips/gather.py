@@ -10,7 +10,6 @@ on the chip.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -83,14 +82,13 @@ def run(bin_dir, work, model, target, options):
     path, engine, stats, out = (os.path.join(work, n) for n in ("m.onnx", "m.pbe", "stats.json", "out.npy"))
     ids = model.draw()
     model.save(path)
-    subprocess.run([f"{bin_dir}/pbc", path, f"--target={target}", "-o", engine, *options], check=True, stderr=subprocess.DEVNULL)
+    tools.run([f"{bin_dir}/pbc", path, f"--target={target}", "-o", engine, *options])
     inputs = []
     for name, x in zip(("ids", "given" if "made" in model.behind else "kind"), ids):
         np.save(os.path.join(work, f"{name}.npy"), x)
         inputs.append(f"--input={name}={os.path.join(work, name + '.npy')}")
-    subprocess.run([f"{bin_dir}/pb-run", engine, "--device=machine", *inputs, f"--output={out}", f"--stats={stats}"], check=True,
-                   stdout=subprocess.DEVNULL)
-    told = subprocess.run([f"{bin_dir}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
+    tools.run([f"{bin_dir}/pb-run", engine, "--device=machine", *inputs, f"--output={out}", f"--stats={stats}"])
+    told = tools.run([f"{bin_dir}/pb-objdump", engine])
     return np.load(out), model.expected(ids), json.load(open(stats))["steps"], told
 
 
@@ -127,10 +125,9 @@ def stablehlo(bin_dir, work):
 ''')
     for name, x in (("arg0", table), ("arg1", ids)):
         np.save(os.path.join(work, name + ".npy"), x)
-    subprocess.run([f"{bin_dir}/pbc", path, f"--target={os.path.join(HERE, 'bf16npu_gather.td')}", "-o", engine], check=True)
-    subprocess.run([f"{bin_dir}/pb-run", engine, "--device=machine", f"--input=arg0={work}/arg0.npy", f"--input=arg1={work}/arg1.npy",
-                    f"--output={out}"], check=True, stdout=subprocess.DEVNULL)
-    told = subprocess.run([f"{bin_dir}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
+    tools.run([f"{bin_dir}/pbc", path, f"--target={os.path.join(HERE, 'bf16npu_gather.td')}", "-o", engine])
+    tools.run([f"{bin_dir}/pb-run", engine, "--device=machine", f"--input=arg0={work}/arg0.npy", f"--input=arg1={work}/arg1.npy", f"--output={out}"])
+    told = tools.run([f"{bin_dir}/pb-objdump", engine])
     assert "ROWS" in told and np.array_equal(np.load(out), table[np.clip(ids, 0, 59)])
     print("bf16npu, StableHLO's gather: no byte differs")
 

@@ -7,7 +7,6 @@ take little more than one where their rows fit beside each other, and every imag
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -27,8 +26,7 @@ def run(a, model, image, work):
     engine, stats, out = (os.path.join(work, name) for name in ("m.pbe", "s.json", "out.npy"))
     tools.compile_model(a.bin, model, os.path.join(HERE, "tpu_v1.td"), engine)
     np.save(os.path.join(work, "image.npy"), image)
-    subprocess.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", f"--input=image={work}/image.npy", f"--output={out}",
-                    f"--stats={stats}"], check=True, stdout=subprocess.DEVNULL)
+    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", f"--input=image={work}/image.npy", f"--output={out}", f"--stats={stats}"])
     steps = [step for step in json.load(open(stats))["steps"] if step["origin"].startswith(("s3b2", "s4b2"))]
     assert len(steps) == 4, steps
     return np.load(out), sum(step["cycles"] for step in steps)

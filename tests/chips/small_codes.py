@@ -5,7 +5,7 @@ the same codes in int8, on the processor that is asked to be like it; the weight
 port and, where they stay packed, in the memory on the chip; and a chip without such commands runs the network too. A weight that is no
 code of 4 bits comes as a byte.
 
-    small_codes.py --bin BUILD/bin [--chips edge_npu_packed] [--net resnet18 --size 224]
+    small_codes.py --bin BUILD/bin [--chips edge_npu_packed] [--images 20] [--net resnet18 --size 224]
 
 With a network, that one alone instead of the digits: its bits, and what each chip takes for it.
 """
@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -75,23 +74,22 @@ CHIPS = {"edge_npu_i4": ("SMALL_WEIGHTS", "UNSIGNED_WEIGHTS", "edge_npu_flash", 
 
 
 class Bench:
-    def __init__(self, bin_dir, work):
+    def __init__(self, bin_dir, work, images):
         self.bin, self.work, self.images = bin_dir, work, os.path.join(work, "images.npy")
-        np.save(self.images, np.load(IMAGES)[:20])
+        np.save(self.images, np.load(IMAGES)[:images])
 
     def logits(self, model, *options, device):
         """What comes out, and bits of it; the constants' bytes, those that are read outside, and those of each memory that kernels use."""
         engine, out, stats = (os.path.join(self.work, n) for n in ("m.pbe", "out.npy", "stats.json"))
-        subprocess.run([f"{self.bin}/pbc", model, *options, "-o", engine], check=True, stderr=subprocess.DEVNULL)
-        subprocess.run([f"{self.bin}/pb-run", engine, f"--device={device}", f"--input={self.images}", f"--output={out}", f"--stats={stats}"],
-                       check=True, stdout=subprocess.DEVNULL)
+        tools.run([f"{self.bin}/pbc", model, *options, "-o", engine])
+        tools.run([f"{self.bin}/pb-run", engine, f"--device={device}", f"--input={self.images}", f"--output={out}", f"--stats={stats}"])
         return np.load(out).view(np.int32), engine, json.load(open(stats))["steps"]
 
     def run(self, model, chip):
         target = f"--target={os.path.join(HERE, chip + '.td')}"
         got, engine, steps = self.logits(model, target, "--fallback=cpu", device="machine")
-        self.told = subprocess.run([f"{self.bin}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
-        explained = subprocess.run([f"{self.bin}/pbc", model, target, "--fallback=cpu", "--explain=json"], check=True, capture_output=True, text=True).stdout
+        self.told = tools.run([f"{self.bin}/pb-objdump", engine])
+        explained = tools.run([f"{self.bin}/pbc", model, target, "--fallback=cpu", "--explain=json"])
         memory = {}
         self.cycles, self.predicted = (sum(s[k] for s in steps if s["cycles"]) for k in ("cycles", "predicted_cycles"))
         for step in json.loads(explained)["steps"]:
@@ -143,11 +141,12 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
     p.add_argument("--chips", default=",".join(CHIPS))
+    p.add_argument("--images", type=int, default=20)
     p.add_argument("--net")
     p.add_argument("--size", type=int, default=64)
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        t = Bench(a.bin, work)
+        t = Bench(a.bin, work, a.images)
         if a.net:
             on_network(t, a.chips.split(","), a.net, a.size)
             return 0

@@ -9,11 +9,9 @@
 
 #include "tdl/chip.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +22,6 @@
 
 int pbc_main(int argc, char** argv);
 int pb_run_main(int argc, char** argv);
-int pb_read_mlir_main(int argc, char** argv);
-int __wrap_pb__flat_spawn(const char* program, char* const argv[], int in, int out, pid_t* pid);
 
 enum { MAX_ARGS = 256, LEAKS_EVERY = 64, LEAKED = 86 }; // 86: what scripts/test has sanitizers end with
 
@@ -101,6 +97,7 @@ static int probe(const char* what) {
   if (!strcmp(what, "crash")) raise(SIGKILL);
   if (!strcmp(what, "exit")) exit(7);
   if (!strcmp(what, "hang")) pause();
+  if (!strcmp(what, "chips")) return printf("%ld\n", pb__cache_chips_read()), 3;
   return printf("%s\n", what), 3;
 }
 
@@ -112,21 +109,6 @@ static int run_tool(int argc, char** argv) {
   if (!strcmp(tool, "probe") && argc == 2) return probe(argv[1]);
   fprintf(stderr, "no tool '%s' here\n", tool);
   return 127;
-}
-
-// pb-read-mlir, whose start takes longer than most of the tests' texts to parse. What stands in front of it in this
-// process's memory counts against its limit too, which is next to nothing.
-int __wrap_pb__flat_spawn(const char* program, char* const argv[], int in, int out, pid_t* pid) {
-  int argc = 0;
-  (void)program;
-  while (argv[argc]) ++argc;
-  *pid = fork();
-  if (*pid < 0) return errno;
-  if (*pid > 0) return 0;
-  if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0) fail("dup2");
-  signal(SIGSEGV, SIG_DFL); // MLIR's parser may fall over a text: of that pb-read-mlir dies, and no sanitizer asks why
-  signal(SIGABRT, SIG_DFL);
-  _exit(pb_read_mlir_main(argc, (char**)(uintptr_t)argv));
 }
 
 // LeakSanitizer would look when the process ends. It takes as long as a job: each so many jobs, and after the last.

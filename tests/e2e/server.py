@@ -55,9 +55,58 @@ def kept_code(path):
     return wrong
 
 
+def kept_descriptions(path):
+    """What is wrong with what is kept of llvm-tblgen's: engines of it are the same, what lies there is what is taken, and
+    another text, or another of a file that it includes, is read anew. In a tree of its own, of which the program is a part."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        cache, chip, base, engine = (os.path.join(folder, name) for name in ("code", "share/pb/targets/own.td", "share/pb/targets/base.td", "m.pbe"))
+        program, language = os.path.join(folder, "bin", "pb-server"), os.path.join(folder, "share", "pb", "tdl", "pb.td")
+        for name in (program, chip, language):
+            os.makedirs(os.path.dirname(name))
+        shutil.copy(path, program)
+        shutil.copy(os.path.join(tools.SOURCE, "tdl", "pb.td"), language)
+        shutil.copy(os.path.join(tools.SOURCE, "tests", "chips", "tinynpu.td"), base)
+
+        def write(text):
+            with open(chip, "w", encoding="utf-8") as file:
+                file.write('include "base.td"\n' + text)
+
+        def compile_it(keep=cache):
+            os.environ["PB_CODE_CACHE"] = keep
+            server = tools.Server(program)
+            result = server.run([os.path.join(os.path.dirname(path), "pbc"), DIGITS, f"--target={chip}", "-o", engine], 100)
+            server.stop()
+            if result.returncode:
+                return f"pbc ends with {result.returncode}: {result.stderr}"
+            with open(engine, "rb") as file:
+                return file.read()
+
+        write("")
+        anew, first = compile_it(""), compile_it()
+        kept = set(os.listdir(cache))
+        again = compile_it()
+        if not anew == first == again or len(kept) != 1 or kept != set(os.listdir(cache)):
+            wrong.append(f"an engine by a description that was kept is another, or not one was kept: {first[:200]}, {kept}")
+        write("// another text\n")
+        compile_it()
+        with open(base, "a", encoding="utf-8") as file:
+            file.write("// and another base\n")
+        compile_it()
+        if len(os.listdir(cache)) != 3:
+            wrong.append(f"a description that was changed is not read anew: {os.listdir(cache)}")
+        for name in os.listdir(cache):
+            with open(os.path.join(cache, name), "w", encoding="utf-8") as file:
+                file.write("damaged")
+        if "PB3005" not in str(compile_it()):
+            wrong.append("what was kept of a description is not what is taken")
+    return wrong
+
+
 def kept_chips(path):
-    """What is wrong with the chips that jobs share: engines are those that a server of their own makes, whichever chips were
-    read in front of theirs, and a description that was changed is another chip."""
+    """What is wrong with the chips that jobs share: engines, and what comes of them, are those that a server of their own
+    makes, whichever chips were read in front of theirs; an engine's chip is not read again, and a description that was
+    changed is another chip."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         chip, engine = os.path.join(folder, "own.td"), os.path.join(folder, "m.pbe")
@@ -68,6 +117,11 @@ def kept_chips(path):
             with open(engine, "rb") as file:
                 return result.returncode, result.stdout, result.stderr, file.read()
 
+        def run_on(server, target):
+            device = "native" if target.startswith("cpu") else "machine"
+            result = server.run([os.path.join(os.path.dirname(path), "pb-run"), engine, f"--device={device}", "--input=random:1", "--stats"], 100)
+            return result.returncode, result.stderr, [line.rsplit(None, 1)[:1] for line in result.stdout.splitlines()]  # but for the time
+
         def write(old="", new=""):
             with open(tinynpu, encoding="utf-8") as file, open(chip, "w", encoding="utf-8") as to:
                 to.write(file.read().replace(old, new) if old else file.read() + new)
@@ -77,7 +131,12 @@ def kept_chips(path):
             server = tools.Server(path)
             if compile_for(shared, target) != compile_for(server, target):
                 wrong.append(f"an engine for {target} is another by a chip that was kept")
+            if run_on(shared, target) != run_on(server, target):
+                wrong.append(f"an engine for {target} runs otherwise on a chip that was kept")
             server.stop()
+        read = shared.run(["probe", "chips"], 10).stdout
+        if read != f"{len(set(chips))}\n":
+            wrong.append(f"jobs on {len(set(chips))} chips read {read.strip()}")
         write()
         before = compile_for(shared, chip)
         write("Latency = 60;", "Latency = 6000;")
@@ -120,7 +179,7 @@ def main():
     code = server.process.wait()
     if code != (86 if args.leaks else 0):
         wrong.append(f"the server ends with {code}")
-    wrong += kept_chips(path) + kept_code(path)
+    wrong += kept_chips(path) + kept_descriptions(path) + kept_code(path)
     print("\n".join(wrong) or "as expected")
     return int(bool(wrong))
 

@@ -1,4 +1,4 @@
-# cmake -DOUT=HEADER -DFILES=A|B -P: a header with the digest of those files.
+# cmake -DOUT=HEADER -DNAME=MACRO -DFILES=A|B -P: a header with the digest of those files.
 string(REPLACE "|" ";" FILES "${FILES}")
 set(all "")
 foreach(file ${FILES})
@@ -6,4 +6,4 @@ foreach(file ${FILES})
   string(APPEND all ${digest})
 endforeach()
 string(SHA256 all "${all}")
-file(WRITE ${OUT} "#define PB_CODE_SOURCES \"${all}\"\n")
+file(WRITE ${OUT} "#define ${NAME} \"${all}\"\n")
