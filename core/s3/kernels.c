@@ -189,7 +189,6 @@ static void print_new_arguments(const pb_program* p, pb_text* text) {
   }
 }
 
-<<<<<<< HEAD
 void pb_program_print_head(const pb_program* program, const char* extra, pb_text* text) {
   pb_text more = {0};
   print_new_arguments(program, &more);
@@ -197,17 +196,9 @@ void pb_program_print_head(const pb_program* program, const char* extra, pb_text
   pb_text_free(&more);
 }
 
-static bool is_used(const pb_program* p, const bool* dropped, int value) {
-  PB_FOR_USES (n, p, value)
-    if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
-  return false;
-=======
 void pb_program_print_begin(const pb_program* p, const bool* dropped, pb_text* text) {
-  pb_text more = {0};
   pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
-  print_new_arguments(p, &more);
-  print_head(text, p->func, more.data ? more.data : "", "", NULL);
-  pb_text_free(&more);
+  pb_program_print_head(p, "", text);
   pb_program_print_allocs(p, dropped, text);
 }
 
@@ -216,26 +207,12 @@ pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) {
   pb_status status = pb_module_replace(unit, text, pass);
   pb_text_free(text);
   return status;
->>>>>>> a16da3b61d28d497727160163f3c32f79cfff4d3
 }
 
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
   pb_text text = {0};
   int serial = 0;
-<<<<<<< HEAD
-  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_program_print_head(p, "", &text);
-  for (int v = 0; v < p->value_count; ++v) {
-    const pb_value* value = &p->values[v];
-    if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;
-    pb_access type = pb_value_shape(value);
-    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
-    pb_access_print_type(&text, &type);
-    pb_text_add(&text, "\n");
-  }
-=======
   pb_program_print_begin(p, dropped, &text);
->>>>>>> a16da3b61d28d497727160163f3c32f79cfff4d3
   for (int n = 0; n < p->nest_count; ++n)
     if (!(dropped && dropped[n])) pb_program_print_nest(p, n, &unit->pass, &serial, &text);
   return pb_program_print_end(unit, &text, pass);
