@@ -82,9 +82,11 @@ def check_machine(steps, measured):
 
 def check_graph(steps):
     """Every residual sum reads the block's other branch, several steps before it; what computes reads something."""
-    by_node = {s["nodes"]: s for s in steps}
+    by_node, by_kernel = {s["nodes"]: s for s in steps}, {s["kernel"]: s for s in steps}
     for s in steps:
         moves = all(i["mover"] for i in s["instructions"])  # zeros around an image are read from constants alone
+        same = by_kernel[s["kernel"]]  # steps of one kernel are told the same of it
+        assert s["commands"] == same["commands"] > 0 and s["memory_bytes"] == same["memory_bytes"], s
         assert (s["from"] or moves) and all(f < s["step"] for f in s["from"]), s
         if s["nodes"].endswith("conv3_f"):
             assert any(i["name"] == "VADDQ" for i in s["instructions"]) and len(s["from"]) == 2, s
