@@ -120,7 +120,11 @@ def main():
     total = re.search(r", (\d+) cycles predicted", drawn.text)
     assert total and int(total.group(1)) == sum(s["predicted_cycles"] for s in steps), total
     # a box, its edge and no lane: each step of digits takes what the one in front of it made
-    chain = explain(args.bin, "html", os.path.join(tools.MODELS, "digits.onnx"), "--target=simnpu")
+    digits = os.path.join(tools.MODELS, "digits.onnx")
+    said = re.search(r"(\d+) cycles predicted, (\d+) multiply-accumulates, ([\d.]+)% of the peak of (\d+) a cycle", explain(args.bin, "text", digits, "--target=simnpu"))
+    cycles, products, share, peak = map(float, said.groups())
+    assert abs(share - 100 * products / cycles / peak) < 0.051, said[0]
+    chain = explain(args.bin, "html", digits, "--target=simnpu")
     assert re.search(r"<svg width='(\d+)'", chain)[1] == "211", chain[:2000]
     assert "Cycles by what binds the step" in drawn.text and "s4b3_conv3_f" in drawn.text
     return 0
