@@ -144,11 +144,12 @@ def on_network(t, net, size):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
+    p.add_argument("--images", type=int, default=20)
     p.add_argument("--net")
     p.add_argument("--size", type=int, default=64)
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        t = Forms(a.bin, work)
+        t = Forms(a.bin, work, a.images)
         if a.net:
             on_network(t, a.net, a.size)
         else:

@@ -116,6 +116,12 @@ def resnext_block(g, channels, groups, width):
     return g.op("Relu", g.op("Add", g.conv(y, width, channels, 1), x))
 
 
+@case("groups_that_fill_the_lanes")
+def groups_that_fill(g):
+    """Two groups of 8 outputs are 16 lanes together, as elements of a tensor and not as rows of registers."""
+    return g.conv(g.input(1, 514, 5, 5), 514, 16, 5, group=2)
+
+
 def residual(g, channels):
     x = g.input(1, channels, 9, 7)
     y = g.op("Relu", g.conv(x, channels, channels, 3, pads=[1, 1, 1, 1]))

@@ -331,10 +331,13 @@ static bool read_kernel(const pb_program* program, int main, pb_select_memo* mem
   return true;
 }
 
-// Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
+// Two dims count as one because they are the lanes: where others are, or none, or what stands around has them apart,
+// the kernel is read without that.
 bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* k) {
-  if (!read_kernel(program, main, memo, true, around, k)) return false;
-  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, main, memo, false, around, k)) return false;
+  bool read = read_kernel(program, main, memo, true, around, k);
+  if (k->run_dim >= 0 && (!read || k->lane_dim != k->run_dim))
+    read = read_kernel(program, main, memo, false, around, k);
+  if (!read) return false;
   k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(memo->chip);
   return true;
 }
