@@ -16,6 +16,7 @@ import tools  # noqa: E402
 tools.require("numpy")
 import numpy as np  # noqa: E402
 import suite  # noqa: E402
+from modules import CODES, read_codes  # noqa: E402
 
 FUNCTIONS = {  # of f64: the reference, and the error that core/math/table.c states
     "exponential": (np.exp, 1),
@@ -119,6 +120,11 @@ def narrow_floats(bench):
     with np.errstate(all="ignore"):
         kept = np.where(np.isnan(floats), 0, np.clip(floats.astype(np.float64), -128, 127)).astype(np.int8)
     bench.say(np.all(converted(bench, floats, "f32", "i8") == kept), "f32 to i8, kept within it")
+    for element, (bits, signed) in CODES.items():
+        least = -(1 << (bits - 1)) if signed else 0
+        with np.errstate(all="ignore"):
+            kept = np.where(np.isnan(floats), 0, np.clip(floats.astype(np.float64), least, least + (1 << bits) - 1)).astype(np.int8)
+        bench.say(np.all(read_codes(converted(bench, floats, "f32", element), element) == kept), f"f32 to {element}, kept within it")
 
 
 def functions(bench):
@@ -338,6 +344,11 @@ def batches(bench):
     for b in range(2):
         np.add.at(expected[b], at[b], rows[b])
     bench.say(np.array_equal(made, expected), f"rows scattered in batches: {made.tolist()}, not {expected.tolist()}")
+    scatter = scatter.replace(f'%u = "stablehlo.add"(%s, %t)', f'%e = "stablehlo.exponential"(%t) : ({number}) -> {number} %u = "stablehlo.add"(%s, %e)')
+    made, expected = bench.run(text_of(types, [scatter], types[0]), x, at[:, :, None], rows / 1000), x.copy()
+    for b in range(2):
+        np.add.at(expected[b], at[b], np.exp(rows[b] / 1000))
+    bench.say(np.abs(made - expected).max() < 1e-4, f"functions of rows scattered: {made.tolist()}, not {expected.tolist()}")
 
 
 def orders(bench):
