@@ -120,7 +120,7 @@ static int converted(pb_nest* n, int v, pb_type to) {
 static int written_part(pb_nest* n, const char* name, const pair* v, int count, int part, pb_type type) {
   char row[32];
   int arguments[PB_WRITTEN_PARAMETERS];
-  snprintf(row, sizeof row, "%s_%s", name, part ? "im" : "re");
+  snprintf(row, sizeof row, "%.28s_%s", name, part ? "im" : "re"); // names are shorter; gcc sees that it fits
   for (int k = 0; k < count; ++k) {
     arguments[2 * k] = converted(n, v[k].re, PB_F64);
     arguments[2 * k + 1] = converted(n, v[k].im, PB_F64);
