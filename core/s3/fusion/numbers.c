@@ -151,11 +151,11 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
     if (s->type[k] != type) continue;
     float number = (float)node->value;
     int32_t integer = (int32_t)node->integer;
-    int8_t code = (int8_t)node->value;
-    const void* from = type == PB_F32 ? (void*)&number : type == PB_I32 ? (void*)&integer : (void*)&code;
-    size_t bytes = type == PB_I8 ? 1 : 4;
-    at[k] = count;
-    memcpy(data + bytes * (size_t)count++, from, bytes);
+    at[k] = count++;
+    if (type == PB_I8)
+      data[at[k]] = (char)(int8_t)node->value;
+    else
+      memcpy(data + 4 * at[k], type == PB_F32 ? (void*)&number : (void*)&integer, 4);
   }
   if (!count) return -1;
   pb_value value = {.kind = PB_VALUE_CONST, .argument = f->arguments++, .type = type, .rank = 1, .shape = {count}};

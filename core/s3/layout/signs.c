@@ -25,7 +25,7 @@ static int reads(const pb_layout* l, int n, int v, int* access) {
 // Whether nest n can do without the sign of v. *products counts those that gain.
 static bool allows(pb_layout* l, int n, int v, int* products) {
   const pb_nest* nest = &l->program.nests[n];
-  int access;
+  int access = -1;
   pb_contraction_dims roles;
   if (pb__layout_is_apart(l, n) || l->gone[n]) return false;
   if (pb_program_stored(&l->program, n) == v) {
