@@ -114,7 +114,7 @@ static int coded_bits(const pb_nest* nest) {
 }
 
 const pb_insn* pb_expanding(const pb_chip* chip, const pb_nest* nest, int memory) {
-  int of_four = counted(nest), bits = of_four >= 0 || pb_nest_gathers(nest) ? coded_bits(nest) : 0;
+  int of_four = counted(nest), bits = pb_nest_takes_codes(nest) ? coded_bits(nest) : 0;
   pb_type type = nest->access[nest->access_count - 1].type;
   for (int i = 0; i < chip->insn_count && bits; ++i) {
     const pb_insn* insn = &chip->insns[i];

@@ -80,21 +80,20 @@ class Move<Queue q, bits<8> op> : Instruction<q> {
   let Inst{159-140} = loc; let Inst{179-160} = li;  let Inst{195-180} = lj;
 }
 
-def DramBox : Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
-  let BoxLo = ["ilo", "jlo", ""];
-  let BoxHi = ["ihi", "jhi", ""];
+class DramBox<list<string> lo, list<string> hi> : Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
+  let BoxLo = lo;
+  let BoxHi = hi;
   let Fill = "fill";
 }
+def DramRowsBox : DramBox<["ilo", "jlo", ""], ["ihi", "jhi", ""]>;
+def DramRunsBox : DramBox<["ilo", "", "blo"], ["ihi", "", "bhi"]>;
 
-// DRAM to scratchpad. Rows i outside [ilo, ihi) and j outside [jlo, jhi) are not
-// read: fill is written instead. So a padded tile costs one command.
-class LoadS<Queue q, bits<8> op> : Move<q, op> {
-  let Summary = "load a box from DRAM into the scratchpad, filling what lies outside";
+// DRAM to scratchpad. What lies outside the box is not read: fill is written instead.
+class LoadBytes<Queue q, bits<8> op, Window box> : Move<q, op> {
   let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
-  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{231-220} = jlo; let Inst{243-232} = jhi;
-  let Inst{251-244} = fill;
+  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{251-244} = fill;
   let Signed = ["fill", "off"];
-  let Operands = (ins DramBox:$src, Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Operands = (ins box:$src, Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src);
   // run by run: the DRAM beats that it touches
   let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
@@ -102,26 +101,18 @@ class LoadS<Queue q, bits<8> op> : Move<q, op> {
   let Buffer = !mul(128, DRAM.RowBytes);
 }
 
-def DramRunsBox : Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
-  let BoxLo = ["ilo", "", "blo"];
-  let BoxHi = ["ihi", "", "bhi"];
-  let Fill = "fill";
+// Rows i outside [ilo, ihi) and j outside [jlo, jhi). So a padded tile costs one command.
+class LoadS<Queue q, bits<8> op> : LoadBytes<q, op, DramRowsBox> {
+  let Summary = "load a box from DRAM into the scratchpad, filling what lies outside";
+  let Inst{231-220} = jlo; let Inst{243-232} = jhi;
 }
 
-// The same where runs begin and end inside the box: bytes [blo, bhi) of each are read, whatever their alignment, and fill is
-// written for the others. So rows whose length is no multiple of the lanes cost no command of a byte a cycle.
-class LoadR<Queue q, bits<8> op> : Move<q, op> {
+// Rows i, and bytes outside [blo, bhi) of each run, whatever their alignment. So rows whose length is no multiple of the
+// lanes cost no command of a byte a cycle.
+class LoadR<Queue q, bits<8> op> : LoadBytes<q, op, DramRunsBox> {
   let Summary = "load a box's runs from DRAM into the scratchpad, filling what they lack";
   bits<12> blo; bits<12> bhi; // where the other loads have jlo and jhi
-  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
-  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{231-220} = blo; let Inst{243-232} = bhi;
-  let Inst{251-244} = fill;
-  let Signed = ["fill", "off"];
-  let Operands = (ins DramRunsBox:$src, Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
-  let Semantics = (set $dst, $src);
-  let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
-  let Latency = 4;
-  let Buffer = !mul(128, DRAM.RowBytes);
+  let Inst{231-220} = blo; let Inst{243-232} = bhi;
 }
 
 def DramWordsBox : Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]> {

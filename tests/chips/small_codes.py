@@ -78,6 +78,10 @@ class Bench:
         self.bin, self.work, self.images = bin_dir, work, os.path.join(work, "images.npy")
         np.save(self.images, np.load(IMAGES)[:images])
 
+    def take_image(self, size):
+        """One, of a network's size, instead of the digits'."""
+        np.save(self.images, np.clip(np.random.RandomState(5).randn(1, 3, size, size), -2.5, 2.6).astype(np.float32))
+
     def logits(self, model, *options, device):
         """What comes out, and bits of it; the constants' bytes, those that are read outside, and those of each memory that kernels use."""
         engine, out, stats = (os.path.join(self.work, n) for n in ("m.pbe", "out.npy", "stats.json"))
@@ -122,7 +126,7 @@ def compare(t, chip, models, weights):
 def on_network(t, chips, net, size):
     """One image: the bits of the processor that is asked to be like the chip, and what the weights' halves save."""
     model = os.path.join(t.work, "net.onnx")
-    np.save(t.images, np.clip(np.random.RandomState(5).randn(1, 3, size, size), -2.5, 2.6).astype(np.float32))
+    t.take_image(size)
     with_weights("INT4", model, tools.network(t.bin, net, "int8", size, 10))
     for chip in chips:
         _, _, plain, memory, powers = CHIPS[chip]
@@ -137,13 +141,18 @@ def on_network(t, chips, net, size):
             assert not np.count_nonzero(bits != expected)
 
 
-def main():
+def arguments():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
-    p.add_argument("--chips", default=",".join(CHIPS))
     p.add_argument("--images", type=int, default=20)
     p.add_argument("--net")
     p.add_argument("--size", type=int, default=64)
+    return p
+
+
+def main():
+    p = arguments()
+    p.add_argument("--chips", default=",".join(CHIPS))
     a = p.parse_args()
     with tempfile.TemporaryDirectory() as work:
         t = Bench(a.bin, work, a.images)

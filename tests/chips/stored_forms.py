@@ -12,7 +12,6 @@ floats, whose weights of bf16 have 200 values and come as codes of 8 bits (bf16n
 With a network, that one alone instead of the digits: its bits, and what the chips take for it with such forms and without.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -21,7 +20,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from small_codes import DIGITS, Bench, np, onnx, tools  # noqa: E402
+from small_codes import DIGITS, Bench, arguments, np, onnx, tools  # noqa: E402
 from onnx import TensorProto, numpy_helper  # noqa: E402
 
 PLAIN = "edge_npu_flash"
@@ -129,7 +128,7 @@ def floats(t):
 
 def on_network(t, net, size):
     source = tools.network(t.bin, net, "int8", size, 10)
-    np.save(t.images, np.clip(np.random.RandomState(5).randn(1, 3, size, size), -2.5, 2.6).astype(np.float32))
+    t.take_image(size)
     for chip, (_, kinds) in CHIPS.items():
         model, kind = os.path.join(t.work, "net.onnx"), next(iter(kinds))
         with_weights(kind, model, source)
@@ -142,12 +141,7 @@ def on_network(t, net, size):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--bin", required=True)
-    p.add_argument("--images", type=int, default=20)
-    p.add_argument("--net")
-    p.add_argument("--size", type=int, default=64)
-    a = p.parse_args()
+    a = arguments().parse_args()
     with tempfile.TemporaryDirectory() as work:
         t = Forms(a.bin, work, a.images)
         if a.net:

@@ -17,6 +17,18 @@ import tools
 DIGITS = os.path.join(tools.MODELS, "digits.onnx")
 
 
+def compiled(keep, target, program, path, folder):
+    """The engine of the digits that a server of its own makes, or what it says instead; `keep`: its PB_CODE_CACHE."""
+    os.environ["PB_CODE_CACHE"] = keep
+    server, engine = tools.Server(program), os.path.join(folder, "m.pbe")
+    result = server.run([os.path.join(os.path.dirname(path), "pbc"), DIGITS, f"--target={target}", "-o", engine], 100)
+    server.stop()
+    if result.returncode:
+        return f"pbc ends with {result.returncode}: {result.stderr}"
+    with open(engine, "rb") as file:
+        return file.read()
+
+
 def kept_code(path):
     """What is wrong with the code that servers keep: an engine is the same with it as without, another target or other IR
     has its own, what lies there is what is taken, and another file of the program takes it too: one that is linked anew."""
@@ -25,15 +37,8 @@ def kept_code(path):
         cache, linked_anew = os.path.join(folder, "code"), os.path.join(folder, "pb-server")
         shutil.copy(path, linked_anew)
 
-        def compile_it(keep, target="cpu:v3", model=DIGITS, program=path):
-            os.environ["PB_CODE_CACHE"] = keep
-            server, engine = tools.Server(program), os.path.join(folder, "m.pbe")
-            result = server.run([os.path.join(os.path.dirname(path), "pbc"), model, f"--target={target}", "-o", engine], 100)
-            server.stop()
-            if result.returncode:
-                return f"pbc ends with {result.returncode}: {result.stderr}"
-            with open(engine, "rb") as file:
-                return file.read()
+        def compile_it(keep, target="cpu:v3", program=path):
+            return compiled(keep, target, program, path, folder)
 
         def files():
             return {name: os.stat(os.path.join(cache, name)).st_ino for name in os.listdir(cache)}
@@ -60,7 +65,7 @@ def kept_descriptions(path):
     another text, or another of a file that it includes, is read anew. In a tree of its own, of which the program is a part."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        cache, chip, base, engine = (os.path.join(folder, name) for name in ("code", "share/pb/targets/own.td", "share/pb/targets/base.td", "m.pbe"))
+        cache, chip, base = (os.path.join(folder, name) for name in ("code", "share/pb/targets/own.td", "share/pb/targets/base.td"))
         program, language = os.path.join(folder, "bin", "pb-server"), os.path.join(folder, "share", "pb", "tdl", "pb.td")
         for name in (program, chip, language):
             os.makedirs(os.path.dirname(name))
@@ -73,14 +78,7 @@ def kept_descriptions(path):
                 file.write('include "base.td"\n' + text)
 
         def compile_it(keep=cache):
-            os.environ["PB_CODE_CACHE"] = keep
-            server = tools.Server(program)
-            result = server.run([os.path.join(os.path.dirname(path), "pbc"), DIGITS, f"--target={chip}", "-o", engine], 100)
-            server.stop()
-            if result.returncode:
-                return f"pbc ends with {result.returncode}: {result.stderr}"
-            with open(engine, "rb") as file:
-                return file.read()
+            return compiled(keep, chip, program, path, folder)
 
         write("")
         anew, first = compile_it(""), compile_it()

@@ -107,7 +107,8 @@ static const char* argument_ref(const pb_splits* s, const int* values, int value
 
 void pb_splits_print(const pb_splits* s, const pb_split* const* splits, int count, const int* values, const char* name,
                      int* serial, pb_text* text) {
-  pb_nest* nest = count ? PB_NEW(&s->unit->pass, pb_nest) : NULL; // many bytes, and most kernels have no splits
+  if (!count) return; // a nest is many bytes, and most kernels have no splits
+  pb_nest* nest = PB_NEW(&s->unit->pass, pb_nest);
   const pb_const* items = s->unit->consts->items;
   for (int k = 0; k < count; ++k) {
     const pb_split* split = splits[k];
