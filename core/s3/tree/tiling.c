@@ -465,13 +465,37 @@ void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int inde
   if (pitch % (m->row_bytes * 2) == 0) box->shape[index] += index + 1 == box->rank ? m->row_bytes / size : 1;
 }
 
-// A buffer of local's shape; *load fills it with the box.
-static void fill_buffer(pb_tiling* t, const pb_access* box, const pb_access* origin, int level, int memory, int depth,
-                        const char* name, pb_access* local, pb_nest* load) {
-  pb__tiling_own(t, local, level, memory, depth, name);
-  pb__tiling_copy_box(t, box, origin, load);
-  load->access[1].buffer = local->buffer;
-  memcpy(load->access[1].shape, local->shape, sizeof local->shape);
+// The access is of that buffer, at its front.
+static void lie_in(const pb_tiling* t, pb_access* access, int buffer) {
+  access->memref.ptr = NULL;
+  access->buffer = buffer;
+  memcpy(access->shape, t->buffers[buffer].shape, sizeof access->shape);
+}
+
+// Whether the nest is a load that brings the same part of the same tensor.
+static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
+  const pb_access *from = &nest->access[0], *other = &load->access[0];
+  bool same = !strcmp(nest->part, load->part) && nest->access_count == 2 && nest->expr_count == 1 && from->memref.ptr &&
+              pb_value_same(from->memref, other->memref) && from->boxed == other->boxed &&
+              nest->dim_count == load->dim_count;
+  for (int d = 0; d < load->dim_count && same; ++d) same = nest->extent[d] == load->extent[d];
+  return same && !memcmp(from->index, other->index, sizeof *from->index * (size_t)from->rank);
+}
+
+// The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for
+// the same one in another iteration; -1: there is none.
+static int filled_before(const pb_tiling* t, const pb_access* local, int level, int memory, int depth,
+                         const pb_nest* load) {
+  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[level]->first; node; node = node->next) {
+    if (node->kind != PB_TREE_NEST || !brings_the_same(node->nest, load)) continue;
+    int b = node->nest->access[1].buffer;
+    const pb_buffer* buffer = &t->buffers[b];
+    bool same = buffer->level == level && buffer->memory == memory && buffer->depth == depth &&
+                buffer->type == local->type && buffer->rank == local->rank;
+    for (int r = 1; r < local->rank && same; ++r) same = buffer->shape[r] == local->shape[r];
+    if (same) return b;
+  }
+  return -1;
 }
 
 void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
@@ -479,10 +503,13 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
   pb_access origin, box;
   pb__tiling_box(t, access, extents, level, &box, &origin);
   *access = box;
-  fill_buffer(t, &box, &origin, level, memory, depth, name, access, load);
+  pb__tiling_own(t, access, level, memory, depth, name);
+  pb__tiling_copy_box(t, &box, &origin, load);
+  load->access[1].buffer = access->buffer;
+  memcpy(load->access[1].shape, access->shape, sizeof access->shape);
 }
 
-void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
                      const char* name, pb_nest* load, pb_access* box) {
   pb_nest point;
   pb_access origin, held, local, *access = &main->access[a];
@@ -490,7 +517,13 @@ void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   pb__tiling_box(t, &point.access[a], point.extent, level, &held, &origin);
   local = held;
   pad_rows(t, main, a, tile, memory, &local);
-  fill_buffer(t, &held, &origin, level, memory, depth, name, &local, load);
+  pb__tiling_copy_box(t, &held, &origin, load);
+  int there = filled_before(t, &local, level, memory, depth, load);
+  if (there < 0)
+    pb__tiling_own(t, &local, level, memory, depth, name);
+  else
+    lie_in(t, &local, there);
+  lie_in(t, &load->access[1], local.buffer);
   for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
     for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)
       local.index[r].coef[c] = access->index[r].coef[c] - origin.index[r].coef[c];
@@ -499,6 +532,7 @@ void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   }
   *access = local;
   if (box) *box = held;
+  return there < 0;
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {

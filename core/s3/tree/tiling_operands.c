@@ -88,7 +88,7 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
     pb__tiling_expand(t, &s->main, &inner, &point);
     pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
   }
-  pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box);
+  if (!pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box)) return true;
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
@@ -144,13 +144,15 @@ typedef struct home_of_w {
   const char* name;
 } home_of_w;
 
-// That buffer; *load fills it. Nests have them as they are.
-static void home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_w home, pb_nest* load) {
+// That buffer; *load fills it. Nests have them as they are. false: they are there.
+static bool home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_w home, pb_nest* load) {
   pb_access* w = &s->main.access[t->group->roles.w];
   pb_type type = w->type;
   w->type = home.lies;
-  pb__tiling_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth, home.name, load, NULL);
+  bool made = pb__tiling_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth, home.name,
+                              load, NULL);
   w->type = load->access[0].type = load->access[1].type = load->expr[0].type = type;
+  return made;
 }
 
 // A load of weights that lie outside in another form makes them of its parts. A palette comes once, in front.
@@ -181,7 +183,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
     return;
   }
   if (via == held) return;
-  home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load);
+  if (!home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load)) return;
   load.stream = 1;
   load.kept = pieces(&load, 2);
   expand(t, &load);
@@ -248,7 +250,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   } else if (lies_turned(t, s, k, n)) {
     hold(t, &s->main, w, tile, (int[]){k, n}, 2, held, depth, "held");
   } else {
-    home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
+    (void)home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";
     expand(t, &load);
     pb__tiling_add(t, level, &load);
