@@ -40,6 +40,12 @@ def convolution(path, channels, edge):
     save(path, helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4), {"x": shape}, shape, [channels, channels, 3, 3])
 
 
+def depthwise(path, channels, edge, kernel):
+    shape = [1, channels, edge, edge]
+    save(path, helper.make_node("Conv", ["x", "w"], ["y"], pads=[kernel // 2] * 4, group=channels), {"x": shape}, shape,
+         [channels, 1, kernel, kernel])
+
+
 def loops_of(assembly):
     """Innermost loops that multiply: what stands from a label to the jump back to it, without another label between."""
     begin, lines, found = None, [], []
@@ -65,6 +71,8 @@ def main():
     cases = {f"product {m}x{k}x{n}": lambda path, s=(m, k, n): product(path, *s)
              for m, k, n in [(256, 256, 256), (512, 512, 512), (196, 576, 256)]}
     cases |= {f"convolution {c} {e}x{e}": lambda path, c=c, e=e: convolution(path, c, e) for c, e in [(64, 56), (128, 28), (256, 14), (512, 7)]}
+    cases |= {f"depthwise {c} {e}x{e}, {k}x{k}": lambda path, c=c, e=e, k=k: depthwise(path, c, e, k)
+              for c, e, k in [(96, 56, 3), (192, 14, 3), (96, 28, 7)]}
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, "m.onnx")

@@ -70,6 +70,16 @@ bool pb_vkernel_is_column(const pb_vkernel* k, int d) {
   return k->main.access[k->w].stride[d] && !k->main.access[k->x].stride[d];
 }
 
+int pb_vkernel_overlapped(const pb_vkernel* k, int d) {
+  const int64_t* stride = k->main.access[k->x].stride;
+  int found = -1;
+  for (int s = 0; s < k->main.nest->dim_count; ++s)
+    if (k->is_sum[s] && stride[s] > 0 && stride[d] % stride[s] == 0 &&
+        stride[d] / stride[s] < k->main.nest->extent[s] && (found < 0 || stride[s] > stride[found]))
+      found = s;
+  return found;
+}
+
 // The dim of rows that leaves the fewest of a register's unused: it moves x and what is stored.
 static void choose_rows(pb_vkernel* k) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {

@@ -67,6 +67,13 @@ pb_vtiles pb_vkernel_balanced(int64_t steps, int64_t most);
 bool pb_vkernel_is_column(const pb_vkernel* kernel, int dim);
 // Whether tiles are made along the dim: it is neither summed nor one register.
 bool pb_vkernel_is_spatial(const pb_vkernel* kernel, int dim);
+// The summed dim along which windows of x overlap where d moves them, -1: none.
+int pb_vkernel_overlapped(const pb_vkernel* kernel, int dim);
+// Whether x comes by vectors, each channel with its own, and not one element for all lanes.
+static inline bool pb_vkernel_by_vectors(const pb_vkernel* k) {
+  return k->insn.insn && !k->taps && k->lane_dim >= 0 && k->main.access[k->x].stride[k->lane_dim] &&
+         !k->main.access[k->x].run;
+}
 // Whether a load's neighbours lie along transpose_dim.
 static inline bool pb_vkernel_is_transposed(const pb_vkernel* k, const pb_vaccess* access) {
   return k->transpose_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;

@@ -271,7 +271,9 @@ static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
 
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
-  if (is_number(e, access)) return load_number(e, access, lanes_of(t));
+  // what takes finished sums finds it where it lies: in front of everything it would take a register from the sums
+  bool behind_sums = e->k->main.nest->reduce != PB_SET && !iteration;
+  if (is_number(e, access) && !behind_sums) return load_number(e, access, lanes_of(t));
   if (access->run) return load_runs(t, access, 1, point, iteration, indent);
   if (pb_vkernel_is_transposed(e->k, access)) return load_transposed(t, access, point, indent);
   int64_t displacement = pb__vtile_displacement(t, access, point, iteration);

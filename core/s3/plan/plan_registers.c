@@ -11,26 +11,6 @@
 
 #include <string.h>
 
-static void consider(pb_planner* p, const pb_register_tiles* tiles) {
-  pb__register_bands(p->group->registers, tiles, &p->plan);
-  pb__plan_judge(p);
-}
-
-static void search_tiles(pb_planner* p, pb_register_tiles* tiles, int d, int64_t points, int64_t most) {
-  const pb_vkernel* k = p->group->registers;
-  while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
-  if (d < 0) {
-    consider(p, tiles);
-    return;
-  }
-  int64_t steps = pb_vkernel_steps(k, d);
-  for (int64_t t = 1; t <= steps && points * t <= most; ++t) {
-    tiles->tile[d] = t;
-    if (pb_vkernel_balanced(steps, t).size == t) search_tiles(p, tiles, d - 1, points * t, most); // the balanced ones
-  }
-  tiles->tile[d] = 1;
-}
-
 // How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
 static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
@@ -50,6 +30,28 @@ static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
     tiles->tile[d] = best;
     code = best == extent ? code * best : -1; // a dim further out only when this one is gone
   }
+}
+
+static void consider(pb_planner* p, const pb_register_tiles* tiles) {
+  pb__register_bands(p->group->registers, tiles, &p->plan);
+  pb__plan_judge(p);
+}
+
+static void search_tiles(pb_planner* p, pb_register_tiles* tiles, int d, int64_t points, int64_t most) {
+  const pb_vkernel* k = p->group->registers;
+  while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
+  if (d < 0) {
+    pb_register_tiles whole = *tiles;
+    if (pb_vkernel_by_vectors(k)) unroll(k, &whole); // what windows share waits in registers
+    consider(p, &whole);
+    return;
+  }
+  int64_t steps = pb_vkernel_steps(k, d);
+  for (int64_t t = 1; t <= steps && points * t <= most; ++t) {
+    tiles->tile[d] = t;
+    if (pb_vkernel_balanced(steps, t).size == t) search_tiles(p, tiles, d - 1, points * t, most); // the balanced ones
+  }
+  tiles->tile[d] = 1;
 }
 
 static int64_t rows_of_square(const pb_vkernel* k) {

@@ -150,32 +150,37 @@ static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
   return all;
 }
 
-// The summed dim along which a spatial dim's windows overlap, -1: none.
-static int overlapping(const pb_vkernel* k, int d) {
-  const int64_t* stride = k->main.access[k->x].stride;
-  int found = -1;
-  for (int s = 0; s < k->main.nest->dim_count; ++s)
-    if (k->is_sum[s] && stride[s] > 0 && stride[d] % stride[s] == 0 &&
-        stride[d] / stride[s] < k->main.nest->extent[s] && (found < 0 || stride[s] > stride[found]))
-      found = s;
-  return found;
-}
-
-// A tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped and moved
-// to its places once, and each group is joined and multiplied.
-static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
-  int64_t cover[PB_NEST_DIMS], elements = 1, taps = k->main.nest->extent[k->group_dim];
-  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = d == k->group_dim ? taps : k->is_sum[d] ? size[d] : 1;
+// Registers of x that the windows of a tile cover.
+static int64_t window_of(const pb_vkernel* k, const int64_t* size) {
+  int64_t cover[PB_NEST_DIMS], elements = 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    cover[d] = d == k->group_dim ? k->main.nest->extent[d] : k->is_sum[d] ? size[d] : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d)) continue;
-    int s = overlapping(k, d);
+    int s = pb_vkernel_overlapped(k, d);
     if (s < 0)
       elements *= size[d];
     else
       cover[s] += (size[d] - 1) * (k->main.access[k->x].stride[d] / k->main.access[k->x].stride[s]);
   }
   for (int d = 0; d < k->main.nest->dim_count; ++d) elements *= cover[d];
-  return elements * (taps + 1) + registers_of(k, size, NULL) * steps_of(k, size) * 2;
+  return elements;
+}
+
+// A tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped and moved
+// to its places once, and each group is joined and multiplied.
+static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
+  int64_t taps = k->main.nest->extent[k->group_dim];
+  return window_of(k, size) * (taps + 1) + registers_of(k, size, NULL) * steps_of(k, size) * 2;
+}
+
+// Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
+static int64_t loads_of(const pb_vkernel* k, const int64_t* size) {
+  int64_t loads = 0, steps = steps_of(k, size);
+  for (int a = 0; a < pb_vkernel_store(&k->main); ++a)
+    loads += a == k->x && pb_vkernel_by_vectors(k) ? window_of(k, size)
+                                                   : steps * registers_of(k, size, k->main.access[a].stride);
+  return loads;
 }
 
 // The main nest on a tile.
@@ -183,18 +188,17 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   const pb_nest* nest = k->main.nest;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = registers_of(k, size, NULL), loads = 0, rate = f->load_rate[0] ? f->load_rate[0] : 1;
-  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) loads += registers_of(k, size, k->main.access[a].stride);
+  int64_t points = registers_of(k, size, NULL), steps = steps_of(k, size), loads = loads_of(k, size),
+          rate = f->load_rate[0] ? f->load_rate[0] : 1;
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? registers_of(k, size, k->main.access[k->x].stride) : 0);
   else
     step = sums ? operations_of(k, size) + points
                 : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
-  if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
-  if (loads > step) step = loads;
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
-  return (step * steps_of(k, size) + f->units - 1) / f->units;
+  if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
+  return ((loads > step * steps ? loads : step * steps) + f->units - 1) / f->units;
 }
 
 static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
