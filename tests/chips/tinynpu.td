@@ -8,7 +8,7 @@
 include "pb.td"
 
 // tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td,
-// tinynpu_fence_async.td and tinynpu_fence_loop.td include this file with one of these macros, or two.
+// tinynpu_fence_async.td, tinynpu_fence_loop.td and tinynpu_semaphores.td include this file with one of these macros, or two.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -47,7 +47,11 @@ def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let 
 #ifdef FENCES
 class Waits : Queue { let Depth = Ahead; }
 #else
+#ifdef SEMAPHORES
+class Waits : Queue { let Depth = Ahead; }
+#else
 class Waits : Queue { let Depth = Ahead; let Tokens = Count; }
+#endif
 #endif
 #ifdef OUT_OF_ORDER
 def DM : Waits { let InOrder = 0; }
@@ -70,12 +74,24 @@ def AGAIN : HardwareLoop {
 }
 #endif
 #else
+#ifdef SEMAPHORES
+def OPERANDS : Semaphore<[DM, VX], [MX], 3>; // what the array reads is there, or the sums that it writes are free
+def LOADED : Semaphore<[DM], [MX, VX], 2>;
+def SUMS : Semaphore<[MX], [VX], 3>;
+def FREE : Semaphore<[MX, VX], [DM], 3>;
+def CODES : Semaphore<[VX], [DM], 3>;
+def : Tokens {
+  let Queues = [DM, MX, VX]; let Semaphores = [OPERANDS, LOADED, SUMS, FREE, CODES];
+  let WaitBits = 2; let WaitBit = 176; let SignalBit = 0;
+}
+#else
 def : Tokens {
   let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;
 #ifdef IN_A_LINE
   let Pairs = [Pair<DM, MX>, Pair<MX, DM>, Pair<MX, VX>, Pair<VX, MX>];
 #endif
 }
+#endif
 #endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
@@ -200,11 +216,17 @@ def SETW : Op<MX, 8> {
 #endif
 }
 
-#ifdef IN_A_LINE
-def PASS : Op<MX, 10> {
+class Pass<Queue q, bits<6> op> : Op<q, op> {
   let Summary = "do nothing: hand tokens on";
   let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
 }
+#ifdef IN_A_LINE
+def PASS : Pass<MX, 10>;
+#endif
+#ifdef SEMAPHORES
+def PASS : Pass<MX, 10>;
+def WAIT : Pass<DM, 26>;
+def VPASS : Pass<VX, 27>;
 #endif
 
 def MUL : Op<MX, 9> {

@@ -232,6 +232,34 @@ ORDERS = [
 ]
 
 
+SEMAPHORES = [
+    ('a semaphore of what is no queue', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [BUF], 3>', r"""list|expected|type"""),
+    ('a semaphore that nobody gives', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[], [VX], 3>',
+     r"""SUMS: Givers of SUMS is empty .PB3360.\n +hint: one queue or more"""),
+    ('a queue that gives twice', 'Semaphore<[DM, VX], [MX], 3>', 'Semaphore<[DM, VX, DM], [MX], 3>',
+     r"""OPERANDS: Givers of OPERANDS has DM twice .PB3360.\n +hint: each once"""),
+    ('a semaphore that counts too far', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [VX], 64>',
+     r"""SUMS: Most is 64 .PB3361.\n +hint: 1 to 15"""),
+    ('a semaphore that has no room for all that give it', 'Semaphore<[DM, VX], [MX], 3>', 'Semaphore<[DM, VX], [MX], 1>',
+     r"""OPERANDS: 2 queues give OPERANDS, which counts to 1 and of which a command waits for 3 at most .PB3362.\n +hint: a larger Most, or more WaitBits, or fewer Givers"""),
+    ('a semaphore of a queue in order with itself', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [MX], 3>',
+     r"""SUMS: SUMS is of MX alone .PB3364.\n +hint: another queue, or let InOrder = 0"""),
+    ('a semaphore twice', 'let Semaphores = [OPERANDS, LOADED,', 'let Semaphores = [OPERANDS, OPERANDS, LOADED,',
+     r"""an unnamed record: OPERANDS is listed twice .PB3363.\n +hint: once"""),
+    ('numbers of no bits', 'let WaitBits = 2;', 'let WaitBits = 0;', r"""an unnamed record: WaitBits is 0 .PB3365.\n +hint: 1 to 4"""),
+    ('pairs and semaphores', 'let WaitBits = 2;', 'let Pairs = [Pair<DM, MX>]; let WaitBits = 2;',
+     r"""an unnamed record: there are Pairs and Semaphores .PB3366.\n +hint: one of the two"""),
+    ('counters of a chip with semaphores', 'def MX : Waits;', 'def MX : Waits { let Tokens = 3; }',
+     r"""MX: Tokens is 3, and Semaphores put its commands in order .PB3320.\n +hint: leave Tokens out, or the Semaphores"""),
+    ('signals on the bits of numbers', 'let SignalBit = 0;', 'let SignalBit = 181;',
+     r"""WaitBit 176 and SignalBit 181 overlap .PB3256.\n +hint: WaitBits for each semaphore on one side, a bit on the other"""),
+    ('a queue that several give, and none of them gets an answer', 'Semaphore<[VX], [DM], 3>', 'Semaphore<[VX], [MX], 3>',
+     r"""no tokens lead from \w+ to \w+, which both use \w+ .PB3285.\n +hint: a Semaphore that one gives and one takes; or that several give, with a way back to each by such"""),
+    ('a giver that can do nothing', 'def WAIT : Pass<DM, 26>;', '',
+     r"""no tokens lead from DM to MX, which both use BUF .PB3285."""),
+]
+
+
 FENCES = [
     ('counters of a chip with fences', 'def MX : Queue { let Depth = 16; }', 'def MX : Queue { let Depth = 16; let Tokens = 31; }',
      r"""MX: Tokens is 31, and a Fence puts its commands in order .PB3320.\n +hint: leave Tokens out, or the record of class Fence"""),
@@ -274,6 +302,8 @@ def described():
     yield from ((fenced, *m) for m in FENCES)
     yield from ((disordered, *m) for m in ORDERS)
     yield from ((preload, *m) for m in STATES)
+    semaphores = "#define SEMAPHORES\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
+    yield from ((semaphores, *m) for m in SEMAPHORES)
 
 
 def main():

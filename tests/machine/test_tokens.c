@@ -54,9 +54,10 @@ static int check(const pb_chip* chip, const step* steps, int count) {
   memset(writer, 0xff, sizeof writer);
   memset(readers, 0xff, sizeof readers);
   for (int k = 0; k < count; ++k) {
-    int q, row = steps[k].row;
-    uint32_t waited, signalled;
-    pb_tokens_of(t, (size_t)k, &q, &waited, &signalled);
+    int row = steps[k].row;
+    pb_order order = pb_tokens_of(t, (size_t)k);
+    int q = order.queue;
+    uint32_t waited = order.waits, signalled = order.signals;
     assert_int_equal(q, steps[k].queue);
     for (int p = 0; p < chip->queue_count; ++p) {
       if (!(waited >> p & 1)) continue;

@@ -140,9 +140,12 @@ bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* 
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value -= (uint64_t)1 << field->width;
     c->values[f] = judge__number(field, (int64_t)value);
   }
-  for (int q = 0; q < j->queue_count && !j->has_fence; ++q) {
-    c->waits |= (uint32_t)bit_of(bytes, j->wait_bit + q) << q;
-    c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + q) << q;
+  for (int k = 0; k < j->counters && !j->has_fence; ++k) {
+    int width = j->count_bits ? j->count_bits : 1, at = j->wait_bit + k * width, count = 0;
+    for (int b = width; b-- > 0;) count = 2 * count + bit_of(bytes, at + b);
+    if (count) c->waits |= 1u << k;
+    if (j->count_bits) c->counts |= (uint64_t)count << 4 * k;
+    c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + k) << k;
   }
   return true;
 }

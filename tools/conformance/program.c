@@ -73,7 +73,7 @@ static void fill_memory(suite* s, program* p, int memory, bool extremes) {
 }
 
 void program_begin(suite* s, program* p, bool extremes) {
-  *p = (program){0};
+  *p = (program){.semaphore = -1};
   suite_images(s);
   begin_judge(s);
   for (int depth = 0; depth < PB_MAX_MEMORIES; ++depth)
@@ -234,6 +234,7 @@ static bool compare(suite* s, uint8_t** results, difference* first) {
 static void cut(suite* s, const program* p, size_t end, program* part) {
   *part = (program){
       .body = p->body < end ? p->body : end, .rolled = p->rolled, .drains = p->drains, .drain_count = p->drain_count};
+  part->semaphore = p->semaphore, part->taker = p->taker;
   begin_judge(s);
   for (size_t n = 0; n < p->count; ++n) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
@@ -242,7 +243,7 @@ static void cut(suite* s, const program* p, size_t end, program* part) {
     if (n == p->tail) banks_empty(s, part), part->tail = part->count;
     if ((n >= end && n < p->tail) || program_only_orders(s, &p->commands[n])) continue; // those are made anew
     pb_command c = p->commands[n];
-    c.waits = c.signals = 0;
+    c.waits = c.signals = 0, c.counts = 0;
     if (pb_encode(s->chip, &c, bytes, NULL) != PB_OK || !judge_read(s->judge, bytes, &read, why)) continue;
     judge_run(s->judge, &read);
     program_push(s, part, &c, &read);

@@ -107,11 +107,10 @@ static void release(emitter* e) {
 static void put_tokens(emitter* e) {
   size_t at[PB_MAX_QUEUES] = {0};
   for (size_t k = 0; k < pb_tokens_count(e->tokens); ++k) {
-    int q;
-    uint32_t waits, signals;
-    pb_tokens_of(e->tokens, k, &q, &waits, &signals);
-    pb_encode_tokens(e->chip, waits, signals, e->streams[q].bytes + at[q]);
-    at[q] += (size_t)e->chip->command_bytes;
+    pb_order order = pb_tokens_of(e->tokens, k);
+    uint8_t* bytes = e->streams[order.queue].bytes + at[order.queue];
+    pb_encode_tokens(e->chip, order.waits, order.signals, order.counts, bytes);
+    at[order.queue] += (size_t)e->chip->command_bytes;
   }
 }
 
@@ -124,13 +123,12 @@ static pb_status list_words(emitter* e, stream* list) {
   list->bytes = malloc(count * bytes + 1);
   if (!list->bytes) pb_no_memory(count * bytes);
   for (size_t k = 0; k < count && status == PB_OK; ++k, list->count += bytes) {
-    int q, call = -1;
-    uint32_t waits, signals;
+    int call = -1;
     if (order[k].queues) {
       pb_command fence = pb_fence(chip, order[k].queues);
       status = pb_encode(chip, &fence, list->bytes + list->count, e->diag);
     } else {
-      pb_tokens_of(e->tokens, order[k].command, &q, &waits, &signals);
+      int q = pb_tokens_of(e->tokens, order[k].command).queue;
       memcpy(list->bytes + list->count, e->streams[q].bytes + at[q] * bytes, bytes);
       if (e->notes) call = e->streams[q].calls[at[q]];
       ++at[q];
@@ -326,10 +324,12 @@ static void print_core(emitter* e, int core, pb_arena* scratch, pb_text* out) {
     return;
   }
   for (size_t k = 0; k < e->count; ++k) {
-    int queue;
     printed* c = &e->commands[k];
-    pb_tokens_of(e->tokens, k, &queue, &c->command.waits, &c->command.signals);
-    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + queue),
+    pb_order order = pb_tokens_of(e->tokens, k);
+    c->command.waits = order.waits;
+    c->command.signals = order.signals;
+    c->command.counts = order.counts;
+    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + order.queue),
                 pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
                 c->nest ? c->nest : "");
   }

@@ -131,12 +131,7 @@ static bool step(scheduler* s) {
 
 pb_listed* pb_fences_put(const pb_chip* chip, const pb_tokens* tokens, const pb_cost_of_command* costs, size_t* count) {
   scheduler s = {.chip = chip, .tokens = tokens, .costs = costs};
-  for (size_t k = 0; k < pb_tokens_count(tokens); ++k) {
-    int q;
-    uint32_t waits, signals;
-    pb_tokens_of(tokens, k, &q, &waits, &signals);
-    ++s.counts[q];
-  }
+  for (size_t k = 0; k < pb_tokens_count(tokens); ++k) ++s.counts[pb_tokens_of(tokens, k).queue];
   while (step(&s)) {}
   *count = s.count;
   return s.list;
