@@ -62,7 +62,7 @@ void pb__check_dim(const pb_insn* insn, const pb_dim* d, const char* name, pb_pl
 
 // How many bits of every command say what it waits for, or what it signals.
 static int token_bits(const pb_chip* chip, bool signals) {
-  if (chip->fence) return 0;
+  if (chip->fence || chip->wait_field) return 0;
   return pb_chip_counters(chip) * (chip->semaphore_count && !signals ? chip->semaphore_wait_bits : 1);
 }
 

@@ -159,7 +159,9 @@ typedef struct pb_insn {
   const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
   int index, queue; // queue: -1 for a core's instruction
   bool mover;
-  int state_of;   // the instruction whose state it writes instead of its own; -1: its own
+  int state_of; // the instruction whose state it writes instead of its own; -1: its own
+  // Of a command that waits for a semaphore, or signals one: its fields, from 1; 0: it has none.
+  int waits_by, counts_by, signals_by;
   bool beside;    // it goes on beside the commands behind it
   int unit;       // what it keeps busy: its queue, or if beside, one of the units behind the queues
   int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
@@ -217,8 +219,10 @@ typedef struct pb_chip {
   pb_insn* fence;                            // the command that waits for queues in the one list; NULL: tokens do
   pb_semaphore* semaphores;                  // in place of counters for pairs of queues, where there are any
   int semaphore_count, semaphore_wait_bits;  // bits of the number of each that a command waits for
-  int fence_wait;                            // its field of a bit for each queue; -1: it waits for all of them
-  int list_depth, fence_cycles;              // fetched ahead of the list; until that goes on
+  // Fields of commands of their own that wait for semaphores and signal them; NULL: every command has bits for that.
+  const char *wait_field, *count_field, *signal_field;
+  int fence_wait;               // its field of a bit for each queue; -1: it waits for all of them
+  int list_depth, fence_cycles; // fetched ahead of the list; until that goes on
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
@@ -325,6 +329,11 @@ void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uin
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits, or a dim that is not in state is out of
 // its range.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// Commands of their own, in the order in which they stand, that have a command of the queue wait for semaphores, or
+// behind it signal some. Returns how many; `made` has room for PB_MAX_SEMAPHORES.
+int pb_semaphore_commands(const pb_chip* chip, int queue, const pb_command* of, bool behind, pb_command* made);
+// The command of the queue that waits for a semaphore, or signals one; NULL: it has none.
+const pb_insn* pb_semaphore_insn(const pb_chip* chip, int queue, bool signals);
 // A command that waits for these queues. It has `waits` alone.
 pb_command pb_fence(const pb_chip* chip, uint32_t queues);
 // Whether the bytes are a hardware loop's command.

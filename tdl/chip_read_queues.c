@@ -116,8 +116,29 @@ static bool read_semaphores(const record* rec, pb_chip* c) {
   return true;
 }
 
-// Where tokens stand in every command.
+static const char* field_name(const record* rec, const char* field) {
+  const char* name = json_object_get(rec->json, field) ? pb__get_text(rec, field) : "";
+  return name[0] ? name : NULL;
+}
+
+// Where tokens stand in every command, or the fields of those of their own.
 static void read_bits(const record* rec, pb_chip* c) {
+  c->wait_field = field_name(rec, "Wait");
+  c->count_field = field_name(rec, "Count");
+  c->signal_field = field_name(rec, "Signal");
+  if (c->wait_field || c->count_field || c->signal_field) {
+    bool bits = pb__get_int32(rec, "WaitBit", 0) >= 0 || pb__get_int32(rec, "SignalBit", 0) >= 0;
+    if (!c->semaphore_count || !c->wait_field || !c->signal_field || bits)
+      pb__fault(rec, 3370, "Wait and Signal of Semaphores, and no WaitBit and SignalBit",
+                "Wait is '%s' and Signal '%s', of %d semaphores%s", c->wait_field ? c->wait_field : "",
+                c->signal_field ? c->signal_field : "", c->semaphore_count, bits ? ", and there are bits besides" : "");
+    if (c->count_field && c->wait_field && !strcmp(c->count_field, c->wait_field))
+      pb__fault(rec, 3374, "two fields", "Wait and Count are both '%s'", c->wait_field);
+    if (c->semaphore_wait_bits > 1 && !c->count_field)
+      pb__fault(rec, 3371, "a field Count, or WaitBits = 1", "WaitBits is %d, and no field says how many",
+                c->semaphore_wait_bits);
+    return;
+  }
   int count = pb_chip_counters(c), waits = count * (c->semaphore_count ? c->semaphore_wait_bits : 1);
   c->wait_bit = pb__get_int32(rec, "WaitBit", 0);
   c->signal_bit = pb__get_int32(rec, "SignalBit", 0);

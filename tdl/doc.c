@@ -375,24 +375,44 @@ static const char* names_of(const pb_chip* chip, uint32_t queues, pb_arena* aren
   return text;
 }
 
+static void print_semaphore_use(const pb_chip* chip, FILE* out) {
+  fprintf(out, "\n## Queues\n\nCommands of %d bytes%s. ", chip->command_bytes,
+          chip->command_port ? ", which come by a port of their own" : "");
+  if (chip->wait_field)
+    fprintf(
+        out,
+        "A command starts when it is the oldest of its queue. One with a field `%s` waits until the semaphore of that "
+        "number, in the order below, has %s%s%s, and takes as many; what stands behind it in its queue waits too. "
+        "One with a field `%s` adds one to the semaphore of that number when all before it in its queue is done; one "
+        "that is at its most makes it wait.\n\n",
+        chip->wait_field, chip->count_field ? "what its field `" : "one", chip->count_field ? chip->count_field : "",
+        chip->count_field ? "` says" : "", chip->signal_field);
+  else
+    fprintf(
+        out,
+        "A command starts when it is the oldest of its queue, and each semaphore has as many as the command's bits "
+        "for it say (%d from bit %d on, in the order below), which it takes. When it completes, it adds one to each "
+        "semaphore in its signal bits (bit %d and up); one that is at its most makes it wait.\n\n",
+        chip->semaphore_wait_bits, chip->wait_bit, chip->signal_bit);
+}
+
 static void print_semaphores(const pb_chip* chip, FILE* out) {
   int width = chip->semaphore_wait_bits;
   pb_arena arena = {0};
-  fprintf(out,
-          "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and each "
-          "semaphore has as many as the command's bits for it say (%d from bit %d on, in the order below), which it "
-          "takes. When it completes, it adds one to each semaphore in its signal bits (bit %d and up); one that is at "
-          "its most makes it wait.\n\n| name | depth |\n|---|---|\n",
-          chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", width, chip->wait_bit,
-          chip->signal_bit);
+  print_semaphore_use(chip, out);
+  fprintf(out, "| name | depth |\n|---|---|\n");
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "| %s | %d |\n", chip->queues[k].name, chip->queues[k].depth);
-  fprintf(out, "\n| semaphore | most | given by | taken by | wait bits | signal bit |\n|---|---|---|---|---|---|\n");
+  fprintf(out, "\n| semaphore | number | most | given by | taken by |%s\n|---|---|---|---|---|%s\n",
+          chip->wait_field ? "" : " wait bits | signal bit |", chip->wait_field ? "" : "---|---|");
   for (int k = 0; k < chip->semaphore_count; ++k) {
     const pb_semaphore* s = &chip->semaphores[k];
-    fprintf(out, "| %s | %d | %s | %s | %d to %d | %d |\n", s->name, s->most, names_of(chip, s->givers, &arena),
-            names_of(chip, s->takers, &arena), chip->wait_bit + k * width, chip->wait_bit + (k + 1) * width - 1,
-            chip->signal_bit + k);
+    fprintf(out, "| %s | %d | %d | %s | %s |", s->name, k, s->most, names_of(chip, s->givers, &arena),
+            names_of(chip, s->takers, &arena));
+    if (!chip->wait_field)
+      fprintf(out, " %d to %d | %d |", chip->wait_bit + k * width, chip->wait_bit + (k + 1) * width - 1,
+              chip->signal_bit + k);
+    fprintf(out, "\n");
   }
   fprintf(out, "\nA count says how many, not whose they are: what signals a semaphore for a later wait must be behind "
                "what signals it for an earlier one, or behind that wait.\n");

@@ -31,12 +31,55 @@ static bool is_read_as_state(const pb_chip* chip, const pb_insn* writer) {
 }
 
 const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue) {
+  if (chip->wait_field) // it waits, and signals behind that
+    return pb_semaphore_insn(chip, queue, true) ? pb_semaphore_insn(chip, queue, false) : NULL;
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     if (insn->queue == queue && !insn->operand_count && insn->state_of < 0 && !is_read_as_state(chip, insn))
       return insn;
   }
   return NULL;
+}
+
+static int field_from_one(const pb_insn* insn, const char* name) { return name ? 1 + pb_insn_field(insn, name) : 0; }
+
+// A field that holds these numbers.
+static void check_field(const pb_insn* insn, int by, int64_t least, int64_t most, pb_diag* diag, int* faults) {
+  const pb_field* f = &insn->fields[by - 1];
+  for (int64_t n = least; n <= most; ++n) {
+    if (pb_field_holds(f, n) && f->bits[0] >= 0) continue;
+    ++*faults;
+    (void)pb_error(diag, (pb_place){.file = insn->file, .line = insn->line, .column = 1}, 3372,
+                   "a wider field, with all its bits in Inst", "%s: field '%s' cannot say %lld", insn->name, f->name,
+                   (long long)n);
+    return;
+  }
+}
+
+void pb__find_semaphore_insns(pb_chip* chip, pb_diag* diag, int* faults) {
+  for (int i = 0; i < chip->insn_count && chip->wait_field; ++i) {
+    pb_insn* insn = &chip->insns[i];
+    if (insn->operand_count) continue;
+    insn->waits_by = field_from_one(insn, chip->wait_field);
+    insn->counts_by = insn->waits_by ? field_from_one(insn, chip->count_field) : 0;
+    insn->signals_by = field_from_one(insn, chip->signal_field);
+    if (insn->waits_by) check_field(insn, insn->waits_by, 0, chip->semaphore_count - 1, diag, faults);
+    if (insn->counts_by) check_field(insn, insn->counts_by, 1, (1 << chip->semaphore_wait_bits) - 1, diag, faults);
+    if (insn->signals_by) check_field(insn, insn->signals_by, 0, chip->semaphore_count - 1, diag, faults);
+  }
+  for (int q = 0; q < 2 * chip->queue_count && chip->wait_field; ++q) {
+    const pb_queue* queue = &chip->queues[q / 2];
+    const pb_insn* insn = pb_semaphore_insn(chip, q / 2, q % 2);
+    bool says = insn && (q % 2 || insn->counts_by || !chip->count_field) && !(insn->waits_by && insn->signals_by);
+    if (says || !(q % 2 ? queue->signals : queue->waits)) continue;
+    ++*faults;
+    (void)pb_error(diag, chip->tokens_place, 3373, "an Instruction of that queue with Operands = (ins) and that field",
+                   "%s %s semaphores, and no command of it has the field '%s' for that", queue->name,
+                   q % 2 ? "gives" : "takes",
+                   q % 2  ? chip->signal_field
+                   : insn ? chip->count_field
+                          : chip->wait_field);
+  }
 }
 
 // Whether queue `to` leads back to the giver by semaphores of two queues each, and commands that do nothing: then the

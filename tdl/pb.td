@@ -366,7 +366,11 @@ class Semaphore<list<Queue> givers, list<Queue> takers, int most> {
 }
 
 // Where tokens stand in every command: one bit for each queue, in order of Queues; or for each of Semaphores a bit to
-// signal it, and as many as WaitBits with the number that a command waits for.
+// signal it, and as many as WaitBits with the number that a command waits for. Or semaphores have commands of their own:
+// Instructions without operands, one of each queue that takes some with the field Wait, which is a semaphore's place in
+// Semaphores, and Count, how many it takes ("": one), and one of each that gives some with the field Signal. What stands
+// behind the former in its queue waits too; the latter signals when all before it is done. They need no other command
+// that does nothing.
 // Two queues that use one memory and have no counter are put in order by way of
 // others: each of those hands the token on by a command that does nothing, an
 // Instruction without operands whose fields, if any, are nobody's state.
@@ -375,8 +379,11 @@ class Tokens {
   list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
   list<Semaphore> Semaphores = []; // in place of counters for pairs: at most 16
   int WaitBits = 1;             // of semaphores: bits of how many of one a command waits for, 1 to 4
-  int WaitBit = ?;              // first bit of the set of queues to wait for, or of the numbers, in order of Semaphores
-  int SignalBit = ?;            // first bit of the set of queues to signal, or of semaphores
+  int WaitBit = -1;             // first bit of the set of queues to wait for, or of the numbers, in order of Semaphores
+  int SignalBit = -1;           // first bit of the set of queues to signal, or of semaphores
+  string Wait = "";             // in their place: the field of a command that waits for one semaphore
+  string Count = "";            // and its field with how many it takes, which holds 1 to 2^WaitBits - 1
+  string Signal = "";           // the field of a command that signals one
 }
 
 // In place of Tokens: the commands of all queues stand in one list. What reads it hands each to its queue, one a cycle

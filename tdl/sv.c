@@ -44,8 +44,10 @@ static void print_semaphores(const pb_chip* chip, FILE* out) {
     fprintf(out, "};\n");
   }
   number(out, "WAIT_BITS", NULL, "", chip->semaphore_wait_bits);
-  number(out, "WAIT_BIT", NULL, "", chip->wait_bit);
-  number(out, "SIGNAL_BIT", NULL, "", chip->signal_bit);
+  if (!chip->wait_field) { // else their fields are their instructions'
+    number(out, "WAIT_BIT", NULL, "", chip->wait_bit);
+    number(out, "SIGNAL_BIT", NULL, "", chip->signal_bit);
+  }
   number(out, "COMMAND_BYTES", NULL, "", chip->command_bytes);
 }
 

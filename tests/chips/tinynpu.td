@@ -8,7 +8,7 @@
 include "pb.td"
 
 // tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td,
-// tinynpu_fence_async.td, tinynpu_fence_loop.td and tinynpu_semaphores.td include this file with one of these macros, or two.
+// tinynpu_fence_async.td, tinynpu_fence_loop.td, tinynpu_semaphores.td and tinynpu_events.td include this file with one of these macros, or two.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -82,7 +82,11 @@ def FREE : Semaphore<[MX, VX], [DM], 3>;
 def CODES : Semaphore<[VX], [DM], 3>;
 def : Tokens {
   let Queues = [DM, MX, VX]; let Semaphores = [OPERANDS, LOADED, SUMS, FREE, CODES];
+#ifdef EVENTS
+  let WaitBits = 2; let Wait = "event"; let Count = "number"; let Signal = "signal";
+#else
   let WaitBits = 2; let WaitBit = 176; let SignalBit = 0;
+#endif
 }
 #else
 def : Tokens {
@@ -224,9 +228,27 @@ class Pass<Queue q, bits<6> op> : Op<q, op> {
 def PASS : Pass<MX, 10>;
 #endif
 #ifdef SEMAPHORES
+#ifdef EVENTS
+class Event<Queue q, bits<6> op> : Op<q, op> { let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); }
+class WaitFor<Queue q, bits<6> op> : Event<q, op> {
+  let Summary = "wait for a semaphore, and take from it";
+  bits<3> event; bits<2> number; let Inst{2-0} = event; let Inst{4-3} = number;
+}
+class Raise<Queue q, bits<6> op> : Event<q, op> {
+  let Summary = "add one to a semaphore";
+  bits<3> signal; let Inst{2-0} = signal;
+}
+def DM_WAIT : WaitFor<DM, 26>;
+def MX_WAIT : WaitFor<MX, 27>;
+def VX_WAIT : WaitFor<VX, 28>;
+def DM_SIGNAL : Raise<DM, 29>;
+def MX_SIGNAL : Raise<MX, 30>;
+def VX_SIGNAL : Raise<VX, 31>;
+#else
 def PASS : Pass<MX, 10>;
 def WAIT : Pass<DM, 26>;
 def VPASS : Pass<VX, 27>;
+#endif
 #endif
 
 def MUL : Op<MX, 9> {

@@ -246,8 +246,8 @@ SEMAPHORES = [
      r"""SUMS: SUMS is of MX alone .PB3364.\n +hint: another queue, or let InOrder = 0"""),
     ('a semaphore twice', 'let Semaphores = [OPERANDS, LOADED,', 'let Semaphores = [OPERANDS, OPERANDS, LOADED,',
      r"""an unnamed record: OPERANDS is listed twice .PB3363.\n +hint: once"""),
-    ('numbers of no bits', 'let WaitBits = 2;', 'let WaitBits = 0;', r"""an unnamed record: WaitBits is 0 .PB3365.\n +hint: 1 to 4"""),
-    ('pairs and semaphores', 'let WaitBits = 2;', 'let Pairs = [Pair<DM, MX>]; let WaitBits = 2;',
+    ('numbers of no bits', 'let WaitBits = 2; let WaitBit', 'let WaitBits = 0; let WaitBit', r"""an unnamed record: WaitBits is 0 .PB3365.\n +hint: 1 to 4"""),
+    ('pairs and semaphores', 'let WaitBits = 2; let WaitBit', 'let Pairs = [Pair<DM, MX>]; let WaitBits = 2; let WaitBit',
      r"""an unnamed record: there are Pairs and Semaphores .PB3366.\n +hint: one of the two"""),
     ('counters of a chip with semaphores', 'def MX : Waits;', 'def MX : Waits { let Tokens = 3; }',
      r"""MX: Tokens is 3, and Semaphores put its commands in order .PB3320.\n +hint: leave Tokens out, or the Semaphores"""),
@@ -257,6 +257,26 @@ SEMAPHORES = [
      r"""no tokens lead from \w+ to \w+, which both use \w+ .PB3285.\n +hint: a Semaphore that one gives and one takes; or that several give, with a way back to each by such"""),
     ('a giver that can do nothing', 'def WAIT : Pass<DM, 26>;', '',
      r"""no tokens lead from DM to MX, which both use BUF .PB3285."""),
+]
+
+
+EVENTS = [
+    ('commands of their own, and bits', 'let WaitBits = 2; let Wait = "event";', 'let WaitBits = 2; let WaitBit = 0; let Wait = "event";',
+     r"""an unnamed record: Wait is 'event' and Signal 'signal', of 5 semaphores, and there are bits besides .PB3370.\n +hint: Wait and Signal of Semaphores, and no WaitBit and SignalBit"""),
+    ('nothing that signals', 'let Count = "number"; let Signal = "signal";', 'let Count = "number";',
+     r"""an unnamed record: Wait is 'event' and Signal '', of 5 semaphores .PB3370."""),
+    ('a number that no field says', 'let Count = "number"; ', '',
+     r"""an unnamed record: WaitBits is 2, and no field says how many .PB3371.\n +hint: a field Count, or WaitBits = 1"""),
+    ('one field for which and how many', 'let Count = "number";', 'let Count = "event";',
+     r"""an unnamed record: Wait and Count are both 'event' .PB3374.\n +hint: two fields"""),
+    ('a field too narrow for the semaphores', 'bits<3> event; bits<2> number; let Inst{2-0} = event;', 'bits<2> event; bits<2> number; let Inst{1-0} = event;',
+     r"""DM_WAIT: field 'event' cannot say 4 .PB3372.\n +hint: a wider field, with all its bits in Inst"""),
+    ('a field too narrow for the number', 'bits<2> number; let Inst{2-0} = event; let Inst{4-3} = number;', 'bits<1> number; let Inst{2-0} = event; let Inst{3} = number;',
+     r"""DM_WAIT: field 'number' cannot say 2 .PB3372."""),
+    ('a queue that cannot wait', 'def VX_WAIT : WaitFor<VX, 28>;', '',
+     r"""VX takes semaphores, and no command of it has the field 'event' for that .PB3373.\n +hint: an Instruction of that queue with Operands = \(ins\) and that field"""),
+    ('a queue that cannot signal', 'def MX_SIGNAL : Raise<MX, 30>;', '',
+     r"""MX gives semaphores, and no command of it has the field 'signal' for that .PB3373."""),
 ]
 
 
@@ -302,6 +322,8 @@ def described():
     yield from ((fenced, *m) for m in FENCES)
     yield from ((disordered, *m) for m in ORDERS)
     yield from ((preload, *m) for m in STATES)
+    events = "#define SEMAPHORES\n#define EVENTS\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
+    yield from ((events, *m) for m in EVENTS)
     semaphores = "#define SEMAPHORES\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
     yield from ((semaphores, *m) for m in SEMAPHORES)
 

@@ -111,6 +111,31 @@ static void takers_have_an_order(void** state) {
   }
 }
 
+// Commands of their own: what stands behind one waits, what stands in front of one is done.
+static void commands_of_their_own(void** state) {
+  (void)state;
+  kernel k;
+  for (int b = 0; b < 4096; ++b) data[b] = (int8_t)(b * 5 + 1);
+  kernel_open(&k, PB_SOURCE_DIR "/tests/chips/tinynpu_events.td", NULL);
+  kernel_argument(&k, data, sizeof data);
+  put(&k, "GETB", "arg=0 off=0 ni=1 nj=8 nb=8 sj=8 lj=8 loc=0", "", "");
+  put(&k, "DM_SIGNAL", "signal=0", "", "");
+  put(&k, "VX_SIGNAL", "signal=0", "", "");
+  put(&k, "MX_WAIT", "event=0 number=2", "", "");
+  put(&k, "SETW", "bank=0 src=0 step=1", "", "");
+  pb_command back;
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+  pb_diag quiet = {.sink = pb_diag_drop};
+  pb_command wait = {.insn = pb_chip_insn(k.chip, "MX_WAIT")};
+  wait.values[pb_insn_field(wait.insn, "number")] = 1;
+  for (int n = 0; n < 8; ++n) { // 0 and 1 are the queue's, 5 and up are none
+    wait.values[pb_insn_field(wait.insn, "event")] = n;
+    assert_int_equal(pb_encode(k.chip, &wait, bytes, NULL), PB_OK);
+    assert_int_equal(pb_decode(k.chip, bytes, &back, &quiet), n < 2 ? PB_OK : PB_ERR_INPUT);
+  }
+  expect(&k, NULL);
+}
+
 // A queue says semaphores that are its own: others are no command of this chip.
 static void others_are_refused(void** state) {
   (void)state;
@@ -140,6 +165,7 @@ int main(void) {
       cmocka_unit_test(a_full_one_holds_its_giver),
       cmocka_unit_test(takers_have_an_order),
       cmocka_unit_test(others_are_refused),
+      cmocka_unit_test(commands_of_their_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // Semaphores that several queues give and take: whatever queues run ahead of others, a command finds what it needs, and
 // nothing blocks. Programs of random commands are ordered, and run by a scheduler that knows the semaphores' counts
-// alone, in many random orders.
+// alone, in many random orders: each command with all that it waits for and signals, or one after the other.
 #include "targets/control/queues/unroll.h"
 #include "tdl/check.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 4000, ROWS = 64, SCHEDULES = 12 };
+enum { MOST = 4000, ACTIONS = 4 * MOST, ROWS = 64, SCHEDULES = 12 };
 
 // A command that touches one row of a memory on the chip; row -1: none, it was put in between.
 typedef struct step {
@@ -56,26 +56,48 @@ static pb_status add(program* p, step s) {
   return status;
 }
 
+// What a queue does at once: a command, -1: it waits or signals alone, by a command of its own.
+typedef struct action {
+  int command, queue;
+  uint32_t waits, signals;
+  uint64_t counts;
+} action;
+
 // What has happened in a run so far.
 typedef struct run {
-  int at[MOST], last[PB_MAX_QUEUES]; // commands by queue, one after the other
-  int list[PB_MAX_QUEUES][MOST], length[PB_MAX_QUEUES];
-  int started[PB_MAX_QUEUES], done[PB_MAX_QUEUES];
+  action list[PB_MAX_QUEUES][ACTIONS]; // of each queue, one after the other
+  int length[PB_MAX_QUEUES], started[PB_MAX_QUEUES], done[PB_MAX_QUEUES];
   bool is_done[MOST];
-  int counts[PB_MAX_SEMAPHORES];
+  int counts[PB_MAX_SEMAPHORES], left;
 } run;
 
-static bool can_start(const program* p, const run* r, int k) {
+static void list_action(run* r, action a) {
+  assert_true(r->length[a.queue] < ACTIONS);
+  r->list[a.queue][r->length[a.queue]++] = a;
+  r->left += 2; // it starts, and is done
+}
+
+static void list_actions(const program* p, run* r, int k) {
+  pb_command own[PB_MAX_SEMAPHORES];
   pb_order o = pb_tokens_of(p->tokens, (size_t)k);
+  pb_command of = {.waits = o.waits, .signals = o.signals, .counts = o.counts};
+  for (int behind = 0; behind < 2; ++behind) {
+    int count = p->chip->wait_field ? pb_semaphore_commands(p->chip, o.queue, &of, behind, own) : 0;
+    for (int n = 0; n < count; ++n) list_action(r, (action){-1, o.queue, own[n].waits, own[n].signals, own[n].counts});
+    bool apart = p->chip->wait_field;
+    if (!behind) list_action(r, (action){k, o.queue, apart ? 0 : o.waits, apart ? 0 : o.signals, o.counts});
+  }
+}
+
+static bool can_start(const program* p, const run* r, const action* a) {
   for (int s = 0; s < p->chip->semaphore_count; ++s)
-    if (o.waits >> s & 1 && r->counts[s] < pb_count_of(p->chip, o.counts, s)) return false;
+    if (a->waits >> s & 1 && r->counts[s] < pb_count_of(p->chip, a->counts, s)) return false;
   return true;
 }
 
-static bool can_complete(const program* p, const run* r, int k) {
-  pb_order o = pb_tokens_of(p->tokens, (size_t)k);
+static bool can_complete(const program* p, const run* r, const action* a) {
   for (int s = 0; s < p->chip->semaphore_count; ++s)
-    if (o.signals >> s & 1 && r->counts[s] >= p->chip->semaphores[s].most) return false;
+    if (a->signals >> s & 1 && r->counts[s] >= p->chip->semaphores[s].most) return false;
   return true;
 }
 
@@ -92,35 +114,33 @@ static void check_before(const program* p, const run* r, int k) {
 }
 
 static void start(const program* p, run* r, int q) {
-  int k = r->list[q][r->started[q]++];
-  pb_order o = pb_tokens_of(p->tokens, (size_t)k);
-  check_before(p, r, k);
+  const action* a = &r->list[q][r->started[q]++];
+  if (a->command >= 0) check_before(p, r, a->command);
   for (int s = 0; s < p->chip->semaphore_count; ++s)
-    if (o.waits >> s & 1) r->counts[s] -= pb_count_of(p->chip, o.counts, s);
+    if (a->waits >> s & 1) r->counts[s] -= pb_count_of(p->chip, a->counts, s);
 }
 
 static void complete(const program* p, run* r, int q) {
-  int k = r->list[q][r->done[q]++];
-  pb_order o = pb_tokens_of(p->tokens, (size_t)k);
-  r->is_done[k] = true;
-  for (int s = 0; s < p->chip->semaphore_count; ++s) r->counts[s] += o.signals >> s & 1;
+  const action* a = &r->list[q][r->done[q]++];
+  if (a->command >= 0) r->is_done[a->command] = true;
+  for (int s = 0; s < p->chip->semaphore_count; ++s) r->counts[s] += a->signals >> s & 1;
 }
 
 // A queue that is slow, -1: none, moves only when no other can, or by chance.
 static void run_once(const program* p, int slow) {
   static run r;
   memset(&r, 0, sizeof r);
-  for (int k = 0; k < p->count; ++k) r.list[p->steps[k].queue][r.length[p->steps[k].queue]++] = k;
-  for (int left = 2 * p->count; left > 0; --left) {
+  for (int k = 0; k < p->count; ++k) list_actions(p, &r, k);
+  for (; r.left > 0; --r.left) {
     int chosen = -1, seen = 0;
     for (int e = 0; e < 2 * p->chip->queue_count; ++e) {
       int q = e / 2;
-      bool can = e % 2 ? r.done[q] < r.started[q] && can_complete(p, &r, r.list[q][r.done[q]])
-                       : r.started[q] < r.length[q] && can_start(p, &r, r.list[q][r.started[q]]);
+      bool can = e % 2 ? r.done[q] < r.started[q] && can_complete(p, &r, &r.list[q][r.done[q]])
+                       : r.started[q] < r.length[q] && can_start(p, &r, &r.list[q][r.started[q]]);
       if (!can || (q == slow && seen)) continue;
       if (rand() % ++seen == 0 || (chosen >= 0 && chosen / 2 == slow)) chosen = e;
     }
-    if (chosen < 0) fail_msg("%s: nothing can move, %d commands are not done", p->chip->name, left / 2);
+    if (chosen < 0) fail_msg("%s: nothing can move, %d commands are not done", p->chip->name, r.left / 2);
     if (chosen % 2)
       complete(p, &r, chosen / 2);
     else
@@ -155,7 +175,8 @@ static bool order_and_run(program* p, pb_chip* chip, int seed) {
 static program p;
 
 static const char* const files[] = {PB_SOURCE_DIR "/tests/chips/tinynpu_semaphores.td",
-                                    PB_SOURCE_DIR "/tests/chips/edge_npu_semaphores.td"};
+                                    PB_SOURCE_DIR "/tests/chips/edge_npu_semaphores.td",
+                                    PB_SOURCE_DIR "/tests/chips/tinynpu_events.td"};
 
 static pb_chip* read_chip(int file) {
   pb_chip* chip;
@@ -165,7 +186,7 @@ static pb_chip* read_chip(int file) {
 
 static void random_commands(void** state) {
   (void)state;
-  for (int file = 0; file < 2; ++file) {
+  for (int file = 0; file < 3; ++file) {
     pb_chip* chip = read_chip(file);
     int commands = 0, idle = 0;
     for (int k = 0; k < 100; ++k) {
@@ -206,12 +227,11 @@ static void draw_semaphores(pb_chip* chip, pb_semaphore* semaphores) {
   }
 }
 
-static void random_semaphores(void** state) {
-  (void)state;
+static void order_by_random(int file) {
   pb_semaphore semaphores[PB_MAX_SEMAPHORES];
-  pb_chip* chip = read_chip(0);
+  pb_chip* chip = read_chip(file);
   pb_semaphore* own = chip->semaphores;
-  for (int k = 0; k < 600; ++k) {
+  for (int k = 0; k < 400; ++k) {
     srand((unsigned)k);
     for (int q = 0; q < chip->queue_count; ++q) chip->queues[q].in_order = k % 2 || rand() % 4 != 0;
     draw_semaphores(chip, semaphores);
@@ -221,10 +241,21 @@ static void random_semaphores(void** state) {
   pb_chip_free(chip);
 }
 
+static void random_semaphores(void** state) {
+  (void)state;
+  order_by_random(0);
+}
+
+static void random_semaphores_by_commands(void** state) {
+  (void)state;
+  order_by_random(2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_commands),
       cmocka_unit_test(random_semaphores),
+      cmocka_unit_test(random_semaphores_by_commands),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

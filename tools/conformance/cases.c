@@ -60,6 +60,23 @@ static bool encodes(suite* s, const pb_command* c, char* why) {
   return decoded || (snprintf(why, JUDGE_WHY, "it is not decoded as itself"), false);
 }
 
+// A command that waits for a semaphore of its queue, or signals one; others say nothing of any.
+static void draw_semaphore(suite* s, pb_command* c, uint32_t most) {
+  const pb_queue* queue = &s->chip->queues[c->insn->queue];
+  c->waits = c->signals = 0;
+  for (int side = 0; side < 2; ++side) {
+    int by = side ? c->insn->signals_by : c->insn->waits_by, k = 0;
+    if (!by) continue;
+    do k = (int)draw(s, (uint32_t)s->chip->semaphore_count);
+    while (!((side ? queue->signals : queue->waits) >> k & 1));
+    c->values[by - 1] = k;
+    *(side ? &c->signals : &c->waits) = 1u << k;
+    uint64_t count = side || !c->insn->counts_by ? 1 : 1 + draw(s, most);
+    if (!side) c->counts = count << 4 * k;
+    if (!side && c->insn->counts_by) c->values[c->insn->counts_by - 1] = (int64_t)count;
+  }
+}
+
 // Values that the field can carry; dims stay within theirs.
 static void draw_values(suite* s, pb_command* c, int pattern) {
   for (int f = 0; f < c->insn->field_count; ++f) {
@@ -76,6 +93,10 @@ static void draw_values(suite* s, pb_command* c, int pattern) {
   c->waits = queue->waits & (pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1));
   c->signals = queue->signals & (pattern == 1 ? 0 : draw(s, all + 1));
   uint32_t most = (1u << s->chip->semaphore_wait_bits) - 1;
+  if (s->chip->wait_field) {
+    draw_semaphore(s, c, most);
+    return;
+  }
   for (int k = 0; k < s->chip->semaphore_count; ++k)
     if (c->waits >> k & 1) c->counts |= (uint64_t)(pattern == 1 ? most : 1 + draw(s, most)) << 4 * k;
 }

@@ -133,6 +133,8 @@ struct judge {
     int64_t filled, taken, filling[JUDGE_BANKS]; // filling: which one of all lies in each bank
   } memories[JUDGE_MEMORIES];
   judge_insn_record* insns;
+  // Fields of commands of their own for semaphores, which then say what others have bits for; "": there are none.
+  char wait_field[64], count_field[64], signal_field[64];
   int counters, count_bits; // that bits of tokens are of: queues or semaphores; bits of how many of one are waited for
   bool has_fence;           // then commands have no bits of tokens
   judge_insn_record fence;

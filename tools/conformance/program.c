@@ -159,12 +159,34 @@ static bool device_says(const target_device* d, char** text, pb_arena* arena) {
   return false;
 }
 
+// The command, unless it is there to order others alone, between those that wait and signal for it. How many there are.
+static size_t put_with_semaphores(const suite* s, const pb_command* c, uint8_t* words) {
+  pb_command own[PB_MAX_SEMAPHORES];
+  size_t count = 0, bytes = (size_t)s->chip->command_bytes;
+  for (int behind = 0; behind < 2; ++behind) {
+    int made = pb_semaphore_commands(s->chip, c->insn->queue, c, behind, own);
+    for (int k = 0; k < made; ++k)
+      if (pb_encode(s->chip, &own[k], words + bytes * count++, NULL) != PB_OK) abort(); // `check` sees to its fields
+    if (!behind && !program_only_orders(s, c) && pb_encode(s->chip, c, words + bytes * count++, NULL) != PB_OK) abort();
+  }
+  return count;
+}
+
+size_t program_room(const suite* s, const program* p) {
+  size_t each = 2 + 2 * (size_t)(s->chip->wait_field ? s->chip->semaphore_count : 0);
+  return (each * p->count + 1) * (size_t)s->chip->command_bytes;
+}
+
 size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
   size_t count = 0, bytes = (size_t)s->chip->command_bytes;
   for (size_t n = 0; n < p->count; ++n) {
     const pb_command* c = &p->commands[n];
     pb_command fence = s->chip->fence ? pb_fence(s->chip, c->waits) : (pb_command){0};
     if (!s->chip->fence && c->insn->queue != stream) continue;
+    if (s->chip->wait_field) {
+      count += put_with_semaphores(s, c, words + bytes * count);
+      continue;
+    }
     if (s->chip->fence && c->waits && pb_encode(s->chip, &fence, words + bytes * count++, NULL) != PB_OK)
       return SIZE_MAX;
     if (pb_encode(s->chip, c, words + bytes * count++, NULL) != PB_OK) return SIZE_MAX;
@@ -182,7 +204,7 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
       .queue_count = (uint32_t)(first + streams), .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
   memcpy(kernel.args, arguments, sizeof kernel.args);
   size_t bytes = (size_t)s->chip->command_bytes;
-  uint8_t* stream = pb_alloc(arena, (2 * p->count + 1) * bytes);
+  uint8_t* stream = pb_alloc(arena, program_room(s, p));
   for (int q = 0; q < streams; ++q) {
     size_t count = program_words(s, p, q, stream);
     if (count == SIZE_MAX) return false;

@@ -200,7 +200,8 @@ void program_begin(suite* s, program* p, bool extremes); // the judge starts ane
 void program_end(suite* s, program* p);                  // drains it, and finds the tokens
 void program_order(const suite* s, program* p);          // the tokens, or fences, alone; and what does nothing between
 // The words of a stream as the chip fetches them: a queue's, or of one list those of all queues, with fences. How many
-// there are; SIZE_MAX: one cannot be encoded. `words` has room for two a command.
+// there are; SIZE_MAX: one cannot be encoded. `words` has room for as many bytes as program_room says.
+size_t program_room(const suite* s, const program* p);
 size_t program_words(suite* s, const program* p, int stream, uint8_t* words);
 void program_free(program* p);
 // Runs it on each core of each device. False, with what differs first, or what a device said.

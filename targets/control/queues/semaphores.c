@@ -92,12 +92,33 @@ static int in_the_way(const pb_tokens* t, const semaphore* s, int count, int32_t
   return -1;
 }
 
+static bool are_several(uint32_t queues) { return queues & (queues - 1); }
+
+// Where a command signals one semaphore after the other: those that it may not signal besides. Who knows of one that
+// several give would take another one for given.
+static uint32_t in_turn(const pb_tokens* t, int semaphore_index) {
+  uint32_t others = 0;
+  if (!t->chip->wait_field || !are_several(t->chip->semaphores[semaphore_index].givers)) return others;
+  for (int k = 0; k < t->chip->semaphore_count; ++k)
+    if (are_several(t->chip->semaphores[k].givers)) others |= 1u << k;
+  return others;
+}
+
+// The same of waits: which of two that several take comes first would have to be known.
+static uint32_t taken_in_turn(const pb_tokens* t, int semaphore_index) {
+  uint32_t others = 0;
+  if (!t->chip->wait_field || !are_several(t->chip->semaphores[semaphore_index].takers)) return others;
+  for (int k = 0; k < t->chip->semaphore_count; ++k)
+    if (are_several(t->chip->semaphores[k].takers)) others |= 1u << k;
+  return others;
+}
+
 // The first command of queue p, from what is needed on, that can signal for a wait of `queue`; -1: none.
 static int32_t giver_of(const pb_tokens* t, int semaphore_index, int meetings, int p, int queue) {
   const semaphore* s = &t->semaphores->of[semaphore_index];
   for (size_t position = (size_t)t->need[p] - 1; position < t->counts[p];) {
     int32_t x = t->at[p][position];
-    if (t->commands[x].signals >> semaphore_index & 1) {
+    if (t->commands[x].signals & (1u << semaphore_index | in_turn(t, semaphore_index))) {
       ++position;
       continue;
     }
@@ -141,14 +162,14 @@ static bool is_needed(const pb_tokens* t, int p, int queue) {
 }
 
 // Whether one queue gives it and one takes it: then it can be given whenever it has room.
-static bool is_plain(const pb_semaphore* s) { return !(s->givers & (s->givers - 1)) && !(s->takers & (s->takers - 1)); }
+static bool is_plain(const pb_semaphore* s) { return !are_several(s->givers) && !are_several(s->takers); }
 
 // Whether the semaphore may lead from queue p to the queue. With care, of what would do only what surely does.
 static bool joins(const pb_tokens* t, int semaphore_index, int p, int queue) {
   const pb_semaphore* s = &t->chip->semaphores[semaphore_index];
   if (!(s->givers >> p & 1) || !(s->takers >> queue & 1)) return false;
   if (!t->semaphores->careful || is_plain(s)) return true;
-  return !(s->takers & (s->takers - 1)) && !(t->chip->queues[p].alone >> queue & 1);
+  return !are_several(s->takers) && !(t->chip->queues[p].alone >> queue & 1);
 }
 
 // What the semaphore offers for a new wait of the queue.
@@ -194,7 +215,7 @@ static bool is_better(const pb_tokens* t, const offer* a, const offer* b) {
 static offer best_offer(const pb_tokens* t, int queue, uint32_t waited, bool late) {
   offer best = {.semaphore = -1};
   for (int k = 0; k < t->chip->semaphore_count; ++k) {
-    if (waited >> k & 1) continue; // a command waits for a semaphore once
+    if (waited & (1u << k | taken_in_turn(t, k))) continue; // a command waits for a semaphore once
     offer o = offer_of(t, k, queue, late);
     if (o.semaphore >= 0 && is_better(t, &o, &best)) best = o;
   }

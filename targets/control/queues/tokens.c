@@ -238,6 +238,7 @@ int32_t pb__first_behind(const pb_tokens* t, int queue, int p, int32_t done) {
 pb_status pb__put_idle(pb_tokens* t, int queue) {
   pb_unrolled idle = {.command = pb_unroll_blank(pb_chip_idle_insn(t->chip, queue)), .nest = t->nest, .call = -1};
   PB_TRY(place(t, queue));
+  t->commands[t->count - 1].idle = true;
   return t->relay.take(t->relay.user, &idle);
 }
 
@@ -319,7 +320,7 @@ size_t pb_tokens_count(const pb_tokens* t) { return t->count; }
 
 pb_order pb_tokens_of(const pb_tokens* t, size_t command) {
   const noted* n = &t->commands[command];
-  return (pb_order){n->queue, n->waits, n->signals, t->semaphores ? t->taken[command] : 0};
+  return (pb_order){n->queue, n->waits, n->signals, t->semaphores ? t->taken[command] : 0, n->idle};
 }
 
 const int32_t* pb_tokens_behind(const pb_tokens* t, size_t command) {

@@ -14,6 +14,7 @@ typedef struct noted {
   int32_t position; // in its queue
   uint16_t waits, signals;
   uint8_t queue;
+  bool idle;
 } noted;
 
 // A region as one queue reads or writes it.

@@ -82,6 +82,7 @@ typedef struct pb_order {
   int queue;
   uint32_t waits, signals;
   uint64_t counts;
+  bool idle; // it was put in between, and does nothing
 } pb_order;
 pb_order pb_tokens_of(const pb_tokens* tokens, size_t command);
 void pb_tokens_free(pb_tokens* tokens); // NULL is fine
