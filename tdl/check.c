@@ -60,6 +60,12 @@ void pb__check_dim(const pb_insn* insn, const pb_dim* d, const char* name, pb_pl
     if (!strcmp(insn->dims[k].name, d->name)) FAULT(3212, NULL, "%s: two dims named '%s'", name, d->name);
 }
 
+// How many bits of every command say what it waits for, or what it signals.
+static int token_bits(const pb_chip* chip, bool signals) {
+  if (chip->fence || chip->wait_field) return 0;
+  return pb_chip_counters(chip) * (chip->semaphore_count && !signals ? chip->semaphore_wait_bits : 1);
+}
+
 static void check_encoding(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
   int last = -1;
   for (int f = 0; f < insn->field_count; ++f) {
@@ -82,8 +88,8 @@ static void check_encoding(const pb_chip* chip, const pb_insn* insn, pb_place pl
     FAULT(3221, "raise CommandBytes", "%s: its encoding needs bit %d, a command has %d", insn->name, last,
           chip->command_bytes * 8);
   for (int side = 0; side < 2; ++side)
-    for (int q = 0; q < chip->queue_count && !chip->fence; ++q) {
-      int bit = (side ? chip->signal_bit : chip->wait_bit) + q;
+    for (int k = 0; k < token_bits(chip, side); ++k) {
+      int bit = (side ? chip->signal_bit : chip->wait_bit) + k;
       bool taken = bit < PB_COMMAND_BITS && insn->fixed_mask[bit / 8] >> bit % 8 & 1;
       for (int f = 0; f < insn->field_count; ++f)
         for (int b = 0; b < insn->fields[f].width; ++b) taken |= insn->fields[f].bits[b] == bit;
@@ -406,12 +412,13 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
     FAULT(3290, "leave it out, or Control = \"queues\"", "CommandPort is set, and no queue fetches commands");
   if (chip->control == PB_CONTROL_QUEUES) {
     if (chip->command_bytes < 4) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
-    int apart =
-        chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
     place = chip->tokens_place;
-    if (apart < chip->queue_count && !chip->fence)
-      FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit,
-            chip->signal_bit);
+    if (chip->wait_bit < chip->signal_bit + token_bits(chip, 1) &&
+        chip->signal_bit < chip->wait_bit + token_bits(chip, 0))
+      FAULT(3256,
+            chip->semaphore_count ? "WaitBits for each semaphore on one side, a bit on the other"
+                                  : "a bit for each queue on both sides",
+            "WaitBit %d and SignalBit %d overlap", chip->wait_bit, chip->signal_bit);
   }
   place = chip->place;
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);

@@ -14,6 +14,11 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults);
 void pb__check_uses(const pb_chip* chip, pb_diag* diag, int* faults);
 // That a derived field is used for what it can say. In check_derived.c, called by pb__check_chip.
 void pb__check_derived(const pb_chip* chip, pb_diag* diag, int* faults);
+// Which queues can give which a semaphore whenever they must: what pb_queue says of them. In order.c, of a chip whose
+// instructions are known.
+void pb__find_sure_semaphores(pb_chip* chip);
+// Commands that wait for semaphores, and that signal them: notes their fields. In order.c.
+void pb__find_semaphore_insns(pb_chip* chip, pb_diag* diag, int* faults);
 // That queues which use one memory can be put in order. In order.c, called by pb__check_chip.
 void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults);
 // Memories whose banks are taken in turn, and commands that go on beside others. In check_banks.c, called by

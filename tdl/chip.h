@@ -16,6 +16,8 @@ enum {
   PB_MAX_OPERANDS = 12,
   PB_MAX_EXPR = PB_FORMULA_EXPR, // a formula is read as the value of an instruction
   PB_MAX_QUEUES = 16,
+  PB_MAX_SEMAPHORES = 16,
+  PB_MOST_IN_SEMAPHORE = 15, // so that a number of them is four bits
   PB_MAX_MEMORIES = 16,
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
@@ -45,9 +47,20 @@ typedef struct pb_memory {
 typedef struct pb_queue {
   const char* name;
   int depth, tokens;
-  bool in_order;         // its commands complete as they began; else it has a counter to itself
-  uint32_t gives, takes; // bits of the queues that it has counters to and from
+  bool in_order; // its commands complete as they began; else it has a counter to itself
+  // Bits of the queues that it has counters to and from; or semaphores that it can give whenever it must. `alone`: to
+  // which it has a counter, or a semaphore, that no other queue gives and no other takes.
+  uint32_t gives, takes, alone;
+  // Bits of the counters that its commands wait for and signal: the same, or semaphores.
+  uint32_t waits, signals;
 } pb_queue;
+
+// Counts what several queues give and several take.
+typedef struct pb_semaphore {
+  const char* name;
+  uint32_t givers, takers; // bits of queues
+  int most;
+} pb_semaphore;
 
 typedef struct pb_level {
   const char* name;
@@ -146,7 +159,9 @@ typedef struct pb_insn {
   const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
   int index, queue; // queue: -1 for a core's instruction
   bool mover;
-  int state_of;   // the instruction whose state it writes instead of its own; -1: its own
+  int state_of; // the instruction whose state it writes instead of its own; -1: its own
+  // Of a command that waits for a semaphore, or signals one: its fields, from 1; 0: it has none.
+  int waits_by, counts_by, signals_by;
   bool beside;    // it goes on beside the commands behind it
   int unit;       // what it keeps busy: its queue, or if beside, one of the units behind the queues
   int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
@@ -202,13 +217,17 @@ typedef struct pb_chip {
   pb_insn* loop;  // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
   int loop_iterations, loop_body, loop_most; // its fields, and how many commands a body has at most
   pb_insn* fence;                            // the command that waits for queues in the one list; NULL: tokens do
-  int fence_wait;                            // its field of a bit for each queue; -1: it waits for all of them
-  int list_depth, fence_cycles;              // fetched ahead of the list; until that goes on
+  pb_semaphore* semaphores;                  // in place of counters for pairs of queues, where there are any
+  int semaphore_count, semaphore_wait_bits;  // bits of the number of each that a command waits for
+  // Fields of commands of their own that wait for semaphores and signal them; NULL: every command has bits for that.
+  const char *wait_field, *count_field, *signal_field;
+  int fence_wait;               // its field of a bit for each queue; -1: it waits for all of them
+  int list_depth, fence_cycles; // fetched ahead of the list; until that goes on
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
   int constant_memory;                    // the one of scope "constants"; -1: there is none
-  int wait_bit, signal_bit;               // where the queue bits stand in a command
+  int wait_bit, signal_bit;               // where the bits of queues, or of semaphores, stand in a command
   uint8_t hash[32];                       // SHA-256 of the description as tblgen prints it, without places
   const char* json; // that text: an engine carries it, so that it can be run and read without the file
   pb_arena arena;
@@ -264,17 +283,32 @@ int pb_insn_outside(const pb_chip* chip, const pb_insn* insn);
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
 // way.
 int pb_token_way(const pb_chip* chip, int from, int to);
+// The same by what is of the two queues alone.
+int pb_plain_way(const pb_chip* chip, int from, int to);
 // A command of the queue that does nothing, and so can hand tokens on; NULL: it has none.
 const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue);
 // Bytes between neighbours along dim k of a window where no field says them; 0: it does not move.
 int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k);
 
-// A command before it is encoded: values by field index, waits and signals by queue bit.
+// What `waits` and `signals` of a command have bits of: the semaphores, or the queues.
+static inline int pb_chip_counters(const pb_chip* chip) {
+  return chip->semaphore_count ? chip->semaphore_count : chip->queue_count;
+}
+
+const char* pb_counter_name(const pb_chip* chip, int k); // of that bit
+
+// A command before it is encoded: values by field index, waits and signals by queue bit, or by semaphore's.
 typedef struct pb_command {
   const pb_insn* insn;
   int64_t values[32];
   uint32_t waits, signals;
+  uint64_t counts; // of semaphores, four bits each: how many it takes
 } pb_command;
+
+// How many a command takes of counter k, for which it waits: counters for pairs of queues give one at a time.
+static inline int pb_count_of(const pb_chip* chip, uint64_t counts, int k) {
+  return chip->semaphore_count ? (int)(counts >> 4 * k & 15) : 1;
+}
 
 // Largest and smallest number that a field can say.
 int64_t pb_field_min(const pb_field* field);
@@ -290,11 +324,16 @@ int64_t pb_field_number(const pb_field* field, int64_t code);
 int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
-// Sets the bits of queues that an encoded command waits for and signals; none was set before.
-void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes);
+// Sets the bits of what an encoded command waits for and signals; none was set before.
+void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint64_t counts, uint8_t* bytes);
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits, or a dim that is not in state is out of
 // its range.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// Commands of their own, in the order in which they stand, that have a command of the queue wait for semaphores, or
+// behind it signal some. Returns how many; `made` has room for PB_MAX_SEMAPHORES.
+int pb_semaphore_commands(const pb_chip* chip, int queue, const pb_command* of, bool behind, pb_command* made);
+// The command of the queue that waits for a semaphore, or signals one; NULL: it has none.
+const pb_insn* pb_semaphore_insn(const pb_chip* chip, int queue, bool signals);
 // A command that waits for these queues. It has `waits` alone.
 pb_command pb_fence(const pb_chip* chip, uint32_t queues);
 // Whether the bytes are a hardware loop's command.

@@ -420,6 +420,8 @@ static pb_status read_json(reader* r, const char* text) {
   if (!r->faults || r->chip->queue_count) read_insns(r);
   read_loop(r);
   pb__read_formulas(r);
+  if (!r->faults) pb__find_semaphore_insns(r->chip, r->diag, &r->faults);
+  if (!r->faults) pb__find_sure_semaphores(r->chip);
   if (!r->faults) pb__check_chip(r->chip, r->diag, &r->faults);
   json_decref(r->root);
   return r->faults ? PB_ERR_INPUT : PB_OK;

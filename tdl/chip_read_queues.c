@@ -38,31 +38,131 @@ static void read_pairs(const record* rec, pb_chip* c) {
     c->queues[queue[0]].gives |= 1u << queue[1];
     c->queues[queue[1]].takes |= 1u << queue[0];
   }
+  for (int q = 0; q < c->queue_count; ++q) {
+    c->queues[q].waits = c->queues[q].takes;
+    c->queues[q].signals = c->queues[q].alone = c->queues[q].gives;
+  }
 }
 
-// Where tokens stand in every command.
-static void read_bits(const record* rec, pb_chip* c, int count) {
+// Queues of a semaphore, as bits.
+static uint32_t read_set(const record* tokens, const record* rec, const pb_chip* c, const char* field) {
+  json_t* list = json_object_get(rec->json, field);
+  uint32_t set = 0;
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    const char* name = pb__get_def(json_array_get(list, k));
+    int at = -1;
+    for (int q = 0; q < c->queue_count && name; ++q)
+      if (!strcmp(c->queues[q].name, name)) at = q;
+    if (at < 0 || set >> at & 1)
+      pb__fault(rec, 3360, at < 0 ? "some of Queues" : "each once", "%s of %s has %s%s", field, rec->name,
+                name ? name : "?", at < 0 ? ", which is no queue of the record of class Tokens" : " twice");
+    if (at >= 0) set |= 1u << at;
+  }
+  if (!set) pb__fault(rec->place.line ? rec : tokens, 3360, "one queue or more", "%s of %s is empty", field, rec->name);
+  return set;
+}
+
+static int bits_set(uint32_t set) {
+  int count = 0;
+  for (; set; set &= set - 1) ++count;
+  return count;
+}
+
+static void read_semaphore(const record* tokens, pb_chip* c, int k) {
+  json_t* list = json_object_get(tokens->json, "Semaphores");
+  record rec = pb__open_record(tokens->r, pb__get_def(json_array_get(list, (size_t)k)));
+  pb_semaphore* s = &c->semaphores[k];
+  bool named = !json_is_true(json_object_get(rec.json, "!anonymous"));
+  s->name = named ? pb__keep(tokens->r, rec.name) : pb_printf(&c->arena, "semaphore%d", k);
+  pb__name(&rec, "a semaphore", s->name, 64);
+  s->givers = read_set(tokens, &rec, c, "Givers");
+  s->takers = read_set(tokens, &rec, c, "Takers");
+  s->most = pb__get_int32(&rec, "Most", 1);
+  int givers = bits_set(s->givers), countable = (1 << c->semaphore_wait_bits) - 1;
+  if (s->most < 1 || s->most > PB_MOST_IN_SEMAPHORE) pb__fault(&rec, 3361, "1 to 15", "Most is %d", s->most);
+  if (s->most < givers || countable < givers)
+    pb__fault(&rec, 3362, "a larger Most, or more WaitBits, or fewer Givers",
+              "%d queues give %s, which counts to %d and of which a command waits for %d at most", givers, s->name,
+              s->most, countable);
+  for (int j = 0; j < k; ++j)
+    if (!strcmp(c->semaphores[j].name, s->name)) pb__fault(tokens, 3363, "once", "%s is listed twice", s->name);
+  for (int q = 0; q < c->queue_count; ++q) {
+    pb_queue* queue = &c->queues[q];
+    bool alone = s->givers == 1u << q && s->takers == 1u << q && queue->in_order;
+    if (alone) pb__fault(&rec, 3364, "another queue, or let InOrder = 0", "%s is of %s alone", s->name, queue->name);
+    if (s->givers >> q & 1) queue->signals |= 1u << k;
+    if (s->takers >> q & 1) queue->waits |= 1u << k;
+  }
+}
+
+// false: there are none.
+static bool read_semaphores(const record* rec, pb_chip* c) {
+  int count = (int)json_array_size(json_object_get(rec->json, "Semaphores"));
+  int most = c->semaphore_wait_bits = json_object_get(rec->json, "WaitBits") ? pb__get_int32(rec, "WaitBits", 1) : 1;
+  if (most < 1 || most > 4 || (most > 1 && !count)) {
+    pb__fault(rec, 3365, count ? "1 to 4" : "1, or Semaphores", "WaitBits is %d", most);
+    c->semaphore_wait_bits = 1;
+  }
+  if (!count) return false;
+  if (json_array_size(json_object_get(rec->json, "Pairs")))
+    pb__fault(rec, 3366, "one of the two", "there are Pairs and Semaphores");
+  if (count > PB_MAX_SEMAPHORES) {
+    pb__fault(rec, 3367, "1 to 16", "%d semaphores", count);
+    count = PB_MAX_SEMAPHORES;
+  }
+  c->semaphores = PB_NEW_ARRAY(&c->arena, pb_semaphore, (size_t)count);
+  c->semaphore_count = count;
+  for (int k = 0; k < count; ++k) read_semaphore(rec, c, k);
+  return true;
+}
+
+static const char* field_name(const record* rec, const char* field) {
+  const char* name = json_object_get(rec->json, field) ? pb__get_text(rec, field) : "";
+  return name[0] ? name : NULL;
+}
+
+// Where tokens stand in every command, or the fields of those of their own.
+static void read_bits(const record* rec, pb_chip* c) {
+  c->wait_field = field_name(rec, "Wait");
+  c->count_field = field_name(rec, "Count");
+  c->signal_field = field_name(rec, "Signal");
+  if (c->wait_field || c->count_field || c->signal_field) {
+    bool bits = pb__get_int32(rec, "WaitBit", 0) >= 0 || pb__get_int32(rec, "SignalBit", 0) >= 0;
+    if (!c->semaphore_count || !c->wait_field || !c->signal_field || bits)
+      pb__fault(rec, 3370, "Wait and Signal of Semaphores, and no WaitBit and SignalBit",
+                "Wait is '%s' and Signal '%s', of %d semaphores%s", c->wait_field ? c->wait_field : "",
+                c->signal_field ? c->signal_field : "", c->semaphore_count, bits ? ", and there are bits besides" : "");
+    if (c->count_field && c->wait_field && !strcmp(c->count_field, c->wait_field))
+      pb__fault(rec, 3374, "two fields", "Wait and Count are both '%s'", c->wait_field);
+    if (c->semaphore_wait_bits > 1 && !c->count_field)
+      pb__fault(rec, 3371, "a field Count, or WaitBits = 1", "WaitBits is %d, and no field says how many",
+                c->semaphore_wait_bits);
+    return;
+  }
+  int count = pb_chip_counters(c), waits = count * (c->semaphore_count ? c->semaphore_wait_bits : 1);
   c->wait_bit = pb__get_int32(rec, "WaitBit", 0);
   c->signal_bit = pb__get_int32(rec, "SignalBit", 0);
   int bits = 8 * (c->command_bytes < 0                     ? 0
                   : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
                                                            : c->command_bytes);
   for (int side = 0; side < 2; ++side) {
-    int* bit = side ? &c->signal_bit : &c->wait_bit;
-    if (*bit >= 0 && *bit <= bits - count) continue;
-    pb__fault(rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d",
-              side ? "SignalBit" : "WaitBit", *bit, count, bits);
+    int *bit = side ? &c->signal_bit : &c->wait_bit, needed = side ? count : waits;
+    if (*bit >= 0 && *bit <= bits - needed) continue;
+    pb__fault(rec, 3045, "bits inside the command", "%s is %d: %d %s need %d of the command's %d bits",
+              side ? "SignalBit" : "WaitBit", *bit, count, c->semaphore_count ? "semaphores" : "queues", needed, bits);
     *bit = 0;
   }
 }
 
 // Its counters hold so many; with fences it has none.
-static int tokens_of(const record* queue, bool fences) {
-  if (fences) {
+static int tokens_of(const record* queue, const char* instead) {
+  if (instead) {
     int64_t tokens = json_integer_value(json_object_get(queue->json, "Tokens"));
+    char hint[80];
+    snprintf(hint, sizeof hint, "leave Tokens out, or the %s", instead);
     if (tokens)
-      pb__fault(queue, 3320, "leave Tokens out, or the record of class Fence",
-                "Tokens is %lld, and a Fence puts its commands in order", (long long)tokens);
+      pb__fault(queue, 3320, hint, "Tokens is %lld, and %s put%s its commands in order", (long long)tokens,
+                instead[0] == 'r' ? "a Fence" : "Semaphores", instead[0] == 'r' ? "s" : "");
     return 0;
   }
   int tokens = pb__get_int32(queue, "Tokens", 1);
@@ -70,11 +170,12 @@ static int tokens_of(const record* queue, bool fences) {
   return tokens;
 }
 
-static void read_queue(const record* rec, pb_chip* c, int k, bool fences) {
+// `instead`: of counters of its own.
+static void read_queue(const record* rec, pb_chip* c, int k, const char* instead) {
   reader* r = rec->r;
   record q = pb__open_record(r, pb__get_def(json_array_get(json_object_get(rec->json, "Queues"), (size_t)k)));
   c->queues[k] = (pb_queue){.name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1)};
-  c->queues[k].tokens = tokens_of(&q, fences);
+  c->queues[k].tokens = tokens_of(&q, instead);
   json_t* order = json_object_get(q.json, "InOrder"); // an engine of before has none
   c->queues[k].in_order = !order || json_integer_value(order) != 0;
   pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
@@ -155,18 +256,21 @@ void pb__read_queues(reader* r) {
   if (!open_order(r, &rec, &fences)) return;
   c->tokens_place = pb__keep_place(r, &rec);
   c->queue_count = (int)json_array_size(json_object_get(rec.json, "Queues"));
-  if (!fences) read_bits(&rec, c, c->queue_count);
   if (c->queue_count < 1 || c->queue_count > PB_MAX_QUEUES) {
     pb__fault(&rec, 3041, "1 to 16", "%d queues", c->queue_count);
     c->queue_count = c->queue_count < 1 ? 0 : PB_MAX_QUEUES;
   }
   c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
-  for (int k = 0; k < c->queue_count; ++k) read_queue(&rec, c, k, fences);
+  const char* instead = fences                                                     ? "record of class Fence"
+                        : json_array_size(json_object_get(rec.json, "Semaphores")) ? "Semaphores"
+                                                                                   : NULL;
+  for (int k = 0; k < c->queue_count; ++k) read_queue(&rec, c, k, instead);
   if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
     pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
               c->queue_count);
   name_queues(c);
-  read_pairs(&rec, c);
+  if (!read_semaphores(&rec, c)) read_pairs(&rec, c);
+  if (!fences) read_bits(&rec, c);
   if (fences && c->queue_count) read_fence(&rec, c);
   check_listed(r, fences ? "Fence" : "Tokens");
 }

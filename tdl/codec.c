@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char* pb_counter_name(const pb_chip* chip, int k) {
+  return chip->semaphore_count ? chip->semaphores[k].name : chip->queues[k].name;
+}
+
 int pb_chip_queues(const pb_chip* chip) { return chip->queue_count * chip->cores; }
 
 const char* pb_chip_queue_name(const pb_chip* chip, int number) { return chip->queue_names[number]; }
@@ -102,11 +106,16 @@ static void set_bit(uint8_t* bytes, int bit, bool on) {
 }
 static bool get_bit(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
 
-void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes) {
-  if (chip->fence) return; // what a command waits for, one in front of it says
-  for (int q = 0; q < chip->queue_count; ++q) {
-    set_bit(bytes, chip->wait_bit + q, waits >> q & 1);
-    set_bit(bytes, chip->signal_bit + q, signals >> q & 1);
+// Bits of what a command waits for of each counter.
+static int wait_width(const pb_chip* chip) { return chip->semaphore_count ? chip->semaphore_wait_bits : 1; }
+
+void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint64_t counts, uint8_t* bytes) {
+  if (chip->fence || chip->wait_field) return; // what a command waits for, one in front of it says
+  int width = wait_width(chip);
+  for (int k = 0; k < pb_chip_counters(chip); ++k) {
+    int count = waits >> k & 1 ? pb_count_of(chip, counts, k) : 0;
+    for (int b = 0; b < width; ++b) set_bit(bytes, chip->wait_bit + k * width + b, count >> b & 1);
+    set_bit(bytes, chip->signal_bit + k, signals >> k & 1);
   }
 }
 
@@ -123,7 +132,7 @@ pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* byt
     for (int b = 0; b < field->width && value >> b; ++b) // of a negative one all
       if (field->bits[b] >= 0) set_bit(bytes, field->bits[b], value >> b & 1);
   }
-  pb_encode_tokens(chip, command->waits, command->signals, bytes);
+  pb_encode_tokens(chip, command->waits, command->signals, command->counts, bytes);
   return PB_OK;
 }
 
@@ -148,13 +157,61 @@ pb_command pb_fence(const pb_chip* chip, uint32_t queues) {
   return c;
 }
 
+const pb_insn* pb_semaphore_insn(const pb_chip* chip, int queue, bool signals) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (insn->queue == queue && (signals ? insn->signals_by : insn->waits_by)) return insn;
+  }
+  return NULL;
+}
+
+static bool are_several(uint32_t queues) { return queues & (queues - 1); }
+
+int pb_semaphore_commands(const pb_chip* chip, int queue, const pb_command* of, bool behind, pb_command* made) {
+  const pb_insn* insn = pb_semaphore_insn(chip, queue, behind);
+  int count = 0;
+  // What several queues take comes last: the others say whose turn it is. What several give goes out first: who has a
+  // token of the others knows that it did.
+  for (int pass = 0; pass < 2 && insn; ++pass)
+    for (int k = 0; k < chip->semaphore_count; ++k) {
+      const pb_semaphore* s = &chip->semaphores[k];
+      bool late = behind ? !are_several(s->givers) : are_several(s->takers);
+      if (!((behind ? of->signals : of->waits) >> k & 1) || late != (pass == 1)) continue;
+      pb_command c = {.insn = insn, .waits = behind ? 0 : 1u << k, .signals = behind ? 1u << k : 0};
+      for (int f = 0; f < insn->field_count; ++f) c.values[f] = pb_field_nearest(&insn->fields[f], 0);
+      c.counts = behind ? 0 : (uint64_t)pb_count_of(chip, of->counts, k) << 4 * k;
+      c.values[(behind ? insn->signals_by : insn->waits_by) - 1] = k;
+      if (!behind && insn->counts_by) c.values[insn->counts_by - 1] = pb_count_of(chip, of->counts, k);
+      made[count++] = c;
+    }
+  return count;
+}
+
+// The semaphore that a command of its own names. false: there is none so.
+static bool decode_semaphore(const pb_chip* chip, pb_command* command) {
+  const pb_insn* insn = command->insn;
+  for (int side = 0; side < 2; ++side) {
+    int by = side ? insn->signals_by : insn->waits_by;
+    int64_t k = by ? command->values[by - 1] : 0, count = insn->counts_by ? command->values[insn->counts_by - 1] : 1;
+    if (!by) continue;
+    if (k < 0 || k >= chip->semaphore_count || count < 1 || count > PB_MOST_IN_SEMAPHORE) return false;
+    *(side ? &command->signals : &command->waits) |= 1u << k;
+    if (!side) command->counts |= (uint64_t)count << 4 * k;
+  }
+  return true;
+}
+
 // Tokens that a command takes and hands out, or the queues that a fence waits for.
 static void decode_order(const pb_chip* chip, const uint8_t* bytes, pb_command* command) {
   if (command->insn == chip->fence)
     command->waits = pb_fence(chip, (uint32_t)command->values[chip->fence_wait < 0 ? 0 : chip->fence_wait]).waits;
-  for (int q = 0; q < chip->queue_count && !chip->fence; ++q) {
-    command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
-    command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
+  int width = wait_width(chip);
+  for (int k = 0; k < pb_chip_counters(chip) && !chip->fence && !chip->wait_field; ++k) {
+    uint64_t count = 0;
+    for (int b = 0; b < width; ++b) count |= (uint64_t)get_bit(bytes, chip->wait_bit + k * width + b) << b;
+    command->waits |= (uint32_t)(count > 0) << k;
+    if (chip->semaphore_count) command->counts |= count << 4 * k;
+    command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + k) << k;
   }
 }
 
@@ -187,12 +244,16 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
     command->values[f] = pb_field_number(field, (int64_t)value);
   }
   decode_order(chip, bytes, command);
+  if (!decode_semaphore(chip, command))
+    return pb_error(diag, (pb_place){.what = insn->name}, 3305, NULL, "it names none of %d semaphores, or no number",
+                    chip->semaphore_count);
   const pb_queue* queue =
       insn->queue >= 0 ? &chip->queues[insn->queue] : NULL; // a loop is of whichever queue, a fence of none
-  if (queue && ((command->waits & ~queue->takes) || (command->signals & ~queue->gives)))
+  if (queue && ((command->waits & ~queue->waits) || (command->signals & ~queue->signals)))
     return pb_error(diag, (pb_place){.what = insn->name}, 3303, NULL,
-                    "it waits for queues 0x%x and signals 0x%x; %s has counters from 0x%x and to 0x%x", command->waits,
-                    command->signals, queue->name, queue->takes, queue->gives);
+                    "it waits for %s 0x%x and signals 0x%x; %s has %s from 0x%x and to 0x%x",
+                    chip->semaphore_count ? "semaphores" : "queues", command->waits, command->signals, queue->name,
+                    chip->semaphore_count ? "those" : "counters", queue->waits, queue->signals);
   return check_extents(command, false, diag);
 }
 
@@ -269,11 +330,14 @@ char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* a
   for (int f = 0; f < command->insn->field_count && fields; ++f)
     text = pb_printf(arena, "%s %s=%lld", text, command->insn->fields[f].name, (long long)command->values[f]);
   for (int side = 0; side < 2; ++side) {
-    uint32_t queues = side ? command->signals : command->waits;
-    if (!queues) continue;
+    uint32_t counters = side ? command->signals : command->waits;
+    if (!counters) continue;
     text = pb_printf(arena, "%s ; %s", text, side ? "signals" : "waits");
-    for (int q = 0; q < chip->queue_count; ++q)
-      if (queues >> q & 1) text = pb_printf(arena, "%s %s", text, chip->queues[q].name);
+    for (int k = 0; k < pb_chip_counters(chip); ++k) {
+      if (!(counters >> k & 1)) continue;
+      text = pb_printf(arena, "%s %s", text, pb_counter_name(chip, k));
+      if (!side && chip->semaphore_count) text = pb_printf(arena, "%s:%d", text, pb_count_of(chip, command->counts, k));
+    }
   }
   return text;
 }

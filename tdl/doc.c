@@ -316,7 +316,10 @@ static void print_disorder(const pb_chip* chip, FILE* out) {
           out,
           "\nCommands of %s start in order and complete in any: one that needs what another of them has written, or "
           "writes what it reads or writes, waits for %s.\n",
-          chip->queues[k].name, chip->fence ? "it by a fence" : "a token from the queue to itself");
+          chip->queues[k].name,
+          chip->fence             ? "it by a fence"
+          : chip->semaphore_count ? "a semaphore that the queue gives and takes"
+                                  : "a token from the queue to itself");
 }
 
 // One list, and the command that waits in it.
@@ -351,15 +354,6 @@ static void print_list_queues(const pb_chip* chip, FILE* out) {
   print_disorder(chip, out);
 }
 
-// The queues that take tokens of queue `q`.
-static const char* takers(const pb_chip* chip, int q, pb_arena* arena) {
-  const char* text = "";
-  for (int c = 0; c < chip->queue_count; ++c)
-    if (chip->queues[q].gives >> c & 1)
-      text = pb_printf(arena, "%s%s%s", text, *text ? ", " : "", chip->queues[c].name);
-  return text;
-}
-
 // What commands do with memories that they do not address.
 static void print_kinds(const pb_chip* chip, FILE* out) {
   for (int k = 0; k < chip->memory_count; ++k) {
@@ -374,7 +368,58 @@ static void print_kinds(const pb_chip* chip, FILE* out) {
   }
 }
 
-static void print_queues(const pb_chip* chip, FILE* out) {
+static const char* names_of(const pb_chip* chip, uint32_t queues, pb_arena* arena) {
+  const char* text = "";
+  for (int q = 0; q < chip->queue_count; ++q)
+    if (queues >> q & 1) text = pb_printf(arena, "%s%s%s", text, *text ? ", " : "", chip->queues[q].name);
+  return text;
+}
+
+static void print_semaphore_use(const pb_chip* chip, FILE* out) {
+  fprintf(out, "\n## Queues\n\nCommands of %d bytes%s. ", chip->command_bytes,
+          chip->command_port ? ", which come by a port of their own" : "");
+  if (chip->wait_field)
+    fprintf(
+        out,
+        "A command starts when it is the oldest of its queue. One with a field `%s` waits until the semaphore of that "
+        "number, in the order below, has %s%s%s, and takes as many; what stands behind it in its queue waits too. "
+        "One with a field `%s` adds one to the semaphore of that number when all before it in its queue is done; one "
+        "that is at its most makes it wait.\n\n",
+        chip->wait_field, chip->count_field ? "what its field `" : "one", chip->count_field ? chip->count_field : "",
+        chip->count_field ? "` says" : "", chip->signal_field);
+  else
+    fprintf(
+        out,
+        "A command starts when it is the oldest of its queue, and each semaphore has as many as the command's bits "
+        "for it say (%d from bit %d on, in the order below), which it takes. When it completes, it adds one to each "
+        "semaphore in its signal bits (bit %d and up); one that is at its most makes it wait.\n\n",
+        chip->semaphore_wait_bits, chip->wait_bit, chip->signal_bit);
+}
+
+static void print_semaphores(const pb_chip* chip, FILE* out) {
+  int width = chip->semaphore_wait_bits;
+  pb_arena arena = {0};
+  print_semaphore_use(chip, out);
+  fprintf(out, "| name | depth |\n|---|---|\n");
+  for (int k = 0; k < chip->queue_count; ++k)
+    fprintf(out, "| %s | %d |\n", chip->queues[k].name, chip->queues[k].depth);
+  fprintf(out, "\n| semaphore | number | most | given by | taken by |%s\n|---|---|---|---|---|%s\n",
+          chip->wait_field ? "" : " wait bits | signal bit |", chip->wait_field ? "" : "---|---|");
+  for (int k = 0; k < chip->semaphore_count; ++k) {
+    const pb_semaphore* s = &chip->semaphores[k];
+    fprintf(out, "| %s | %d | %d | %s | %s |", s->name, k, s->most, names_of(chip, s->givers, &arena),
+            names_of(chip, s->takers, &arena));
+    if (!chip->wait_field)
+      fprintf(out, " %d to %d | %d |", chip->wait_bit + k * width, chip->wait_bit + (k + 1) * width - 1,
+              chip->signal_bit + k);
+    fprintf(out, "\n");
+  }
+  fprintf(out, "\nA count says how many, not whose they are: what signals a semaphore for a later wait must be behind "
+               "what signals it for an earlier one, or behind that wait.\n");
+  pb_arena_free(&arena);
+}
+
+static void print_pairs(const pb_chip* chip, FILE* out) {
   fprintf(out,
           "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and for each "
           "queue in its wait bits "
@@ -386,9 +431,16 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   pb_arena arena = {0};
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
-            takers(chip, k, &arena));
-  print_disorder(chip, out);
+            names_of(chip, chip->queues[k].gives, &arena));
   pb_arena_free(&arena);
+}
+
+static void print_queues(const pb_chip* chip, FILE* out) {
+  if (chip->semaphore_count)
+    print_semaphores(chip, out);
+  else
+    print_pairs(chip, out);
+  print_disorder(chip, out);
   if (chip->cores > 1)
     fprintf(out,
             "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "
@@ -441,11 +493,16 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
             pb_in_banks(&chip->memories[k]) ? " taken in turn" : "", (long long)chip->memories[k].bytes_per_cycle);
   for (int k = 0; k < chip->queue_count; ++k)
-    if (chip->fence)
-      fprintf(out, "queue %s: depth %d, in one list\n", chip->queues[k].name, chip->queues[k].depth);
+    if (chip->fence || chip->semaphore_count)
+      fprintf(out, "queue %s: depth %d%s\n", chip->queues[k].name, chip->queues[k].depth,
+              chip->fence ? ", in one list" : "");
     else
       fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
               chip->queues[k].tokens);
+  for (int k = 0; k < chip->semaphore_count; ++k)
+    fprintf(out, "semaphore %s: %s to %s, %d at most\n", chip->semaphores[k].name,
+            names_of(chip, chip->semaphores[k].givers, &arena), names_of(chip, chip->semaphores[k].takers, &arena),
+            chip->semaphores[k].most);
   if (chip->cores > 1) fprintf(out, "%d cores, each with these queues and its own memories\n", chip->cores);
   print_formulas(chip, "codes ", out);
   for (int k = 0; k < chip->insn_count; ++k) {

@@ -105,7 +105,7 @@ class Memory {
 // each other. A command may wait for one token from each of several queues
 // before it starts and hand one token to each of several queues when all it
 // wrote is visible. Every ordered pair of queues has a counter, or those that Tokens
-// lists. A chip without tokens has a Fence.
+// lists; or there are semaphores, which several queues give and take. A chip without tokens has a Fence.
 // With InOrder = 0 commands still start in order, but complete in any: one may begin to read or write before those in
 // front of it in its own queue have written, or read, what they have to. What must come after one of its own queue
 // takes a token from it, for which the queue has a counter to itself, or stands behind a fence for it. A token goes out
@@ -113,7 +113,7 @@ class Memory {
 class Queue {
   int Depth = ?;                // commands fetched ahead; of one list with fences: that it holds
   bit InOrder = 1;              // 0: its commands complete in any order
-  int Tokens = ?;               // largest count of each of its counters; with a Fence there are none: leave it out
+  int Tokens = ?;               // largest count of each of its counters; with a Fence or Semaphores there are none: leave it out
 }
 
 //===----------------------------------------------------------------------===//
@@ -348,15 +348,42 @@ class Pair<Queue from, Queue to> {
   Queue To = to;                // takes them
 }
 
-// Where tokens stand in every command: one bit for each queue, in order of Queues.
+// A counting semaphore: each command that signals it adds one when it completes, whichever of Givers its queue is, and
+// a command that waits for it takes as many as it says, when so many are there. A count says how many, not whose they
+// are. So a wait is for as many as have been given since the wait before it, and no command may signal it for a later
+// wait that is not behind those that signal it for an earlier one, or behind that earlier wait itself; the generated
+// machine reports one that does. Where several queues take one, each wait must also be behind the others' by other
+// semaphores.
+// The compiler gives a semaphore when nobody can mistake it, and else first makes sure of that. So queues that use one
+// memory must have, straight or by way of others, semaphores of one giver and one taker, or such that several give and
+// one takes from which the former lead back to the giver. Queues on these ways, and those givers, need a command that
+// does nothing: an Instruction without operands whose fields, if any, are nobody's state. All other semaphores serve
+// where they happen to fit.
+class Semaphore<list<Queue> givers, list<Queue> takers, int most> {
+  list<Queue> Givers = givers;  // whose commands add to it
+  list<Queue> Takers = takers;  // whose commands wait for it
+  int Most = most;              // largest count, 1 to 15: a command that would add one more completes later
+}
+
+// Where tokens stand in every command: one bit for each queue, in order of Queues; or for each of Semaphores a bit to
+// signal it, and as many as WaitBits with the number that a command waits for. Or semaphores have commands of their own:
+// Instructions without operands, one of each queue that takes some with the field Wait, which is a semaphore's place in
+// Semaphores, and Count, how many it takes ("": one), and one of each that gives some with the field Signal. What stands
+// behind the former in its queue waits too; the latter signals when all before it is done. They need no other command
+// that does nothing.
 // Two queues that use one memory and have no counter are put in order by way of
 // others: each of those hands the token on by a command that does nothing, an
 // Instruction without operands whose fields, if any, are nobody's state.
 class Tokens {
   list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k
   list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
-  int WaitBit = ?;              // first bit of the set of queues to wait for
-  int SignalBit = ?;            // first bit of the set of queues to signal
+  list<Semaphore> Semaphores = []; // in place of counters for pairs: at most 16
+  int WaitBits = 1;             // of semaphores: bits of how many of one a command waits for, 1 to 4
+  int WaitBit = -1;             // first bit of the set of queues to wait for, or of the numbers, in order of Semaphores
+  int SignalBit = -1;           // first bit of the set of queues to signal, or of semaphores
+  string Wait = "";             // in their place: the field of a command that waits for one semaphore
+  string Count = "";            // and its field with how many it takes, which holds 1 to 2^WaitBits - 1
+  string Signal = "";           // the field of a command that signals one
 }
 
 // In place of Tokens: the commands of all queues stand in one list. What reads it hands each to its queue, one a cycle

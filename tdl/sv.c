@@ -32,6 +32,25 @@ static void print_memories(const pb_chip* chip, FILE* out) {
   }
 }
 
+static void print_semaphores(const pb_chip* chip, FILE* out) {
+  static const char* const names[] = {"MOST", "GIVERS", "TAKERS"}; // of the last two bits of queues
+  number(out, "SEMAPHORES", NULL, "", chip->semaphore_count);
+  for (int what = 0; what < 3; ++what) {
+    fprintf(out, "  localparam int SEMAPHORE_%s[%d] = '{", names[what], chip->semaphore_count);
+    for (int k = 0; k < chip->semaphore_count; ++k) {
+      const pb_semaphore* s = &chip->semaphores[k];
+      fprintf(out, "%s%u", k ? ", " : "", what == 0 ? (unsigned)s->most : what == 1 ? s->givers : s->takers);
+    }
+    fprintf(out, "};\n");
+  }
+  number(out, "WAIT_BITS", NULL, "", chip->semaphore_wait_bits);
+  if (!chip->wait_field) { // else their fields are their instructions'
+    number(out, "WAIT_BIT", NULL, "", chip->wait_bit);
+    number(out, "SIGNAL_BIT", NULL, "", chip->signal_bit);
+  }
+  number(out, "COMMAND_BYTES", NULL, "", chip->command_bytes);
+}
+
 static void print_queues(const pb_chip* chip, FILE* out) {
   if (chip->control != PB_CONTROL_QUEUES) return;
   number(out, "QUEUES", NULL, "", chip->queue_count);
@@ -44,6 +63,10 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].depth);
   fprintf(out, "};\n");
   if (chip->fence) return;
+  if (chip->semaphore_count) {
+    print_semaphores(chip, out);
+    return;
+  }
   fprintf(out, "  localparam int QUEUE_TOKENS[%d] = '{", chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].tokens);
   fprintf(out, "};\n");

@@ -18,9 +18,9 @@ typedef struct comparison {
   int count[TEXT + 1];
 } comparison;
 
-static const char* const classes[] = {"Chip",        "Memory",          "Queue",        "Tokens",   "Level",
-                                      "Instruction", "CoreInstruction", "HardwareLoop", "Function", "Formula",
-                                      "Fence"};
+static const char* const classes[] = {"Chip",     "Memory",      "Queue",           "Tokens",
+                                      "Level",    "Instruction", "CoreInstruction", "HardwareLoop",
+                                      "Function", "Formula",     "Fence",           "Semaphore"};
 enum { CLASSES = sizeof classes / sizeof *classes };
 
 // Fields that do not make engines void when they change; `grows`: not when they become larger.
@@ -39,6 +39,7 @@ static const struct {
             {"Memory", "Ways", PLAN, false},
             {"Queue", "Depth", PLAN, false},
             {"Queue", "Tokens", PLAN, true},
+            {"Semaphore", "Most", PLAN, true},
             {"Fence", "Depth", PLAN, false},
             {"Fence", "Cycles", PLAN, false},
             {"Level", "SyncCycles", PLAN, false},

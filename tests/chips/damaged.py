@@ -38,10 +38,11 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""), "edge_npu_packed": ("edge_npu.td", "#define FLASH\n#define PACKED\n"),
          "edge_npu_palette": ("edge_npu.td", "#define FLASH\n#define PALETTE\n"), "edge_npu_sparse": ("edge_npu.td", "#define FLASH\n#define TWO_OF_FOUR\n"),
+         "tinynpu_semaphores": ("tinynpu.td", "#define SEMAPHORES\n"), "tinynpu_events": ("tinynpu.td", "#define SEMAPHORES\n#define EVENTS\n"), "edge_npu_semaphores": ("edge_npu.td", "#define SEMAPHORES\n"),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "bf16npu_palette": ("bf16npu.td", "#define PALETTE\n"), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""),
          "vectornpu": ("vectornpu.td", "")}
-LIKE = {"edge_npu", "edge_npu_packed", "edge_npu_palette", "edge_npu_sparse", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
+LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_sparse", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "bf16npu_palette", "f8npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
@@ -193,6 +194,20 @@ def order(text, rng):
     return put(text, place, other), f"{place.group()} becomes {other}"
 
 
+def semaphores(text, rng):
+    """Others give or take what is counted, or it counts to another number."""
+    place = pick(rng, body(text, r'Semaphore<(\[[\w, ]+\]), (\[[\w, ]+\]), (\d+)>|let Semaphores = (\[[^\]]*\]);|let (?:WaitBits|WaitBit|SignalBit) = (\d+);|Alone<(\w+, \w+)>|let (?:Wait|Count|Signal) = ("\w+");|bits<(\d)> (?:event|number|signal);|def \w+ : (?:WaitFor|Raise)<(\w+),'))
+    group = pick(rng, [k for k in range(1, 10) if place.group(k)])
+    queues = sorted({m.group(1) for m in body(text, r"def (\w+)\s*: (?:Queue|Waits|Side)\b")})
+    listed = re.findall(r"\w+", place.group(group))
+    other = pick(rng, {3: [0, 1, 2, 4, 15, 16, -1, 1 << 31], 5: [0, 1, 2, 3, 4, 5, 40, 170, 200, 250, -1],
+                       6: [f"{a}, {b}" for a in queues for b in queues], 7: ['"event"', '"number"', '"signal"', '"loc"', '""'],
+                  8: [1, 2, 3, 4, 64], 9: queues}.get(group) or
+                 ["[]", "[" + ", ".join(listed[1:]) + "]", "[" + ", ".join(reversed(listed)) + "]", "[" + ", ".join([*listed, listed[0]]) + "]",
+                  "[EXT]", "[" + ", ".join(queues[:2]) + "]", "[" + ", ".join(queues) + "]"])
+    return put(text, place, str(other), group), f"{place.group()}: {place.group(group)} becomes {other}"
+
+
 def derived(text, rng):
     """A field holds another number than it did."""
     place = pick(rng, body(text, r"bits<\d+> (\w+);"))
@@ -226,7 +241,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "banks": (banks, 2), "order": (order, 2), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "banks": (banks, 2), "order": (order, 2), "semaphores": (semaphores, 3), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

@@ -5,7 +5,8 @@
 // Inference", CVPR 2018 (multiply and rounding shift), and Arm's public overview of the Ethos-U: an int8 array and an
 // output unit that adds a bias, multiplies by a factor of 31 bits, shifts to the nearest and clamps on the store path.
 // There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
-// with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
+// with tokens; with SEMAPHORES (edge_npu_semaphores.td) semaphores, of which several queues give some; with FENCES
+// (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
 // (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with
 // SMALL_CODES (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with PACKED
 // (edge_npu_packed.td) such weights lie two in a byte in the SRAM too, and the command that loads the array makes bytes
@@ -51,7 +52,11 @@ def LUT : Memory { let Bytes = 64; let RowBytes = 16; let BytesPerCycle = 16; le
 #ifdef FENCES
 class Side : Queue { let Depth = 16; }
 #else
+#ifdef SEMAPHORES
+class Side : Queue { let Depth = 16; }
+#else
 class Side : Queue { let Depth = 16; let Tokens = 63; }
+#endif
 #endif
 def LD : Side; // DMA in
 def WT : Side; // DMA of weights and parameters
@@ -66,10 +71,43 @@ def FENCE : Fence {
   let Inst{255-250} = 63; let Inst{5-0} = on;
 }
 #else
+#ifdef SEMAPHORES
+def OPERANDS : Semaphore<[LD, OU], [MX], 3>;       // rows are there, and room for sums
+def RESULTS : Semaphore<[LD, WT, MX], [OU], 3>;    // sums, factors and codes are there
+class Alone<Queue from, Queue to> : Semaphore<[from], [to], 3>;
+def ROWS : Alone<LD, MX>;
+def WEIGHTS_IN : Alone<WT, TL>;
+def WEIGHTS_OUT : Alone<TL, WT>;
+def TILE_IN : Alone<TL, MX>;
+def TILE_OUT : Alone<MX, TL>;
+def SUMS : Alone<MX, OU>;
+def CODES : Alone<OU, ST>;
+def CODES_OUT : Alone<ST, OU>;
+def FREE : Alone<ST, LD>;
+def : Tokens {
+  let Queues = [LD, WT, TL, MX, OU, ST];
+  let Semaphores = [OPERANDS, RESULTS, ROWS, WEIGHTS_IN, WEIGHTS_OUT, TILE_IN, TILE_OUT, SUMS, CODES, CODES_OUT, FREE];
+  let WaitBits = 2; let WaitBit = 216; let SignalBit = 238;
+}
+#else
 def : Tokens { let Queues = [LD, WT, TL, MX, OU, ST]; let WaitBit = 216; let SignalBit = 232; }
+#endif
 #endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
+
+#ifdef SEMAPHORES
+class Pass<Queue q, bits<6> op> : Op<q, op> {
+  let Summary = "do nothing: wait for semaphores and give some";
+  let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
+}
+def LPASS : Pass<LD, 33>;
+def WPASS : Pass<WT, 34>;
+def TPASS : Pass<TL, 35>;
+def MPASS : Pass<MX, 36>;
+def OPASS : Pass<OU, 37>;
+def SPASS : Pass<ST, 38>;
+#endif
 
 // DMA -----------------------------------------------------------------------------------------------------------------
 

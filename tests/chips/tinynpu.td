@@ -8,7 +8,7 @@
 include "pb.td"
 
 // tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td,
-// tinynpu_fence_async.td and tinynpu_fence_loop.td include this file with one of these macros, or two.
+// tinynpu_fence_async.td, tinynpu_fence_loop.td, tinynpu_semaphores.td and tinynpu_events.td include this file with one of these macros, or two.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -47,7 +47,11 @@ def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let 
 #ifdef FENCES
 class Waits : Queue { let Depth = Ahead; }
 #else
+#ifdef SEMAPHORES
+class Waits : Queue { let Depth = Ahead; }
+#else
 class Waits : Queue { let Depth = Ahead; let Tokens = Count; }
+#endif
 #endif
 #ifdef OUT_OF_ORDER
 def DM : Waits { let InOrder = 0; }
@@ -70,12 +74,28 @@ def AGAIN : HardwareLoop {
 }
 #endif
 #else
+#ifdef SEMAPHORES
+def OPERANDS : Semaphore<[DM, VX], [MX], 3>; // what the array reads is there, or the sums that it writes are free
+def LOADED : Semaphore<[DM], [MX, VX], 2>;
+def SUMS : Semaphore<[MX], [VX], 3>;
+def FREE : Semaphore<[MX, VX], [DM], 3>;
+def CODES : Semaphore<[VX], [DM], 3>;
+def : Tokens {
+  let Queues = [DM, MX, VX]; let Semaphores = [OPERANDS, LOADED, SUMS, FREE, CODES];
+#ifdef EVENTS
+  let WaitBits = 2; let Wait = "event"; let Count = "number"; let Signal = "signal";
+#else
+  let WaitBits = 2; let WaitBit = 176; let SignalBit = 0;
+#endif
+}
+#else
 def : Tokens {
   let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;
 #ifdef IN_A_LINE
   let Pairs = [Pair<DM, MX>, Pair<MX, DM>, Pair<MX, VX>, Pair<VX, MX>];
 #endif
 }
+#endif
 #endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
@@ -200,11 +220,35 @@ def SETW : Op<MX, 8> {
 #endif
 }
 
-#ifdef IN_A_LINE
-def PASS : Op<MX, 10> {
+class Pass<Queue q, bits<6> op> : Op<q, op> {
   let Summary = "do nothing: hand tokens on";
   let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
 }
+#ifdef IN_A_LINE
+def PASS : Pass<MX, 10>;
+#endif
+#ifdef SEMAPHORES
+#ifdef EVENTS
+class Event<Queue q, bits<6> op> : Op<q, op> { let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); }
+class WaitFor<Queue q, bits<6> op> : Event<q, op> {
+  let Summary = "wait for a semaphore, and take from it";
+  bits<3> event; bits<2> number; let Inst{2-0} = event; let Inst{4-3} = number;
+}
+class Raise<Queue q, bits<6> op> : Event<q, op> {
+  let Summary = "add one to a semaphore";
+  bits<3> signal; let Inst{2-0} = signal;
+}
+def DM_WAIT : WaitFor<DM, 26>;
+def MX_WAIT : WaitFor<MX, 27>;
+def VX_WAIT : WaitFor<VX, 28>;
+def DM_SIGNAL : Raise<DM, 29>;
+def MX_SIGNAL : Raise<MX, 30>;
+def VX_SIGNAL : Raise<VX, 31>;
+#else
+def PASS : Pass<MX, 10>;
+def WAIT : Pass<DM, 26>;
+def VPASS : Pass<VX, 27>;
+#endif
 #endif
 
 def MUL : Op<MX, 9> {

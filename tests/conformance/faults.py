@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
 INTEGERS, BANKS = "../chips/integers.td", "../machine/banks.td"
 FENCES = "../chips/tinynpu.td#define FENCES\n"
+SEMAPHORES = "../chips/tinynpu.td#define SEMAPHORES\n"
 PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands in front of it
 
 SMALL = "../chips/edge_npu.td#define FLASH\n#define SMALL_CODES\n"
@@ -62,6 +63,9 @@ FAULTS = [
     (FENCES, "moves that complete in any order", None, "def DM : Waits;", "def DM : Waits { let InOrder = 0; }"),
     (FENCES, "a fence for another queue", None, "let Queues = [DM, MX, VX]; let Wait", "let Queues = [MX, DM, VX]; let Wait"),
     (FENCES, "a fence never waits for the vector unit", None, "let Inst{2-0} = on;", "let Inst{1-0} = on{1-0}; let Inst{180} = on{2};"),
+    (SEMAPHORES, "two semaphores changed over", None, "let Semaphores = [OPERANDS, LOADED,", "let Semaphores = [LOADED, OPERANDS,"),
+    (SEMAPHORES, "what two give and what one gives changed over", None, "SUMS, FREE, CODES];", "SUMS, CODES, FREE];"),
+    (SEMAPHORES, "signals by another bit", None, "let SignalBit = 0;", "let SignalBit = 1;"),
     (GEMMINI, "a move that adds sets", ["MVIN_ADD"], "(acc_add $dst, $src)", "(set $dst, $src)"),
     (GEMMINI, "clamps in the other order", ["MVOUT_ROUND"],
      "(min (max (add (roundeven $src), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))",
@@ -93,7 +97,7 @@ FAULTS = [
      "bits<1> next; let Inst{80} = next; let Cycles = (plus 20, 0);\n  let Operands = (ins Window<FF"),
     (BANKS, "half of a bank is lost", ["FILL", "USE"], '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["row", "elem"]>:$d)',
      '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["none", "elem"]>:$d)'),
-    (GATHER, "rows by half their distance", ["ROWS"], '"off", ["st", "elem"], 2>', '"off", ["st", "elem"], 1>'),
+    (GATHER, "rows by half their distance", ["ROWS"], '"off", ["st", "elem"], 2> {', '"off", ["st", "elem"], 1> {'),
     (GATHER, "an odd row less in the table", ["ROWS"], "let Inst{73-54} = nt;", "let Inst{73-55} = nt{19-1}; let Inst{200} = nt{0};"),
     (GATHER, "the top bit of where numbers lie is lost", ["ROWS"], "let Inst{89-74} = ids;", "let Inst{88-74} = ids{14-0}; let Inst{200} = ids{15};"),
     (GATHER, "numbers below 0 stay", ["FROM_END"], "(select (less $x, (i32c 0)), (add $x, $count), $x)", "(select (less $x, $count), $x, $x)"),

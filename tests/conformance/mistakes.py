@@ -232,6 +232,54 @@ ORDERS = [
 ]
 
 
+SEMAPHORES = [
+    ('a semaphore of what is no queue', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [BUF], 3>', r"""list|expected|type"""),
+    ('a semaphore that nobody gives', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[], [VX], 3>',
+     r"""SUMS: Givers of SUMS is empty .PB3360.\n +hint: one queue or more"""),
+    ('a queue that gives twice', 'Semaphore<[DM, VX], [MX], 3>', 'Semaphore<[DM, VX, DM], [MX], 3>',
+     r"""OPERANDS: Givers of OPERANDS has DM twice .PB3360.\n +hint: each once"""),
+    ('a semaphore that counts too far', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [VX], 64>',
+     r"""SUMS: Most is 64 .PB3361.\n +hint: 1 to 15"""),
+    ('a semaphore that has no room for all that give it', 'Semaphore<[DM, VX], [MX], 3>', 'Semaphore<[DM, VX], [MX], 1>',
+     r"""OPERANDS: 2 queues give OPERANDS, which counts to 1 and of which a command waits for 3 at most .PB3362.\n +hint: a larger Most, or more WaitBits, or fewer Givers"""),
+    ('a semaphore of a queue in order with itself', 'Semaphore<[MX], [VX], 3>', 'Semaphore<[MX], [MX], 3>',
+     r"""SUMS: SUMS is of MX alone .PB3364.\n +hint: another queue, or let InOrder = 0"""),
+    ('a semaphore twice', 'let Semaphores = [OPERANDS, LOADED,', 'let Semaphores = [OPERANDS, OPERANDS, LOADED,',
+     r"""an unnamed record: OPERANDS is listed twice .PB3363.\n +hint: once"""),
+    ('numbers of no bits', 'let WaitBits = 2; let WaitBit', 'let WaitBits = 0; let WaitBit', r"""an unnamed record: WaitBits is 0 .PB3365.\n +hint: 1 to 4"""),
+    ('pairs and semaphores', 'let WaitBits = 2; let WaitBit', 'let Pairs = [Pair<DM, MX>]; let WaitBits = 2; let WaitBit',
+     r"""an unnamed record: there are Pairs and Semaphores .PB3366.\n +hint: one of the two"""),
+    ('counters of a chip with semaphores', 'def MX : Waits;', 'def MX : Waits { let Tokens = 3; }',
+     r"""MX: Tokens is 3, and Semaphores put its commands in order .PB3320.\n +hint: leave Tokens out, or the Semaphores"""),
+    ('signals on the bits of numbers', 'let SignalBit = 0;', 'let SignalBit = 181;',
+     r"""WaitBit 176 and SignalBit 181 overlap .PB3256.\n +hint: WaitBits for each semaphore on one side, a bit on the other"""),
+    ('a queue that several give, and none of them gets an answer', 'Semaphore<[VX], [DM], 3>', 'Semaphore<[VX], [MX], 3>',
+     r"""no tokens lead from \w+ to \w+, which both use \w+ .PB3285.\n +hint: a Semaphore that one gives and one takes; or that several give, with a way back to each by such"""),
+    ('a giver that can do nothing', 'def WAIT : Pass<DM, 26>;', '',
+     r"""no tokens lead from DM to MX, which both use BUF .PB3285."""),
+]
+
+
+EVENTS = [
+    ('commands of their own, and bits', 'let WaitBits = 2; let Wait = "event";', 'let WaitBits = 2; let WaitBit = 0; let Wait = "event";',
+     r"""an unnamed record: Wait is 'event' and Signal 'signal', of 5 semaphores, and there are bits besides .PB3370.\n +hint: Wait and Signal of Semaphores, and no WaitBit and SignalBit"""),
+    ('nothing that signals', 'let Count = "number"; let Signal = "signal";', 'let Count = "number";',
+     r"""an unnamed record: Wait is 'event' and Signal '', of 5 semaphores .PB3370."""),
+    ('a number that no field says', 'let Count = "number"; ', '',
+     r"""an unnamed record: WaitBits is 2, and no field says how many .PB3371.\n +hint: a field Count, or WaitBits = 1"""),
+    ('one field for which and how many', 'let Count = "number";', 'let Count = "event";',
+     r"""an unnamed record: Wait and Count are both 'event' .PB3374.\n +hint: two fields"""),
+    ('a field too narrow for the semaphores', 'bits<3> event; bits<2> number; let Inst{2-0} = event;', 'bits<2> event; bits<2> number; let Inst{1-0} = event;',
+     r"""DM_WAIT: field 'event' cannot say 4 .PB3372.\n +hint: a wider field, with all its bits in Inst"""),
+    ('a field too narrow for the number', 'bits<2> number; let Inst{2-0} = event; let Inst{4-3} = number;', 'bits<1> number; let Inst{2-0} = event; let Inst{3} = number;',
+     r"""DM_WAIT: field 'number' cannot say 2 .PB3372."""),
+    ('a queue that cannot wait', 'def VX_WAIT : WaitFor<VX, 28>;', '',
+     r"""VX takes semaphores, and no command of it has the field 'event' for that .PB3373.\n +hint: an Instruction of that queue with Operands = \(ins\) and that field"""),
+    ('a queue that cannot signal', 'def MX_SIGNAL : Raise<MX, 30>;', '',
+     r"""MX gives semaphores, and no command of it has the field 'signal' for that .PB3373."""),
+]
+
+
 FENCES = [
     ('counters of a chip with fences', 'def MX : Queue { let Depth = 16; }', 'def MX : Queue { let Depth = 16; let Tokens = 31; }',
      r"""MX: Tokens is 31, and a Fence puts its commands in order .PB3320.\n +hint: leave Tokens out, or the record of class Fence"""),
@@ -274,6 +322,10 @@ def described():
     yield from ((fenced, *m) for m in FENCES)
     yield from ((disordered, *m) for m in ORDERS)
     yield from ((preload, *m) for m in STATES)
+    events = "#define SEMAPHORES\n#define EVENTS\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
+    yield from ((events, *m) for m in EVENTS)
+    semaphores = "#define SEMAPHORES\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
+    yield from ((semaphores, *m) for m in SEMAPHORES)
 
 
 def main():

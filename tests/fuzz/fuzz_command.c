@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!pb_disassemble(chip, &command, &arena)[0]) abort();
     if (pb_encode(chip, &command, again, &diag) != PB_OK || pb_decode(chip, again, &second, &diag) != PB_OK) abort();
     if (second.insn != command.insn || second.waits != command.waits || second.signals != command.signals ||
-        memcmp(second.values, command.values, sizeof command.values))
+        second.counts != command.counts || memcmp(second.values, command.values, sizeof command.values))
       abort();
   } else if (!diag.errors) {
     abort();

@@ -60,15 +60,19 @@ uint64_t kernel_constants(kernel* k, const void* data, uint64_t bytes) {
   return address;
 }
 
-static uint32_t queue_bits(const pb_chip* chip, const char* names) {
+// Queues, or semaphores: "FREE OPERANDS:2" for two of one of them.
+static uint32_t counter_bits(const pb_chip* chip, const char* names, uint64_t* counts) {
   char text[128], *save = NULL;
   uint32_t bits = 0;
   snprintf(text, sizeof text, "%s", names);
   for (char* name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
-    int q = 0;
-    while (q < chip->queue_count && strcmp(chip->queues[q].name, name)) ++q;
-    if (q == chip->queue_count) abort();
-    bits |= 1u << q;
+    int k = 0;
+    char* colon = strchr(name, ':');
+    if (colon) *colon = 0;
+    while (k < pb_chip_counters(chip) && strcmp(pb_counter_name(chip, k), name)) ++k;
+    if (k == pb_chip_counters(chip)) abort();
+    bits |= 1u << k;
+    *counts |= (uint64_t)(colon ? atoi(colon + 1) : 1) << 4 * k;
   }
   return bits;
 }
@@ -95,8 +99,9 @@ void put(kernel* k, const char* insn, const char* fields, const char* waits, con
     if (field < 0) fprintf(stderr, "no field %s in %s\n", name, insn), abort();
     c.values[field] = strtoll(value + 1, NULL, 0);
   }
-  c.waits = queue_bits(k->chip, waits);
-  c.signals = queue_bits(k->chip, signals);
+  uint64_t ones = 0;
+  c.waits = counter_bits(k->chip, waits, &c.counts);
+  c.signals = counter_bits(k->chip, signals, &ones);
   int q = k->core * k->chip->queue_count + c.insn->queue, size = k->chip->command_bytes;
   k->stream[q] = realloc(k->stream[q], (size_t)(k->count[q] + 1) * (size_t)size);
   pb_diag diag = {0};

@@ -39,11 +39,11 @@ static bool encodes(suite* s, const pb_command* c, char* why) {
   if (!judge_decode(s->judge, bytes, &read, why)) return false;
   int at = judge_insn(s->judge, c->insn->name);
   if (read.insn != at) return snprintf(why, JUDGE_WHY, "its bits are those of another instruction"), false;
-  if (read.waits != c->waits || read.signals != c->signals)
-    return snprintf(why, JUDGE_WHY, "waits 0x%x and signals 0x%x were put in, 0x%x and 0x%x stand there", c->waits,
-                    c->signals, read.waits, read.signals),
+  if (read.waits != c->waits || read.signals != c->signals || read.counts != c->counts)
+    return snprintf(why, JUDGE_WHY, "waits 0x%x and signals 0x%x were put in, 0x%x and 0x%x stand there%s", c->waits,
+                    c->signals, read.waits, read.signals, read.counts != c->counts ? ", for other numbers" : ""),
            false;
-  bool decoded = pb_decode(s->chip, bytes, &back, NULL) == PB_OK && back.insn == c->insn;
+  bool decoded = pb_decode(s->chip, bytes, &back, NULL) == PB_OK && back.insn == c->insn && back.counts == c->counts;
   for (int f = 0; f < c->insn->field_count; ++f) {
     const pb_field* field = &c->insn->fields[f];
     int k = judge_field(s->judge, at, field->name);
@@ -60,6 +60,23 @@ static bool encodes(suite* s, const pb_command* c, char* why) {
   return decoded || (snprintf(why, JUDGE_WHY, "it is not decoded as itself"), false);
 }
 
+// A command that waits for a semaphore of its queue, or signals one; others say nothing of any.
+static void draw_semaphore(suite* s, pb_command* c, uint32_t most) {
+  const pb_queue* queue = &s->chip->queues[c->insn->queue];
+  c->waits = c->signals = 0;
+  for (int side = 0; side < 2; ++side) {
+    int by = side ? c->insn->signals_by : c->insn->waits_by, k = 0;
+    if (!by) continue;
+    do k = (int)draw(s, (uint32_t)s->chip->semaphore_count);
+    while (!((side ? queue->signals : queue->waits) >> k & 1));
+    c->values[by - 1] = k;
+    *(side ? &c->signals : &c->waits) = 1u << k;
+    uint64_t count = side || !c->insn->counts_by ? 1 : 1 + draw(s, most);
+    if (!side) c->counts = count << 4 * k;
+    if (!side && c->insn->counts_by) c->values[c->insn->counts_by - 1] = (int64_t)count;
+  }
+}
+
 // Values that the field can carry; dims stay within theirs.
 static void draw_values(suite* s, pb_command* c, int pattern) {
   for (int f = 0; f < c->insn->field_count; ++f) {
@@ -70,11 +87,18 @@ static void draw_values(suite* s, pb_command* c, int pattern) {
                                                          : pattern == 1 ? most
                                                                         : draw_between(s, least, most));
   }
-  uint32_t all = (1u << s->chip->queue_count) - 1;
+  uint32_t all = (1u << pb_chip_counters(s->chip)) - 1;
   const pb_queue* queue = &s->chip->queues[c->insn->queue];
   if (s->chip->fence) return; // a command of a list says nothing of others
-  c->waits = queue->takes & (pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1));
-  c->signals = queue->gives & (pattern == 1 ? 0 : draw(s, all + 1));
+  c->waits = queue->waits & (pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1));
+  c->signals = queue->signals & (pattern == 1 ? 0 : draw(s, all + 1));
+  uint32_t most = (1u << s->chip->semaphore_wait_bits) - 1;
+  if (s->chip->wait_field) {
+    draw_semaphore(s, c, most);
+    return;
+  }
+  for (int k = 0; k < s->chip->semaphore_count; ++k)
+    if (c->waits >> k & 1) c->counts |= (uint64_t)(pattern == 1 ? most : 1 + draw(s, most)) << 4 * k;
 }
 
 // A fence's bytes, read by the judge and by the SDK's decoder, say which queues were put in.
@@ -242,7 +266,10 @@ static void add_edge(const suite* s, program* p, int from, int to) {
 }
 
 static void note_edges(suite* s, const program* p) {
-  for (size_t n = 0; n < p->count; ++n) s->waited[p->commands[n].insn->queue] |= p->commands[n].waits;
+  for (size_t n = 0; n < p->count; ++n) {
+    s->waited[p->commands[n].insn->queue] |= p->commands[n].waits;
+    s->gave[p->commands[n].insn->queue] |= p->commands[n].signals;
+  }
 }
 
 static void run_pair(suite* s, int from, int to) {
@@ -262,7 +289,7 @@ static void run_pair(suite* s, int from, int to) {
       if (insn) (void)program_draw(s, &p, insn, (wish){.shape = how, .flag = -1}, why);
     }
     program_end(s, &p);
-    add_edge(s, &p, from, to);
+    if (!s->chip->semaphore_count) add_edge(s, &p, from, to);
     note_edges(s, &p);
     good = program_check(s, &p, &text);
     if (s->options->vectors && round == 0) good &= suite_vectors(s, &p, name);
@@ -314,12 +341,46 @@ static void run_full(suite* s, int from, int to) {
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 
+// A queue waits for all that give a semaphore, again and again, while they run ahead.
+static void run_semaphore(suite* s, int semaphore, int taker) {
+  char name[160], why[JUDGE_WHY], *text = NULL;
+  const pb_semaphore* x = &s->chip->semaphores[semaphore];
+  snprintf(name, sizeof name, "semaphores/%s-%s", x->name, s->chip->queues[taker].name);
+  if (!suite_wants(s, name)) return;
+  double start = suite_seconds();
+  bool good = true;
+  for (int round = 0; round < 4 && good; ++round) {
+    program p;
+    suite_parts(s, false);
+    if (round % 2) narrow_parts(s);
+    program_begin(s, &p, false);
+    p.semaphore = semaphore;
+    p.taker = taker;
+    for (int k = 0; k < 8; ++k)
+      for (int q = 0; q <= s->chip->queue_count; ++q) { // the taker last
+        bool last = q == s->chip->queue_count;
+        const pb_insn* insn = last || x->givers >> q & 1 ? any_of(s, last ? taker : q) : NULL;
+        if (insn) (void)program_draw(s, &p, insn, (wish){.shape = SHAPE_SMALLEST, .flag = -1}, why);
+      }
+    program_end(s, &p);
+    note_edges(s, &p);
+    good = program_check(s, &p, &text);
+    if (s->options->vectors && round == 0) good &= suite_vectors(s, &p, name);
+    program_free(&p);
+  }
+  suite_parts(s, false);
+  suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
+}
+
 void suite_queues(suite* s) {
+  for (int k = 0; k < s->chip->semaphore_count; ++k)
+    for (int q = 0; q < s->chip->queue_count; ++q)
+      if (s->chip->semaphores[k].takers >> q & 1) run_semaphore(s, k, q);
   for (int from = 0; from < s->chip->queue_count; ++from)
     for (int to = 0; to < s->chip->queue_count; ++to) {
       if (!(s->chip->queues[from].gives >> to & 1)) continue;
       run_pair(s, from, to);
-      if (!s->chip->fence && from != to && s->chip->queues[from].tokens <= 256) run_full(s, from, to);
+      if (s->chip->queues[from].tokens && from != to && s->chip->queues[from].tokens <= 256) run_full(s, from, to);
     }
 }
 

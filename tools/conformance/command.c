@@ -409,6 +409,7 @@ bool program_put(suite* s, program* p, const pb_command* c, char* why) {
 bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why) {
   banks_prepare(s, p, insn, w);
   snprintf(why, JUDGE_WHY, "no such command was found");
+  if (insn->waits_by || insn->signals_by) return false; // they stand where others wait and signal
   pb_command c = {.insn = insn};
   draw_extents(s, &c, w);
   for (int tries = 0; tries < TRIES; ++tries) {

@@ -123,6 +123,13 @@ int64_t judge__number(const judge_field_record* field, int64_t bits) {
   return field->form == JUDGE_LOG2 ? power : bits;
 }
 
+// The field of an instruction without operands; -1: it is none, or has none so named.
+static int own_field(const judge_insn_record* insn, const char* name) {
+  for (int f = 0; f < insn->field_count && !insn->operand_count; ++f)
+    if (*name && !strcmp(insn->fields[f].name, name)) return f;
+  return -1;
+}
+
 bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* why) {
   *c = (judge_command){.insn = -1};
   for (int i = 0; i < j->insn_count && c->insn < 0; ++i) {
@@ -140,9 +147,17 @@ bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* 
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value -= (uint64_t)1 << field->width;
     c->values[f] = judge__number(field, (int64_t)value);
   }
-  for (int q = 0; q < j->queue_count && !j->has_fence; ++q) {
-    c->waits |= (uint32_t)bit_of(bytes, j->wait_bit + q) << q;
-    c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + q) << q;
+  int waits = own_field(insn, j->wait_field), count = own_field(insn, j->count_field),
+      signals = own_field(insn, j->signal_field);
+  if (signals >= 0) c->signals = 1u << c->values[signals];
+  if (waits >= 0) c->waits = 1u << c->values[waits];
+  if (waits >= 0) c->counts = (uint64_t)(count < 0 ? 1 : c->values[count]) << 4 * c->values[waits];
+  for (int k = 0; k < j->counters && !j->has_fence && !*j->wait_field; ++k) {
+    int width = j->count_bits ? j->count_bits : 1, at = j->wait_bit + k * width, number = 0;
+    for (int b = width; b-- > 0;) number = 2 * number + bit_of(bytes, at + b);
+    if (number) c->waits |= 1u << k;
+    if (j->count_bits) c->counts |= (uint64_t)number << 4 * k;
+    c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + k) << k;
   }
   return true;
 }

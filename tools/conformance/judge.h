@@ -42,6 +42,7 @@ typedef struct judge_command {
   int64_t values[JUDGE_FIELDS];
   int64_t extent[JUDGE_DIMS];
   uint32_t waits, signals;
+  uint64_t counts; // of semaphores, four bits each: how many it waits for
   bool accumulates;
   int count, dest;
   judge_window windows[JUDGE_OPERANDS];

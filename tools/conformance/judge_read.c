@@ -440,6 +440,12 @@ static bool read_order(reader* r) {
   const json_t* fence = name ? json_object_get(r->root, name) : NULL;
   const json_t* tokens = json_object_get(r->root, json_string_value(json_array_get(instances(r, "Tokens"), 0)));
   j->queue_count = (int)json_array_size(json_object_get(fence ? fence : tokens, "Queues"));
+  bool semaphores = json_array_size(json_object_get(tokens, "Semaphores")) > 0;
+  j->counters = (int)json_array_size(json_object_get(tokens, semaphores ? "Semaphores" : "Queues"));
+  j->count_bits = semaphores ? (int)number(tokens, "WaitBits") : 0;
+  copy_name(j->wait_field, text(tokens, "Wait"));
+  copy_name(j->count_field, text(tokens, "Count"));
+  copy_name(j->signal_field, text(tokens, "Signal"));
   j->wait_bit = (int)number(tokens, "WaitBit");
   j->signal_bit = (int)number(tokens, "SignalBit");
   j->has_fence = fence != NULL;

@@ -133,7 +133,10 @@ struct judge {
     int64_t filled, taken, filling[JUDGE_BANKS]; // filling: which one of all lies in each bank
   } memories[JUDGE_MEMORIES];
   judge_insn_record* insns;
-  bool has_fence; // then commands have no bits of tokens
+  // Fields of commands of their own for semaphores, which then say what others have bits for; "": there are none.
+  char wait_field[64], count_field[64], signal_field[64];
+  int counters, count_bits; // that bits of tokens are of: queues or semaphores; bits of how many of one are waited for
+  bool has_fence;           // then commands have no bits of tokens
   judge_insn_record fence;
   int fence_wait; // its field; -1: it waits for all queues
   struct {

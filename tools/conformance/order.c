@@ -3,6 +3,8 @@
 // stands behind yet.
 #include "suite.h"
 
+#include "targets/control/queues/unroll.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,11 +61,80 @@ static void order_list(const suite* s, program* p) {
   }
 }
 
+static void push(program* p, const pb_command* command, const touched* t) {
+  PB_PUSH(p->commands, p->count, p->capacity, *command);
+  PB_PUSH(p->touches, p->touch_count, p->touch_capacity, *t);
+}
+
+// A program with what does nothing put in between.
+typedef struct ordered {
+  program made;
+  int32_t counts[PB_MAX_QUEUES]; // commands of each queue
+} ordered;
+
+static pb_status take_idle(void* user, const pb_unrolled* command) {
+  ordered* o = user;
+  push(&o->made, &command->command, &(touched){0});
+  ++o->counts[command->command.insn->queue];
+  return PB_OK;
+}
+
+// Which commands of each queue command n must be behind; or, of the semaphore in hand, all that give it.
+static void find_needs(const suite* s, const program* p, size_t n, const int32_t* positions, const ordered* o,
+                       int32_t* need) {
+  int q = p->commands[n].insn->queue;
+  bool all = p->semaphore >= 0 && q == p->taker && n >= p->body && n < p->tail;
+  for (size_t m = 0; m < n; ++m) {
+    int r = p->commands[m].insn->queue;
+    if ((r != q || !s->chip->queues[q].in_order) && conflict(&p->touches[n], &p->touches[m])) need[r] = positions[m];
+  }
+  for (int r = 0; r < s->chip->queue_count && all; ++r)
+    if (r != q && s->chip->semaphores[p->semaphore].givers >> r & 1) need[r] = o->counts[r];
+}
+
+// By semaphores, as the compiler gives them: whether they do for the data the machine finds out, and the results.
+static void order_by_semaphores(const suite* s, program* p) {
+  ordered o = {.made = *p};
+  int32_t* positions = malloc(p->count * sizeof *positions + 1);
+  pb_tokens* tokens = pb_tokens_start(s->chip, NULL, (pb_taker){take_idle, &o});
+  if (!positions) abort(); // out of memory: without an order no program may be judged
+  o.made.commands = NULL, o.made.touches = NULL;
+  o.made.count = o.made.capacity = o.made.touch_count = o.made.touch_capacity = 0;
+  pb_tokens_prefer(tokens, p->semaphore);
+  for (size_t n = 0; n < p->count; ++n) {
+    int32_t need[PB_MAX_QUEUES] = {0};
+    pb_unrolled c = {.command = p->commands[n], .call = -1};
+    if (n == p->body) o.made.body = o.made.count;
+    if (n == p->tail) o.made.tail = o.made.count;
+    find_needs(s, p, n, positions, &o, need);
+    if (pb_tokens_add_behind(tokens, &c, need) != PB_OK) abort(); // `check` sees that there is a way
+    positions[n] = ++o.counts[c.command.insn->queue];
+    push(&o.made, &p->commands[n], &p->touches[n]);
+  }
+  if (p->body == p->count) o.made.body = o.made.count;
+  if (p->tail == p->count) o.made.tail = o.made.count;
+  for (size_t k = 0; k < o.made.count; ++k) {
+    pb_order order = pb_tokens_of(tokens, k);
+    o.made.commands[k].waits = order.waits;
+    o.made.commands[k].signals = order.signals;
+    o.made.commands[k].counts = order.counts;
+  }
+  pb_tokens_free(tokens);
+  free(positions);
+  free(p->commands);
+  free(p->touches);
+  *p = o.made;
+}
+
 // Tokens of a pair of queues are taken in the order in which they were given: a command that must follow command m of
 // another queue follows it already, when one before it took a token of m's or a later one's.
 void program_order(const suite* s, program* p) {
   if (s->chip->fence) {
     order_list(s, p);
+    return;
+  }
+  if (s->chip->semaphore_count) {
+    order_by_semaphores(s, p);
     return;
   }
   int queues = s->chip->queue_count;
@@ -97,11 +168,6 @@ void program_order(const suite* s, program* p) {
   free(channels);
 }
 
-static void push(program* p, const pb_command* command, const touched* t) {
-  PB_PUSH(p->commands, p->count, p->capacity, *command);
-  PB_PUSH(p->touches, p->touch_count, p->touch_capacity, *t);
-}
-
 // A command that does nothing, of each queue between r and q. As if it wrote all that the next one touches: then it is
 // behind what that must be behind, and that is behind it.
 static void push_between(const suite* s, program* p, int r, int q, const touched* t) {
@@ -118,7 +184,7 @@ static void push_between(const suite* s, program* p, int r, int q, const touched
 static void push_ways(const suite* s, program* p, int q, const touched* t) {
   for (int r = 0; r < s->chip->queue_count; ++r) {
     bool behind = false;
-    if (r == q || s->chip->queues[r].gives >> q & 1) continue;
+    if (r == q || s->chip->queues[r].gives >> q & 1 || s->chip->semaphore_count) continue;
     for (size_t m = 0; m < p->count && !behind; ++m)
       behind = p->commands[m].insn->queue == r && conflict(t, &p->touches[m]);
     if (behind) push_between(s, p, r, q, t);

@@ -73,7 +73,7 @@ static void fill_memory(suite* s, program* p, int memory, bool extremes) {
 }
 
 void program_begin(suite* s, program* p, bool extremes) {
-  *p = (program){0};
+  *p = (program){.semaphore = -1};
   suite_images(s);
   begin_judge(s);
   for (int depth = 0; depth < PB_MAX_MEMORIES; ++depth)
@@ -159,12 +159,34 @@ static bool device_says(const target_device* d, char** text, pb_arena* arena) {
   return false;
 }
 
+// The command, unless it is there to order others alone, between those that wait and signal for it. How many there are.
+static size_t put_with_semaphores(const suite* s, const pb_command* c, uint8_t* words) {
+  pb_command own[PB_MAX_SEMAPHORES];
+  size_t count = 0, bytes = (size_t)s->chip->command_bytes;
+  for (int behind = 0; behind < 2; ++behind) {
+    int made = pb_semaphore_commands(s->chip, c->insn->queue, c, behind, own);
+    for (int k = 0; k < made; ++k)
+      if (pb_encode(s->chip, &own[k], words + bytes * count++, NULL) != PB_OK) abort(); // `check` sees to its fields
+    if (!behind && !program_only_orders(s, c) && pb_encode(s->chip, c, words + bytes * count++, NULL) != PB_OK) abort();
+  }
+  return count;
+}
+
+size_t program_room(const suite* s, const program* p) {
+  size_t each = 2 + 2 * (size_t)(s->chip->wait_field ? s->chip->semaphore_count : 0);
+  return (each * p->count + 1) * (size_t)s->chip->command_bytes;
+}
+
 size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
   size_t count = 0, bytes = (size_t)s->chip->command_bytes;
   for (size_t n = 0; n < p->count; ++n) {
     const pb_command* c = &p->commands[n];
     pb_command fence = s->chip->fence ? pb_fence(s->chip, c->waits) : (pb_command){0};
     if (!s->chip->fence && c->insn->queue != stream) continue;
+    if (s->chip->wait_field) {
+      count += put_with_semaphores(s, c, words + bytes * count);
+      continue;
+    }
     if (s->chip->fence && c->waits && pb_encode(s->chip, &fence, words + bytes * count++, NULL) != PB_OK)
       return SIZE_MAX;
     if (pb_encode(s->chip, c, words + bytes * count++, NULL) != PB_OK) return SIZE_MAX;
@@ -182,7 +204,7 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
       .queue_count = (uint32_t)(first + streams), .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
   memcpy(kernel.args, arguments, sizeof kernel.args);
   size_t bytes = (size_t)s->chip->command_bytes;
-  uint8_t* stream = pb_alloc(arena, (2 * p->count + 1) * bytes);
+  uint8_t* stream = pb_alloc(arena, program_room(s, p));
   for (int q = 0; q < streams; ++q) {
     size_t count = program_words(s, p, q, stream);
     if (count == SIZE_MAX) return false;
@@ -234,6 +256,7 @@ static bool compare(suite* s, uint8_t** results, difference* first) {
 static void cut(suite* s, const program* p, size_t end, program* part) {
   *part = (program){
       .body = p->body < end ? p->body : end, .rolled = p->rolled, .drains = p->drains, .drain_count = p->drain_count};
+  part->semaphore = p->semaphore, part->taker = p->taker;
   begin_judge(s);
   for (size_t n = 0; n < p->count; ++n) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
@@ -242,7 +265,7 @@ static void cut(suite* s, const program* p, size_t end, program* part) {
     if (n == p->tail) banks_empty(s, part), part->tail = part->count;
     if ((n >= end && n < p->tail) || program_only_orders(s, &p->commands[n])) continue; // those are made anew
     pb_command c = p->commands[n];
-    c.waits = c.signals = 0;
+    c.waits = c.signals = 0, c.counts = 0;
     if (pb_encode(s->chip, &c, bytes, NULL) != PB_OK || !judge_read(s->judge, bytes, &read, why)) continue;
     judge_run(s->judge, &read);
     program_push(s, part, &c, &read);

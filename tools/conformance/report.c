@@ -102,14 +102,29 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
   }
 }
 
+// A queue on one side of a semaphore.
+static void cover_semaphore(const suite* s, int semaphore, int queue, bool takes, FILE* out, int* edges, int* seen) {
+  const pb_semaphore* x = &s->chip->semaphores[semaphore];
+  if (!((takes ? x->takers : x->givers) >> queue & 1)) return;
+  ++*edges;
+  if ((takes ? s->waited[queue] : s->gave[queue]) >> semaphore & 1)
+    ++*seen;
+  else
+    fprintf(out, "  missing: a command of %s that %s %s\n", s->chip->queues[queue].name,
+            takes ? "waits for" : "signals", x->name);
+}
+
 int suite_coverage(const suite* s, FILE* out) {
   int count = 0, all = 0, edges = 0, seen = 0;
   fprintf(out, "coverage of %s:\n", s->chip->name);
   for (int i = 0; i < s->chip->insn_count; ++i)
-    cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
+    if (!s->chip->insns[i].waits_by && !s->chip->insns[i].signals_by)
+      cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
+  for (int k = 0; k < s->chip->semaphore_count; ++k)
+    for (int q = 0; q < 2 * s->chip->queue_count; ++q) cover_semaphore(s, k, q / 2, q % 2, out, &edges, &seen);
   for (int to = 0; to < s->chip->queue_count; ++to)
     for (int from = 0; from < s->chip->queue_count; ++from) {
-      if (!(s->chip->queues[from].gives >> to & 1)) continue;
+      if (!(s->chip->queues[from].gives >> to & 1) || s->chip->semaphore_count) continue;
       ++edges;
       if (s->waited[to] >> from & 1)
         ++seen;
@@ -118,8 +133,9 @@ int suite_coverage(const suite* s, FILE* out) {
                 s->chip->queues[from].name);
     }
   if (s->chip->loop && !s->looped) fprintf(out, "  missing: a hardware loop\n"), ++count;
-  fprintf(out, "  %d instructions, %d of %d forms, %d of %d edges between queues%s", s->chip->insn_count, all - count,
-          all, seen, edges, s->chip->loop && s->looped ? ", hardware loops" : "");
+  fprintf(out, "  %d instructions, %d of %d forms, %d of %d %s%s", s->chip->insn_count, all - count, all, seen, edges,
+          s->chip->semaphore_count ? "sides of semaphores" : "edges between queues",
+          s->chip->loop && s->looped ? ", hardware loops" : "");
   if (s->chip->cores > 1) fprintf(out, "; on each of %d cores", s->chip->cores);
   fprintf(out, "\n");
   return count + edges - seen;

@@ -62,6 +62,8 @@ typedef struct program {
   size_t touch_count, touch_capacity;
   size_t body, tail; // commands before `body` fill the chip, those from `tail` on drain it
   bool rolled;       // into hardware loops, where the chip has them
+  // A semaphore, -1: none, by which commands of the queue `taker` wait for all that give it, needed or not.
+  int semaphore, taker;
   drained* drains;
   size_t drain_count, drain_capacity;
 } program;
@@ -121,7 +123,8 @@ typedef struct suite {
   uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
   insn_coverage* coverage;            // by instruction
   bool wide;                          // parts of memories as large as any command's windows
-  uint32_t waited[PB_MAX_QUEUES];     // by queue: for which it has waited
+  uint32_t waited[PB_MAX_QUEUES];     // by queue: for which queues it has waited, or semaphores
+  uint32_t gave[PB_MAX_QUEUES];       // by queue: which semaphores it has given
   case_result* results;
   size_t result_count, result_capacity;
   int vector_files;
@@ -195,9 +198,10 @@ void suite_banks(suite* s);
 // Whole programs (program.c).
 void program_begin(suite* s, program* p, bool extremes); // the judge starts anew; fills the chip
 void program_end(suite* s, program* p);                  // drains it, and finds the tokens
-void program_order(const suite* s, program* p);          // the tokens, or fences, alone
+void program_order(const suite* s, program* p);          // the tokens, or fences, alone; and what does nothing between
 // The words of a stream as the chip fetches them: a queue's, or of one list those of all queues, with fences. How many
-// there are; SIZE_MAX: one cannot be encoded. `words` has room for two a command.
+// there are; SIZE_MAX: one cannot be encoded. `words` has room for as many bytes as program_room says.
+size_t program_room(const suite* s, const program* p);
 size_t program_words(suite* s, const program* p, int stream, uint8_t* words);
 void program_free(program* p);
 // Runs it on each core of each device. False, with what differs first, or what a device said.

@@ -21,7 +21,7 @@ static const char* name_of(const suite* s, int q) { return s->chip->fence ? "lis
 
 static bool write_stream(suite* s, const program* p, int q, const char* folder, size_t* count) {
   size_t bytes = (size_t)s->chip->command_bytes;
-  uint8_t* stream = malloc((2 * p->count + 1) * bytes);
+  uint8_t* stream = malloc(program_room(s, p));
   char path[1200];
   *count = stream ? program_words(s, p, q, stream) : SIZE_MAX;
   bool good = *count != SIZE_MAX;

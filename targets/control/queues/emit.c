@@ -104,14 +104,50 @@ static void release(emitter* e) {
   pb_tokens_free(e->tokens);
 }
 
+// Puts commands of their own for semaphores behind the stream's.
+static pb_status put_semaphores(emitter* e, stream* s, const pb_order* order, bool behind) {
+  pb_command made[PB_MAX_SEMAPHORES], of = {.waits = order->waits, .signals = order->signals, .counts = order->counts};
+  int count = pb_semaphore_commands(e->chip, order->queue, &of, behind, made);
+  size_t bytes = (size_t)e->chip->command_bytes;
+  for (int k = 0; k < count; ++k) {
+    while (s->count + bytes > s->capacity) s->bytes = pb_grow(s->bytes, s->capacity, &s->capacity, 1);
+    PB_TRY(pb_encode(e->chip, &made[k], s->bytes + s->count, e->diag));
+    s->count += bytes;
+    if (e->notes) PB_PUSH(s->calls, s->call_count, s->call_capacity, -1);
+  }
+  return PB_OK;
+}
+
+// All queues' words anew, with the commands that wait and signal for them.
+static pb_status put_all_semaphores(emitter* e) {
+  stream made[PB_MAX_QUEUES] = {0};
+  size_t at[PB_MAX_QUEUES] = {0}, bytes = (size_t)e->chip->command_bytes;
+  pb_status status = PB_OK;
+  for (size_t k = 0; k < pb_tokens_count(e->tokens) && status == PB_OK; ++k) {
+    pb_order order = pb_tokens_of(e->tokens, k);
+    stream *from = &e->streams[order.queue], *to = &made[order.queue];
+    status = put_semaphores(e, to, &order, false);
+    while (to->count + bytes > to->capacity) to->bytes = pb_grow(to->bytes, to->capacity, &to->capacity, 1);
+    memcpy(to->bytes + to->count, from->bytes + at[order.queue] * bytes, bytes);
+    if (!order.idle) to->count += bytes;
+    if (!order.idle && e->notes) PB_PUSH(to->calls, to->call_count, to->call_capacity, from->calls[at[order.queue]]);
+    ++at[order.queue];
+    if (status == PB_OK) status = put_semaphores(e, to, &order, true);
+  }
+  for (int q = 0; q < PB_MAX_QUEUES; ++q) {
+    free_stream(&e->streams[q]);
+    e->streams[q] = made[q];
+  }
+  return status;
+}
+
 static void put_tokens(emitter* e) {
   size_t at[PB_MAX_QUEUES] = {0};
   for (size_t k = 0; k < pb_tokens_count(e->tokens); ++k) {
-    int q;
-    uint32_t waits, signals;
-    pb_tokens_of(e->tokens, k, &q, &waits, &signals);
-    pb_encode_tokens(e->chip, waits, signals, e->streams[q].bytes + at[q]);
-    at[q] += (size_t)e->chip->command_bytes;
+    pb_order order = pb_tokens_of(e->tokens, k);
+    uint8_t* bytes = e->streams[order.queue].bytes + at[order.queue];
+    pb_encode_tokens(e->chip, order.waits, order.signals, order.counts, bytes);
+    at[order.queue] += (size_t)e->chip->command_bytes;
   }
 }
 
@@ -124,13 +160,12 @@ static pb_status list_words(emitter* e, stream* list) {
   list->bytes = malloc(count * bytes + 1);
   if (!list->bytes) pb_no_memory(count * bytes);
   for (size_t k = 0; k < count && status == PB_OK; ++k, list->count += bytes) {
-    int q, call = -1;
-    uint32_t waits, signals;
+    int call = -1;
     if (order[k].queues) {
       pb_command fence = pb_fence(chip, order[k].queues);
       status = pb_encode(chip, &fence, list->bytes + list->count, e->diag);
     } else {
-      pb_tokens_of(e->tokens, order[k].command, &q, &waits, &signals);
+      int q = pb_tokens_of(e->tokens, order[k].command).queue;
       memcpy(list->bytes + list->count, e->streams[q].bytes + at[q] * bytes, bytes);
       if (e->notes) call = e->streams[q].calls[at[q]];
       ++at[q];
@@ -165,6 +200,8 @@ static pb_status keep_streams(emitter* e, int core, pb_arena* arena, pb_words_ke
     for (int q = 0; q < e->chip->queue_count; ++q) free_stream(&e->streams[q]);
     e->streams[0] = list;
     PB_TRY(status);
+  } else if (e->chip->wait_field) {
+    PB_TRY(put_all_semaphores(e));
   } else {
     put_tokens(e);
   }
@@ -303,6 +340,12 @@ pb_status pb_queues_emit(const pb_chip* chip, const MlirOperation* funcs, int co
   return status;
 }
 
+static void print_command(emitter* e, int core, const pb_command* c, const char* nest, pb_arena* scratch,
+                          pb_text* out) {
+  pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + c->insn->queue),
+              pb_disassemble(e->chip, c, scratch), nest && nest[0] ? " // " : "", nest ? nest : "");
+}
+
 static void print_list(emitter* e, int core, pb_arena* scratch, pb_text* out) {
   size_t count;
   pb_listed* order = pb_fences_put(e->chip, e->tokens, e->costs, &count);
@@ -313,9 +356,7 @@ static void print_list(emitter* e, int core, pb_arena* scratch, pb_text* out) {
       continue;
     }
     printed* c = &e->commands[order[k].command];
-    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + c->command.insn->queue),
-                pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
-                c->nest ? c->nest : "");
+    print_command(e, core, &c->command, c->nest, scratch, out);
   }
   free(order);
 }
@@ -326,12 +367,22 @@ static void print_core(emitter* e, int core, pb_arena* scratch, pb_text* out) {
     return;
   }
   for (size_t k = 0; k < e->count; ++k) {
-    int queue;
     printed* c = &e->commands[k];
-    pb_tokens_of(e->tokens, k, &queue, &c->command.waits, &c->command.signals);
-    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + queue),
-                pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
-                c->nest ? c->nest : "");
+    pb_order order = pb_tokens_of(e->tokens, k);
+    c->command.waits = order.waits;
+    c->command.signals = order.signals;
+    c->command.counts = order.counts;
+    if (!e->chip->wait_field) {
+      print_command(e, core, &c->command, c->nest, scratch, out);
+      continue;
+    }
+    pb_command own[PB_MAX_SEMAPHORES], plain = c->command;
+    plain.waits = plain.signals = 0;
+    int waits = pb_semaphore_commands(e->chip, order.queue, &c->command, false, own);
+    for (int n = 0; n < waits; ++n) print_command(e, core, &own[n], c->nest, scratch, out);
+    if (!order.idle) print_command(e, core, &plain, c->nest, scratch, out);
+    int signals = pb_semaphore_commands(e->chip, order.queue, &c->command, true, own);
+    for (int n = 0; n < signals; ++n) print_command(e, core, &own[n], c->nest, scratch, out);
   }
 }
 

@@ -9,7 +9,8 @@
 // longer are let in by the same one, so that the queues go on together. And where a queue has more to do, but what
 // another waits for has been handed to it already, a fence comes first if the other gains more by it than the queue
 // loses: it stands still until all that it has begun is visible. Else products of two tiles would be handed on in one
-// go, and the loads of two more behind them.
+// go, and the loads of two more behind them. And where the other has more to do in all, and waits for little but the
+// latency of short commands, one of those less is in front of the fence.
 #include "targets/control/queues/unroll.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ typedef struct scheduler {
   int32_t counts[PB_MAX_QUEUES];   // commands of each queue
   int32_t handed[PB_MAX_QUEUES];   // of these, in the list
   int32_t done[PB_MAX_QUEUES];     // of these, in front of a fence for the queue
+  int64_t left[PB_MAX_QUEUES];     // cycles of those that are not in the list
   int64_t free_at[PB_MAX_QUEUES];  // on paper: the queue has nothing left to do
   int64_t there_at[PB_MAX_QUEUES]; // and what it wrote is visible
   pb_listed* list;
@@ -55,6 +57,7 @@ static void hand(scheduler* s, int q, const front* f) {
   int64_t end = s->free_at[q] + s->costs[f->command].cycles, there = end + s->costs[f->command].latency;
   PB_PUSH(s->list, s->count, s->capacity, ((pb_listed){.command = f->command}));
   ++s->handed[q];
+  s->left[q] -= s->costs[f->command].cycles;
   s->free_at[q] = end;
   if (there > s->there_at[q]) s->there_at[q] = there;
 }
@@ -87,10 +90,24 @@ static int64_t work_ahead(const scheduler* s, int q, uint32_t fenced, int64_t en
   return work;
 }
 
+// Whether queue p, which has more to do in all, is held up less by a fence for queue q now than by one behind q's next
+// command, and by more than q then stands still.
+static bool saves(const scheduler* s, int q, const front* next, int p, const front* waiting) {
+  if (s->left[p] <= s->left[q]) return false;
+  const pb_cost_of_command* cost = &s->costs[next->command];
+  int64_t behind = s->free_at[q] + cost->cycles + cost->latency;
+  if (behind < s->there_at[q]) behind = s->there_at[q];
+  int64_t now = waiting->there > s->free_at[p] ? waiting->there : s->free_at[p];
+  int64_t later = behind > s->free_at[p] ? behind : s->free_at[p];
+  int64_t lost = waiting->there + s->chip->fence_cycles - s->free_at[q];
+  return later - now > lost;
+}
+
 // Whether it is better to wait for queue q now, so that the front of queue p can start, than to hand q its next
 // command.
 static bool pays(const scheduler* s, int q, const front* next, int p, const front* waiting) {
   if (!waiting->possible || !(waiting->fence >> q & 1)) return false;
+  if (saves(s, q, next, p, waiting)) return true;
   int64_t cycles = s->costs[next->command].cycles, lost = waiting->there + s->chip->fence_cycles - s->free_at[q];
   int64_t idle = s->free_at[p] - waiting->there; // until then p has something to do
   if (idle < 0) idle = 0;
@@ -132,10 +149,9 @@ static bool step(scheduler* s) {
 pb_listed* pb_fences_put(const pb_chip* chip, const pb_tokens* tokens, const pb_cost_of_command* costs, size_t* count) {
   scheduler s = {.chip = chip, .tokens = tokens, .costs = costs};
   for (size_t k = 0; k < pb_tokens_count(tokens); ++k) {
-    int q;
-    uint32_t waits, signals;
-    pb_tokens_of(tokens, k, &q, &waits, &signals);
+    int q = pb_tokens_of(tokens, k).queue;
     ++s.counts[q];
+    s.left[q] += costs[k].cycles;
   }
   while (step(&s)) {}
   *count = s.count;

@@ -103,6 +103,7 @@ static void close_device(pb_device* device) {
   if (!device) return;
   count_devices(device->chip, -1);
   machine__timing_close(device->timing);
+  machine__tokens_close(device->tokens);
   machine__vectors_close(device->vectors);
   machine__memory_close(device);
   for (int k = 0; k < MACHINE_OUTSIDE; ++k) free(device->outside[k].allocations);
@@ -141,6 +142,7 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
     return MACHINE_OUT_OF_MEMORY;
   }
   device->timing = machine__timing_open(chip);
+  device->tokens = machine__tokens_open(chip);
   device->vectors = machine__vectors_open(chip);
   device->state = calloc((size_t)(chip->insn_count * chip->cores) + 1, sizeof *device->state);
   name_counters(device);

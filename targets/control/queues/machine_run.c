@@ -10,20 +10,11 @@
 
 enum {
   FETCH_CYCLES = 4,        // from the last beat of a command to its first possible start
-  TOKEN_CYCLES = 1,        // from completion to the start of who waits
   WRITTEN_BEHIND = 32,     // commands of a queue that may have yet to hand out tokens
   MAX_AHEAD = 64,          // commands fetched ahead
   ARRIVALS = 2 * MAX_AHEAD // remembered: what is fetched ahead of a command that has yet to start, and that
 };
 static const uint64_t never = UINT64_MAX;
-
-// Tokens of one ordered pair of queues, oldest first.
-typedef struct pair {
-  uint64_t produced, consumed;
-  uint64_t* sent_at; // by token number, modulo the limit
-  uint64_t* consumed_at;
-  uint32_t* clocks; // limit x queues
-} pair;
 
 // A command that has left its queue's front and has not completed.
 typedef struct flight {
@@ -64,39 +55,24 @@ struct machine_timing {
   int queues, own; // of all cores; of one
   int ports;       // to memories outside
   lane lanes[PB_MAX_QUEUES];
-  pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES]; // [producer][consumer]
-  int limits[PB_MAX_QUEUES];
   uint64_t now, random;
   uint64_t blocked_until; // the port belongs to fetches until then
   uint64_t own_until;     // so does the port of the commands' own, where there is one
   uint32_t* words;
-  uint64_t* times;
   machine_list* lists[MACHINE_MAX_CORES]; // of a chip with fences: of each core; else NULL
 };
 
 machine_timing* machine__timing_open(const pb_chip* chip) {
   machine_timing* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
-  int queues = t->queues = pb_chip_queues(chip), tokens = 0;
+  int queues = t->queues = pb_chip_queues(chip);
   t->own = chip->queue_count;
   t->ports = chip->constant_memory < 0 ? MACHINE_CONSTANTS : MACHINE_OUTSIDE;
-  for (int q = 0; q < queues; ++q) {
-    int most = chip->queues[q % t->own].tokens;
-    tokens += t->limits[q] = most > 0 ? most : 1;
-  }
   for (int core = 0; chip->fence && core < chip->cores; ++core) t->lists[core] = machine__list_open(chip, core);
-  t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
-  t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
-  if (!t->words || !t->times) pb_no_memory((size_t)tokens * (size_t)queues * (size_t)queues);
+  t->words = calloc((size_t)(1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
+  if (!t->words) pb_no_memory((size_t)queues * (size_t)queues);
   uint32_t* words = t->words;
-  uint64_t* times = t->times;
   for (int p = 0; p < queues; ++p) {
-    for (int c = 0; c < queues; ++c) {
-      pair* x = &t->pairs[p][c];
-      x->clocks = words, words += t->limits[p] * queues;
-      x->sent_at = times, times += t->limits[p];
-      x->consumed_at = times, times += t->limits[p];
-    }
     t->lanes[p].clock = words, words += queues;
     for (int k = 0; k < WRITTEN_BEHIND; ++k) t->lanes[p].flights[k].clock = words, words += queues;
   }
@@ -107,7 +83,6 @@ void machine__timing_close(machine_timing* t) {
   if (!t) return;
   for (int core = 0; core < MACHINE_MAX_CORES; ++core) machine__list_close(t->lists[core]);
   free(t->words);
-  free(t->times);
   free(t);
 }
 
@@ -214,52 +189,25 @@ bool machine__queue_idle(const pb_device* device, int q, uint64_t* done_at) {
 // A command's bits name queues of its own core: the first of these.
 static int first_of_core(const machine_timing* t, int q) { return q - q % t->own; }
 
-static void send(machine_timing* t, int from, int to, uint64_t when, const uint32_t* clock) {
-  pair* p = &t->pairs[from][to];
-  uint64_t n = p->produced++ % (uint64_t)t->limits[from];
-  p->sent_at[n] = when;
-  memcpy(p->clocks + n * (uint64_t)t->queues, clock, sizeof *clock * (size_t)t->queues);
-}
-
-static uint32_t waits_short(const machine_timing* t, int q, uint32_t waits) {
-  uint32_t missing = 0;
-  for (int k = 0, p = first_of_core(t, q); k < t->own; ++k, ++p)
-    if (waits >> k & 1 && t->pairs[p][q].produced == t->pairs[p][q].consumed) missing |= 1u << k;
-  return missing;
-}
-
-// Queues whose counters of `q` have no room for what command `f` signals.
-static uint32_t full(const machine_timing* t, int q, const flight* f) {
-  uint32_t mask = 0;
-  for (int k = 0, c = first_of_core(t, q); k < t->own; ++k, ++c)
-    if (f->signals >> k & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q])
-      mask |= 1u << k;
-  return mask;
-}
-
 static void trace(pb_device* device, int q, const flight* f, uint64_t end) {
   if (device->trace)
     device->trace(device->trace_user, (uint32_t)q, f->index, device->cycles + f->start, device->cycles + end);
 }
 
 // Completes what can: in order, and only when every counter that is signalled has room.
-static void complete(pb_device* device, int q) {
+static int complete(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   while (l->flight_count) {
     flight* f = &l->flights[l->flight_first];
-    if (full(t, q, f)) return;
+    if (machine__tokens_full(device->tokens, q, f->signals)) return MACHINE_OK;
     uint64_t when = f->done > l->done_at ? f->done : l->done_at;
-    for (int k = 0; k < t->own; ++k) {
-      pair* p = &t->pairs[q][first_of_core(t, q) + k];
-      uint64_t limit = (uint64_t)t->limits[q];
-      if (f->signals >> k & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when)
-        when = p->consumed_at[p->produced % limit];
-    }
+    uint64_t room = machine__tokens_room(device->tokens, q, f->signals);
+    if (room > when) when = room;
     l->done_at = when;
     f->clock[q] = f->index + 1;
-    for (int k = 0; k < t->own; ++k)
-      if (f->signals >> k & 1) send(t, q, first_of_core(t, q) + k, when, f->clock);
+    int code = machine__tokens_give(device, q, f->signals, when, f->clock);
+    if (code) return code;
     trace(device, q, f, device->chip->queues[q % t->own].in_order ? when : f->done);
     flight* r = &l->recent[l->recent_next++ % WRITTEN_BEHIND];
     *r = *f;
@@ -267,20 +215,19 @@ static void complete(pb_device* device, int q) {
     l->flight_first = (l->flight_first + 1) % WRITTEN_BEHIND;
     --l->flight_count;
   }
+  return MACHINE_OK;
 }
 
-static void take_tokens(pb_device* device, int q, uint32_t waits) {
+// Whoever gave what the head takes may have waited for room.
+static int take_tokens(pb_device* device, int q) {
   machine_timing* t = device->timing;
-  for (int own = 0, p = first_of_core(t, q); own < t->own; ++own, ++p) {
-    if (!(waits >> own & 1)) continue;
-    pair* x = &t->pairs[p][q];
-    uint64_t n = x->consumed++ % (uint64_t)t->limits[p];
-    x->consumed_at[n] = t->now;
-    const uint32_t* clock = x->clocks + n * (uint64_t)t->queues;
-    for (int k = 0; k < t->queues; ++k)
-      if (clock[k] > t->lanes[q].clock[k]) t->lanes[q].clock[k] = clock[k];
-    complete(device, p);
-  }
+  lane* l = &t->lanes[q];
+  machine_site site = {.queue = q, .index = l->next};
+  int code = machine__tokens_take(device, &site, &l->head.command, t->now, l->clock);
+  uint32_t givers = machine__tokens_givers(device->tokens, l->head.command.waits);
+  for (int k = 0; k < t->own && !code; ++k)
+    if (givers >> k & 1) code = complete(device, first_of_core(t, q) + k);
+  return code;
 }
 
 // Starting a command --------------------------------------------------------------------------------------------------
@@ -330,15 +277,9 @@ static uint64_t can_start(const pb_device* device, int q) {
   uint64_t at = unit_free(l), ready = machine__banks_ready(device, q, &l->head);
   if (ready > at) at = ready;
   if (l->state_until > at && reads_state(l->head.command.insn)) at = l->state_until;
-  uint32_t waits = l->head.command.waits;
-  if (waits_short(t, q, waits)) return never;
-  for (int k = 0, p = first_of_core(t, q); k < t->own; ++k, ++p) {
-    const pair* x = &t->pairs[p][q];
-    if (!(waits >> k & 1)) continue;
-    uint64_t sent = x->sent_at[x->consumed % (uint64_t)t->limits[p]] + TOKEN_CYCLES;
-    if (sent > at) at = sent;
-  }
-  uint64_t clear = hazard(device, q);
+  if (machine__tokens_missing(device->tokens, q, &l->head.command)) return never;
+  uint64_t there = machine__tokens_there(device->tokens, q, &l->head.command), clear = hazard(device, q);
+  if (there > at) at = there;
   if (clear > at) at = clear;
   return at > t->now ? at : t->now;
 }
@@ -397,8 +338,8 @@ static int retire(pb_device* device, int q, uint64_t free_at, uint64_t done) {
   if (beside && !l->head.command.insn->operand_count) l->state_until = done;
   l->issued = l->started + 1;
   ++l->next;
-  complete(device, q);
-  return read_head(device, q);
+  int code = complete(device, q);
+  return code ? code : read_head(device, q);
 }
 
 static uint64_t done_after(pb_device* device, const machine_command* c, uint64_t at) {
@@ -422,12 +363,13 @@ static int start(pb_device* device, int q) {
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
   device->stall[q] += t->now - unit_free(l);
-  take_tokens(device, q, c->command.waits);
+  int code = take_tokens(device, q);
+  if (code) return code;
   pb_state_write(machine__state(device, q), &c->command);
   l->started = t->now;
   if (l->needed > l->released) fetch(device, q);
   l->released = l->needed;
-  int code = machine__banks_start(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
+  code = machine__banks_start(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
   if (code) return code;
   if (device->checks) {
     code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
@@ -482,8 +424,7 @@ static int begin(pb_device* device) {
   t->now = t->blocked_until = t->own_until = 0;
   t->random = device->seed * 0x9e3779b97f4a7c15ull + device->epoch;
   if (!t->random) t->random = 1;
-  for (int p = 0; p < t->queues; ++p)
-    for (int c = 0; c < t->queues; ++c) t->pairs[p][c].produced = t->pairs[p][c].consumed = 0;
+  machine__tokens_begin(device->tokens);
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
     l->next = l->fetched = l->needed = l->released = 0;
@@ -514,22 +455,23 @@ static int hang(pb_device* device) {
     lane* l = &t->lanes[q];
     if (used >= (int)sizeof text) break;
     used += snprintf(text + used, sizeof text - (size_t)used, "\n  %s: ", pb_chip_queue_name(device->chip, q));
-    uint32_t missing = 0, blocked = l->flight_count ? full(t, q, &l->flights[l->flight_first]) : 0;
-    if (l->read) missing = waits_short(t, q, l->head.command.waits);
+    uint32_t missing = 0, blocked = 0;
+    if (l->flight_count) blocked = machine__tokens_full(device->tokens, q, l->flights[l->flight_first].signals);
+    if (l->read) missing = machine__tokens_missing(device->tokens, q, &l->head.command);
     if (used >= (int)sizeof text) break;
     if (!l->read)
       used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->next);
     else
       used += snprintf(text + used, sizeof text - (size_t)used, "command %u (%s)%s", l->next,
                        pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
-    const pb_queue* own = device->chip->queues;
-    for (int p = 0; p < t->own && used < (int)sizeof text; ++p)
-      if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", own[p].name);
-    for (int p = 0; p < t->own && used < (int)sizeof text; ++p)
+    const pb_chip* chip = device->chip;
+    for (int p = 0; p < pb_chip_counters(chip) && used < (int)sizeof text; ++p)
+      if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", pb_counter_name(chip, p));
+    for (int p = 0; p < pb_chip_counters(chip) && used < (int)sizeof text; ++p)
       if (blocked >> p & 1)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
-                     l->flights[l->flight_first].index, own[p].name);
+                     l->flights[l->flight_first].index, pb_counter_name(chip, p));
   }
   for (int core = 0; t->lists[0] && core < device->chip->cores && used < (int)sizeof text; ++core)
     used += machine__list_says(device, t->lists[core], text + used, sizeof text - (size_t)used);
@@ -545,19 +487,12 @@ static bool all_done(const machine_timing* t) {
   return true;
 }
 
-// A token that nobody took would let a command of the next kernel start early.
 static int end(pb_device* device) {
   machine_timing* t = device->timing;
   for (int q = 0; q < t->queues; ++q)
     if (t->lanes[q].done_at > t->now) t->now = t->lanes[q].done_at;
-  for (int p = 0; p < t->queues && device->checks; ++p)
-    for (int c = 0; c < t->queues; ++c) {
-      uint64_t left = t->pairs[p][c].produced - t->pairs[p][c].consumed;
-      if (left)
-        return machine__fault(device, MACHINE_TOKENS, "%llu tokens from queue %s to queue %s are left at the end",
-                              (unsigned long long)left, pb_chip_queue_name(device->chip, p),
-                              pb_chip_queue_name(device->chip, c));
-    }
+  int code = device->checks ? machine__tokens_end(device) : MACHINE_OK;
+  if (code) return code;
   return device->checks ? machine__banks_end(device) : MACHINE_OK;
 }
 

@@ -106,6 +106,7 @@ typedef struct machine_banks {
   machine_bank* banks;
 } machine_banks;
 
+typedef struct machine_tokens machine_tokens;
 typedef struct machine_timing machine_timing; // machine_run.c
 enum { MACHINE_BLOCK = 1024 };                // points that are evaluated at once
 
@@ -150,6 +151,7 @@ struct pb_device {
   // By core and instruction: the fields of the last of its commands, which StateFields refer to.
   int64_t (*state)[32];
   machine_timing* timing;
+  machine_tokens* tokens;
   machine_vectors* vectors;
   // counters since open
   uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes, fetched_bytes;
@@ -289,6 +291,22 @@ int64_t machine__beats(pb_device* device, const machine_command* command);
 int64_t machine__passed_over(const machine_command* command);
 // Cycles that it keeps its queue busy: by the description, and what banks and the rows of a mover add.
 int64_t machine__cycles(const pb_chip* chip, const machine_command* command);
+
+// Tokens (machine_tokens.c). Bits are those of a command's waits and signals.
+machine_tokens* machine__tokens_open(const pb_chip* chip);
+void machine__tokens_close(machine_tokens* tokens); // NULL is fine
+void machine__tokens_begin(machine_tokens* tokens);
+uint32_t machine__tokens_missing(const machine_tokens* tokens, int queue, const pb_command* command);
+uint64_t machine__tokens_there(const machine_tokens* tokens, int queue,
+                               const pb_command* command); // if none is missing
+uint32_t machine__tokens_full(const machine_tokens* tokens, int queue, uint32_t signals);
+uint64_t machine__tokens_room(const machine_tokens* tokens, int queue, uint32_t signals); // since when, if none is full
+int machine__tokens_give(pb_device* device, int queue, uint32_t signals, uint64_t when, const uint32_t* clock);
+// Adds to the clock what the tokens tell.
+int machine__tokens_take(pb_device* device, const machine_site* site, const pb_command* command, uint64_t now,
+                         uint32_t* clock);
+uint32_t machine__tokens_givers(const machine_tokens* tokens, uint32_t waits); // the queues of a core that give those
+int machine__tokens_end(pb_device* device); // one that nobody took would let a command of the next kernel start early
 
 machine_timing* machine__timing_open(const pb_chip* chip);
 void machine__timing_close(machine_timing* timing);

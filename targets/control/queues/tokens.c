@@ -14,9 +14,7 @@
 // each other in a circle. They cannot if the counters would do for running the commands one by one in the order of the
 // program: then the first command in that order which has not completed always can. So where one more token would be
 // too many in that order, the wait before it is made to wait for the later command instead.
-#include "targets/control/queues/unroll.h"
-
-#include "core/base/table.h"
+#include "targets/control/queues/tokens.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,55 +25,7 @@ enum {
   MOST_REGIONS = 1 << 16 // that are known again
 };
 
-// What stays of a command. Kernels are millions of commands: no more than this.
-typedef struct noted {
-  int32_t position; // in its queue
-  uint16_t waits, signals;
-  uint8_t queue;
-} noted;
-
-// A region as one queue reads or writes it.
-typedef struct use {
-  int32_t command; // the last one
-  uint8_t queue;
-  // All its rows still say so, and no other queue has touched them since but to read what this one reads: one command
-  // more of the same kind depends on nothing new, and has no row to mark.
-  bool whole;
-} use;
-
-// A token: the command that hands it out and the one that takes it.
-typedef struct handover {
-  int32_t on, id;
-} handover;
-
-// The tokens from one queue to another, in the order of the program.
-typedef struct pair {
-  handover* handovers; // modulo the counter's limit
-  int32_t count;
-} pair;
-
-struct pb_tokens {
-  const pb_chip* chip;
-  pb_diag* diag;
-  pb_taker relay;
-  int32_t** rows; // by memory: of each row the use that wrote it, -1: none, and of each queue the last to read it since
-  use* uses;
-  size_t use_count, use_capacity;
-  pb_table known_uses; // by region, queue and whether it is written
-  pb_arena keys;
-  noted* commands;
-  size_t count, capacity;
-  // by command and queue: how many of that queue's commands are done before it starts
-  int32_t* clock;
-  size_t clock_count, clock_capacity;
-  int32_t known[PB_MAX_QUEUES][PB_MAX_QUEUES];
-  int32_t* at[PB_MAX_QUEUES]; // command of each position
-  size_t counts[PB_MAX_QUEUES], capacities[PB_MAX_QUEUES];
-  int32_t need[PB_MAX_QUEUES]; // positions + 1, for the command at hand
-  pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES];
-};
-
-static_assert(PB_MAX_QUEUES <= 16, "waits and signals are noted in 16 bits");
+static_assert(PB_MAX_QUEUES <= 16 && PB_MAX_SEMAPHORES <= 16, "waits and signals are noted in 16 bits");
 
 static bool in_order(const pb_tokens* t, int queue) { return t->chip->queues[queue].in_order; }
 
@@ -238,30 +188,42 @@ static void hand(pb_tokens* t, int p, int32_t on, int c, int32_t id) {
   x->handovers[x->count++ % limit] = (handover){on, id};
 }
 
-// Adds a command behind all that t->need says, by counters that there are.
-static void place(pb_tokens* t, int queue) {
-  int queues = t->chip->queue_count;
+void pb__learn(pb_tokens* t, int queue, int32_t on) {
+  int queues = t->chip->queue_count, p = t->commands[on].queue;
+  for (int q = 0; q < queues; ++q) {
+    int32_t then = t->clock[(size_t)on * (size_t)queues + (size_t)q];
+    if (then > t->known[queue][q]) t->known[queue][q] = then;
+  }
+  if (t->commands[on].position + 1 > t->known[queue][p]) t->known[queue][p] = t->commands[on].position + 1;
+}
+
+static void add_by_pairs(pb_tokens* t, int queue) {
   int32_t id = (int32_t)t->count;
   PB_PUSH(t->commands, t->count, t->capacity,
           ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
-  for (int p = 0; p < queues; ++p) {
+  for (int p = 0; p < t->chip->queue_count; ++p) {
     if ((p == queue && in_order(t, p)) || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];
     if (!t->chip->fence) hand(t, p, on, queue, id);
-    for (int q = 0; q < queues; ++q) {
-      int32_t then = t->clock[(size_t)on * (size_t)queues + (size_t)q];
-      if (then > t->known[queue][q]) t->known[queue][q] = then;
-    }
-    if (t->need[p] > t->known[queue][p]) t->known[queue][p] = t->need[p];
+    pb__learn(t, queue, on);
   }
+}
+
+// Adds a command behind all that t->need says, by counters that there are.
+static pb_status place(pb_tokens* t, int queue) {
+  int queues = t->chip->queue_count;
+  if (t->semaphores)
+    PB_TRY(pb__semaphores_add(t, queue));
+  else
+    add_by_pairs(t, queue);
   for (int q = 0; q < queues; ++q) // of its own queue: those before it
     PB_PUSH(t->clock, t->clock_count, t->clock_capacity,
             q == queue && in_order(t, q) ? (int32_t)t->counts[q] : t->known[queue][q]);
-  PB_PUSH(t->at[queue], t->counts[queue], t->capacities[queue], id);
+  PB_PUSH(t->at[queue], t->counts[queue], t->capacities[queue], (int32_t)t->count - 1);
+  return PB_OK;
 }
 
-// The first command of a queue that begins when so many of queue p are done, as its place + 1; 0: none does yet.
-static int32_t first_behind(const pb_tokens* t, int queue, int p, int32_t done) {
+int32_t pb__first_behind(const pb_tokens* t, int queue, int p, int32_t done) {
   size_t least = 0, most = t->counts[queue]; // their clocks only grow
   while (least < most) {
     size_t middle = (least + most) / 2;
@@ -273,33 +235,41 @@ static int32_t first_behind(const pb_tokens* t, int queue, int p, int32_t done) 
   return least < t->counts[queue] ? (int32_t)least + 1 : 0;
 }
 
-// A command of the queue that does nothing, when so many of queue p are done.
-static pb_status put_idle(pb_tokens* t, const pb_unrolled* c, int queue, int p, int32_t done) {
-  int32_t kept[PB_MAX_QUEUES];
-  pb_unrolled idle = {.command = pb_unroll_blank(pb_chip_idle_insn(t->chip, queue)), .nest = c->nest, .call = -1};
-  memcpy(kept, t->need, sizeof kept);
-  memset(t->need, 0, sizeof t->need);
-  t->need[p] = done;
-  place(t, queue);
-  memcpy(t->need, kept, sizeof kept);
+pb_status pb__put_idle(pb_tokens* t, int queue) {
+  pb_unrolled idle = {.command = pb_unroll_blank(pb_chip_idle_insn(t->chip, queue)), .nest = t->nest, .call = -1};
+  PB_TRY(place(t, queue));
+  t->commands[t->count - 1].idle = true;
   return t->relay.take(t->relay.user, &idle);
 }
 
-// What the command needs of queues that it has no counter from becomes what it needs of those that it has one from.
-static pb_status find_ways(pb_tokens* t, const pb_unrolled* c) {
-  int queue = c->command.insn->queue;
+pb_status pb__put_idle_behind(pb_tokens* t, int queue, int p, int32_t done) {
+  int32_t kept[PB_MAX_QUEUES];
+  memcpy(kept, t->need, sizeof kept);
+  memset(t->need, 0, sizeof t->need);
+  t->need[p] = done;
+  pb_status status = pb__put_idle(t, queue);
+  memcpy(t->need, kept, sizeof kept);
+  return status;
+}
+
+pb_status pb__find_way(pb_tokens* t, int queue, int p) {
+  int at = p;
+  int32_t done = t->need[p];
+  t->need[p] = 0;
+  while (!(t->chip->queues[at].gives >> queue & 1)) {
+    int way = pb_token_way(t->chip, at, queue);
+    if (!pb__first_behind(t, way, at, done)) PB_TRY(pb__put_idle_behind(t, way, at, done));
+    done = pb__first_behind(t, way, at, done);
+    at = way;
+  }
+  if (done > t->need[at]) t->need[at] = done;
+  return PB_OK;
+}
+
+static pb_status find_ways(pb_tokens* t, int queue) {
   for (int p = 0; p < t->chip->queue_count; ++p) {
-    int at = p;
-    int32_t done = t->need[p];
-    if (p == queue || done <= t->known[queue][p] || t->chip->queues[p].gives >> queue & 1) continue;
-    t->need[p] = 0;
-    while (!(t->chip->queues[at].gives >> queue & 1)) {
-      int way = pb_token_way(t->chip, at, queue);
-      if (!first_behind(t, way, at, done)) PB_TRY(put_idle(t, c, way, at, done));
-      done = first_behind(t, way, at, done);
-      at = way;
-    }
-    if (done > t->need[at]) t->need[at] = done;
+    if (p == queue || t->need[p] <= t->known[queue][p] || t->chip->queues[p].gives >> queue & 1) continue;
+    if (!t->semaphores || !pb__semaphores_lead(t, p, queue)) PB_TRY(pb__find_way(t, queue, p));
   }
   return PB_OK;
 }
@@ -311,10 +281,17 @@ pb_status pb_tokens_add(pb_tokens* t, const pb_unrolled* c) {
   if (outside)
     return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
                           "%s reaches outside %s", c->command.insn->name, t->chip->memories[outside->memory].name);
-  PB_TRY(find_ways(t, c));
-  mark(t, c, uses, (int32_t)t->count);
-  place(t, c->command.insn->queue);
+  PB_TRY(pb_tokens_add_behind(t, c, t->need));
+  mark(t, c, uses, (int32_t)t->count - 1);
   return PB_OK;
+}
+
+pb_status pb_tokens_add_behind(pb_tokens* t, const pb_unrolled* c, const int32_t* need) {
+  int queue = c->command.insn->queue;
+  if (need != t->need) memcpy(t->need, need, sizeof *need * (size_t)t->chip->queue_count);
+  t->nest = c->nest;
+  PB_TRY(find_ways(t, queue));
+  return place(t, queue);
 }
 
 pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay) {
@@ -332,7 +309,8 @@ pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay) {
     if (!t->rows[m]) pb_no_memory(bytes);
     memset(t->rows[m], 0xff, bytes);
   }
-  for (int p = 0; p < chip->queue_count; ++p)
+  if (chip->semaphore_count) t->semaphores = pb__semaphores_start();
+  for (int p = 0; p < chip->queue_count && !t->semaphores; ++p)
     for (int c = 0; c < chip->queue_count; ++c)
       t->pairs[p][c].handovers = calloc((size_t)limit_of(t, p), sizeof(handover));
   return t;
@@ -340,10 +318,9 @@ pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay) {
 
 size_t pb_tokens_count(const pb_tokens* t) { return t->count; }
 
-void pb_tokens_of(const pb_tokens* t, size_t command, int* queue, uint32_t* waits, uint32_t* signals) {
-  *queue = t->commands[command].queue;
-  *waits = t->commands[command].waits;
-  *signals = t->commands[command].signals;
+pb_order pb_tokens_of(const pb_tokens* t, size_t command) {
+  const noted* n = &t->commands[command];
+  return (pb_order){n->queue, n->waits, n->signals, t->semaphores ? t->taken[command] : 0, n->idle};
 }
 
 const int32_t* pb_tokens_behind(const pb_tokens* t, size_t command) {
@@ -365,5 +342,7 @@ void pb_tokens_free(pb_tokens* t) {
   pb_arena_free(&t->keys);
   free(t->commands);
   free(t->clock);
+  free(t->taken);
+  pb__semaphores_free(t->semaphores);
   free(t);
 }

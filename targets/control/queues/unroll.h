@@ -72,8 +72,19 @@ typedef struct pb_tokens pb_tokens;
 // `relay` takes commands that do nothing but hand tokens on, each in its place before the command that is being added.
 pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay);
 pb_status pb_tokens_add(pb_tokens* tokens, const pb_unrolled* command) PB_MUST_CHECK;
+// The same behind the first need[q] commands of each queue q, whatever it touches.
+pb_status pb_tokens_add_behind(pb_tokens* tokens, const pb_unrolled* command, const int32_t* need) PB_MUST_CHECK;
+// Takes that semaphore where several would do: for tests. -1: the one that suits best.
+void pb_tokens_prefer(pb_tokens* tokens, int semaphore);
 size_t pb_tokens_count(const pb_tokens* tokens); // commands added
-void pb_tokens_of(const pb_tokens* tokens, size_t command, int* queue, uint32_t* waits, uint32_t* signals);
+// What the command waits for and signals, as in pb_command.
+typedef struct pb_order {
+  int queue;
+  uint32_t waits, signals;
+  uint64_t counts;
+  bool idle; // it was put in between, and does nothing
+} pb_order;
+pb_order pb_tokens_of(const pb_tokens* tokens, size_t command);
 void pb_tokens_free(pb_tokens* tokens); // NULL is fine
 // How many commands of each queue are done before it starts, and where command `position` of a queue stands.
 const int32_t* pb_tokens_behind(const pb_tokens* tokens, size_t command);
