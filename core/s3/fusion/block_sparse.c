@@ -177,6 +177,7 @@ static bool follow_values(reader* r, int n) {
 static bool follow_row(reader* r, int n, const pb_interval* row, pb_interval* score) {
   const pb_nest* nest = &r->p->nests[n];
   const int* of = r->p->value_of[n];
+  if (pb_access_uses(&nest->access[store_of(nest)], r->s->blocks.keys.dim[n])) return false;
   if (n + 1 == r->p->nest_count) return follow_values(r, n);
   if (!is_load(nest) || nest->access_count != 2 || r->s->blocks.keys.index[of[0]] < 0 || !is_between(r, of[1]))
     return false;
@@ -383,7 +384,7 @@ bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* aren
   reader r = {.unit = unit, .p = stages->program, .arena = arena, .s = found};
   *found = (pb_block_sparse){.stages = stages, .query = -1, .key = -1, .value = -1, .made = -1};
   begin(&r);
-  if (!pb_key_loop_find(r.p, arena, &found->blocks.keys) || !find_mask(&r)) return false;
+  if (!pb_stages_keys(stages, arena, &found->blocks.keys) || !find_mask(&r)) return false;
   read_constants(&r);
   r.terms = terms_of(&r);
   int64_t count = stages->extent[found->blocks.row];

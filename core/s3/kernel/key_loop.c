@@ -41,11 +41,13 @@ static bool walks_whole(const pb_program* p, int n) {
 // The nest's loop over keys as one access of a value between has it. false: another one has another.
 static bool take_dim(const pb_program* p, pb_key_loop* loop, int n, int a, bool* changed) {
   const pb_access* access = &p->nests[n].access[a];
-  int index = loop->index[p->value_of[n][a]], dim, lane;
+  int v = p->value_of[n][a], dim, lane;
   int64_t unit;
-  if (index < 0) return true;
-  if (!walks_index(&p->nests[n], &access->index[index], loop->keys, &dim, &lane, &unit)) return false;
-  if (loop->dim[n] >= 0) return loop->dim[n] == dim && loop->lane[n] == lane;
+  if (loop->index[v] < 0) return true;
+  if (!walks_index(&p->nests[n], &access->index[loop->index[v]], loop->keys / loop->step[v], &dim, &lane, &unit))
+    return false;
+  unit *= loop->step[v];
+  if (loop->dim[n] >= 0) return loop->dim[n] == dim && loop->unit[n] == unit;
   loop->dim[n] = dim;
   loop->lane[n] = lane;
   loop->unit[n] = unit;
@@ -56,16 +58,18 @@ static bool take_dim(const pb_program* p, pb_key_loop* loop, int n, int a, bool*
 static bool take_index(const pb_program* p, pb_key_loop* loop, int n, int a, bool* changed) {
   const pb_access* access = &p->nests[n].access[a];
   int v = p->value_of[n][a], found = -1, dim, lane;
-  int64_t unit;
+  int64_t unit = 1;
   for (int k = 0; k < access->rank; ++k) {
     if (!access->index[k].coef[loop->dim[n]]) continue;
-    bool fits = walks_index(&p->nests[n], &access->index[k], loop->keys, &dim, &lane, &unit);
-    if (!fits || found >= 0 || dim != loop->dim[n] || lane != loop->lane[n]) return false;
+    bool fits = walks_index(&p->nests[n], &access->index[k], access->shape[k], &dim, &lane, &unit);
+    if (!fits || found >= 0 || dim != loop->dim[n] || loop->unit[n] % unit) return false;
     found = k;
   }
-  if (loop->index[v] == found) return true;
+  if (found >= 0 && access->shape[found] * (loop->unit[n] / unit) != loop->keys) return false;
+  if (loop->index[v] == found) return found < 0 || loop->step[v] == loop->unit[n] / unit;
   if (loop->index[v] >= 0) return false;
   loop->index[v] = found;
+  loop->step[v] = loop->unit[n] / unit;
   return *changed = true;
 }
 
@@ -82,42 +86,29 @@ static bool trace(const pb_program* p, pb_key_loop* loop) {
   return true;
 }
 
-// An index of the last product's factor that lies between, which the product sums over. false: there are several.
-static bool start(const pb_program* p, pb_key_loop* loop) {
-  int n = p->nest_count - 1, dim, lane;
-  const pb_nest* nest = &p->nests[n];
-  int64_t unit;
-  for (int a = 0; a + 1 < nest->access_count && nest->reduce == PB_ACC_ADD; ++a)
-    for (int k = 0; k < nest->access[a].rank && is_between(p, p->value_of[n][a]); ++k) {
-      int64_t extent = nest->access[a].shape[k];
-      if (!walks_index(nest, &nest->access[a].index[k], extent, &dim, &lane, &unit) || dim < 0 || extent == 1 ||
-          lane >= 0 || pb_access_uses(&nest->access[nest->access_count - 1], dim))
-        continue;
-      if (loop->keys) return false;
-      loop->index[p->value_of[n][a]] = k;
-      loop->keys = extent;
-    }
-  return loop->keys > 1;
-}
-
-bool pb_key_loop_find(const pb_program* p, pb_arena* arena, pb_key_loop* loop) {
+bool pb_key_loop_find(const pb_program* p, int first, int index, pb_arena* arena, pb_key_loop* loop) {
   size_t nests = (size_t)p->nest_count + 1, values = (size_t)p->value_count + 1;
-  *loop = (pb_key_loop){.keys = 0};
+  *loop = (pb_key_loop){.keys = p->values[first].shape[index]};
   for (int n = 0; n < p->nest_count; ++n)
     if (!walks_whole(p, n)) return false;
   loop->dim = PB_NEW_ARRAY(arena, int, nests);
   loop->lane = PB_NEW_ARRAY(arena, int, nests);
   loop->unit = PB_NEW_ARRAY(arena, int64_t, nests);
   loop->index = PB_NEW_ARRAY(arena, int, values);
+  loop->step = PB_NEW_ARRAY(arena, int64_t, values);
   memset(loop->dim, 0xff, nests * sizeof *loop->dim);
   memset(loop->lane, 0xff, nests * sizeof *loop->lane);
   memset(loop->index, 0xff, values * sizeof *loop->index);
-  return p->nest_count && start(p, loop) && trace(p, loop);
+  loop->index[first] = index;
+  loop->step[first] = 1;
+  return loop->keys > 1 && trace(p, loop);
 }
 
 int64_t pb_key_loop_unit(const pb_program* p, const pb_key_loop* loop) {
   int64_t unit = 1;
   for (int n = 0; n < p->nest_count; ++n)
     if (loop->dim[n] >= 0 && loop->unit[n] > unit) unit = loop->unit[n];
+  for (int v = 0; v < p->value_count; ++v)
+    if (loop->index[v] >= 0 && loop->step[v] > unit) unit = loop->step[v];
   return unit;
 }

@@ -246,12 +246,27 @@ static bool is_block(const pb_stages* s, const pb_blocks* blocks, const pb_block
          b->key + b->keys <= blocks->keys.keys && b->key % unit == 0 && b->keys % unit == 0;
 }
 
+// Of what the first reduction makes the one index that no shared loop walks.
+bool pb_stages_keys(const pb_stages* s, pb_arena* arena, pb_key_loop* loop) {
+  const pb_program* p = s->program;
+  int n = 0, index = -1;
+  while (n < p->nest_count && p->nests[n].reduce == PB_SET) ++n;
+  if (n == p->nest_count || !is_between(p, pb_program_stored(p, n))) return false;
+  int first = pb_program_stored(p, n);
+  for (int r = 0; r < p->values[first].rank; ++r) {
+    if (s->loop[first][r] >= 0 || p->values[first].shape[r] == 1) continue;
+    if (index >= 0) return false;
+    index = r;
+  }
+  return index >= 0 && pb_key_loop_find(p, first, index, arena, loop);
+}
+
 static bool read_blocks(pb_stages* s, MlirAttribute a, pb_arena* arena) {
   pb_blocks* blocks = PB_NEW(arena, pb_blocks);
   intptr_t numbers = mlirAttributeIsADenseI64Array(a) ? mlirDenseArrayGetNumElements(a) : 0;
   blocks->count = (int)(numbers / 4);
   if (numbers % 4 != 1 || numbers / 4 < 1 || numbers / 4 > PB_MAX_BLOCKS) return false;
-  if (!pb_key_loop_find(s->program, arena, &blocks->keys)) return false;
+  if (!pb_stages_keys(s, arena, &blocks->keys)) return false;
   blocks->row = (int)mlirDenseI64ArrayGetElement(a, 0);
   if (blocks->row < 0 || blocks->row >= s->shared) return false;
   for (int k = 0; k < blocks->count; ++k) {

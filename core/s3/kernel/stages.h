@@ -38,6 +38,8 @@ typedef struct pb_stages {
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
 // An index of a value between that blocks and lanes walk becomes two indices, so that both can be shared loops.
 void pb_stages_cut_rows(pb_program* program);
+// The loop over what the first product makes in an iteration and the last one sums over. false: there is none.
+bool pb_stages_keys(const pb_stages* stages, pb_arena* arena, pb_key_loop* loop);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.
 void pb_stages_keep_rows(pb_stages* stages);
 // Puts the loops last in each of whose iterations sums read more of the same again; of equal ones the longest.

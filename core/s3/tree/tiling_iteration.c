@@ -28,6 +28,12 @@ static int loop_of(const pb_stages* s, int value, int r) {
   return s->blocks && s->blocks->keys.index[value] == r ? s->shared : s->loop[value][r];
 }
 
+// How much of that loop.
+static int64_t extent_of(const pb_stages* s, const pb_tile* tile, int value, int r) {
+  int loop = loop_of(s, value, r);
+  return loop == s->shared ? tile->extent[loop] / s->blocks->keys.step[value] : tile->extent[loop];
+}
+
 // A value between begins anew in each iteration.
 static void stay_inside(const pb_stages* s, const pb_program* iteration, int value, pb_access* access) {
   memcpy(access->shape, iteration->values[value].shape, sizeof access->shape);
@@ -48,7 +54,7 @@ static void program_of(const pb_tiling* t, const pb_stages* s, const pb_tile* ti
   memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
   for (int v = 0; v < p->value_count; ++v)
     for (int r = 0; is_between(p, v) && r < p->values[v].rank; ++r)
-      if (loop_of(s, v, r) >= 0) iteration->values[v].shape[r] = tile->extent[loop_of(s, v, r)];
+      if (loop_of(s, v, r) >= 0) iteration->values[v].shape[r] = extent_of(s, tile, v, r);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
     pb__stages_tile(s, n, tile, &own);
