@@ -139,6 +139,7 @@ static const char* code_of(explainer* x, MlirOperation func) {
   if (*scalar) return pb_printf(arena, "plain loops on one thread, since %s", scalar);
   MlirAttribute plan = pb_op_attribute(func, "pb.plan");
   const char* insn = mlirAttributeIsNull(plan) ? "" : text_of(arena, pb_member(plan, "instruction"));
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return "vector code, only where a guard says so";
   return *insn ? insn : "vector code";
 }
 

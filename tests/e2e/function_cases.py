@@ -198,6 +198,14 @@ def attention(g, length, width):
     return g.op("Add", x, g.op("MatMul", g.op("Softmax", scores), v))
 
 
+@case("causal", 128, 32)  # keys that the mask takes out of all rows of a block are left out
+def causal(g, length, width):
+    q, k, v = (g.input(length, width, name=n) for n in "qkv")
+    mask = g.const(np.triu(np.full((length, length), np.finfo(np.float32).min, np.float32), 1))
+    scores = g.op("Mul", g.op("MatMul", q, g.op("Transpose", k, perm=[1, 0])), g.const(np.float32(width**-0.5)))
+    return g.op("MatMul", g.op("Softmax", g.op("Add", scores, mask)), v)
+
+
 @case("heads", 2, 3, 10, 8)
 @case("heads_16", 1, 4, 16, 16)
 def heads(g, batch, count, length, width):

@@ -24,7 +24,7 @@ from float_graph import expected_of  # noqa: E402
 # cores whose registers load from a memory of their own
 STAGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "chips", "dsp.td")
 GRAPHS = (("conv_3x3", "cpu:avx512"), ("int8_conv_3_to_17", "cpu:avx512"), ("heads_", "cpu:v3"), ("mlp", "cpu:v3"),
-          ("conv_3x3", STAGED))
+          ("causal", "cpu:v3"), ("conv_3x3", STAGED))
 NUMBERS = 0, 1, 1, 2, 2, 3, 4, 6, 8, 16, 31, 1000, -1
 
 

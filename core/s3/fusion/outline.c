@@ -11,6 +11,7 @@
 #include "core/base/table.h"
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
+#include "core/s3/fusion/block_sparse.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/fusion/splits.h"
 #include "core/s3/kernel/around.h"
@@ -32,10 +33,13 @@
 typedef struct outliner {
   pb_unit* unit;
   pb_program program;
-  int* group;      // by nest; -1: none yet
-  int* last;       // by group: the nest at whose place it runs
-  int* first_main; // by group: the reduction, or -1
-  bool* staged;    // by group: it is of several stages
+  int* group;                      // by nest; -1: none yet
+  int* last;                       // by group: the nest at whose place it runs
+  int* first_main;                 // by group: the reduction, or -1
+  bool* staged;                    // by group: it is of several stages
+  const pb_blocks** blocks;        // by group, what it does of it; NULL: everything
+  int (*guards)[PB_NEST_ACCESSES]; // by group, 1 + the values that tell whether it is to run at all (block_sparse.h)
+  bool* is_guard;                  // by value
   int group_count;
   pb_groups groups; // the same, once every nest has one
   pb_splits splits; // constants that kernels take in another form
@@ -331,7 +335,7 @@ typedef struct signature {
 } signature;
 
 static bool inside_group(const outliner* o, int value, int group) {
-  if (!is_local(o, value)) return false;
+  if (!is_local(o, value) || o->is_guard[value]) return false;
   PB_FOR_USES (k, &o->program, value)
     if (o->group[k] != group) return false;
   return true;
@@ -379,6 +383,8 @@ static pb_status collect(outliner* o, int group, bool splits, signature* s) {
         s->values[s->count++] = v;
     }
   }
+  for (int g = 0; o->guards[group][g] && s->count < MOST_ARGUMENTS; ++g)
+    s->values[s->count++] = o->guards[group][g] - 1;
   return PB_OK;
 }
 
@@ -408,6 +414,15 @@ static bool written_in_group(const outliner* o, int v, int group) {
   return false;
 }
 
+static void print_blocks(const pb_blocks* blocks, pb_text* text) {
+  if (!blocks) return;
+  pb_text_add(text, ", pb.blocks = array<i64: %d", blocks->row);
+  for (int b = 0; b < blocks->count; ++b)
+    pb_text_add(text, ", %lld, %lld, %lld, %lld", (long long)blocks->items[b].row, (long long)blocks->items[b].rows,
+                (long long)blocks->items[b].key, (long long)blocks->items[b].keys);
+  pb_text_add(text, ">");
+}
+
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
 // text; the function that stands for them keeps the names of the first.
 static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
@@ -421,13 +436,16 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, "%s%%a%d: ", k ? ", " : "", k);
     print_type(text, &o->program.values[v], flat && !is_splat(o, v));
     pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
+    if (o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
     for (int j = 0; j < s->split_count; ++j)
       if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
   }
-  pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");
+  pb_text_add(text, ") attributes {pb.kernel%s", o->staged[group] ? ", pb.stages" : "");
+  print_blocks(o->blocks[group], text);
+  pb_text_add(text, "%s} {\n", o->guards[group][0] ? ", pb.guarded" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
@@ -566,6 +584,28 @@ static pb_status emit_groups(outliner* o) {
   return PB_OK;
 }
 
+// Kernels with constant masks by blocks.
+static pb_status split_sparse(outliner* o) {
+  pb_outlined all = {.program = &o->program,
+                     .group_count = o->group_count,
+                     .group = o->group,
+                     .last = o->last,
+                     .first_main = o->first_main,
+                     .staged = o->staged};
+  PB_TRY(pb_block_sparse_split(o->unit, &o->groups, &all));
+  o->group_count = all.group_count;
+  o->group = all.group;
+  o->last = all.last;
+  o->first_main = all.first_main;
+  o->staged = all.staged;
+  o->blocks = all.blocks;
+  o->guards = all.guards;
+  o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->program.value_count + 1);
+  for (int g = 0; g < o->group_count; ++g)
+    for (int k = 0; o->guards[g][k]; ++k) o->is_guard[o->guards[g][k] - 1] = true;
+  return PB_OK;
+}
+
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = pb_chip_runs_code(unit->chip)};
   pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
@@ -580,6 +620,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
   if (!o.cached) pb_fuse_reductions(unit, &o.groups, o.staged);
+  if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);
   if (status == PB_OK) status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);

@@ -4,6 +4,7 @@
 // makes.
 #include "core/s3/kernel/stages.h"
 
+#include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
 static bool is_between(const pb_program* p, int value) { return p->values[value].kind == PB_VALUE_LOCAL; }
@@ -239,13 +240,54 @@ static bool is_plain(const pb_program* p, int n) {
   return nest->dim_count > 0 && !pb_program_is_fixed(p, n);
 }
 
+static bool is_block(const pb_stages* s, const pb_blocks* blocks, const pb_block* b) {
+  int64_t unit = pb_key_loop_unit(s->program, &blocks->keys);
+  return b->row >= 0 && b->rows >= 1 && b->row + b->rows <= s->extent[blocks->row] && b->key >= 0 && b->keys >= unit &&
+         b->key + b->keys <= blocks->keys.keys && b->key % unit == 0 && b->keys % unit == 0;
+}
+
+// Of what the first reduction makes the one index that no shared loop walks.
+bool pb_stages_keys(const pb_stages* s, pb_arena* arena, pb_key_loop* loop) {
+  const pb_program* p = s->program;
+  int n = 0, index = -1;
+  while (n < p->nest_count && p->nests[n].reduce == PB_SET) ++n;
+  if (n == p->nest_count || !is_between(p, pb_program_stored(p, n))) return false;
+  int first = pb_program_stored(p, n);
+  for (int r = 0; r < p->values[first].rank; ++r) {
+    if (s->loop[first][r] >= 0 || p->values[first].shape[r] == 1) continue;
+    if (index >= 0) return false;
+    index = r;
+  }
+  return index >= 0 && pb_key_loop_find(p, first, index, arena, loop);
+}
+
+static bool read_blocks(pb_stages* s, MlirAttribute a, pb_arena* arena) {
+  pb_blocks* blocks = PB_NEW(arena, pb_blocks);
+  intptr_t numbers = mlirAttributeIsADenseI64Array(a) ? mlirDenseArrayGetNumElements(a) : 0;
+  blocks->count = (int)(numbers / 4);
+  if (numbers % 4 != 1 || numbers / 4 < 1 || numbers / 4 > PB_MAX_BLOCKS) return false;
+  if (!pb_stages_keys(s, arena, &blocks->keys)) return false;
+  blocks->row = (int)mlirDenseI64ArrayGetElement(a, 0);
+  if (blocks->row < 0 || blocks->row >= s->shared) return false;
+  for (int k = 0; k < blocks->count; ++k) {
+    int64_t n[4];
+    for (int i = 0; i < 4; ++i) n[i] = mlirDenseI64ArrayGetElement(a, 1 + 4 * k + i);
+    blocks->items[k] = (pb_block){n[0], n[1], n[2], n[3]};
+    if (!is_block(s, blocks, &blocks->items[k])) return false;
+  }
+  s->blocks = blocks;
+  return true;
+}
+
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
   *s = (pb_stages){.program = program};
   for (int n = 0; n < program->nest_count; ++n)
     if (!is_plain(program, n)) return false;
   if (!program->nest_count) return false;
   find_shared(s, arena);
-  return true;
+  if (mlirOperationIsNull(program->func)) return true;
+  MlirAttribute blocks = mlirOperationGetAttributeByName(program->func, mlirStringRefCreateFromCString("pb.blocks"));
+  return mlirAttributeIsNull(blocks) || read_blocks(s, blocks, arena);
 }
 
 // How an access walks index r of a value: by blocks and lanes (*step: of a block), or by one dim (*whole; step 0).

@@ -4,9 +4,23 @@
 #ifndef PB_S3_STAGES_H
 #define PB_S3_STAGES_H
 
+#include "core/s3/kernel/key_loop.h"
 #include "core/s3/program.h"
 
-enum { PB_MAX_SHARED = 6, PB_MAX_STAGE_FILLS = 16 };
+enum { PB_MAX_SHARED = 6, PB_MAX_STAGE_FILLS = 16, PB_MAX_BLOCKS = 8 };
+
+// Some rows, and the keys that count for them: what is made of others is zeros, and need not be made.
+typedef struct pb_block {
+  int64_t row, rows, key, keys;
+} pb_block;
+
+// What there is to do where it is not all of it. Attribute pb.blocks of the kernel: the shared loop, and the blocks.
+typedef struct pb_blocks {
+  int row; // the shared loop over rows; the blocks together are all of it
+  int count;
+  pb_block items[PB_MAX_BLOCKS]; // that of the most keys first
+  pb_key_loop keys;
+} pb_blocks;
 
 typedef struct pb_stages {
   const pb_program* program; // of the kernel: what is a local of it stays inside
@@ -16,12 +30,16 @@ typedef struct pb_stages {
   int (*loop)[PB_NEST_RANK]; // by value and index: which shared loop walks it, -1: none
   int fill_count;            // borders around what is stored, which are no part of the program
   const pb_nest* fills[PB_MAX_STAGE_FILLS];
+  const pb_blocks* blocks; // NULL: everything is done
 } pb_stages;
 
-// Finds the loops that all nests of a kernel share, if any. false: a nest is of no form that a stage has.
+// Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage
+// has, or the blocks are none of the kernel's.
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
 // An index of a value between that blocks and lanes walk becomes two indices, so that both can be shared loops.
 void pb_stages_cut_rows(pb_program* program);
+// The loop over what the first product makes in an iteration and the last one sums over. false: there is none.
+bool pb_stages_keys(const pb_stages* stages, pb_arena* arena, pb_key_loop* loop);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.
 void pb_stages_keep_rows(pb_stages* stages);
 // Puts the loops last in each of whose iterations sums read more of the same again; of equal ones the longest.

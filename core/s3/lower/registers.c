@@ -267,8 +267,15 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
   return PB_OK;
 }
 
+// Whether loops over tiles stand beside the band.
+static bool has_others(const pb_tree* tree, const band* b) {
+  int loops = 0;
+  for (const pb_tree* node = tree->first; node; node = node->next) loops += is_tile_loop(node);
+  return loops > b->count;
+}
+
 // Bands whose iterations have a number together: this thread's part of them, or all.
-static pb_status print_band(lowering* s, const band* outer, int indent) {
+static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer, int indent) {
   pb_text* text = s->e.text;
   band bands[PB_NEST_OUTERS];
   int count = read_bands(outer, bands), id = s->e.serial++, begin = indent;
@@ -279,7 +286,7 @@ static pb_status print_band(lowering* s, const band* outer, int indent) {
     pb_text_add(text, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
                 (long long)outer->run[0]->parts_step, (long long)parts);
   }
-  bool alone = parts > 1 && parts == tiles;
+  bool alone = parts > 1 && parts == tiles && !has_others(tree, outer);
   if (!alone) {
     pb_text_indent(text, indent++);
     if (parts > 1)
@@ -309,7 +316,7 @@ static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
       band outer;
       read_band(node, &outer);
       PB_TRY(print_body(s, &b, indent));
-      PB_TRY(print_band(s, &outer, indent));
+      PB_TRY(print_band(s, tree, &outer, indent));
       node = outer.next;
       b = begin_body(s, node);
       continue;
@@ -356,11 +363,50 @@ static int64_t items_of(const pb_tree* tree) {
   return most;
 }
 
+static bool is_guard(const pb_value* value) {
+  return !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.guard"));
+}
+
+// How many parts there are.
+static void print_items(lowering* s, const char* name) {
+  pb_text_add(s->e.text, "  %%%s = arith.constant %lld : index\n", name, (long long)items_of(&s->tiled->root));
+}
+
+// None where no element of the guards is above 0: what the kernel makes is there.
+static void print_guarded_items(lowering* s) {
+  pb_text* text = s->e.text;
+  int guards = 0;
+  pb_text_add(text, "  %%g0 = arith.constant 0 : i32\n  %%none = arith.constant 0 : index\n");
+  for (int v = 0; v < s->values.value_count; ++v) {
+    const pb_value* value = &s->values.values[v];
+    pb_access shape = pb_value_shape(value);
+    long long elements = pb_access_elements(&shape);
+    if (!is_guard(value)) continue;
+    pb_text_add(text,
+                "  %%g%d = affine.for %%i = 0 to %lld iter_args(%%most = %%g%d) -> (i32) {\n"
+                "    %%x = affine.load %%f%d[%%i] : memref<%lldxi32>\n"
+                "    %%more = arith.maxsi %%most, %%x : i32\n    affine.yield %%more : i32\n  }\n",
+                guards + 1, elements, guards, value->argument, elements);
+    ++guards;
+  }
+  print_items(s, "all");
+  pb_text_add(text,
+              "  %%above = arith.cmpi sgt, %%g%d, %%g0 : i32\n"
+              "  %%items = arith.select %%above, %%all, %%none : index\n",
+              guards);
+}
+
 static pb_status print_kernel(lowering* s) {
   pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
-  pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(&s->tiled->root));
+  bool guarded = false;
+  for (int v = 0; v < s->values.value_count; ++v) guarded |= is_guard(&s->values.values[v]);
+  if (guarded) pb_program_print_flats(&s->values, s->e.text);
+  if (guarded)
+    print_guarded_items(s);
+  else
+    print_items(s, "items");
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
-  pb_program_print_flats(&s->values, s->e.text);
+  if (!guarded) pb_program_print_flats(&s->values, s->e.text);
   PB_TRY(print_fills(s));
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->func, 0));
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);

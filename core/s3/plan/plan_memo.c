@@ -97,9 +97,19 @@ static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_pla
   for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->stages[k], &to->stages[k]);
 }
 
-// NULL: it was not planned yet, and k->exact is its text.
-static const entry* find(pb_unit* unit, const pb_program* program, char kind, keys* k) {
-  print_key(program, kind, true, &k->exact);
+// What is done of a kernel of several stages.
+static void print_blocks(const pb_stages* stages, pb_text* text) {
+  for (int b = 0; stages && stages->blocks && b < stages->blocks->count; ++b) {
+    const pb_block* block = &stages->blocks->items[b];
+    pb_text_add(text, "%d %lld %lld %lld %lld\n", stages->blocks->row, (long long)block->row, (long long)block->rows,
+                (long long)block->key, (long long)block->keys);
+  }
+}
+
+// NULL: it was not planned yet, and k->exact is its text. stages: NULL: it is of one stage.
+static const entry* find(pb_unit* unit, const pb_program* program, const pb_stages* stages, keys* k) {
+  print_key(program, stages ? 's' : 'g', true, &k->exact);
+  print_blocks(stages, &k->exact);
   int known = pb_table_find(&memo_of(unit)->numbers, k->exact.data, k->exact.length);
   if (known < 0) return NULL;
   pb_text_free(&k->exact);
@@ -108,9 +118,10 @@ static const entry* find(pb_unit* unit, const pb_program* program, char kind, ke
 
 // The entry of a program that differs from this one in numbers alone, the first that a plan was found for; NULL: there
 // is none. k->alike is the text in any case.
-static const entry* find_alike(pb_unit* unit, const pb_program* program, char kind, keys* k) {
+static const entry* find_alike(pb_unit* unit, const pb_program* program, const pb_stages* stages, keys* k) {
   pb_plan_memo* memo = memo_of(unit);
-  print_key(program, kind, false, &k->alike);
+  print_key(program, stages ? 's' : 'g', false, &k->alike);
+  print_blocks(stages, &k->alike);
   int known = pb_table_find(&memo->alike, k->alike.data, k->alike.length);
   return known < 0 ? NULL : &memo->entries[known];
 }
@@ -118,7 +129,7 @@ static const entry* find_alike(pb_unit* unit, const pb_program* program, char ki
 // The plan of a program that differs in numbers alone, if these make no difference to what it takes: then the search
 // would find it again.
 static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, keys* k, pb_plan* plan) {
-  const entry* like = find_alike(unit, group->program, 'g', k);
+  const entry* like = find_alike(unit, group->program, NULL, k);
   const char* why;
   pb_arena scratch = {0};
   if (!like) return false;
@@ -129,7 +140,7 @@ static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, ke
 }
 
 static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, keys* k, pb_stage_plan* plan) {
-  const entry* like = find_alike(unit, stages->program, 's', k);
+  const entry* like = find_alike(unit, stages->program, stages, k);
   const char* why;
   pb_arena scratch = {0};
   if (!like) return false;
@@ -143,7 +154,7 @@ static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* 
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) {
   keys k = {0};
-  const entry* known = find(unit, group->program, 'g', &k);
+  const entry* known = find(unit, group->program, NULL, &k);
   if (!known) {
     pb_status status =
         take_alike(unit, group, arena, &k, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
@@ -169,7 +180,7 @@ bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* a
 
 bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
   keys k = {0};
-  const entry* known = find(unit, stages->program, 's', &k);
+  const entry* known = find(unit, stages->program, stages, &k);
   if (!known) {
     bool found =
         take_alike_stages(unit, stages, arena, &k, plan) || pb_stage_plan_make(unit->chip, stages, arena, plan);

@@ -58,7 +58,7 @@ static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* sta
   const pb_nest* fills[PB_MAX_STAGE_FILLS];
   int count = take_fills(program, arena, rest, fills);
   pb_stages_cut_rows(rest);
-  if (!pb_stages_read(rest, arena, stages)) return false;
+  if (!pb_stages_read(rest, arena, stages) || stages->blocks) return false;
   stages->fill_count = count;
   memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
   pb_stages_order_by_reuse(stages);
@@ -69,6 +69,7 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
   if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
   if (is_explicit(chip)) {
+    if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
     pb_stages_keep_rows(stages);
     pb_stages_order_by_reuse(stages);
   }
@@ -274,8 +275,16 @@ static int64_t consider_step(search* f, int at, int64_t step) {
   return cycles;
 }
 
+// Whether few rows of blocks are left over by steps of so many rows.
+static bool fits_blocks(const pb_blocks* blocks, int64_t step) {
+  for (int b = 0; b < blocks->count; ++b)
+    if (blocks->items[b].rows < step || (blocks->items[b].rows % step && b + 1 < blocks->count)) return false;
+  return step % UNEVEN_STEP == 0 || step == 1;
+}
+
 // The next step below `step` that is worth trying along a shared loop; 0: none is left.
 static int64_t next_step(const search* f, int at, int64_t step) {
+  const pb_blocks* blocks = f->stages->blocks;
   int64_t extent = f->stages->extent[at], outer = 1;
   bool staged = pb_chip_staging(f->chip) >= 0;
   if (is_explicit(f->chip)) return pb_plan_next_step(extent, step, false);
@@ -283,7 +292,7 @@ static int64_t next_step(const search* f, int at, int64_t step) {
   while (--step > 0) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
     uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
-    if (extent % step == 0 || uneven) break;
+    if (blocks ? fits_blocks(blocks, step) : extent % step == 0 || uneven) break;
   }
   return step;
 }
@@ -294,7 +303,8 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_step(&f, 0, 1);
   for (int at = last; at >= first && at >= 0; --at)
-    for (int64_t step = s->extent[at]; step >= 1; step = next_step(&f, at, step)) {
+    for (int64_t step = s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at]; step >= 1;
+         step = next_step(&f, at, step)) {
       int64_t cycles = consider_step(&f, at, step);
       // shorter iterations only wait more
       if (is_explicit(chip) && f.found && cycles / HOPELESS > plan->loops.cycles) break;

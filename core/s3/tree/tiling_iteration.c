@@ -17,13 +17,28 @@ void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* 
     own->extent[s->dim[n][k]] = shared->extent[k];
     own->origin[s->dim[n][k]] = shared->origin[k];
   }
+  int key = s->blocks ? s->blocks->keys.dim[n] : -1;
+  if (key < 0) return;
+  own->extent[key] = shared->extent[s->shared] / s->blocks->keys.unit[n];
+  own->origin[key].cst = shared->origin[s->shared].cst / s->blocks->keys.unit[n];
+}
+
+// The loop that an index of a value between goes over, of those that a tile has a part of; -1: it has all of it.
+static int loop_of(const pb_stages* s, int value, int r) {
+  return s->blocks && s->blocks->keys.index[value] == r ? s->shared : s->loop[value][r];
+}
+
+// How much of that loop.
+static int64_t extent_of(const pb_stages* s, const pb_tile* tile, int value, int r) {
+  int loop = loop_of(s, value, r);
+  return loop == s->shared ? tile->extent[loop] / s->blocks->keys.step[value] : tile->extent[loop];
 }
 
 // A value between begins anew in each iteration.
 static void stay_inside(const pb_stages* s, const pb_program* iteration, int value, pb_access* access) {
   memcpy(access->shape, iteration->values[value].shape, sizeof access->shape);
   for (int r = 0; r < access->rank; ++r) {
-    if (s->loop[value][r] < 0) continue;
+    if (loop_of(s, value, r) < 0) continue;
     memset(&access->index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
     access->index[r].cst = 0;
   }
@@ -39,7 +54,7 @@ static void program_of(const pb_tiling* t, const pb_stages* s, const pb_tile* ti
   memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
   for (int v = 0; v < p->value_count; ++v)
     for (int r = 0; is_between(p, v) && r < p->values[v].rank; ++r)
-      if (s->loop[v][r] >= 0) iteration->values[v].shape[r] = tile->extent[s->loop[v][r]];
+      if (loop_of(s, v, r) >= 0) iteration->values[v].shape[r] = extent_of(s, tile, v, r);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
     pb__stages_tile(s, n, tile, &own);
@@ -242,6 +257,7 @@ const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, cons
     program_of(t, s->stages, tile, s->arena, &program);
     pb__staging_use(&s->staging, &program, s->arena);
     (void)read_stages(s, t, &program, s->arena, iteration);
+    iteration->plans = PB_NEW_ARRAY(s->arena, pb_plan, (size_t)iteration->read.count + 1);
   }
   s->at = &iteration->next;
   if (iteration->why) pb__tiling_fail(t, iteration->why);

@@ -10,10 +10,11 @@ enum {
   PIECES = 8         // in which what several stages read is brought
 };
 
-// Iterations that the bands make of the shared loops.
-static int64_t iterations_of(const pb_stages* s, const pb_plan* plan) {
+// Iterations that the bands make of the shared loops, or of a block of them.
+static int64_t iterations_of(const pb_stages* s, const pb_block* block, const pb_plan* plan) {
   int64_t left[PB_MAX_SHARED], iterations = 1;
   memcpy(left, s->extent, sizeof left);
+  if (block) left[s->blocks->row] = block->rows;
   for (int b = 0; b < plan->band_count; ++b) {
     const pb_band* band = &plan->bands[b];
     iterations *= (left[band->dim] + band->step - 1) / band->step;
@@ -29,12 +30,27 @@ int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena
   return memset(pb_alloc_raw(arena, bytes), 0xff, bytes);
 }
 
-bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
-                         int end, int level, int* buffer) {
+// Values of blocks lie in one place, whichever block it is: as large as that of the most keys, which is the first,
+// needs them, outside of its loops.
+static void share_between(pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end, int* buffer) {
+  if (!s->between) s->between = pb__stages_no_buffers(iteration, s->arena);
+  for (int v = 0; v < iteration->read.value_count; ++v)
+    if (iteration->maker[v] >= first && iteration->maker[v] < end) buffer[v] = s->between[v];
+}
+
+bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end,
+                         int level, int* buffer) {
+  if (s->stages->blocks) {
+    share_between(s, iteration, first, end, buffer);
+    level = t->base;
+  }
   for (int v = 0; v < iteration->read.value_count; ++v) {
     int maker = iteration->maker[v], home = iteration->home[v];
     if (maker < first || maker >= end || home != v) continue;
     pb_access own = pb_value_shape(&iteration->read.values[v]);
+    if (buffer[v] >= 0 && t->buffers[buffer[v]].shape[0] < pb_access_elements(&own))
+      return pb__tiling_fail(t, "the first block is not the one whose values take most");
+    if (buffer[v] >= 0) continue;
     if (pb_chip_runs_code(t->chip)) // by element number
       own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
     else if (iteration->matrix[v] || iteration->read.groups[maker].contraction)
@@ -42,6 +58,7 @@ bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iterati
     pb__tiling_own(t, &own, level, iteration->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
+    if (s->stages->blocks) s->between[v] = own.buffer;
   }
   for (int v = 0; v < iteration->read.value_count; ++v)
     if (iteration->maker[v] >= first && iteration->maker[v] < end && iteration->home[v] >= 0)
@@ -112,9 +129,22 @@ static void take_buffers(pb_tiling* t, const pb_iteration_groups* iteration, int
 // dear.
 static int64_t times_done(const pb_tiling* t, const pb_stage_tiles* s, pb_iteration_kind kind, int level) {
   int64_t iterations = level == t->base ? s->parts : 1; // each part brings what all of them read
-  if (kind != PB_ITERATION_COPY) return kind == PB_ITERATION_FULL ? iterations_of(s->stages, s->loops) : 0;
+  bool counted = kind == PB_ITERATION_COPY || s->stages->blocks;
+  if (!counted) return kind == PB_ITERATION_FULL ? iterations_of(s->stages, NULL, s->loops) : 0;
   for (int l = 1; l <= level; ++l) iterations *= t->body[l]->extent;
   return iterations;
+}
+
+// Plans of stages that are planned as they come.
+static bool plan_rest(const pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k,
+                      pb_plan* plan, const char** why) {
+  if (iteration->plans && iteration->plans[k].bound) {
+    *plan = iteration->plans[k];
+    return true;
+  }
+  if (!s->rest(t->chip, &iteration->alone[k], s->arena, plan, why)) return false;
+  if (iteration->plans) iteration->plans[k] = *plan;
+  return true;
 }
 
 static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
@@ -122,9 +152,9 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
   const pb_group* group = &iteration->read.groups[k];
   pb_plan plan;
   const char* why;
-  if (kind == PB_ITERATION_FULL || !s->rest)
+  if ((kind == PB_ITERATION_FULL && !s->block) || !s->rest)
     plan = s->tiles[k];
-  else if (!s->rest(t->chip, &iteration->alone[k], t->arena, &plan, &why))
+  else if (!plan_rest(t, s, iteration, k, &plan, &why))
     return pb__tiling_fail(t, why);
   if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
   pb_tiling around = *t;
@@ -195,7 +225,12 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
   pb_plan outer = *t->plan;
   outer.band_count = pb__staging_outer_bands(t, &s->staging);
-  int64_t iterations = iterations_of(s->stages, &outer);
+  int64_t iterations = iterations_of(s->stages, NULL, &outer);
+  const pb_blocks* blocks = s->stages->blocks;
+  for (int b = 0; blocks && b < blocks->count; ++b) { // a part has as much of each block
+    int64_t some = iterations_of(s->stages, &blocks->items[b], &outer);
+    if (!b || some > iterations) iterations = some;
+  }
   bool brings = pb__staging_brings_first(t, &s->staging);
   return brings && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
@@ -216,6 +251,8 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   group->main.name = program->nests[program->nest_count - 1].name;
   group->main.dim_count = s->stages->shared;
   memcpy(group->main.extent, s->stages->extent, sizeof s->stages->extent);
+  if (s->stages->blocks) group->main.extent[group->main.dim_count++] = s->stages->blocks->keys.keys;
+  s->between = NULL;
   pb_tiling_begin(s->chip, group, s->loops, arena, t);
   s->cycles = 0;
   s->staging = pb__staging_begin(s->chip, s->stages, arena);
@@ -223,8 +260,14 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   s->at = &s->iterations;
 }
 
+static void enter_block(const pb_stages* stages, const pb_block* block, pb_tile* tile) {
+  tile->extent[stages->blocks->row] = block->rows;
+  tile->origin[stages->blocks->row].cst = block->row;
+  tile->extent[stages->shared] = block->keys;
+  tile->origin[stages->shared].cst = block->key;
+}
+
 bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
-  pb_tile tile;
   begin_tree(s, arena, t);
   t->proofs = proofs;
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
@@ -235,6 +278,12 @@ bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* 
     fill.part = "fill";
     pb__tiling_add(t, t->base, &fill);
   }
-  pb__tile_whole(&t->group->main, &tile);
-  return build_level(t, &tile, t->base, &s) && !t->failure;
+  const pb_blocks* blocks = s->stages->blocks;
+  for (s->block = 0; s->block < (blocks ? blocks->count : 1); ++s->block) {
+    pb_tile tile;
+    pb__tile_whole(&t->group->main, &tile);
+    if (blocks) enter_block(s->stages, &blocks->items[s->block], &tile);
+    if (!build_level(t, &tile, t->base, &s) || t->failure) return false;
+  }
+  return true;
 }

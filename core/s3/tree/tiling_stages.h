@@ -25,6 +25,7 @@ typedef struct pb_iteration_groups {
   int* home;           // the value in whose buffer it lies, itself or one that it takes over
   bool* matrix;        // a matrix instruction reads its rows
   pb_held* held;
+  pb_plan* plans; // of its stages, where they are its own; NULL: not planned yet
   struct pb_iteration_groups* next;
 } pb_iteration_groups;
 
@@ -48,6 +49,8 @@ typedef struct pb_stage_tiles {
   pb_select_memo* memo;
   pb_arena* arena;
   pb_staging staging;                    // so far, from the outermost loop inwards
+  int block;                             // that is built, of stages->blocks
+  int* between;                          // buffers of the first block, by value, in which the others' values lie too
   int64_t parts;                         // in which threads share the iterations of the first bands; 0: there are none
   int64_t cycles;                        // of what cores run, by the plans of its stages
   pb_iteration_groups *iterations, **at; // full ones first, then those of remainders; at: the next one
@@ -67,8 +70,8 @@ const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t
 // By value of an iteration, its buffer: none yet, -1.
 int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena);
 // Buffers of what the stages from `first` to `end` make for each other.
-bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
-                         int end, int level, int* buffer);
+bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end,
+                         int level, int* buffer);
 // The stages from `first` to `end`, as far as there are any.
 bool pb__stages_build(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
                       int first, int end, int level, const int* buffer);

@@ -73,6 +73,9 @@ static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* a
   k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
   k->bound = pb_printf(arena, "%.*s", (int)s.length, s.data);
   k->alone = k->predicted_cycles / 2 <= cycles_to_share(chip);
+  if (mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return;
+  k->predicted_cycles = 0; // it is not expected to run
+  k->bound = "";
 }
 
 static bool is_kernel(MlirOperation op) { return !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")); }

@@ -18,7 +18,7 @@
 
 // Threads share the turns; a stage's products are vectors.
 // RUN: %pb-opt %t --target=cpu:avx512 --registers | %FileCheck %s --check-prefix=VECTORS
-// VECTORS: func.func @k2
+// VECTORS: func.func @k1
 // VECTORS: memref.alloca() {alignment = 64 : i64} : memref<512xf32>
 // VECTORS: %[[EIGHT:.*]] = arith.constant 8 : index
 // VECTORS: call @pb_partition(%[[EIGHT]])
@@ -36,4 +36,4 @@
 
 // What is wrong with a plan is said.
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 2, 16>/' | not %pb-opt - --target=cpu:avx512 --tile 2>&1 | %FileCheck %s --check-prefix=LOOP
-// LOOP: error: k2: field 'bands' names no shared loop [PB4011]
+// LOOP: error: k1: field 'bands' names no shared loop [PB4011]

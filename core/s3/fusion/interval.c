@@ -1,0 +1,167 @@
+#include "core/s3/fusion/interval.h"
+
+#include <math.h>
+#include <string.h>
+
+static const pb_interval any = {.kind = PB_ANY_NUMBER};
+
+static pb_interval whole(int64_t number) { return (pb_interval){PB_WHOLE_NUMBER, 0, 0, number}; }
+
+static float lesser(float a, float b) { return a < b || (a == b && signbit(a)) ? a : b; }
+static float greater(float a, float b) { return a > b || (a == b && !signbit(a)) ? a : b; }
+
+// The least interval around some numbers; any: one of them is NaN.
+static pb_interval around(const float* numbers, int count) {
+  pb_interval x = pb_interval_of(numbers[0], numbers[0]);
+  for (int k = 0; k < count; ++k) {
+    if (isnan(numbers[k])) return any;
+    x.low = lesser(x.low, numbers[k]);
+    x.high = greater(x.high, numbers[k]);
+  }
+  return x;
+}
+
+static bool is_point(const pb_interval* x) {
+  return x->kind == PB_BOUNDED && !memcmp(&x->low, &x->high, sizeof x->low);
+}
+
+static bool has_infinity(const pb_interval* x) { return isinf(x->low) || isinf(x->high); }
+
+static pb_interval add(const pb_interval* a, const pb_interval* b) {
+  const float ends[] = {a->low + b->low, a->high + b->high, a->low + b->high, a->high + b->low};
+  return around(ends, has_infinity(a) && has_infinity(b) ? 4 : 2);
+}
+
+// a * b + c, rounded once. Corners tell all but where 0 and an infinity meet inside.
+static pb_interval multiply(const pb_interval* a, const pb_interval* b, const pb_interval* c) {
+  bool inside = (has_infinity(a) && b->low <= 0 && b->high >= 0) || (has_infinity(b) && a->low <= 0 && a->high >= 0);
+  float ends[8];
+  for (int k = 0; k < 8; ++k) {
+    float x = k & 1 ? a->high : a->low, y = k & 2 ? b->high : b->low;
+    ends[k] = c ? fmaf(x, y, k & 4 ? c->high : c->low) : x * y;
+  }
+  return inside || (c && has_infinity(c)) ? any : around(ends, 8);
+}
+
+static pb_interval divide(const pb_interval* a, const pb_interval* b) {
+  const float ends[] = {a->low / b->low, a->low / b->high, a->high / b->low, a->high / b->high};
+  return b->low <= 0 && b->high >= 0 ? any : around(ends, 4);
+}
+
+static pb_interval greatest(const pb_interval* a, const pb_interval* b, bool least) {
+  return least ? pb_interval_of(lesser(a->low, b->low), lesser(a->high, b->high))
+               : pb_interval_of(greater(a->low, b->low), greater(a->high, b->high));
+}
+
+static pb_interval of_floats(pb_op op, const pb_interval* a, const pb_interval* b) {
+  pb_interval minus = pb_interval_of(-b->high, -b->low);
+  switch (op) {
+  case PB_OP_ADD:
+    return add(a, b);
+  case PB_OP_SUB:
+    return add(a, &minus);
+  case PB_OP_MUL:
+    return multiply(a, b, NULL);
+  case PB_OP_DIV:
+    return divide(a, b);
+  case PB_OP_MAX:
+  case PB_OP_MAXIMUM:
+    return greatest(a, b, false);
+  case PB_OP_MIN:
+  case PB_OP_MINIMUM:
+    return greatest(a, b, true);
+  case PB_OP_LESS:
+    return a->high < b->low ? whole(1) : a->low >= b->high ? whole(0) : any;
+  case PB_OP_LESS_EQUAL:
+    return a->high <= b->low ? whole(1) : a->low > b->high ? whole(0) : any;
+  case PB_OP_EQUAL:
+    return a->high < b->low || b->high < a->low ? whole(0) : any;
+  default:
+    return any;
+  }
+}
+
+static int64_t wrapped(pb_type type, uint64_t bits) {
+  int unused = 64 - pb_type_bits(type);
+  return type == PB_I1 ? (int64_t)(bits & 1) : unused > 0 ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+static pb_interval of_integers(pb_op op, pb_type type, int64_t a, int64_t b) {
+  uint64_t x = (uint64_t)a, y = (uint64_t)b;
+  switch (op) {
+  case PB_OP_ADD:
+    return whole(wrapped(type, x + y));
+  case PB_OP_SUB:
+    return whole(wrapped(type, x - y));
+  case PB_OP_AND:
+    return whole(a & b);
+  case PB_OP_OR:
+    return whole(a | b);
+  case PB_OP_XOR:
+    return whole(a ^ b);
+  case PB_OP_SHL:
+    return b >= 0 && b < pb_type_bits(type) ? whole(wrapped(type, x << y)) : any;
+  case PB_OP_LESS:
+    return whole(a < b);
+  case PB_OP_LESS_EQUAL:
+    return whole(a <= b);
+  case PB_OP_EQUAL:
+    return whole(a == b);
+  default:
+    return any;
+  }
+}
+
+static pb_interval bits_of(const pb_interval* x, pb_type to) {
+  int32_t bits = (int32_t)x->integer;
+  float number;
+  if (x->kind == PB_WHOLE_NUMBER && to == PB_F32) {
+    memcpy(&number, &bits, sizeof number);
+    return isnan(number) ? any : pb_interval_of(number, number);
+  }
+  if (!is_point(x) || to != PB_I32) return any;
+  memcpy(&bits, &x->low, sizeof bits);
+  return whole(bits);
+}
+
+static pb_interval select(const pb_interval* truth, const pb_interval* yes, const pb_interval* no) {
+  if (truth->kind == PB_WHOLE_NUMBER) return truth->integer ? *yes : *no;
+  if (yes->kind != PB_BOUNDED || no->kind != PB_BOUNDED) return any;
+  return pb_interval_of(lesser(yes->low, no->low), greater(yes->high, no->high));
+}
+
+static pb_interval with_factor(pb_op op, const pb_interval* a, const pb_interval* b) {
+  bool left = pb_interval_is_zero(a) && b->kind == PB_FACTOR, right = pb_interval_is_zero(b) && a->kind == PB_FACTOR;
+  return (op == PB_OP_MUL && (left || right)) || (op == PB_OP_DIV && left) ? pb_interval_of(-0.0F, 0.0F) : any;
+}
+
+static pb_interval constant_of(const pb_expr_node* node) {
+  if (node->type == PB_F32) return isnan(node->value) ? any : pb_interval_of((float)node->value, (float)node->value);
+  return pb_type_is_float(node->type) ? any : whole(node->integer);
+}
+
+static pb_interval node_of(const pb_nest* nest, int n, const pb_interval* loads, const pb_interval* made) {
+  const pb_expr_node* node = &nest->expr[n];
+  const pb_interval *a = node->args[0] >= 0 ? &made[node->args[0]] : &any,
+                    *b = node->args[1] >= 0 ? &made[node->args[1]] : &any,
+                    *c = node->args[2] >= 0 ? &made[node->args[2]] : &any;
+  if (node->op == PB_OP_LOAD) return node->args[0] >= 0 ? any : loads[node->operand];
+  if (node->op == PB_OP_CONST) return constant_of(node);
+  if (node->op == PB_OP_BITCAST) return bits_of(a, node->type);
+  if (node->op == PB_OP_SELECT) return select(a, b, c);
+  if (node->op == PB_OP_NEG && a->kind == PB_BOUNDED) return pb_interval_of(-a->high, -a->low);
+  if ((node->op == PB_OP_SEXT || node->op == PB_OP_TRUNC) && a->kind == PB_WHOLE_NUMBER)
+    return whole(wrapped(node->type, (uint64_t)a->integer));
+  if (node->op == PB_OP_FMA && a->kind == PB_BOUNDED && b->kind == PB_BOUNDED && c->kind == PB_BOUNDED)
+    return multiply(a, b, c);
+  if (a->kind == PB_BOUNDED && b->kind == PB_BOUNDED) return of_floats(node->op, a, b);
+  if (a->kind == PB_WHOLE_NUMBER && b->kind == PB_WHOLE_NUMBER)
+    return of_integers(node->op, node->type, a->integer, b->integer);
+  return with_factor(node->op, a, b);
+}
+
+pb_interval pb_nest_interval(const pb_nest* nest, const pb_interval* loads) {
+  pb_interval made[PB_NEST_EXPR];
+  for (int n = 0; n < nest->expr_count; ++n) made[n] = node_of(nest, n, loads, made);
+  return nest->expr_count ? made[nest->expr_count - 1] : any;
+}
