@@ -327,7 +327,8 @@ int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* role
 int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
-// Where it walks columns of the image, it reads the image through a box instead of a padded one that only it reads.
+// Where it walks columns of the image or strips of its rows, and what brings them knows boxes, it reads the image
+// through one instead of a padded image that only it reads.
 void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles);
 pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_contraction_dims* roles);
 void pb__layout_print_gather(pb_layout* l, const pb_gather* g);

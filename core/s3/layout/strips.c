@@ -122,8 +122,8 @@ static int64_t price_of(const pb_layout* l, const price* p, int64_t pixels, int6
   return larger(moves, sums) + (moves < sums ? moves : sums) / EXPOSED;
 }
 
-// Strips of one row, or of as many as there are from window to window if the image has all of the last one. *best: what
-// it takes so, or by whole windows.
+// Strips of one row, or of as many as there are from window to window if the image, or the box around it,
+// has all of the last one. *best: what it takes so, or by whole windows.
 static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s,
                        int64_t* best) {
   const pb_access* x = &nest->access[roles->x];
@@ -141,7 +141,8 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
       t.strip = one.step;
       t.step = 1;
       t.extent = nest->extent[one.row] - 1 + pb__layout_blocks(wide, t.strip);
-      if (t.strip == 1 || t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
+      if (t.strip == 1) continue;
+      if (!x->boxed && t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
     }
     int64_t taken = price_of(l, &p, t.extent * across, sum / wide * t.strip, rows, pb__layout_blocks(wide, t.strip));
     if (taken >= *best) continue;
