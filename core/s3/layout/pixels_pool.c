@@ -18,6 +18,7 @@ typedef struct pool {
   const pb_access* store;
   int x, y, source; // values; what x is a padded copy of, or x itself
   int c, h, w, r, s;
+  int init;          // the nest that sets what it begins with
   const pb_pad* pad; // NULL: there is none
 } pool;
 
@@ -26,6 +27,17 @@ static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool sum
   for (int d = 0; d < nest->dim_count; ++d)
     if (x->index[index].coef[d] && d != other && pb_access_uses(store, d) != summed) return d;
   return -1;
+}
+
+// The one nest that sets y before the pool; -1: it is otherwise.
+static int init_of(const pb_program* program, int n) {
+  int init = -1, y = pb_program_stored(program, n);
+  PB_FOR_USES (k, program, y) {
+    if (k == n || !pb_program_writes(program, k, y)) continue;
+    if (k > n || init >= 0 || !pb_nest_is_fill(&program->nests[k])) return -1;
+    init = k;
+  }
+  return init;
 }
 
 // Largest codes of images, by a window of several columns.
@@ -48,7 +60,8 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
     if (r > 1 && (!pb_index_single(&store->index[r], &dim) || dim != (r == 2 ? out->h : out->w))) return false;
     for (int d = 0; d < nest->dim_count; ++d) walks += x->index[r].coef[d] != 0;
   }
-  if (walks != nest->dim_count) return false;
+  out->init = init_of(p->program, n);
+  if (walks != nest->dim_count || out->init < 0) return false;
   out->source = out->x;
   const pb_pixels_value* padded = &p->values[out->x];
   if (!padded->padded) return true;
@@ -230,6 +243,8 @@ static bool put_columns(pb_pixels* p, const pool* of, int x) {
   if (!pb_nest_known(p->unit->chip, &point)) return false;
   put_products(p, of, x, add_places(p, channels, columns), sums);
   put(p, &point, (const int[PB_NEST_ACCESSES]){bias, sums, scale, codes});
+  const pb_program* program = p->program; // what the pool begins with, behind all that it takes now
+  put(p, &program->nests[of->init], program->value_of[of->init]);
   put_max(p, of->nest->name, codes, of->y, 1, (pb_index){.coef = {channels}}, 1, columns);
   return true;
 }
@@ -263,7 +278,7 @@ bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments
   pool of;
   for (int n = 0; n < p.program->nest_count; ++n) {
     if (!read_pool(&p, n, &of)) continue;
-    any = true;
+    any = gone[of.init] = true;
     if (of.pad)
       PB_FOR_USES (k, p.program, of.x) gone[k] = k != n;
   }
