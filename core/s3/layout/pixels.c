@@ -9,8 +9,9 @@
 // products less as pixels stand in a row, for a wider window's worth of blocks. What goes from pixel to pixel and from
 // channel to channel alike (residuals, codes made of sums) stays as it is, constants by channel repeated for each
 // pixel. Borders are whole blocks. A convolution whose pixels step by two takes twice as many pixels in a row of x as
-// in one of its results, or the same number in two steps. Of floats no pixels are put together: zeros do not keep
-// infinity apart.
+// in one of its results, or the same number in two steps. Where windows of an image are gathered two such blocks may be
+// made side by side, since longer runs of the image bring more pixels. Of floats no pixels are put together: zeros do
+// not keep infinity apart.
 //
 // Where that begins and ends is chosen by what the description says it takes (pixels_cost.c).
 #include "core/s3/layout/pixels.h"
@@ -22,13 +23,16 @@ enum { LEAST_GAIN = 32 };
 
 static int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t of_x, int64_t of_y, pb_pixels_blocks* out) {
+bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks* out) {
   const pb_pixels_nest* nest = &p->nests[n];
-  const pb_pixels_value* x = &p->values[p->program->value_of[n][nest->roles.x]];
-  if (nest->step * of_y % of_x) return false;
+  int v = p->program->value_of[n][nest->roles.x];
+  const pb_pixels_value *x = &p->values[v], *made = pb__pixels_class(p, pb_program_stored(p->program, n));
+  int64_t of_x = pb__pixels_class(p, v)->pixels, of_y = made->pixels;
+  if (nest->step * of_y * side % of_x || made->width % (of_y * side)) return false;
   int64_t shift = of_x > 1 && x->padded ? x->pad.shift[3] : 0, first = nest->first - shift;
-  int64_t last = nest->step * (of_y - 1) + nest->apart * (nest->taps - 1) + first;
-  *out = (pb_pixels_blocks){.of_x = of_x, .of_y = of_y, .step = nest->step * of_y / of_x, .shift = shift};
+  int64_t last = nest->step * (of_y * side - 1) + nest->apart * (nest->taps - 1) + first;
+  *out = (pb_pixels_blocks){.of_x = of_x, .of_y = of_y, .side = side, .shift = shift};
+  out->step = nest->step * of_y * side / of_x;
   out->first = floor_of(first, of_x);
   out->taps = floor_of(last, of_x) - out->first + 1;
   return true;

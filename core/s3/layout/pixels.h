@@ -51,9 +51,10 @@ typedef struct pb_pixels {
   pb_pixels_value* values;
 } pb_pixels;
 
-// A convolution over blocks of pixels: those of x and of results, and which blocks of x a block of results reads.
+// A convolution over blocks of pixels: those of x and of results, of which each iteration makes so many side by side,
+// and which blocks of x these read.
 typedef struct pb_pixels_blocks {
-  int64_t of_x, of_y;
+  int64_t of_x, of_y, side;
   int64_t step;        // blocks of x from one of the results to the next
   int64_t first, taps; // the first block, and how many
   int64_t shift;       // pixel 0 of x, from which blocks are counted, is pixel `shift` of what the nest reads
@@ -66,8 +67,9 @@ static inline pb_pixels_value* pb__pixels_class(const pb_pixels* p, int v) {
 
 // ---- pixels.c ----
 
-// false: no whole number of x's blocks lies between those of the results.
-bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t of_x, int64_t of_y, pb_pixels_blocks* out);
+// Of convolution n with the pixels that its tensors' classes have, so many of the results' blocks side by side. false:
+// lines are not a whole number of those, or no whole number of x's blocks lies between them.
+bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks* out);
 
 // ---- pixels_nests.c: what each nest is, and which values are one class ----
 
@@ -84,10 +86,14 @@ int64_t pb__pixels_choose(pb_pixels* p);
 // The program with all windows of largest elements cut. false: there are none, or the chip lacks what that takes.
 bool pb__pixels_cut_pools(const pb_pixels* p, pb_program* cut, int* arguments);
 
+// The blocks that are cheapest, and what the convolution takes with them.
+int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* out);
+
 // ---- pixels_write.c ----
 
-// The convolution over blocks, its weights still the old ones.
-void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* blocks, pb_nest* out);
+// The convolution over blocks, its weights still the old ones. *roles: the old ones, and those of dims that it adds.
+void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* blocks, pb_nest* out,
+                            pb_contraction_dims* roles);
 void pb__pixels_write(pb_pixels* p);
 
 #endif

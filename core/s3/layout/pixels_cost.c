@@ -5,7 +5,7 @@
 
 // A class's pixels are chosen as long as that makes it cheaper, at most so many times; more than so many rows of lanes
 // of one tensor are not tried.
-enum { MOST_TURNS = 8, MOST_ROWS = 4 };
+enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2 };
 
 static const int64_t IMPOSSIBLE = (int64_t)1 << 40;
 
@@ -89,24 +89,39 @@ static bool comes_from_outside(const pb_pixels* p, int v) {
   return true;
 }
 
-static int64_t price_of_convolution(const pb_pixels* p, int n) {
+// By windows that are gathered, or by rows that lie there. Only those that are gathered gain by blocks side by side, in
+// longer runs; sums of others would have gaps.
+static int64_t price_of_blocks(const pb_pixels* p, int n, const pb_pixels_blocks* blocks) {
   const pb_pixels_nest* is = &p->nests[n];
-  int x = p->program->value_of[n][is->roles.x], y = pb_program_stored(p->program, n);
-  int64_t of_x = pb__pixels_class(p, x)->pixels, of_y = pb__pixels_class(p, y)->pixels;
-  pb_pixels_blocks blocks;
-  if ((of_x > 1 && is->c < 0) || !pb__pixels_blocks(p, n, of_x, of_y, &blocks)) return IMPOSSIBLE;
   pb_nest nest;
-  pb__pixels_convolution(p, n, &blocks, &nest);
+  pb_contraction_dims roles = is->roles;
+  pb__pixels_convolution(p, n, blocks, &nest, &roles);
   pb_layout l = {.unit = p->unit, .lanes = p->lanes, .whole_rows = true};
-  if (of_x == 1 && comes_from_outside(p, x) && pb__layout_should_gather(&l, &nest, &is->roles))
-    return pb__layout_gather_price(&l, &nest, &is->roles);
-  return price_of_products(p, is, &nest);
+  if (blocks->of_x == 1 && comes_from_outside(p, p->program->value_of[n][roles.x]) &&
+      pb__layout_should_gather(&l, &nest, &roles))
+    return pb__layout_gather_price(&l, &nest, &roles);
+  return blocks->side > 1 ? IMPOSSIBLE : price_of_products(p, is, &nest);
+}
+
+int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* out) {
+  int64_t best = IMPOSSIBLE;
+  pb_pixels_blocks blocks;
+  bool packed = pb__pixels_class(p, p->program->value_of[n][p->nests[n].roles.x])->pixels > 1;
+  if (packed && p->nests[n].c < 0) return IMPOSSIBLE;
+  for (int64_t side = 1; side <= MOST_SIDE; ++side) {
+    if (!pb__pixels_blocks(p, n, side, &blocks)) continue;
+    int64_t price = price_of_blocks(p, n, &blocks);
+    if (price >= best) continue;
+    best = price;
+    *out = blocks;
+  }
+  return best;
 }
 
 int64_t pb__pixels_price(const pb_pixels* p) {
   int64_t price = 0;
   for (int n = 0; n < p->program->nest_count; ++n) {
-    if (p->nests[n].kind == PB_PIXELS_CONVOLUTION) price += price_of_convolution(p, n);
+    if (p->nests[n].kind == PB_PIXELS_CONVOLUTION) price += pb__pixels_choose_blocks(p, n, &(pb_pixels_blocks){0});
     bool along = p->nests[n].kind == PB_PIXELS_ALONG || p->nests[n].kind == PB_PIXELS_PARTS;
     if (along && p->program->nests[n].access_count > 1) price += rows_along(p, n);
     if (p->nests[n].kind == PB_PIXELS_PARTS && ends_inside_a_row(p, n)) price += IMPOSSIBLE;

@@ -93,10 +93,11 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
   int64_t ins = from.shape[1], lines = from.shape[2], taps = from.shape[3], outs = from.shape[0] / parts;
   int8_t* data = pb_alloc(&p->unit->consts->arena, (size_t)(shape[0] * shape[1] * shape[2] * shape[3]));
   for (int64_t o = 0; o < from.shape[0]; ++o)
-    for (int64_t q = 0; q < b->of_y; ++q)
+    for (int64_t q = 0; q < b->of_y * b->side; ++q)
       for (int64_t s = 0; s < taps; ++s) {
         int64_t pixel = is->step * q + is->apart * s + first - b->first * b->of_x; // from the first block's first on
-        int64_t to = (o / outs * b->of_y + q) * outs + o % outs;
+        int64_t block = q / b->of_y * from.shape[0] * b->of_y;                     // of those side by side
+        int64_t to = block + (o / outs * b->of_y + q % b->of_y) * outs + o % outs;
         for (int64_t c = 0; c < ins; ++c)
           for (int64_t r = 0; r < lines; ++r)
             data[((to * shape[1] + pixel % b->of_x * ins + c) * lines + r) * shape[3] + pixel / b->of_x] =
@@ -105,24 +106,36 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
   return add_constant(p, &from, 4, shape, data);
 }
 
-void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out) {
+static int add_dim(pb_nest* nest, int64_t extent) {
+  int d = nest->dim_count++;
+  nest->extent[d] = extent;
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
+  return d;
+}
+
+void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,
+                            pb_contraction_dims* roles) {
   const pb_pixels_nest* is = &p->nests[n];
-  int s = is->s;
   pb_nest_copy(out, &p->program->nests[n]);
-  pb_access *x = &out->access[is->roles.x], *w = &out->access[is->roles.w];
-  if (s < 0) {
-    s = out->dim_count++;
-    for (int a = 0; a < out->access_count; ++a)
-      for (int r = 0; r < out->access[a].rank; ++r) out->access[a].index[r].coef[s] = 0;
-  }
+  int s = is->s < 0 ? add_dim(out, 1) : is->s;
+  pb_access *x = &out->access[is->roles.x], *w = &out->access[is->roles.w], *y = &out->access[is->roles.y];
+  roles->role[s] = PB_ROLE_K;
   if (is->c >= 0) out->extent[is->c] *= b->of_x;
   out->extent[is->o] *= b->of_y;
-  out->extent[is->w] /= b->of_y;
+  out->extent[is->w] /= b->of_y * b->side;
   out->extent[s] = b->taps;
   x->index[3].coef[is->w] = b->step;
   x->index[3].coef[s] = w->index[3].coef[s] = 1;
   x->index[3].cst = b->first;
-  w->shape[0] *= b->of_y;
+  y->index[3].coef[is->w] = b->side;
+  if (b->side > 1) {
+    int side = add_dim(out, b->side);
+    roles->role[side] = PB_ROLE_N;
+    y->index[3].coef[side] = 1;
+    w->index[0].coef[side] = out->extent[is->o];
+  }
+  w->shape[0] *= b->of_y * b->side;
   w->shape[1] *= b->of_x;
   w->shape[3] = b->taps;
 }
@@ -132,14 +145,15 @@ static void write_convolution(pb_pixels* p, int n) {
   int value_of[PB_NEST_ACCESSES];
   memcpy(value_of, p->program->value_of[n], sizeof value_of);
   int x = value_of[is->roles.x], y = value_of[is->roles.y];
-  pb_pixels_blocks blocks;
-  if (pixels_of(p, x) == 1 && pixels_of(p, y) == 1) {
+  pb_pixels_blocks blocks = {0};
+  pb_contraction_dims roles;
+  (void)pb__pixels_choose_blocks(p, n, &blocks);
+  if (blocks.of_x * blocks.of_y * blocks.side == 1) {
     (void)add_nest(p, &p->program->nests[n], value_of);
     return;
   }
-  (void)pb__pixels_blocks(p, n, pixels_of(p, x), pixels_of(p, y), &blocks);
   pb_nest nest;
-  pb__pixels_convolution(p, n, &blocks, &nest);
+  pb__pixels_convolution(p, n, &blocks, &nest, &roles);
   value_of[is->roles.w] = spread_weights(p, n, &blocks, nest.access[is->roles.w].shape);
   nest.access[is->roles.x].index[3].cst += p->values[x].before;
   shape_of(p, x, nest.access[is->roles.x].shape);
@@ -201,7 +215,7 @@ static void find_borders(pb_pixels* p) {
     pb_pixels_value* value = &p->values[x];
     pb_pixels_blocks b;
     int64_t pixels = pixels_of(p, x);
-    if (pixels == 1 || !value->padded || !pb__pixels_blocks(p, n, pixels, pixels_of(p, y), &b)) continue;
+    if (pixels == 1 || !value->padded || !pb__pixels_blocks(p, n, 1, &b)) continue;
     int64_t blocks = pb__pixels_class(p, y)->width / b.of_y, last = b.step * (blocks - 1) + b.first + b.taps - 1;
     int64_t inside = pb__pixels_class(p, x)->width / pixels;
     if (-b.first > value->before) value->before = -b.first;
