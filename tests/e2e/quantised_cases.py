@@ -248,6 +248,37 @@ def rows_of_an_image(g):
     g.output(g.dense(g.op("Reshape", x, extra=[g.const(np.array([21, 9], np.int64))]), 10))
 
 
+# ---- pixels side by side in a row of many lanes ----
+
+
+def both(value):
+    return list(value) if isinstance(value, tuple) else [value, value]
+
+
+@family("pixels", (64, 3, 1, 1, (1, 1, 1, 1)), (64, (3, 5), 1, (1, 2), (0, 3, 2, 5)), (64, 1, 1, 1, (0, 0, 0, 0)), (128, 3, (1, 2), 1, (1, 1, 1, 1)),
+        (40, (1, 7), (1, 2), 1, (0, 2, 0, 3)))
+def pixels(g, channels, kernel, stride, dilation, pads):
+    """What rows of 256 lanes hold several pixels of, to columns that step by as many."""
+    x = g.conv(g.input(2, 16, 4, 48), channels, 1)
+    y = g.conv(x, channels, kernel, strides=both(stride), dilations=both(dilation), pads=list(pads), act="relu")
+    y = g.op("Add", x, y, scale=0.05) if y.shape == x.shape else y
+    g.output(g.conv(y, 24, 1, strides=[1, 4]))
+
+
+@case("pixels_image")
+def pixels_image(g):
+    """Blocks of pixels side by side, of windows that are gathered."""
+    g.output(g.conv(g.conv(g.input(1, 3, 56, 224), 64, 7, strides=[2, 2], pads=[3] * 4, act="relu"), 24, 1, strides=[1, 4]))
+
+
+@family("pixels_pool", ((3, 3), (2, 2), (1, 1, 1, 1)), ((2, 2), (2, 2), (0, 0, 0, 0)), ((1, 4), (1, 2), (0, 2, 0, 0)), ((3, 2), (1, 1), (0, 0, 2, 1)))
+def pixels_pool(g, kernel, strides, pads):
+    """Largest elements of several pixels in a row."""
+    x = g.conv(g.conv(g.input(1, 16, 24, 96), 64, 1), 64, 3, pads=[1] * 4)
+    y = g.op("MaxPool", x, kernel_shape=list(kernel), strides=list(strides), pads=list(pads))
+    g.output(g.conv(g.conv(y, 64, 3, pads=[1] * 4), 24, 1, strides=[1, 4]))
+
+
 # ---- operators ----
 
 

@@ -166,7 +166,7 @@ static int column_of_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int axis = v->kind == PB_LAYOUT_BLOCKED ? 1 : y->rank - 1, dim;
-  if (c->l->whole_rows || c->w_const < 0 || !pb_index_single(&y->index[axis], &dim) || dim < 0) return -2;
+  if (c->w_const < 0 || !pb_index_single(&y->index[axis], &dim) || dim < 0) return -2;
   return c->roles->role[dim] == PB_ROLE_N ? dim : -2;
 }
 

@@ -313,6 +313,9 @@ typedef struct pb_strips {
 
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
+// Cycles of gathering windows and of their sums, as the better of both ways has it; 0: it is not told by strips of
+// rows.
+int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // signs.c: what instructions take without sign is stored so, once values have their layouts.
 void pb__layout_store_without_sign(pb_layout* l);
 // Whether the nest's instruction takes x without sign.
@@ -324,7 +327,8 @@ int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* role
 int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
-// Where it walks columns of the image, it reads the image through a box instead of a padded one that only it reads.
+// Where it walks columns of the image or strips of its rows, and what brings them knows boxes, it reads the image
+// through one instead of a padded image that only it reads.
 void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles);
 pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_contraction_dims* roles);
 void pb__layout_print_gather(pb_layout* l, const pb_gather* g);

@@ -122,8 +122,10 @@ static int64_t price_of(const pb_layout* l, const price* p, int64_t pixels, int6
   return larger(moves, sums) + (moves < sums ? moves : sums) / EXPOSED;
 }
 
-// Strips of one row, or of as many as there are from window to window if the image has all of the last one.
-static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s) {
+// Strips of one row, or of as many as there are from window to window if the image, or the box around it,
+// has all of the last one. *best: what it takes so, or by whole windows.
+static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s,
+                       int64_t* best) {
   const pb_access* x = &nest->access[roles->x];
   int run = find_run(nest, roles);
   pb_strips one;
@@ -131,7 +133,7 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
   if (run < 0 || !find_strips(nest, roles, x->rank - 2, &one) || !find_price(l, nest, roles, run, &p)) return false;
   int64_t rows = product_of_role(nest, roles, PB_ROLE_M), sum = product_of_role(nest, roles, PB_ROLE_K);
   int64_t wide = nest->extent[one.window], across = rows / nest->extent[one.row];
-  int64_t best = price_of(l, &p, rows, sum, rows, 1);
+  *best = price_of(l, &p, rows, sum, rows, 1);
   bool found = false;
   for (int iteration = 0; iteration < 2; ++iteration) {
     pb_strips t = one;
@@ -139,11 +141,12 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
       t.strip = one.step;
       t.step = 1;
       t.extent = nest->extent[one.row] - 1 + pb__layout_blocks(wide, t.strip);
-      if (t.strip == 1 || t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
+      if (t.strip == 1) continue;
+      if (!x->boxed && t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
     }
     int64_t taken = price_of(l, &p, t.extent * across, sum / wide * t.strip, rows, pb__layout_blocks(wide, t.strip));
-    if (taken >= best) continue;
-    best = taken;
+    if (taken >= *best) continue;
+    *best = taken;
     *s = t;
     found = true;
   }
@@ -152,7 +155,16 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
 
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_strips s;
+  int64_t best;
   if (l->whole_rows && keeps_columns(l, nest, roles, &s)) return s;
-  if (l->whole_rows && keeps_rows(l, nest, roles, &s)) return s;
+  if (l->whole_rows && keeps_rows(l, nest, roles, &s, &best)) return s;
   return (pb_strips){.window = -1, .row = -1};
+}
+
+int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
+  pb_strips s;
+  int64_t best = 0;
+  if (keeps_columns(l, nest, roles, &s)) return 0;
+  (void)keeps_rows(l, nest, roles, &s, &best);
+  return best;
 }

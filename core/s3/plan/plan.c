@@ -171,14 +171,17 @@ static void contraction_copies(pb_planner* p, const shape_of* s, pb_plan* plan) 
     contraction_weights(p, s, plan);
 }
 
-// Several images for each of the weights, where all rows of so many fit.
+// Several images for each of the weights, where all rows of so many fit: with results in one copy twice as many, which
+// wait for those before them to be taken.
 static void plan_images(pb_planner* p, const shape_of* s) {
   int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
-  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
-    pb_plan plan = begin(p, 2);
-    add_band(p, &plan, s->rows[0], step);
-    contraction_copies(p, s, &plan);
-  }
+  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p)))
+    for (int results = 2; results >= 1; --results) {
+      pb_plan plan = begin(p, 2);
+      plan.result_depth = results;
+      add_band(p, &plan, s->rows[0], step);
+      contraction_copies(p, s, &plan);
+    }
 }
 
 static void contraction_rows(pb_planner* p, const shape_of* s) {

@@ -1,0 +1,195 @@
+// Inside `pixels`: how many pixels stand in a row, class by class, by what all nests then take together.
+#include "core/s3/layout/layout.h"
+#include "core/s3/layout/pixels.h"
+#include "core/s3/transfer_paths.h"
+
+// A class's pixels are chosen as long as that makes it cheaper, at most so many times; more than so many rows of lanes
+// of one tensor are not tried.
+enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2 };
+
+static const int64_t IMPOSSIBLE = (int64_t)1 << 40;
+
+// Of the shorter of products and their weights one part of so many is not hidden by the longer (strips.c).
+enum { EXPOSED = 2 };
+
+static int64_t blocks_of(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
+
+static int64_t channels_of(const pb_pixels* p, int v) { return p->program->values[v].shape[1] / p->values[v].parts; }
+
+// Rows of lanes that a nest goes through for each of its tensors.
+static int64_t rows_along(const pb_pixels* p, int n) {
+  const pb_nest* nest = &p->program->nests[n];
+  int v = pb_program_stored(p->program, n);
+  int64_t pixels = pb__pixels_class(p, v)->pixels, rows = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (d != p->nests[n].c && d != p->nests[n].w) rows *= nest->extent[d];
+  return rows * p->values[v].parts * blocks_of(channels_of(p, v) * pixels, p->lanes) *
+         (pb__pixels_class(p, v)->width / pixels);
+}
+
+// The same of a nest whose tensors keep a pixel a row.
+static int64_t rows_apart(const pb_pixels* p, int n) {
+  const pb_nest* nest = &p->program->nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int64_t rows = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    rows *= store->rank > 1 && store->index[1].coef[d] ? blocks_of(nest->extent[d], p->lanes) : nest->extent[d];
+  return rows;
+}
+
+static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
+  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    extent[d] = insn->dims[d].max;
+    if (roles->role[d] != PB_ROLE_M || insn->dims[d].min == insn->dims[d].max) continue;
+    pieces = blocks_of(rows, insn->dims[d].max);
+    extent[d] = blocks_of(rows, pieces);
+  }
+  return pb_cycles(insn, extent) * pieces;
+}
+
+// Products, and what brings their weights.
+static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, const pb_nest* nest) {
+  const pb_chip* chip = p->unit->chip;
+  pb_contraction_dims r;
+  const pb_insn* product =
+      pb_chip_contraction(chip, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, &r);
+  if (!product) return IMPOSSIBLE;
+  int64_t sums = pb_insn_lanes(product, &r, PB_ROLE_K), lanes = pb_insn_lanes(product, &r, PB_ROLE_N), rows = 1;
+  if (sums <= 0) sums = p->lanes;
+  if (lanes <= 0) lanes = p->lanes;
+  int64_t tiles = blocks_of(nest->extent[is->o], lanes);
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (is->roles.role[d] == PB_ROLE_M) rows *= nest->extent[d];
+    if (is->roles.role[d] == PB_ROLE_K) tiles *= d == is->c ? blocks_of(nest->extent[d], sums) : nest->extent[d];
+  }
+  int from = pb_transfer_constant_from(chip, 0, product->operands[r.w].memory, is->roles.w_type, &(pb_op){0});
+  int64_t beat = chip->memories[from >= 0 ? from : chip->system_memory].bytes_per_cycle;
+  int64_t weights = tiles * sums * lanes / (beat > 0 ? beat : 1);
+  int64_t products = cycles_of(product, &r, rows) * tiles / chip->cores;
+  return (products > weights ? products : weights) + (products < weights ? products : weights) / EXPOSED;
+}
+
+// Whether parts begin inside a row of lanes: none of the others is whole rows then.
+static bool ends_inside_a_row(const pb_pixels* p, int n) {
+  int v = pb_program_stored(p->program, n);
+  return channels_of(p, v) * pb__pixels_class(p, v)->pixels % p->lanes != 0;
+}
+
+// Whether the tensor comes from outside, perhaps with a border or as codes: then windows of it can be gathered.
+static bool comes_from_outside(const pb_pixels* p, int v) {
+  if (p->values[v].padded) v = p->values[v].source;
+  if (p->program->values[v].kind != PB_VALUE_LOCAL) return true;
+  PB_FOR_USES (n, p->program, v) {
+    const pb_nest* nest = &p->program->nests[n];
+    if (!pb_program_writes(p->program, n, v)) continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (nest->reduce != PB_SET || p->program->values[p->program->value_of[n][a]].kind == PB_VALUE_LOCAL) return false;
+  }
+  return true;
+}
+
+// By windows that are gathered, or by rows that lie there. Only those that are gathered gain by blocks side by side, in
+// longer runs; sums of others would have gaps.
+static int64_t price_of_blocks(const pb_pixels* p, int n, const pb_pixels_blocks* blocks) {
+  const pb_pixels_nest* is = &p->nests[n];
+  pb_nest nest;
+  pb_contraction_dims roles = is->roles;
+  pb__pixels_convolution(p, n, blocks, &nest, &roles);
+  pb_layout l = {.unit = p->unit, .lanes = p->lanes, .whole_rows = true};
+  if (blocks->of_x == 1 && comes_from_outside(p, p->program->value_of[n][roles.x]) &&
+      pb__layout_should_gather(&l, &nest, &roles))
+    return pb__layout_gather_price(&l, &nest, &roles);
+  return blocks->side > 1 ? IMPOSSIBLE : price_of_products(p, is, &nest);
+}
+
+int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* out) {
+  int64_t best = IMPOSSIBLE;
+  pb_pixels_blocks blocks;
+  bool packed = pb__pixels_class(p, p->program->value_of[n][p->nests[n].roles.x])->pixels > 1;
+  if (packed && p->nests[n].c < 0) return IMPOSSIBLE;
+  for (int64_t side = 1; side <= MOST_SIDE; ++side) {
+    if (!pb__pixels_blocks(p, n, side, &blocks)) continue;
+    int64_t price = price_of_blocks(p, n, &blocks);
+    if (price >= best) continue;
+    best = price;
+    *out = blocks;
+  }
+  return best;
+}
+
+int64_t pb__pixels_price(const pb_pixels* p) {
+  int64_t price = 0;
+  for (int n = 0; n < p->program->nest_count; ++n) {
+    if (p->nests[n].kind == PB_PIXELS_CONVOLUTION) price += pb__pixels_choose_blocks(p, n, &(pb_pixels_blocks){0});
+    bool along = p->nests[n].kind == PB_PIXELS_ALONG || p->nests[n].kind == PB_PIXELS_PARTS;
+    if (along && p->program->nests[n].access_count > 1) price += rows_along(p, n);
+    if (p->nests[n].kind == PB_PIXELS_PARTS && ends_inside_a_row(p, n)) price += IMPOSSIBLE;
+    if (p->nests[n].kind == PB_PIXELS_OTHER) price += rows_apart(p, n);
+  }
+  return price;
+}
+
+// The fewest channels of any of the class's tensors.
+static int64_t fewest_channels(const pb_pixels* p, const pb_pixels_value* class) {
+  int64_t fewest = 0;
+  for (int v = 0; v < p->program->value_count; ++v)
+    if (pb__pixels_class(p, v) == class && (!fewest || channels_of(p, v) < fewest)) fewest = channels_of(p, v);
+  return fewest;
+}
+
+// Where to begin: as many pixels as fill a row; or as many as those that most do in any class of as wide lines, since
+// convolutions that step by one pixel keep the number.
+static void fill_rows(pb_pixels* p, bool by_width) {
+  for (int v = 0; v < p->program->value_count; ++v) {
+    pb_pixels_value* class = &p->values[v];
+    if (class->parent != v || class->pinned) continue;
+    int64_t channels = fewest_channels(p, class);
+    class->pixels = 1;
+    for (int64_t k = 2; k <= class->width && k * channels <= p->lanes; ++k)
+      if (class->width % k == 0) class->pixels = k;
+  }
+  for (int v = 0; by_width && v < p->program->value_count; ++v)
+    for (int u = 0; u < p->program->value_count; ++u) {
+      pb_pixels_value *to = &p->values[v], *from = &p->values[u];
+      bool both = to->parent == v && from->parent == u && !to->pinned && !from->pinned;
+      if (both && to->width == from->width && from->pixels > to->pixels) to->pixels = from->pixels;
+    }
+}
+
+static bool improve(pb_pixels* p, pb_pixels_value* class, int64_t* best) {
+  int64_t kept = class->pixels, before = *best, channels = fewest_channels(p, class);
+  for (int64_t k = 1; k <= class->width && k * channels <= MOST_ROWS * p->lanes; ++k) {
+    if (class->width % k) continue;
+    class->pixels = k;
+    int64_t price = pb__pixels_price(p);
+    if (price >= *best) continue;
+    *best = price;
+    kept = k;
+  }
+  class->pixels = kept;
+  return *best < before;
+}
+
+// Class by class, from where it is begun on. Returns what all of it takes then.
+static int64_t descend(pb_pixels* p) {
+  int64_t best = pb__pixels_price(p);
+  bool more = true;
+  for (int turn = 0; more && turn < MOST_TURNS; ++turn) {
+    more = false;
+    for (int v = 0; v < p->program->value_count; ++v)
+      if (p->values[v].parent == v && !p->values[v].pinned) more |= improve(p, &p->values[v], &best);
+  }
+  return best;
+}
+
+int64_t pb__pixels_choose(pb_pixels* p) {
+  fill_rows(p, false);
+  int64_t best = descend(p);
+  int64_t* first = PB_NEW_ARRAY(&p->unit->pass, int64_t, (size_t)p->program->value_count + 1);
+  for (int v = 0; v < p->program->value_count; ++v) first[v] = p->values[v].pixels;
+  fill_rows(p, true);
+  int64_t other = descend(p);
+  for (int v = 0; other >= best && v < p->program->value_count; ++v) p->values[v].pixels = first[v];
+  return other < best ? other : best;
+}

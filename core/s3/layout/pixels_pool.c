@@ -1,0 +1,301 @@
+// Inside `pixels`: largest elements under a window, cut in two so that no lane meets another. A window's lines are
+// another row's same lanes; its columns are other lanes, which products by 0 and 1 bring there.
+//
+//   before   y[c, h, w] = max x[c, 2 h + r, 2 w + s]                           over r and s
+//   after    v[c, h, w] = max x[c, 2 h + r, w]                                 over r
+//            d[(s, c), h, w] += v[c', h, 2 w + s'] * (s = s' and c = c');  u[...] = codes of d[...]
+//            y[c, h, w] = max u[(s, c), h, w]                                  over s
+//
+// The first of these has as many pixels in a row as what makes x, the last as what takes y. That the codes of sums are
+// the sums again takes an instruction that makes such codes at all.
+#include "core/s3/kernel/landing.h"
+#include "core/s3/layout/pixels.h"
+
+#include <string.h>
+
+typedef struct pool {
+  const pb_nest* nest;
+  const pb_access* store;
+  int x, y, source; // values; what x is a padded copy of, or x itself
+  int c, h, w, r, s;
+  int init;          // the nest that sets what it begins with
+  const pb_pad* pad; // NULL: there is none
+} pool;
+
+static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool summed, int other) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (x->index[index].coef[d] && d != other && pb_access_uses(store, d) != summed) return d;
+  return -1;
+}
+
+// The one nest that sets y before the pool; -1: it is otherwise.
+static int init_of(const pb_program* program, int n) {
+  int init = -1, y = pb_program_stored(program, n);
+  PB_FOR_USES (k, program, y) {
+    if (k == n || !pb_program_writes(program, k, y)) continue;
+    if (k > n || init >= 0 || !pb_nest_is_fill(&program->nests[k])) return -1;
+    init = k;
+  }
+  return init;
+}
+
+// Largest codes of images, by a window of several columns.
+static bool read_pool(const pb_pixels* p, int n, pool* out) {
+  const pb_nest* nest = &p->program->nests[n];
+  const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
+  int dim, walks = 0;
+  if (nest->reduce != PB_ACC_MAX || nest->access_count != 2 || nest->expr_count != 1 || x->rank != 4 || x->boxed ||
+      x->gathered || store->rank != 4 || x->type != PB_I8 || store->type != PB_I8)
+    return false;
+  *out = (pool){.nest = nest, .store = store, .x = p->program->value_of[n][0], .y = pb_program_stored(p->program, n)};
+  if (!pb_index_single(&x->index[0], &dim) || !pb_index_single(&x->index[1], &out->c) || out->c < 0) return false;
+  out->r = find_dim(nest, x, 2, true, -1);
+  out->s = find_dim(nest, x, 3, true, -1);
+  out->h = find_dim(nest, x, 2, false, -1);
+  out->w = find_dim(nest, x, 3, false, -1);
+  if (out->s < 0 || out->w < 0) return false;
+  for (int r = 0; r < 4; ++r) {
+    if (memcmp(&x->index[r], &store->index[r], sizeof x->index[r]) && r < 2) return false;
+    if (r > 1 && (!pb_index_single(&store->index[r], &dim) || dim != (r == 2 ? out->h : out->w))) return false;
+    for (int d = 0; d < nest->dim_count; ++d) walks += x->index[r].coef[d] != 0;
+  }
+  out->init = init_of(p->program, n);
+  if (walks != nest->dim_count || out->init < 0) return false;
+  out->source = out->x;
+  const pb_pixels_value* padded = &p->values[out->x];
+  if (!padded->padded) return true;
+  out->pad = &padded->pad;
+  out->source = padded->source;
+  return pb_program_readers(p->program, out->x) == 1;
+}
+
+// ---- nests ----
+
+static int add_value(pb_pixels* p, pb_type type, const int64_t* shape) {
+  pb_value value = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 4};
+  memcpy(value.shape, shape, 4 * sizeof *shape);
+  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+}
+
+static pb_access access_of(const pb_pixels* p, int v) {
+  pb_access access = pb_value_shape(&p->to.values[v]);
+  access.buffer = -1;
+  return access;
+}
+
+// A nest that walks the value, from `low` to `high`, by dims in the order of its indices; where it stores stands last.
+static pb_access walk(const pb_pixels* p, int v, const int64_t* low, const int64_t* high, pb_nest* nest, int* dims) {
+  pb_access access = access_of(p, v);
+  for (int r = 0; r < 4; ++r) {
+    int64_t from = low ? low[r] : 0, extent = (high ? high[r] : access.shape[r]) - from;
+    access.index[r].cst = from;
+    dims[r] = -1;
+    if (extent == 1) continue;
+    dims[r] = nest->dim_count;
+    access.index[r].coef[nest->dim_count] = 1;
+    nest->extent[nest->dim_count++] = extent;
+  }
+  return access;
+}
+
+static void put(pb_pixels* p, const pb_nest* nest, const int* value_of) {
+  int n = p->to.nest_count++;
+  pb_nest_copy(&p->to.nests[n], nest);
+  memcpy(p->to.value_of[n], value_of, sizeof *p->to.value_of);
+}
+
+static void put_fill(pb_pixels* p, const char* name, const char* part, int v, const int64_t* low, const int64_t* high,
+                     double number) {
+  pb_nest nest;
+  int dims[4];
+  for (int r = 0; low && r < 4; ++r)
+    if (low[r] >= high[r]) return;
+  pb_nest_begin(&nest, name, part, 1);
+  nest.access[0] = walk(p, v, low, high, &nest, dims);
+  (void)pb_nest_const(&nest, nest.access[0].type, number);
+  put(p, &nest, (const int[PB_NEST_ACCESSES]){v});
+}
+
+// The value with a border along one index, or itself where there is none.
+static int put_pad(pb_pixels* p, const char* name, int v, int index, int64_t before, int64_t extent, double number) {
+  const int64_t* shape = p->to.values[v].shape;
+  if (shape[index] == extent && !before) return v;
+  int64_t wide[4], low[4] = {0}, high[4];
+  memcpy(wide, shape, sizeof wide);
+  wide[index] = extent;
+  int64_t inside = shape[index];
+  int to = add_value(p, p->to.values[v].type, wide), dims[4];
+  memcpy(high, wide, sizeof high);
+  high[index] = before;
+  put_fill(p, name, "pad", to, low, high, number);
+  low[index] = before + inside;
+  high[index] = extent;
+  put_fill(p, name, "pad", to, low, high, number);
+  pb_nest nest;
+  pb_nest_begin(&nest, name, "copy", 2);
+  nest.access[0] = walk(p, v, NULL, NULL, &nest, dims);
+  nest.access[1] = access_of(p, to);
+  memcpy(nest.access[1].index, nest.access[0].index, sizeof nest.access[1].index);
+  nest.access[1].index[index].cst = before;
+  (void)pb_nest_load(&nest, 0);
+  put(p, &nest, (const int[PB_NEST_ACCESSES]){v, to});
+  return to;
+}
+
+// Largest elements over a dim that index `index` of x goes along as `moved` says, beside what walks y.
+static void put_max(pb_pixels* p, const char* name, int x, int y, int index, pb_index moved, int64_t step,
+                    int64_t extent) {
+  pb_nest nest;
+  int dims[4];
+  pb_nest_begin(&nest, name, "reduce", 2);
+  nest.reduce = PB_ACC_MAX;
+  nest.access[1] = walk(p, y, NULL, NULL, &nest, dims);
+  nest.access[0] = access_of(p, x);
+  memcpy(nest.access[0].index, nest.access[1].index, sizeof nest.access[0].index);
+  if (dims[index] >= 0) nest.access[0].index[index].coef[dims[index]] = step;
+  nest.access[0].index[index].cst = moved.cst;
+  if (extent > 1) {
+    nest.access[0].index[index].coef[nest.dim_count] = moved.coef[0];
+    nest.extent[nest.dim_count++] = extent;
+  }
+  (void)pb_nest_load(&nest, 0);
+  put(p, &nest, (const int[PB_NEST_ACCESSES]){x, y});
+}
+
+// ---- columns of the window by products ----
+
+static int add_numbers(pb_pixels* p, pb_type type, int rank, const int64_t* shape, const void* data) {
+  pb_value value = {.kind = PB_VALUE_CONST, .argument = p->arguments++, .type = type, .rank = rank};
+  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
+  value.const_id = pb_consts_add(p->unit->consts, "columns", type, rank, shape, data);
+  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+}
+
+static int add_places(pb_pixels* p, int64_t channels, int64_t columns) {
+  int64_t shape[4] = {columns * channels, channels, 1, columns};
+  int8_t* data = pb_alloc(&p->unit->consts->arena, (size_t)(shape[0] * shape[1] * shape[3]));
+  for (int64_t s = 0; s < columns; ++s)
+    for (int64_t c = 0; c < channels; ++c) data[((s * channels + c) * channels + c) * columns + s] = 1;
+  return add_numbers(p, PB_I8, 4, shape, data);
+}
+
+static int widened(pb_nest* nest, int access) {
+  return pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, access), -1);
+}
+
+static void put_products(pb_pixels* p, const pool* of, int x, int weights, int sums) {
+  pb_nest nest;
+  int dims[4];
+  const pb_index* line = &of->nest->access[0].index[3];
+  put_fill(p, of->nest->name, "init", sums, NULL, NULL, 0);
+  pb_nest_begin(&nest, of->nest->name, "reduce", 3);
+  nest.reduce = PB_ACC_ADD;
+  nest.access[2] = walk(p, sums, NULL, NULL, &nest, dims);
+  nest.access[0] = access_of(p, x);
+  nest.access[1] = access_of(p, weights);
+  int c = nest.dim_count++, s = nest.dim_count++;
+  nest.extent[c] = nest.access[1].shape[1];
+  nest.extent[s] = nest.access[1].shape[3];
+  for (int r = 0; r < 3; r += 2) nest.access[0].index[r] = nest.access[2].index[r];
+  nest.access[0].index[1].coef[c] = nest.access[1].index[1].coef[c] = 1;
+  nest.access[0].index[3].cst = line->cst;
+  nest.access[0].index[3].coef[s] = line->coef[of->s];
+  if (dims[3] >= 0) nest.access[0].index[3].coef[dims[3]] = line->coef[of->w];
+  nest.access[1].index[0].coef[dims[1]] = nest.access[1].index[3].coef[s] = 1;
+  int left = widened(&nest, 0), right = widened(&nest, 1);
+  (void)pb_nest_node(&nest, PB_OP_MUL, PB_I32, left, right);
+  put(p, &nest, (const int[PB_NEST_ACCESSES]){x, weights, sums});
+}
+
+// Codes of sums of codes, as convolutions' are made: by a bias of 0 and a scale of 1.
+static void make_codes(const pb_pixels* p, const char* name, int sums, int bias, int scale, int codes, pb_nest* nest) {
+  int dims[4];
+  pb_nest_begin(nest, name, "point", 4);
+  nest->access[3] = walk(p, codes, NULL, NULL, nest, dims);
+  nest->access[0] = access_of(p, bias);
+  nest->access[1] = access_of(p, sums);
+  nest->access[2] = access_of(p, scale);
+  memcpy(nest->access[1].index, nest->access[3].index, sizeof nest->access[1].index);
+  nest->access[0].index[0].coef[dims[1]] = nest->access[2].index[0].coef[dims[1]] = 1;
+  int number = pb_nest_load(nest, 0), v = pb_nest_load(nest, 1);
+  v = pb_nest_node(nest, PB_OP_ADD, PB_I32, v, number);
+  v = pb_nest_node(nest, PB_OP_SITOFP, PB_F32, v, -1);
+  number = pb_nest_load(nest, 2);
+  v = pb_nest_node(nest, PB_OP_MUL, PB_F32, v, number);
+  v = pb_nest_node(nest, PB_OP_ROUNDEVEN, PB_F32, v, -1);
+  v = pb_nest_node(nest, PB_OP_MAX, PB_F32, v, pb_nest_const(nest, PB_F32, INT8_MIN));
+  v = pb_nest_node(nest, PB_OP_MIN, PB_F32, v, pb_nest_const(nest, PB_F32, INT8_MAX));
+  (void)pb_nest_node(nest, PB_OP_FPTOSI8, PB_I8, v, -1);
+}
+
+// false: the chip makes no such codes.
+static bool put_columns(pb_pixels* p, const pool* of, int x) {
+  const int64_t* y = p->to.values[of->y].shape;
+  int64_t columns = of->nest->extent[of->s], channels = y[1], shape[4] = {y[0], columns * channels, y[2], y[3]};
+  int32_t* zeros = PB_NEW_ARRAY(&p->unit->consts->arena, int32_t, (size_t)shape[1]);
+  float* ones = PB_NEW_ARRAY(&p->unit->consts->arena, float, (size_t)shape[1]);
+  for (int64_t k = 0; k < shape[1]; ++k) ones[k] = 1;
+  int sums = add_value(p, PB_I32, shape), codes = add_value(p, PB_I8, shape);
+  int bias = add_numbers(p, PB_I32, 1, &shape[1], zeros), scale = add_numbers(p, PB_F32, 1, &shape[1], ones);
+  pb_nest point;
+  make_codes(p, of->nest->name, sums, bias, scale, codes, &point);
+  if (!pb_nest_known(p->unit->chip, &point)) return false;
+  put_products(p, of, x, add_places(p, channels, columns), sums);
+  put(p, &point, (const int[PB_NEST_ACCESSES]){bias, sums, scale, codes});
+  const pb_program* program = p->program; // what the pool begins with, behind all that it takes now
+  put(p, &program->nests[of->init], program->value_of[of->init]);
+  put_max(p, of->nest->name, codes, of->y, 1, (pb_index){.coef = {channels}}, 1, columns);
+  return true;
+}
+
+static bool cut_pool(pb_pixels* p, const pool* of) {
+  const pb_nest* nest = of->nest;
+  const pb_index* lines = &nest->access[0].index[2];
+  const int64_t *x = p->program->values[of->x].shape, *y = p->program->values[of->y].shape;
+  double fill = of->pad ? of->pad->fill : 0;
+  int v = put_pad(p, nest->name, of->source, 2, of->pad ? of->pad->shift[2] : 0, x[2], fill);
+  if (of->r >= 0) {
+    int64_t shape[4] = {y[0], y[1], y[2], p->to.values[v].shape[3]};
+    int most = add_value(p, PB_I8, shape);
+    put_fill(p, nest->name, "init", most, NULL, NULL, INT8_MIN);
+    put_max(p, nest->name, v, most, 2, (pb_index){.coef = {lines->coef[of->r]}, .cst = lines->cst},
+            of->h < 0 ? 1 : lines->coef[of->h], nest->extent[of->r]);
+    v = most;
+  } else if (of->h < 0 || lines->coef[of->h] != 1 || lines->cst) {
+    return false;
+  }
+  v = put_pad(p, nest->name, v, 3, of->pad ? of->pad->shift[3] : 0, x[3], fill);
+  return put_columns(p, of, v);
+}
+
+enum { MOST_NESTS = 12 }; // that one becomes
+
+bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments) {
+  pb_pixels p = *from;
+  size_t room = (size_t)p.program->nest_count * MOST_NESTS + 1;
+  bool any = false, *gone = PB_NEW_ARRAY(&p.unit->pass, bool, room);
+  pool of;
+  for (int n = 0; n < p.program->nest_count; ++n) {
+    if (!read_pool(&p, n, &of)) continue;
+    any = gone[of.init] = true;
+    if (of.pad)
+      PB_FOR_USES (k, p.program, of.x) gone[k] = k != n;
+  }
+  if (!any) return false;
+  p.to = *p.program;
+  p.to.nests = pb_alloc_raw(&p.unit->pass, room * sizeof *p.to.nests);
+  p.to.value_of = pb_alloc_array(&p.unit->pass, room, sizeof *p.to.value_of);
+  p.to.nest_count = 0;
+  for (int n = 0; n < p.program->nest_count; ++n) {
+    if (gone[n]) continue;
+    if (!read_pool(&p, n, &of))
+      put(&p, &p.program->nests[n], p.program->value_of[n]);
+    else if (!cut_pool(&p, &of))
+      return false;
+  }
+  pb_program_index(&p.to, &p.unit->pass);
+  *cut = p.to;
+  *arguments = p.arguments;
+  return true;
+}

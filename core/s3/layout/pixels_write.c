@@ -1,0 +1,253 @@
+// Inside `pixels`: the nests and constants of a program whose pixels stand in rows.
+#include "core/s3/layout/pixels.h"
+
+#include <string.h>
+
+static pb_nest* add_nest(pb_pixels* p, const pb_nest* nest, const int* value_of) {
+  int n = p->to.nest_count++;
+  pb_nest_copy(&p->to.nests[n], nest);
+  memcpy(p->to.value_of[n], value_of, sizeof *p->to.value_of);
+  return &p->to.nests[n];
+}
+
+static int add_constant(pb_pixels* p, const pb_const* like, int rank, const int64_t* shape, const void* data) {
+  pb_value value = {
+      .kind = PB_VALUE_CONST, .argument = p->arguments++, .type = pb_type_stored(like->type), .rank = rank};
+  memcpy(value.shape, shape, sizeof(int64_t) * (size_t)rank);
+  value.const_id = pb_consts_add(p->unit->consts, like->name, like->type, rank, shape, data);
+  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+}
+
+static int64_t pixels_of(const pb_pixels* p, int v) { return pb__pixels_class(p, v)->pixels; }
+
+// The shape with pixels in rows, and borders of whole blocks.
+static void shape_of(const pb_pixels* p, int v, int64_t* shape) {
+  int64_t pixels = pixels_of(p, v);
+  const pb_pixels_value* value = &p->values[v];
+  memcpy(shape, p->program->values[v].shape, sizeof(int64_t) * PB_NEST_RANK);
+  if (pixels == 1) return;
+  shape[1] *= pixels;
+  shape[3] = pb__pixels_class(p, v)->width / pixels + value->before + value->behind;
+}
+
+static void reshape(const pb_pixels* p, int n, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = p->program->value_of[n][a];
+    if (p->program->values[v].kind == PB_VALUE_LOCAL) shape_of(p, v, nest->access[a].shape);
+  }
+}
+
+static void drop_single_dims(pb_nest* nest) {
+  for (int d = nest->dim_count - 1; d >= 0; --d)
+    if (nest->extent[d] == 1) pb_nest_remove_dim(nest, d);
+}
+
+// ---- along ----
+
+// A number for each channel of each pixel, of each part.
+static int repeat(pb_pixels* p, int v, const pb_access* access, int c, int64_t pixels, int64_t parts,
+                  pb_access* repeated) {
+  pb_const from = p->unit->consts->items[p->program->values[v].const_id];
+  size_t size = (size_t)(pb_type_bits(from.type) + 7) / 8;
+  int at = 0;
+  while (!access->index[at].coef[c]) ++at;
+  int64_t channels = access->shape[at], run = channels / parts, shape[PB_NEST_RANK];
+  memcpy(shape, access->shape, sizeof shape);
+  shape[at] *= pixels;
+  const char* source = pb_const_data(p->unit->consts, p->program->values[v].const_id);
+  char *data = pb_alloc_array(&p->unit->consts->arena, (size_t)shape[at], size), *next = data;
+  for (int64_t part = 0; part < parts; ++part)
+    for (int64_t k = 0; k < pixels; ++k, next += (size_t)run * size)
+      memcpy(next, source + (size_t)(part * run) * size, (size_t)run * size);
+  memcpy(repeated->shape, shape, sizeof repeated->shape);
+  return add_constant(p, &from, access->rank, shape, data);
+}
+
+static void write_along(pb_pixels* p, int n) {
+  const pb_pixels_nest* is = &p->nests[n];
+  int y = pb_program_stored(p->program, n), value_of[PB_NEST_ACCESSES];
+  int64_t pixels = pixels_of(p, y), parts = p->values[y].parts;
+  pb_nest nest;
+  pb_nest_copy(&nest, &p->program->nests[n]);
+  memcpy(value_of, p->program->value_of[n], sizeof value_of);
+  reshape(p, n, &nest);
+  for (int a = 0; a < nest.access_count; ++a)
+    if (p->program->values[value_of[a]].kind == PB_VALUE_CONST && pb_access_uses(&nest.access[a], is->c))
+      value_of[a] = repeat(p, value_of[a], &p->program->nests[n].access[a], is->c, pixels, parts, &nest.access[a]);
+  nest.extent[is->c] *= pixels;
+  nest.extent[is->w] /= pixels;
+  if (is->kind == PB_PIXELS_PARTS) nest.access[0].index[1].coef[is->part] *= pixels;
+  drop_single_dims(&nest);
+  (void)add_nest(p, &nest, value_of);
+}
+
+// ---- convolutions ----
+
+// Weights [(part, q, o), (t, c), r, b] of those [(part, o), c, r, s].
+static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const int64_t* shape) {
+  const pb_pixels_nest* is = &p->nests[n];
+  int v = p->program->value_of[n][is->roles.w];
+  int64_t parts = p->values[pb_program_stored(p->program, n)].parts, first = is->first - b->shift;
+  pb_const from = p->unit->consts->items[p->program->values[v].const_id];
+  const int8_t* source = pb_const_data(p->unit->consts, p->program->values[v].const_id);
+  int64_t ins = from.shape[1], lines = from.shape[2], taps = from.shape[3], outs = from.shape[0] / parts;
+  int8_t* data = pb_alloc(&p->unit->consts->arena, (size_t)(shape[0] * shape[1] * shape[2] * shape[3]));
+  for (int64_t o = 0; o < from.shape[0]; ++o)
+    for (int64_t q = 0; q < b->of_y * b->side; ++q)
+      for (int64_t s = 0; s < taps; ++s) {
+        int64_t pixel = is->step * q + is->apart * s + first - b->first * b->of_x; // from the first block's first on
+        int64_t block = q / b->of_y * from.shape[0] * b->of_y;                     // of those side by side
+        int64_t to = block + (o / outs * b->of_y + q % b->of_y) * outs + o % outs;
+        for (int64_t c = 0; c < ins; ++c)
+          for (int64_t r = 0; r < lines; ++r)
+            data[((to * shape[1] + pixel % b->of_x * ins + c) * lines + r) * shape[3] + pixel / b->of_x] =
+                source[((o * ins + c) * lines + r) * taps + s];
+      }
+  return add_constant(p, &from, 4, shape, data);
+}
+
+static int add_dim(pb_nest* nest, int64_t extent) {
+  int d = nest->dim_count++;
+  nest->extent[d] = extent;
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
+  return d;
+}
+
+void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,
+                            pb_contraction_dims* roles) {
+  const pb_pixels_nest* is = &p->nests[n];
+  pb_nest_copy(out, &p->program->nests[n]);
+  int s = is->s < 0 ? add_dim(out, 1) : is->s;
+  pb_access *x = &out->access[is->roles.x], *w = &out->access[is->roles.w], *y = &out->access[is->roles.y];
+  roles->role[s] = PB_ROLE_K;
+  if (is->c >= 0) out->extent[is->c] *= b->of_x;
+  out->extent[is->o] *= b->of_y;
+  out->extent[is->w] /= b->of_y * b->side;
+  out->extent[s] = b->taps;
+  x->index[3].coef[is->w] = b->step;
+  x->index[3].coef[s] = w->index[3].coef[s] = 1;
+  x->index[3].cst = b->first;
+  y->index[3].coef[is->w] = b->side;
+  if (b->side > 1) {
+    int side = add_dim(out, b->side);
+    roles->role[side] = PB_ROLE_N;
+    y->index[3].coef[side] = 1;
+    w->index[0].coef[side] = out->extent[is->o];
+  }
+  w->shape[0] *= b->of_y * b->side;
+  w->shape[1] *= b->of_x;
+  w->shape[3] = b->taps;
+}
+
+static void write_convolution(pb_pixels* p, int n) {
+  const pb_pixels_nest* is = &p->nests[n];
+  int value_of[PB_NEST_ACCESSES];
+  memcpy(value_of, p->program->value_of[n], sizeof value_of);
+  int x = value_of[is->roles.x], y = value_of[is->roles.y];
+  pb_pixels_blocks blocks = {0};
+  pb_contraction_dims roles;
+  (void)pb__pixels_choose_blocks(p, n, &blocks);
+  if (blocks.of_x * blocks.of_y * blocks.side == 1) {
+    (void)add_nest(p, &p->program->nests[n], value_of);
+    return;
+  }
+  pb_nest nest;
+  pb__pixels_convolution(p, n, &blocks, &nest, &roles);
+  value_of[is->roles.w] = spread_weights(p, n, &blocks, nest.access[is->roles.w].shape);
+  nest.access[is->roles.x].index[3].cst += p->values[x].before;
+  shape_of(p, x, nest.access[is->roles.x].shape);
+  shape_of(p, y, nest.access[is->roles.y].shape);
+  drop_single_dims(&nest);
+  (void)add_nest(p, &nest, value_of);
+}
+
+// ---- borders ----
+
+static void add_box(pb_pixels* p, int v, const pb_nest* like, const int64_t* low, const int64_t* high, int from) {
+  pb_nest nest;
+  pb_nest_begin(&nest, like->name, from < 0 ? "pad" : "copy", from < 0 ? 1 : 2);
+  pb_access to = {.type = p->program->values[v].type, .rank = 4, .buffer = -1}, read = to;
+  shape_of(p, v, to.shape);
+  for (int r = 0; r < 4; ++r) {
+    if (high[r] <= low[r]) return;
+    to.index[r].cst = low[r];
+    if (high[r] - low[r] == 1) continue;
+    to.index[r].coef[nest.dim_count] = read.index[r].coef[nest.dim_count] = 1;
+    nest.extent[nest.dim_count++] = high[r] - low[r];
+  }
+  if (from >= 0) {
+    shape_of(p, from, read.shape);
+    nest.access[0] = read;
+    nest.access[1] = to;
+    (void)pb_nest_load(&nest, 0);
+  } else {
+    nest.access[0] = to;
+    (void)pb_nest_const(&nest, to.type, p->values[v].pad.fill);
+  }
+  (void)add_nest(p, &nest, (const int[PB_NEST_ACCESSES]){from < 0 ? v : from, v});
+}
+
+// All of a padded tensor, where its copy stood.
+static void write_pad(pb_pixels* p, int n) {
+  int v = pb_program_stored(p->program, n);
+  const pb_pixels_value* value = &p->values[v];
+  if (n != value->pad.copy) return;
+  int64_t shape[PB_NEST_RANK], inner[PB_NEST_RANK], top = value->pad.shift[2], left = value->before;
+  shape_of(p, v, shape);
+  shape_of(p, value->source, inner);
+  int64_t bottom = top + inner[2], right = left + inner[3];
+  const pb_nest* like = &p->program->nests[n];
+  const int64_t low[5][4] = {{0, 0, 0, 0}, {0, 0, bottom, 0}, {0, 0, top, 0}, {0, 0, top, right}, {0, 0, top, left}};
+  const int64_t high[5][4] = {{shape[0], shape[1], top, shape[3]},
+                              {shape[0], shape[1], shape[2], shape[3]},
+                              {shape[0], shape[1], bottom, left},
+                              {shape[0], shape[1], bottom, shape[3]},
+                              {shape[0], shape[1], bottom, right}};
+  for (int k = 0; k < 5; ++k) add_box(p, v, like, low[k], high[k], k == 4 ? value->source : -1);
+}
+
+// As many blocks around each padded tensor as its readers reach.
+static void find_borders(pb_pixels* p) {
+  for (int n = 0; n < p->program->nest_count; ++n) {
+    if (p->nests[n].kind != PB_PIXELS_CONVOLUTION) continue;
+    int x = p->program->value_of[n][p->nests[n].roles.x], y = pb_program_stored(p->program, n);
+    pb_pixels_value* value = &p->values[x];
+    pb_pixels_blocks b;
+    int64_t pixels = pixels_of(p, x);
+    if (pixels == 1 || !value->padded || !pb__pixels_blocks(p, n, 1, &b)) continue;
+    int64_t blocks = pb__pixels_class(p, y)->width / b.of_y, last = b.step * (blocks - 1) + b.first + b.taps - 1;
+    int64_t inside = pb__pixels_class(p, x)->width / pixels;
+    if (-b.first > value->before) value->before = -b.first;
+    if (last - inside + 1 > value->behind) value->behind = last - inside + 1;
+  }
+}
+
+static void write_nest(pb_pixels* p, int n) {
+  int y = pb_program_stored(p->program, n);
+  if (p->nests[n].kind == PB_PIXELS_CONVOLUTION)
+    write_convolution(p, n);
+  else if (pixels_of(p, y) == 1)
+    (void)add_nest(p, &p->program->nests[n], p->program->value_of[n]);
+  else if (p->nests[n].kind == PB_PIXELS_PAD)
+    write_pad(p, n);
+  else
+    write_along(p, n);
+}
+
+enum { MOST_NESTS = 5 }; // that one becomes
+
+void pb__pixels_write(pb_pixels* p) {
+  size_t room = (size_t)p->program->nest_count * MOST_NESTS + 1;
+  p->to = *p->program;
+  p->to.nests = pb_alloc_raw(&p->unit->pass, room * sizeof *p->to.nests);
+  p->to.value_of = pb_alloc_array(&p->unit->pass, room, sizeof *p->to.value_of);
+  p->to.nest_count = 0;
+  find_borders(p);
+  for (int n = 0; n < p->program->nest_count; ++n) write_nest(p, n);
+  int values = p->program->value_count;
+  int64_t(*shapes)[PB_NEST_RANK] = pb_alloc_array(&p->unit->pass, (size_t)values + 1, sizeof *shapes);
+  for (int v = 0; v < values; ++v) shape_of(p, v, shapes[v]);
+  for (int v = 0; v < values; ++v) memcpy(p->to.values[v].shape, shapes[v], sizeof *shapes);
+  pb_program_index(&p->to, &p->unit->pass);
+}
