@@ -5,7 +5,7 @@
 
 // A class's pixels are chosen as long as that makes it cheaper, at most so many times; more than so many rows of lanes
 // of one tensor are not tried.
-enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2 };
+enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2, GAPS = 16 };
 
 static const int64_t IMPOSSIBLE = (int64_t)1 << 40;
 
@@ -37,15 +37,21 @@ static int64_t rows_apart(const pb_pixels* p, int n) {
   return rows;
 }
 
+// Cycles of so many rows, of as many at a time as one command takes.
 static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
   int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
+  int along = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
-    extent[d] = insn->dims[d].max;
-    if (roles->role[d] != PB_ROLE_M || insn->dims[d].min == insn->dims[d].max) continue;
-    pieces = blocks_of(rows, insn->dims[d].max);
-    extent[d] = blocks_of(rows, pieces);
+    const pb_dim* dim = &insn->dims[d];
+    extent[d] = dim->min > 1 ? dim->min : 1;
+    if (roles->role[d] != PB_ROLE_M || dim->min == dim->max) continue;
+    if (along < 0 || dim->max > insn->dims[along].max) along = d;
   }
-  return pb_cycles(insn, extent) * pieces;
+  if (along >= 0) {
+    pieces = blocks_of(rows, insn->dims[along].max);
+    extent[along] = blocks_of(rows, pieces);
+  }
+  return pb_cycles(insn, extent) * (along < 0 ? rows : pieces);
 }
 
 // Products, and what brings their weights.
@@ -111,11 +117,19 @@ int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* ou
   for (int64_t side = 1; side <= MOST_SIDE; ++side) {
     if (!pb__pixels_blocks(p, n, side, &blocks)) continue;
     int64_t price = price_of_blocks(p, n, &blocks);
+    if (side > 1) price += price / GAPS; // their sums lie between each other's
     if (price >= best) continue;
     best = price;
     *out = blocks;
   }
   return best;
+}
+
+// Whether a nest that reads a row of lanes at a time reads no whole number of the rows that it writes.
+static bool cuts_rows(const pb_pixels* p, int n) {
+  const int* value_of = p->program->value_of[n];
+  if (p->nests[n].kind != PB_PIXELS_ALONG || p->program->nests[n].access_count != 2) return false;
+  return pb__pixels_class(p, value_of[0])->pixels % pb__pixels_class(p, value_of[1])->pixels != 0;
 }
 
 int64_t pb__pixels_price(const pb_pixels* p) {
@@ -125,6 +139,7 @@ int64_t pb__pixels_price(const pb_pixels* p) {
     bool along = p->nests[n].kind == PB_PIXELS_ALONG || p->nests[n].kind == PB_PIXELS_PARTS;
     if (along && p->program->nests[n].access_count > 1) price += rows_along(p, n);
     if (p->nests[n].kind == PB_PIXELS_PARTS && ends_inside_a_row(p, n)) price += IMPOSSIBLE;
+    if (cuts_rows(p, n)) price += IMPOSSIBLE;
     if (p->nests[n].kind == PB_PIXELS_OTHER) price += rows_apart(p, n);
   }
   return price;

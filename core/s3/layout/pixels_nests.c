@@ -166,6 +166,7 @@ static void read_nest(pb_pixels* p, int n) {
   } else if (is_convolution(p, n, nest)) {
     return;
   } else if (is_along(p, n, nest)) {
+    if (p->program->nests[n].reduce != PB_SET && p->program->nests[n].access_count == 2) return;
     for (int a = 0; a < p->program->nests[n].access_count; ++a)
       if (p->program->values[value_of[a]].kind != PB_VALUE_CONST) join(p, y, value_of[a]);
   } else if (is_of_parts(p, n, nest)) {
