@@ -265,10 +265,13 @@ def pixels(g, channels, kernel, stride, dilation, pads):
     g.output(g.conv(y, 24, 1, strides=[1, 4]))
 
 
-@case("pixels_image")
-def pixels_image(g):
-    """Blocks of pixels side by side, of windows that are gathered."""
-    g.output(g.conv(g.conv(g.input(1, 3, 56, 224), 64, 7, strides=[2, 2], pads=[3] * 4, act="relu"), 24, 1, strides=[1, 4]))
+@family("pixels_image", (False,), (True,))
+def pixels_image(g, pool):
+    """Of windows that are gathered more pixels in a row, or blocks side by side; a pool takes some of such a row at a time."""
+    y = g.conv(g.input(4, 3, 24, 224), 64, 7, strides=[2, 2], pads=[3] * 4, act="relu")
+    if pool:
+        y = g.conv(g.op("MaxPool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 64, 3, pads=[1] * 4)
+    g.output(g.conv(y, 24, 1, strides=[1, 4]))
 
 
 @family("pixels_pool", ((3, 3), (2, 2), (1, 1, 1, 1)), ((2, 2), (2, 2), (0, 0, 0, 0)), ((1, 4), (1, 2), (0, 2, 0, 0)), ((3, 2), (1, 1), (0, 0, 2, 1)))

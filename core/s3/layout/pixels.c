@@ -10,8 +10,9 @@
 // channel to channel alike (residuals, codes made of sums) stays as it is, constants by channel repeated for each
 // pixel. Borders are whole blocks. A convolution whose pixels step by two takes twice as many pixels in a row of x as
 // in one of its results, or the same number in two steps. Where windows of an image are gathered two such blocks may be
-// made side by side, since longer runs of the image bring more pixels. Of floats no pixels are put together: zeros do
-// not keep infinity apart.
+// made side by side, since longer runs of the image bring more pixels. A sum or a maximum over lines may read more
+// pixels in a row than it writes, a part of such a row at a time. Of floats no pixels are put together: zeros do not
+// keep infinity apart.
 //
 // Where that begins and ends is chosen by what the description says it takes (pixels_cost.c).
 #include "core/s3/layout/pixels.h"

@@ -26,16 +26,19 @@ typedef struct pb_pixels_nest {
   int o, s, part;             // a convolution's results and the columns of its window; PARTS: from part to part
   int64_t step, apart, first; // pixel w of the results and column s read pixel step * w + apart * s + first of x
   int64_t taps;               // columns of the window
+  int seen;                   // the last turn that looked at it
 } pb_pixels_nest;
 
 // A value. Values that go along with each other have the same number of pixels in a row: they are one class.
 typedef struct pb_pixels_value {
-  int parent;     // of the class, itself: the class's first
-  bool pinned;    // of the class: a pixel a row
-  int64_t width;  // of the class: pixels of a line, without padding
-  int64_t pixels; // of the class, once chosen: so many in a row
-  int64_t parts;  // its channels are those of so many tensors behind each other
-  bool padded;    // a copy with a border, as `pad` says
+  int parent;       // of the class, itself: the class's first
+  int next;         // the next one of the class, -1: none
+  bool pinned;      // of the class: a pixel a row
+  int64_t width;    // of the class: pixels of a line, without padding
+  int64_t pixels;   // of the class, once chosen: so many in a row
+  int64_t channels; // of the class: the fewest that any has
+  int64_t parts;    // its channels are those of so many tensors behind each other
+  bool padded;      // a copy with a border, as `pad` says
   pb_pad pad;
   int source;             // what is copied
   int64_t before, behind; // padded: blocks of pixels around a line, once chosen
@@ -46,7 +49,7 @@ typedef struct pb_pixels {
   pb_program* program;
   pb_program to; // what is written
   int64_t lanes;
-  int arguments;
+  int arguments, turn;
   pb_pixels_nest* nests;
   pb_pixels_value* values;
 } pb_pixels;

@@ -5,7 +5,7 @@
 
 // A class's pixels are chosen as long as that makes it cheaper, at most so many times; more than so many rows of lanes
 // of one tensor are not tried.
-enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2 };
+enum { MOST_TURNS = 8, MOST_ROWS = 4, MOST_SIDE = 2, GAPS = 16 };
 
 static const int64_t IMPOSSIBLE = (int64_t)1 << 40;
 
@@ -37,15 +37,21 @@ static int64_t rows_apart(const pb_pixels* p, int n) {
   return rows;
 }
 
+// Cycles of so many rows, of as many at a time as one command takes.
 static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
   int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
+  int along = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
-    extent[d] = insn->dims[d].max;
-    if (roles->role[d] != PB_ROLE_M || insn->dims[d].min == insn->dims[d].max) continue;
-    pieces = blocks_of(rows, insn->dims[d].max);
-    extent[d] = blocks_of(rows, pieces);
+    const pb_dim* dim = &insn->dims[d];
+    extent[d] = dim->min > 1 ? dim->min : 1;
+    if (roles->role[d] != PB_ROLE_M || dim->min == dim->max) continue;
+    if (along < 0 || dim->max > insn->dims[along].max) along = d;
   }
-  return pb_cycles(insn, extent) * pieces;
+  if (along >= 0) {
+    pieces = blocks_of(rows, insn->dims[along].max);
+    extent[along] = blocks_of(rows, pieces);
+  }
+  return pb_cycles(insn, extent) * (along < 0 ? rows : pieces);
 }
 
 // Products, and what brings their weights.
@@ -111,6 +117,7 @@ int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* ou
   for (int64_t side = 1; side <= MOST_SIDE; ++side) {
     if (!pb__pixels_blocks(p, n, side, &blocks)) continue;
     int64_t price = price_of_blocks(p, n, &blocks);
+    if (side > 1) price += price / GAPS; // their sums lie between each other's
     if (price >= best) continue;
     best = price;
     *out = blocks;
@@ -118,77 +125,101 @@ int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* ou
   return best;
 }
 
+// Whether a nest that reads a row of lanes at a time reads no whole number of the rows that it writes.
+static bool cuts_rows(const pb_pixels* p, int n) {
+  const int* value_of = p->program->value_of[n];
+  if (p->nests[n].kind != PB_PIXELS_ALONG || p->program->nests[n].access_count != 2) return false;
+  return pb__pixels_class(p, value_of[0])->pixels % pb__pixels_class(p, value_of[1])->pixels != 0;
+}
+
+static int64_t price_of_nest(const pb_pixels* p, int n) {
+  bool of_parts = p->nests[n].kind == PB_PIXELS_PARTS, along = p->nests[n].kind == PB_PIXELS_ALONG || of_parts;
+  if (p->nests[n].kind == PB_PIXELS_CONVOLUTION) return pb__pixels_choose_blocks(p, n, &(pb_pixels_blocks){0});
+  if (p->nests[n].kind == PB_PIXELS_OTHER) return rows_apart(p, n);
+  if ((of_parts && ends_inside_a_row(p, n)) || cuts_rows(p, n)) return IMPOSSIBLE;
+  return along && p->program->nests[n].access_count > 1 ? rows_along(p, n) : 0;
+}
+
 int64_t pb__pixels_price(const pb_pixels* p) {
   int64_t price = 0;
-  for (int n = 0; n < p->program->nest_count; ++n) {
-    if (p->nests[n].kind == PB_PIXELS_CONVOLUTION) price += pb__pixels_choose_blocks(p, n, &(pb_pixels_blocks){0});
-    bool along = p->nests[n].kind == PB_PIXELS_ALONG || p->nests[n].kind == PB_PIXELS_PARTS;
-    if (along && p->program->nests[n].access_count > 1) price += rows_along(p, n);
-    if (p->nests[n].kind == PB_PIXELS_PARTS && ends_inside_a_row(p, n)) price += IMPOSSIBLE;
-    if (p->nests[n].kind == PB_PIXELS_OTHER) price += rows_apart(p, n);
-  }
+  for (int n = 0; n < p->program->nest_count; ++n) price += price_of_nest(p, n);
   return price;
 }
 
-// The fewest channels of any of the class's tensors.
-static int64_t fewest_channels(const pb_pixels* p, const pb_pixels_value* class) {
-  int64_t fewest = 0;
-  for (int v = 0; v < p->program->value_count; ++v)
-    if (pb__pixels_class(p, v) == class && (!fewest || channels_of(p, v) < fewest)) fewest = channels_of(p, v);
-  return fewest;
+// What the nests that touch the class take: all that its pixels change.
+static int64_t price_near(pb_pixels* p, const pb_pixels_value* class) {
+  int64_t price = 0;
+  ++p->turn;
+  for (int v = class->parent; v >= 0; v = p->values[v].next)
+    PB_FOR_USES (n, p->program, v) {
+      if (p->nests[n].seen == p->turn) continue;
+      p->nests[n].seen = p->turn;
+      price += price_of_nest(p, n);
+    }
+  return price;
 }
 
-// Where to begin: as many pixels as fill a row; or as many as those that most do in any class of as wide lines, since
-// convolutions that step by one pixel keep the number.
-static void fill_rows(pb_pixels* p, bool by_width) {
+// Where to begin: as many pixels as fill a row. Returns whether that are several anywhere.
+static bool fill_rows(pb_pixels* p) {
+  bool any = false;
   for (int v = 0; v < p->program->value_count; ++v) {
     pb_pixels_value* class = &p->values[v];
     if (class->parent != v || class->pinned) continue;
-    int64_t channels = fewest_channels(p, class);
     class->pixels = 1;
-    for (int64_t k = 2; k <= class->width && k * channels <= p->lanes; ++k)
+    for (int64_t k = 2; k <= class->width && k * class->channels <= p->lanes; ++k)
       if (class->width % k == 0) class->pixels = k;
+    any |= class->pixels > 1;
   }
-  for (int v = 0; by_width && v < p->program->value_count; ++v)
-    for (int u = 0; u < p->program->value_count; ++u) {
-      pb_pixels_value *to = &p->values[v], *from = &p->values[u];
-      bool both = to->parent == v && from->parent == u && !to->pinned && !from->pinned;
-      if (both && to->width == from->width && from->pixels > to->pixels) to->pixels = from->pixels;
+  return any;
+}
+
+// Or as many as in any class of as wide lines, since convolutions that step by one pixel keep the number.
+static void spread_by_width(pb_pixels* p) {
+  int64_t widest = 0;
+  for (int v = 0; v < p->program->value_count; ++v)
+    if (!p->values[v].pinned && p->values[v].width > widest) widest = p->values[v].width;
+  int64_t* most = PB_NEW_ARRAY(&p->unit->pass, int64_t, (size_t)widest + 1);
+  for (int pass = 0; pass < 2; ++pass)
+    for (int v = 0; v < p->program->value_count; ++v) {
+      pb_pixels_value* class = &p->values[v];
+      if (class->parent != v || class->pinned) continue;
+      if (class->pixels > most[class->width]) most[class->width] = class->pixels;
+      if (pass) class->pixels = most[class->width];
     }
 }
 
-static bool improve(pb_pixels* p, pb_pixels_value* class, int64_t* best) {
-  int64_t kept = class->pixels, before = *best, channels = fewest_channels(p, class);
-  for (int64_t k = 1; k <= class->width && k * channels <= MOST_ROWS * p->lanes; ++k) {
+static int64_t improve(pb_pixels* p, pb_pixels_value* class) {
+  int64_t kept = class->pixels, before = price_near(p, class), best = before;
+  for (int64_t k = 1; k <= class->width && k * class->channels <= MOST_ROWS * p->lanes; ++k) {
     if (class->width % k) continue;
     class->pixels = k;
-    int64_t price = pb__pixels_price(p);
-    if (price >= *best) continue;
-    *best = price;
+    int64_t price = price_near(p, class);
+    if (price >= best) continue;
+    best = price;
     kept = k;
   }
   class->pixels = kept;
-  return *best < before;
+  return before - best;
 }
 
 // Class by class, from where it is begun on. Returns what all of it takes then.
 static int64_t descend(pb_pixels* p) {
-  int64_t best = pb__pixels_price(p);
-  bool more = true;
-  for (int turn = 0; more && turn < MOST_TURNS; ++turn) {
-    more = false;
+  int64_t gained = 1;
+  for (int turn = 0; gained && turn < MOST_TURNS; ++turn) {
+    gained = 0;
     for (int v = 0; v < p->program->value_count; ++v)
-      if (p->values[v].parent == v && !p->values[v].pinned) more |= improve(p, &p->values[v], &best);
+      if (p->values[v].parent == v && !p->values[v].pinned) gained += improve(p, &p->values[v]);
   }
-  return best;
+  return pb__pixels_price(p);
 }
 
 int64_t pb__pixels_choose(pb_pixels* p) {
-  fill_rows(p, false);
+  if (!fill_rows(p)) return pb__pixels_price(p);
   int64_t best = descend(p);
   int64_t* first = PB_NEW_ARRAY(&p->unit->pass, int64_t, (size_t)p->program->value_count + 1);
   for (int v = 0; v < p->program->value_count; ++v) first[v] = p->values[v].pixels;
-  fill_rows(p, true);
+  (void)fill_rows(p);
+  spread_by_width(p);
   int64_t other = descend(p);
   for (int v = 0; other >= best && v < p->program->value_count; ++v) p->values[v].pixels = first[v];
   return other < best ? other : best;

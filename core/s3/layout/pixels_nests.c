@@ -166,6 +166,7 @@ static void read_nest(pb_pixels* p, int n) {
   } else if (is_convolution(p, n, nest)) {
     return;
   } else if (is_along(p, n, nest)) {
+    if (p->program->nests[n].reduce != PB_SET && p->program->nests[n].access_count == 2) return;
     for (int a = 0; a < p->program->nests[n].access_count; ++a)
       if (p->program->values[value_of[a]].kind != PB_VALUE_CONST) join(p, y, value_of[a]);
   } else if (is_of_parts(p, n, nest)) {
@@ -174,6 +175,20 @@ static void read_nest(pb_pixels* p, int n) {
   } else {
     nest->kind = PB_PIXELS_OTHER;
     pin(p, n);
+  }
+}
+
+// The members of each class behind its first, all of which name that one from now on.
+static void list_classes(pb_pixels* p) {
+  for (int v = p->program->value_count - 1; v >= 0; --v) {
+    pb_pixels_value* class = pb__pixels_class(p, v), *value = &p->values[v];
+    int64_t channels = p->program->values[v].shape[1] / value->parts;
+    if (is_image(&p->program->values[v]) && (!class->channels || channels < class->channels))
+      class->channels = channels;
+    value->parent = (int)(class - p->values);
+    if (value == class) continue;
+    value->next = class->next;
+    class->next = v;
   }
 }
 
@@ -186,6 +201,7 @@ void pb__pixels_read(pb_pixels* p) {
     pb_pixels_value* value = &p->values[v];
     const pb_value* of = &program->values[v];
     value->parent = v;
+    value->next = -1;
     value->pixels = value->parts = 1;
     value->pinned = of->kind != PB_VALUE_LOCAL || !is_image(of);
     if (is_image(of) && !value->padded) value->width = of->shape[3];
@@ -197,4 +213,5 @@ void pb__pixels_read(pb_pixels* p) {
       if (parts > 1 && program->values[program->value_of[n][a]].kind != PB_VALUE_CONST)
         p->values[program->value_of[n][a]].parts = parts;
   }
+  list_classes(p);
 }

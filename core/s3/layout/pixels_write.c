@@ -42,6 +42,14 @@ static void drop_single_dims(pb_nest* nest) {
     if (nest->extent[d] == 1) pb_nest_remove_dim(nest, d);
 }
 
+static int add_dim(pb_nest* nest, int64_t extent) {
+  int d = nest->dim_count++;
+  nest->extent[d] = extent;
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
+  return d;
+}
+
 // ---- along ----
 
 // A number for each channel of each pixel, of each part.
@@ -63,6 +71,19 @@ static int repeat(pb_pixels* p, int v, const pb_access* access, int c, int64_t p
   return add_constant(p, &from, access->rank, shape, data);
 }
 
+// What reads more pixels in a row than it writes takes one row of the latter after the other.
+static void regroup(const pb_pixels* p, int n, pb_nest* nest) {
+  const pb_pixels_nest* is = &p->nests[n];
+  const int* value_of = p->program->value_of[n];
+  int64_t groups = nest->reduce == PB_SET ? 1 : pixels_of(p, value_of[0]) / pixels_of(p, value_of[1]);
+  if (groups == 1) return;
+  int group = add_dim(nest, groups);
+  nest->extent[is->w] /= groups;
+  nest->access[0].index[1].coef[group] = nest->extent[is->c];
+  nest->access[1].index[3].coef[is->w] = groups;
+  nest->access[1].index[3].coef[group] = 1;
+}
+
 static void write_along(pb_pixels* p, int n) {
   const pb_pixels_nest* is = &p->nests[n];
   int y = pb_program_stored(p->program, n), value_of[PB_NEST_ACCESSES];
@@ -77,6 +98,7 @@ static void write_along(pb_pixels* p, int n) {
   nest.extent[is->c] *= pixels;
   nest.extent[is->w] /= pixels;
   if (is->kind == PB_PIXELS_PARTS) nest.access[0].index[1].coef[is->part] *= pixels;
+  if (is->kind == PB_PIXELS_ALONG) regroup(p, n, &nest);
   drop_single_dims(&nest);
   (void)add_nest(p, &nest, value_of);
 }
@@ -104,14 +126,6 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
                 source[((o * ins + c) * lines + r) * taps + s];
       }
   return add_constant(p, &from, 4, shape, data);
-}
-
-static int add_dim(pb_nest* nest, int64_t extent) {
-  int d = nest->dim_count++;
-  nest->extent[d] = extent;
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
-  return d;
 }
 
 void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,
@@ -227,7 +241,7 @@ static void write_nest(pb_pixels* p, int n) {
   int y = pb_program_stored(p->program, n);
   if (p->nests[n].kind == PB_PIXELS_CONVOLUTION)
     write_convolution(p, n);
-  else if (pixels_of(p, y) == 1)
+  else if (pixels_of(p, y) == 1 && pixels_of(p, p->program->value_of[n][0]) == 1)
     (void)add_nest(p, &p->program->nests[n], p->program->value_of[n]);
   else if (p->nests[n].kind == PB_PIXELS_PAD)
     write_pad(p, n);

@@ -366,6 +366,8 @@ static void plan_blocks(pb_planner* p) {
     repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
                !pb_access_uses(&main->access[a], dims[at - 1]);
   if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled, 1);
+  // several images for each of a producer's weights
+  if (p->group->producer && count > 2 && y->index[0].coef[dims[0]]) plan_rows(p, NULL, 0, dims[0], 1);
   if (!p->result->found && at + 1 < count)
     plan_rows(p, dims, at + 1, dims[at + 1], 1); // a row is too long: parts of one
 }
