@@ -37,9 +37,10 @@ static void reshape(const pb_pixels* p, int n, pb_nest* nest) {
   }
 }
 
-static void drop_single_dims(pb_nest* nest) {
+// But for a convolution's channels, which `layout` finds by the dims that walk them, if it is one as well.
+static void drop_single_dims(pb_nest* nest, int of_x, int of_y) {
   for (int d = nest->dim_count - 1; d >= 0; --d)
-    if (nest->extent[d] == 1) pb_nest_remove_dim(nest, d);
+    if (nest->extent[d] == 1 && d != of_x && d != of_y) pb_nest_remove_dim(nest, d);
 }
 
 static int add_dim(pb_nest* nest, int64_t extent) {
@@ -99,7 +100,7 @@ static void write_along(pb_pixels* p, int n) {
   nest.extent[is->w] /= pixels;
   if (is->kind == PB_PIXELS_PARTS) nest.access[0].index[1].coef[is->part] *= pixels;
   if (is->kind == PB_PIXELS_ALONG) regroup(p, n, &nest);
-  drop_single_dims(&nest);
+  drop_single_dims(&nest, -1, -1);
   (void)add_nest(p, &nest, value_of);
 }
 
@@ -172,7 +173,7 @@ static void write_convolution(pb_pixels* p, int n) {
   nest.access[is->roles.x].index[3].cst += p->values[x].before;
   shape_of(p, x, nest.access[is->roles.x].shape);
   shape_of(p, y, nest.access[is->roles.y].shape);
-  drop_single_dims(&nest);
+  drop_single_dims(&nest, is->c, is->o);
   (void)add_nest(p, &nest, value_of);
 }
 
