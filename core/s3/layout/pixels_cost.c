@@ -125,11 +125,13 @@ int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* ou
   return best;
 }
 
-// Whether a nest that reads a row of lanes at a time reads no whole number of the rows that it writes.
+// Whether a nest that reads rows of lanes reads no whole number of the rows that it writes, or parts of one.
 static bool cuts_rows(const pb_pixels* p, int n) {
   const int* value_of = p->program->value_of[n];
-  if (p->nests[n].kind != PB_PIXELS_ALONG || p->program->nests[n].access_count != 2) return false;
-  return pb__pixels_class(p, value_of[0])->pixels % pb__pixels_class(p, value_of[1])->pixels != 0;
+  const pb_nest* nest = &p->program->nests[n];
+  if (p->nests[n].kind != PB_PIXELS_ALONG || nest->access_count != 2) return false;
+  int64_t read = pb__pixels_class(p, value_of[0])->pixels, written = pb__pixels_class(p, value_of[1])->pixels;
+  return read % written != 0 || (read > written && written * nest->extent[p->nests[n].c] % p->lanes != 0);
 }
 
 static int64_t price_of_nest(const pb_pixels* p, int n) {

@@ -91,7 +91,7 @@ static pb_access walk(const pb_pixels* p, int v, const int64_t* low, const int64
     int64_t from = low ? low[r] : 0, extent = (high ? high[r] : access.shape[r]) - from;
     access.index[r].cst = from;
     dims[r] = -1;
-    if (extent == 1) continue;
+    if (extent == 1 && r != 1) continue; // `layout` finds channels by the dim that walks them, also one
     dims[r] = nest->dim_count;
     access.index[r].coef[nest->dim_count] = 1;
     nest->extent[nest->dim_count++] = extent;
