@@ -282,6 +282,17 @@ def pixels_pool(g, kernel, strides, pads):
     g.output(g.conv(g.conv(y, 64, 3, pads=[1] * 4), 24, 1, strides=[1, 4]))
 
 
+@case("pixels_of_one_channel")
+def pixels_of_one_channel(g):
+    """Windows of lines of one channel: of means twice, of largest elements that lie apart, and of what a convolution makes."""
+    x = g.input(1, 1, 14, 11)
+    y = g.op("AveragePool", x, scale=0.5, kernel_shape=[3, 3], strides=[2, 1], pads=[0, 1, 0, 0], count_include_pad=1)
+    g.output(g.op("AveragePool", y, scale=0.5, kernel_shape=[2, 5], strides=[1, 2], pads=[0, 0, 0, 3], count_include_pad=1))
+    g.output(g.op("MaxPool", x, kernel_shape=[5, 3], strides=[2, 1], dilations=[2, 1], pads=[2, 2, 2, 0]))
+    y = g.op("MaxPool", g.conv(g.input(1, 8, 23, 8), 1, 3, strides=[2, 2], pads=[2, 1, 2, 4]), kernel_shape=[2, 1])
+    g.output(g.op("Reshape", y, extra=[g.const(np.array([1, -1], np.int64))]))
+
+
 # ---- operators ----
 
 
