@@ -102,6 +102,10 @@ def torch_call(feeds, form, threads):
     return call
 
 
+def shown(ms):
+    return f"{ms:.2f}" if ms >= 0.1 else f"{ms:.3f}"
+
+
 def measure(args, folder, length, size, form):
     path, engine = f"{folder}/m.onnx", f"{folder}/m.pbe"
     feeds = model(path, length, size, form)
@@ -122,8 +126,8 @@ def measure(args, folder, length, size, form):
         assert error < 1e-4, f"{form} {length} {size}: off by {error}"
         ms = {n: float(np.min(r) if args.best else np.median(r)) for n, r in rounds.items()}
         best = min(m for n, m in ms.items() if n != "pb")
-        peers_ms = " | ".join(f"{ms[n]:.2f}" for n in peers)
-        print(f"| {form} | {length} | {size} | {threads} | {ms['pb']:.2f} | {peers_ms} | {best / ms['pb']:.2f} | "
+        peers_ms = " | ".join(shown(ms[n]) for n in peers)
+        print(f"| {form} | {length} | {size} | {threads} | {shown(ms['pb'])} | {peers_ms} | {best / ms['pb']:.2f} | "
               f"{arena / threads:.1f} |", flush=True)
 
 

@@ -38,9 +38,10 @@ def masks():
     i, j = at(160, 208)
     yield "finite", 2, 160, 208, 32, added(j <= i, -1e4), True
     yield "distances", 1, 160, 208, 64, np.where(j <= i, np.float32(-0.05) * (i - j), -np.inf).astype(np.float32), True
+    i, j = at(256, 256)
     row = added(j <= i, LOWEST)
     row[50] = LOWEST  # its probabilities are all the same
-    yield "row", 1, 160, 208, 64, row, True
+    yield "row", 2, 256, 256, 64, row, True
     i, j = at(128, 128)
     row = added(j <= i, -np.inf)
     row[50] = -np.inf  # it is NaN
@@ -108,12 +109,21 @@ def ran(args, folder, engine, inputs):
     return np.load(f"{folder}/y.npy").view(np.int32)
 
 
+def predicted(args, model, target):
+    """Cycles of the whole, and how many kernels are not expected to run."""
+    text = tools.run([f"{args.bin}/pbc", model, f"--target={target}", "--explain"])
+    return int(text.split(" cycles predicted")[0].split()[-1]), text.count("only where a guard says so")
+
+
 def check(args, folder, rng, target, name, heads, rows, keys, size, mask, leaves_out):
     for constant in True, False:
         model(f"{folder}/{constant}.onnx", heads, rows, keys, size, mask, constant)
         tools.run([f"{args.bin}/pbc", f"{folder}/{constant}.onnx", f"--target={target}", "-o", f"{folder}/{constant}.pbe"])
     text = tools.run([f"{args.bin}/pbc", f"{folder}/True.onnx", f"--target={target}", "--emit=outline"])
     failed = [] if ("pb.blocks" in text) == leaves_out else ["blocks are left out" if "pb.blocks" in text else "no block is left out"]
+    some, guarded = predicted(args, f"{folder}/True.onnx", target)
+    if leaves_out and (some >= predicted(args, f"{folder}/False.onnx", target)[0] or guarded != 1):
+        failed.append(f"{some} cycles are predicted, and {guarded} kernels are guarded")
     for what, inputs in feeds(rng, heads, rows, keys, size) if tools.runs_here(args.bin, target) else ():
         known = ran(args, folder, f"{folder}/True.pbe", inputs)
         unknown = ran(args, folder, f"{folder}/False.pbe", {**inputs, "mask": mask[None, None]})

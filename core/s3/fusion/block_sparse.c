@@ -12,7 +12,9 @@
 enum {
   MOST_ELEMENTS = 1 << 24, // of a mask that is looked at
   MOST_OTHERS = 4096,      // of other constants
-  LEAST_ROWS = 32,         // of a block
+  KNOWN_SCORES = 4096,
+  SAMPLED_ROWS = 16,
+  LEAST_ROWS = 32, // of a block
   ROW_STEP = 16,
   LEAST_GAIN = 20 // a part of the work that more blocks are to leave out
 };
@@ -238,13 +240,17 @@ typedef struct ends {
   int64_t first, end;
 } ends;
 
-// The mask's numbers: few differ, so what the last one came to serves the next.
+// What a number of the mask came to.
+typedef struct known_score {
+  pb_interval mask, score;
+} known_score;
+
+// The mask's numbers, of which few differ.
 typedef struct masks {
   const void* data;
   pb_type type;
   int64_t offset, by_row, by_key, by_lane, unit;
-  pb_interval last, score;
-  bool known;
+  known_score* known; // by the number's bits
 } masks;
 
 static masks masks_of(const reader* r) {
@@ -258,7 +264,8 @@ static masks masks_of(const reader* r) {
                  .by_row = pb_access_stride(access, r->s->stages->dim[r->mask_nest][r->s->blocks.row]),
                  .by_key = pb_access_stride(access, r->s->blocks.keys.dim[r->mask_nest]),
                  .by_lane = lane >= 0 ? pb_access_stride(access, lane) : 0,
-                 .unit = r->s->blocks.keys.unit[r->mask_nest]};
+                 .unit = r->s->blocks.keys.unit[r->mask_nest],
+                 .known = PB_NEW_ARRAY(r->arena, known_score, KNOWN_SCORES)};
 }
 
 static pb_interval mask_at(const masks* m, int64_t row, int64_t key) {
@@ -273,11 +280,13 @@ static bool same(const pb_interval* a, const pb_interval* b) {
 // Scores with the mask, before the maximum is taken.
 static const pb_interval* score_at(reader* r, masks* m, int64_t row, int64_t key) {
   pb_interval mask = mask_at(m, row, key);
-  if (m->known && same(&mask, &m->last)) return &m->score;
-  m->known = true;
-  m->last = mask;
-  (void)follow_all(r, &mask, NULL, &m->score);
-  return &m->score;
+  uint32_t bits;
+  memcpy(&bits, &mask.low, sizeof bits);
+  known_score* known = &m->known[(bits * 2654435761U >> 16 ^ (uint32_t)mask.integer) % KNOWN_SCORES];
+  if (known->score.kind == PB_BOUNDED && same(&mask, &known->mask)) return &known->score;
+  known->mask = mask;
+  (void)follow_all(r, &mask, NULL, &known->score);
+  return &known->score;
 }
 
 // The least that the row's maximum can be; false: it is not known.
@@ -292,21 +301,37 @@ static bool row_bounds(reader* r, masks* m, int64_t row, pb_interval* bounds) {
   return isfinite(bounds->low);
 }
 
+// The first key, by steps of 1 or -1, that counts for the row.
+static int64_t first_that_counts(reader* r, const masks* m, int64_t row, const pb_interval* bounds, int64_t step) {
+  pb_interval last = {.kind = PB_FACTOR}, unused;
+  int64_t keys = r->s->blocks.keys.keys, key = step > 0 ? 0 : keys - 1;
+  for (; key >= 0 && key < keys; key += step) {
+    pb_interval mask = mask_at(m, row, key);
+    if (!same(&mask, &last) && !follow_all(r, &mask, bounds, &unused)) break;
+    last = mask;
+  }
+  return key;
+}
+
 // Keys from the first to the last that counts for the row. false: it has no maximum that is a number, or none is known.
 static bool ends_of(reader* r, masks* m, int64_t row, ends* of) {
-  pb_interval bounds, last = {.kind = PB_FACTOR}, unused;
-  bool counts = true;
-  *of = (ends){.first = r->s->blocks.keys.keys, .end = 0};
+  pb_interval bounds;
   if (!row_bounds(r, m, row, &bounds)) return false;
-  for (int64_t k = 0; k < r->s->blocks.keys.keys; ++k) {
-    pb_interval mask = mask_at(m, row, k);
-    if (!same(&mask, &last)) counts = !follow_all(r, &mask, &bounds, &unused);
-    last = mask;
-    if (!counts) continue;
-    if (k < of->first) of->first = k;
-    of->end = k + 1;
+  of->first = first_that_counts(r, m, row, &bounds, 1);
+  of->end = first_that_counts(r, m, row, &bounds, -1) + 1;
+  return of->first < of->end;
+}
+
+// Of all rows. false: of some it is not known, or of those that are looked at first all keys count.
+static bool find_ends(reader* r, int64_t count, ends* rows) {
+  masks m = masks_of(r);
+  bool known = m.data != NULL, any = false;
+  for (int64_t row = 0; row < count && known; row += count / SAMPLED_ROWS + 1) {
+    known = ends_of(r, &m, row, &rows[row]);
+    any |= known && (rows[row].first > 0 || rows[row].end < r->s->blocks.keys.keys);
   }
-  return of->end > 0;
+  for (int64_t row = 0; row < count && known && any; ++row) known = ends_of(r, &m, row, &rows[row]);
+  return known && any;
 }
 
 // Blocks of so many rows; those that take the same keys are one. Returns rows times keys of all. The last ones of a
@@ -390,11 +415,8 @@ bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* aren
   int64_t count = stages->extent[found->blocks.row];
   ends* rows = PB_NEW_ARRAY(arena, ends, (size_t)count + 1);
   for (size_t k = 0; k < sizeof magnitudes / sizeof *magnitudes; ++k) {
-    masks m = masks_of(&r);
-    bool known = m.data != NULL;
     found->bound = ldexpf(1, magnitudes[k]);
-    for (int64_t row = 0; row < count && known; ++row) known = ends_of(&r, &m, row, &rows[row]);
-    if (known && choose(&r, rows, count)) return found->value >= 0;
+    if (find_ends(&r, count, rows) && choose(&r, rows, count)) return found->value >= 0;
   }
   return false;
 }
