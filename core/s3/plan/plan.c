@@ -171,17 +171,30 @@ static void contraction_copies(pb_planner* p, const shape_of* s, pb_plan* plan) 
     contraction_weights(p, s, plan);
 }
 
-// Several images for each of the weights, where all rows of so many fit: with results in one copy twice as many, which
-// wait for those before them to be taken.
-static void plan_images(pb_planner* p, const shape_of* s) {
+// What a plan that may wait more than is known has to gain: one part of so many.
+enum { MUCH = 8 };
+
+// Several images for each of the weights, where all rows of so many fit.
+static void plan_images(pb_planner* p, const shape_of* s, int results) {
   int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
-  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p)))
-    for (int results = 2; results >= 1; --results) {
-      pb_plan plan = begin(p, 2);
-      plan.result_depth = results;
-      add_band(p, &plan, s->rows[0], step);
-      contraction_copies(p, s, &plan);
-    }
+  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
+    pb_plan plan = begin(p, 2);
+    plan.result_depth = results;
+    add_band(p, &plan, s->rows[0], step);
+    contraction_copies(p, s, &plan);
+  }
+}
+
+// With results in one copy, of twice as many images. What takes them then waits more than the model of cost knows: it
+// has to gain much.
+static void plan_more_images(pb_planner* p, const shape_of* s) {
+  pb_arena scratch = {0};
+  pb_planner more = *p;
+  more.result = PB_NEW(&scratch, pb_found);
+  plan_images(&more, s, 1);
+  int64_t best = p->result->found ? pb_plan_price(&p->result->stages[0]) : INT64_MAX;
+  if (more.result->found && pb_plan_price(&more.result->stages[0]) < best - best / MUCH) *p->result = *more.result;
+  pb_arena_free(&scratch);
 }
 
 static void contraction_rows(pb_planner* p, const shape_of* s) {
@@ -203,7 +216,8 @@ static void contraction_rows(pb_planner* p, const shape_of* s) {
     if (found && i < inner) break; // narrower rows only read more haloes
   }
   plan_staying(p, s);
-  plan_images(p, s);
+  plan_images(p, s, 2);
+  plan_more_images(p, s);
 }
 
 // Rows in a tile of the plan.
