@@ -1,6 +1,6 @@
 """The chips of tests/chips on one network: cycles on the machine of each, the share of its array's peak, what binds it.
 
-    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu] [--within 10] [--batch 8]
+    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu] [--within 10] [--batch 8] [--codes]
 
 With --within it fails where a prediction is further off than so many per cent.
 
@@ -43,12 +43,25 @@ def of_batch(model, images):
     return model
 
 
+def of_codes(model):
+    """The network from its image's codes to its logits': the host makes the ones and reads the others."""
+    graph = model.graph
+    first = next(n for n in graph.node if n.op_type == "QuantizeLinear" and n.input[0] == graph.input[0].name)
+    last = next(n for n in graph.node if n.op_type == "DequantizeLinear" and n.output[0] == graph.output[0].name)
+    for tensor, name in (graph.input[0], first.output[0]), (graph.output[0], last.input[0]):
+        tensor.type.tensor_type.elem_type = onnx.TensorProto.INT8
+        tensor.name = name
+    graph.node.remove(first)
+    graph.node.remove(last)
+    return model
+
+
 def measure(args, chip, model, work):
     path, engine, stats = os.path.join(CHIPS, chip + ".td"), os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
     pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}", *([f"--precision={NARROW[chip]}"] if chip in NARROW else [])]
     subprocess.run([*pbc, "--fallback=cpu", "-o", engine], check=True, stderr=subprocess.DEVNULL)
     told = json.loads(subprocess.run([*pbc, "--explain=json"], check=True, capture_output=True, text=True).stdout)
-    subprocess.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
+    subprocess.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", "--input", f"{onnx.load(model).graph.input[0].name}=random:7", f"--stats={stats}"],
                    check=True, stdout=subprocess.DEVNULL)
     measured = json.load(open(stats))
     bound, worst, predicted = {}, 0, 0
@@ -74,6 +87,7 @@ def main():
     p.add_argument("--chips", default=ALL)
     p.add_argument("--within", type=float)
     p.add_argument("--batch", type=int, default=1)
+    p.add_argument("--codes", action="store_true", help="the host makes codes of the image, and logits of codes")
     args = p.parse_args()
     classes = 1000 if args.size > 64 else 10
     model = tools.network(args.bin, args.net, "int8", args.size, classes)
@@ -90,6 +104,9 @@ def main():
             net = powers if chip in ONLY_SHIFT else net
             if args.batch > 1:
                 onnx.save(of_batch(onnx.load(net), args.batch), batched)
+                net = batched
+            if args.codes:
+                onnx.save(of_codes(onnx.load(net)), batched)
                 net = batched
             off, row = measure(args, chip, net, work)
             print(row, flush=True)

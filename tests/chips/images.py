@@ -1,5 +1,6 @@
 """Several images for each of the weights: on tpu_v1.td, whose time is that of its weights, eight images of one network
-take little more than one where their rows fit beside each other, and every image's codes are those that it has alone.
+take little more than one where their rows fit beside each other, and every image's codes are those that it has alone; so they are
+where the host makes codes of the images.
 
     images.py --bin BUILD/bin
 """
@@ -17,9 +18,29 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from chips import of_batch  # noqa: E402
+from chips import of_batch, of_codes  # noqa: E402
 
 IMAGES = 8
+
+
+def scale_of(model, kind, name):
+    """Scale and zero point of the network's own step of that kind from or to `name`."""
+    node = next(n for n in model.graph.node if n.op_type == kind and name in (n.input[0], n.output[0]))
+    return [onnx.numpy_helper.to_array(next(i for i in model.graph.initializer if i.name == which)) for which in node.input[1:]]
+
+
+def run_codes(a, model, images, work):
+    """The logits of codes that are made here."""
+    scale, zero = scale_of(model, "QuantizeLinear", "image")
+    output = model.graph.output[0].name
+    to, from_zero = scale_of(model, "DequantizeLinear", output)
+    codes = of_codes(model)
+    path, engine, out = (os.path.join(work, name) for name in ("codes.onnx", "m.pbe", "out.npy"))
+    onnx.save(codes, path)
+    tools.compile_model(a.bin, path, os.path.join(HERE, "tpu_v1.td"), engine)
+    np.save(os.path.join(work, "image.npy"), np.clip(np.rint(images / scale) + zero, -128, 127).astype(np.int8))
+    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", f"--input={codes.graph.input[0].name}={work}/image.npy", f"--output={out}"])
+    return (np.load(out).astype(np.float32) - from_zero) * to
 
 
 def run(a, model, image, work):
@@ -42,9 +63,11 @@ def main():
         onnx.save(of_batch(onnx.load(model), IMAGES), batched)
         alone = [run(a, model, image[None], work) for image in images]
         together, cycles = run(a, batched, images, work)
+        of_hosts_codes = run_codes(a, onnx.load(batched), images, work)
     print(f"the last stages' convolutions: {alone[0][1]:,} cycles for an image, {cycles:,} for {IMAGES}")
     wrong = np.count_nonzero(np.concatenate([logits for logits, _ in alone]).view(np.int32) != together.view(np.int32))
     assert not wrong, f"{wrong} logits differ"
+    assert np.array_equal(of_hosts_codes, together), "codes that the host makes give other logits"
     assert cycles < 1.5 * alone[0][1]
     return 0
 
