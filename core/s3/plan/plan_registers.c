@@ -42,7 +42,8 @@ static void search_tiles(pb_planner* p, pb_register_tiles* tiles, int d, int64_t
   while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
   if (d < 0) {
     pb_register_tiles whole = *tiles;
-    if (pb_vkernel_by_vectors(k)) unroll(k, &whole); // what windows share waits in registers
+    // what windows share waits in registers, and parts of a cycle count
+    if (pb_vkernel_by_vectors(k) || k->insn.group > 1) unroll(k, &whole);
     consider(p, &whole);
     return;
   }

@@ -12,6 +12,7 @@ enum {
   BRANCH_CYCLES = 20, // lost where a loop ends
   TILE_CYCLES = 6,    // finding a tile
   STORE_CYCLES = 2,   // a register, on its way to its tensor
+  SEEN_LOADS = 8,     // of loads beside arithmetic, and the other way round, one of so many is not hidden
   MOST_WALKS = PB_NEST_DIMS + 2 * PB_NEST_OUTERS
 };
 
@@ -198,7 +199,9 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
                 : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
-  return ((loads > step * steps ? loads : step * steps) + f->units - 1) / f->units;
+  int64_t arithmetic = step * steps, longer = loads > arithmetic ? loads : arithmetic;
+  if (k->insn.group > 1) longer += (loads + arithmetic - longer) / SEEN_LOADS; // of f32 tiles none was seen
+  return (longer + f->units - 1) / f->units;
 }
 
 static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
