@@ -147,6 +147,7 @@ static int own_palettes(const pb_nest* expands) {
 
 static const char* load_codes(const pb_nest* expands, pb_nest* load) {
   int each = own_palettes(expands);
+  if (expands->access[1].rank > 1 && each < 0) return "nothing says which palette its weights have";
   load->access[2] = load->access[1];
   load->access[1] = expands->access[1];
   if (each >= 0) load->access[1].index[0] = load->access[0].index[each];

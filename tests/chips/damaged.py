@@ -280,13 +280,18 @@ def larger(text, rng):
     return put(text, place, str(number), group), f"{place.group()} becomes {number}"
 
 
+def free_opcodes(text):
+    """Those that no variant of the description has."""
+    return [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
+
+
 def spare(text, rng):
     """An instruction more, which nobody needs: like another, with its own opcode. What writes derived fields for readers of
     state needs one that reads them."""
     place = pick(rng, body(text, r"\ndef (\w+)( : (?:\w+)<(?:[^\n>]*, )?)(0x[0-9a-f]+|\d+)((?:, \"\w+\")?> *(?:;|\{[^\n]*\}|\{\n(?:.*\n)*?\}))"))
     if "Derived" in place.group(4) and re.search(rf'StateField<"\w+", "{place.group(1)}"', text):
         raise Skip
-    high = {"0x": lambda: f"0x{rng.randint(0xe0, 0xee):x}"}.get(place.group(3)[:2], lambda: str(rng.randint(40, 62)))()
+    high = {"0x": lambda: f"0x{rng.randint(0xe0, 0xee):x}"}.get(place.group(3)[:2], lambda: str(rng.choice(free_opcodes(text))))()
     return put(text, place, place.group() + f"\ndef {place.group(1)}_X{place.group(2)}{high}{place.group(4)}"), f"a second {place.group(1)}"
 
 
@@ -299,9 +304,7 @@ def opcode(text, rng):
     place = pick(rng, body(text, r"let Inst\{7-0\} = (0x[0-9a-f]+);|(?:Move|Vec|Code|Op)<(?:\w+, )?(\d+)[,>]"))
     if place.group(1):
         return put(text, place, f"0x{rng.randint(0xe0, 0xee):x}", 1), f"another opcode for {place.group(1)}"
-    # of those that no variant of the description has
-    free = [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
-    return put(text, place, str(rng.choice(free)), 2), f"another opcode for {place.group(2)}"
+    return put(text, place, str(rng.choice(free_opcodes(text))), 2), f"another opcode for {place.group(2)}"
 
 
 HARMLESS = {"renamed": (renamed, 3), "commented": (commented, 1), "told": (told, 1), "faster": (faster, 4), "larger": (larger, 1),
