@@ -150,6 +150,8 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // one dim in an addressed memory of the chip: (set $dst, (lookup $t, (zext $c))). Weights of no more values than the palette
 // has elements, the zeros that fill lanes among them, then lie outside as codes in rows of an even number, and the palette
 // comes to where it is looked up by a command that copies it; where both take longer than to copy the weights, they are copied.
+// Where one palette does not do and the memory has room for several, whose place the window's base names, each block of
+// columns that the array takes at once has its own.
 // Weights of which, of each four along a sum, two at most are not 0, a command may make of these and of their places: (set $dst,
 // (two_of_four $a, $b, $w)) and nothing else, of windows in one memory outside, without a box, on a result in the chip.
 // A command that gathers rows says (set $dst, (gather $t, $i)) and does nothing else: $i is a window of I32 in a memory of

@@ -40,10 +40,11 @@ bool pb_nest_expands(const pb_nest* nest) {
 
 // ---- the nest ----
 
+// In the last index of the table: one in front says which.
 static void look_up(pb_nest* nest) {
   nest->expr_count = 0;
   int code = pb_nest_load(nest, 0), number = pb_nest_node(nest, PB_OP_ZEXT, PB_I32, code, -1);
-  pb_nest_gather(nest, 1, 0, pb_nest_node(nest, PB_OP_SEXT, PB_INDEX, number, -1));
+  pb_nest_gather(nest, 1, nest->access[1].rank - 1, pb_nest_node(nest, PB_OP_SEXT, PB_INDEX, number, -1));
 }
 
 // By the iteration of dim `of_four`. Parts stand in the order in which the body reads them.
@@ -81,6 +82,7 @@ void pb_stored_nest(const pb_const* whole, const pb_const* const* parts, const p
     nest->extent[d] = whole->shape[r];
     for (int a = 0; a < nest->access_count; ++a)
       if (a != table) nest->access[a].index[r].coef[d] = 1;
+    if (r + 1 == form->each) nest->access[table].index[0].coef[d] = 1;
     if (r != form->axis) continue;
     nest->extent[d] /= 4;
     pb_nest_store(nest)->index[r].coef[d++] = 4;
@@ -135,9 +137,20 @@ int pb_expanded_via(const pb_chip* chip, const pb_nest* expands, int memory) {
 
 // ---- a tile's load ----
 
+// The index of the codes of which each place has a palette of its own; -1: there is one for all.
+static int own_palettes(const pb_nest* expands) {
+  const pb_index* which = &expands->access[1].index[0];
+  for (int r = 0; r < expands->access[0].rank && expands->access[1].rank > 1; ++r)
+    if (!memcmp(&expands->access[0].index[r], which, sizeof *which)) return r;
+  return -1;
+}
+
 static const char* load_codes(const pb_nest* expands, pb_nest* load) {
+  int each = own_palettes(expands);
+  if (expands->access[1].rank > 1 && each < 0) return "nothing says which palette its weights have";
   load->access[2] = load->access[1];
   load->access[1] = expands->access[1];
+  if (each >= 0) load->access[1].index[0] = load->access[0].index[each];
   load->access[0].type = expands->access[0].type;
   load->access_count = 3;
   look_up(load);
@@ -244,6 +257,13 @@ static bool reaches(const pb_chip* chip, const pb_insn* insn, int held, pb_type 
   return to->type == type && (to->memory == held || pb_transfer_copies(chip, to->memory, held, type));
 }
 
+// One palette for all, or the first index each of whose places has one that does.
+static bool split_palette(pb_unit* unit, int id, const uint8_t* data, pb_stored_form* form) {
+  for (form->each = 0; form->each < unit->consts->items[id].rank; ++form->each)
+    if (pb__palette_split(unit->consts, unit->chip, id, data, form) && is_worth_it(unit, id, form)) return true;
+  return false;
+}
+
 bool pb_stored_split(pb_unit* unit, int id, int held, unsigned axes, pb_stored_form* form) {
   const pb_chip* chip = unit->chip;
   const pb_const* c = &unit->consts->items[id];
@@ -261,9 +281,8 @@ bool pb_stored_split(pb_unit* unit, int id, int held, unsigned axes, pb_stored_f
       pb_const_write(unit->consts, id, data);
     }
     *form = (pb_stored_form){.insn = insn};
-    split = palette ? pb__palette_split(unit->consts, chip, id, data, form)
-                    : pb__two_of_four_split(unit->consts, id, data, axes, form);
-    split = split && is_worth_it(unit, id, form);
+    split = palette ? split_palette(unit, id, data, form)
+                    : pb__two_of_four_split(unit->consts, id, data, axes, form) && is_worth_it(unit, id, form);
   }
   free(data);
   return split;

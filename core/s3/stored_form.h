@@ -1,5 +1,6 @@
 // Constants that lie outside the chip in another form than their elements, which a command makes of it on the way in:
-//   palette      a code for each element, and a table of the values that there are, which comes to the chip first
+//   palette      a code for each element, and a table of the values that there are, which comes to the chip first; or
+//                one for each block of columns, where a command can say which of several it means
 //   two of four  of each four elements along a sum at most two are not 0: these, and their places in a code of 4 bits
 // Exact: a constant that no such form of the chip has as it is stays as it is.
 #ifndef PB_S3_STORED_FORM_H
@@ -16,6 +17,7 @@ typedef struct pb_stored_form {
   const pb_insn* insn; // the command that makes the elements
   int axis;            // two of four: the index that counts them; -1: a palette
   int bits;            // of a code, which the first part is
+  int each;            // palettes: from 1 the index each of whose places has its own; 0: there is one for all
   int part_count;
   int parts[PB_STORED_PARTS]; // numbers of constants; of codes, i8 whatever their bits
 } pb_stored_form;
@@ -46,7 +48,8 @@ int pb_expanded_via(const pb_chip* chip, const pb_nest* expands, int memory);
 // cannot.
 const char* pb_expand_load(const pb_nest* expands, pb_nest* load);
 
-// Inside stored_form: by a command of that form, no worth looked at. The parts are made only where all elements fit.
+// Inside stored_form: by a command of that form, palettes as form->each says, no worth looked at. The parts are made
+// only where all elements fit.
 bool pb__palette_split(pb_consts* consts, const pb_chip* chip, int id, const uint8_t* data, pb_stored_form* form);
 bool pb__two_of_four_split(pb_consts* consts, int id, const uint8_t* data, unsigned axes, pb_stored_form* form);
 

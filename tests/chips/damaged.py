@@ -37,12 +37,12 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"), "tinynpu_fence_loop": ("tinynpu.td", "#define FENCES\n#define LOOPS\n"),
          "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""), "edge_npu_packed": ("edge_npu.td", "#define FLASH\n#define PACKED\n"),
-         "edge_npu_palette": ("edge_npu.td", "#define FLASH\n#define PALETTE\n"), "edge_npu_sparse": ("edge_npu.td", "#define FLASH\n#define TWO_OF_FOUR\n"),
+         "edge_npu_palette": ("edge_npu.td", "#define FLASH\n#define PALETTE\n"), "edge_npu_palettes": ("edge_npu.td", "#define FLASH\n#define PALETTE\n#define MANY_PALETTES\n"), "edge_npu_sparse": ("edge_npu.td", "#define FLASH\n#define TWO_OF_FOUR\n"),
          "tinynpu_semaphores": ("tinynpu.td", "#define SEMAPHORES\n"), "tinynpu_events": ("tinynpu.td", "#define SEMAPHORES\n#define EVENTS\n"), "edge_npu_semaphores": ("edge_npu.td", "#define SEMAPHORES\n"),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "bf16npu_palette": ("bf16npu.td", "#define PALETTE\n"), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""),
          "vectornpu": ("vectornpu.td", "")}
-LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_sparse", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
+LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_palettes", "edge_npu_sparse", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "bf16npu_palette", "f8npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
@@ -280,13 +280,18 @@ def larger(text, rng):
     return put(text, place, str(number), group), f"{place.group()} becomes {number}"
 
 
+def free_opcodes(text):
+    """Those that no variant of the description has."""
+    return [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
+
+
 def spare(text, rng):
     """An instruction more, which nobody needs: like another, with its own opcode. What writes derived fields for readers of
     state needs one that reads them."""
     place = pick(rng, body(text, r"\ndef (\w+)( : (?:\w+)<(?:[^\n>]*, )?)(0x[0-9a-f]+|\d+)((?:, \"\w+\")?> *(?:;|\{[^\n]*\}|\{\n(?:.*\n)*?\}))"))
     if "Derived" in place.group(4) and re.search(rf'StateField<"\w+", "{place.group(1)}"', text):
         raise Skip
-    high = {"0x": lambda: f"0x{rng.randint(0xe0, 0xee):x}"}.get(place.group(3)[:2], lambda: str(rng.randint(40, 62)))()
+    high = {"0x": lambda: f"0x{rng.randint(0xe0, 0xee):x}"}.get(place.group(3)[:2], lambda: str(rng.choice(free_opcodes(text))))()
     return put(text, place, place.group() + f"\ndef {place.group(1)}_X{place.group(2)}{high}{place.group(4)}"), f"a second {place.group(1)}"
 
 
@@ -299,9 +304,7 @@ def opcode(text, rng):
     place = pick(rng, body(text, r"let Inst\{7-0\} = (0x[0-9a-f]+);|(?:Move|Vec|Code|Op)<(?:\w+, )?(\d+)[,>]"))
     if place.group(1):
         return put(text, place, f"0x{rng.randint(0xe0, 0xee):x}", 1), f"another opcode for {place.group(1)}"
-    # of those that no variant of the description has
-    free = [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
-    return put(text, place, str(rng.choice(free)), 2), f"another opcode for {place.group(2)}"
+    return put(text, place, str(rng.choice(free_opcodes(text))), 2), f"another opcode for {place.group(2)}"
 
 
 HARMLESS = {"renamed": (renamed, 3), "commented": (commented, 1), "told": (told, 1), "faster": (faster, 4), "larger": (larger, 1),

@@ -46,7 +46,11 @@ def WREG4 : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); le
 #endif
 
 #ifdef PALETTE
+#ifdef MANY_PALETTES
+def LUT : Memory { let Bytes = 1024; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
+#else
 def LUT : Memory { let Bytes = 64; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
+#endif
 #endif
 
 #ifdef FENCES
@@ -182,8 +186,13 @@ def VALUES : Move<WT, 5> {
 }
 def CODED_WEIGHTS : Move<WT, 6> {
   let Summary = "codes of 4 bits to SRAM, as the weights that a palette has for them";
+#ifdef MANY_PALETTES
+  bits<6> table;
+  let Mover = 0; let Buffer = 0; let Inst{161-156} = table;
+#else
   bits<2> table;
   let Mover = 0; let Buffer = 0; let Inst{157-156} = table;
+#endif
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">, Dim<"t", 16>];
   let Operands = (ins Dram<I4, Constants>:$src, Window<LUT, I8, ["t"], "table", ["elem"]>:$t, InSRAM:$dst);
   let Semantics = (set $dst, (lookup $t, (zext $src)));

@@ -4,7 +4,8 @@ channels are 0, on one whose command puts the others where they belong (edge_npu
 as bytes, on the processor that is asked to be like the chip and on the chip without such commands; the weights take a half, or five eighths,
 of the bytes in the engine and at the memory's port, and the network fewer cycles. The zeros that fill lanes are a value too: of 16 values
 only what fills its lanes is taken so, of 17 nothing; and where three of four are not 0 the tensor comes as it is, as all do of
-kernels of several stages. The same of networks of
+kernels of several stages. Where each block of columns has values of its own, and the table room for more palettes (edge_npu_palettes.td),
+each has its palette. The same of networks of
 floats, whose weights of bf16 have 200 values and come as codes of 8 bits (bf16npu_palette.td).
 
     stored_forms.py --bin BUILD/bin [--net resnet18 --size 224]
@@ -40,6 +41,15 @@ def of_few_values(whole, count):
     return few
 
 
+def by_blocks(whole, count, channels=32):
+    """So many values for each block of output channels, which many together have: as formats have them that cluster by channels."""
+    few = whole.copy()
+    for first in range(0, whole.shape[0], channels):
+        block = np.clip(whole[first:first + channels] + first // channels % 5, -127, 127)
+        few[first:first + channels] = of_few_values(block, min(count, len(np.unique(block))))
+    return few
+
+
 def two_of_four(whole):
     """Of each four input channels the two smaller weights become 0."""
     if whole.shape[1] % 4:
@@ -59,7 +69,8 @@ def with_weights(kind, path, source=DIGITS):
         if codes is None or codes.data_type != TensorProto.INT8 or len(codes.dims) < 2:
             continue
         whole = numpy_helper.to_array(codes).astype(int)
-        whole = of_few_values(whole, int(kind.split()[0])) if "values" in kind else two_of_four(whole)
+        values = int(kind.split()[0]) if "values" in kind else 0
+        whole = by_blocks(whole, values) if "block" in kind else of_few_values(whole, values) if values else two_of_four(whole)
         codes.CopyFrom(numpy_helper.from_array(whole.astype(np.int8), codes.name))
         if whole.shape[1] % 4 == 0 and first is None:
             first = codes
@@ -102,6 +113,26 @@ def digits(t):
                 assert stored < constants and moved < read and t.cycles < cycles
             else:
                 assert stored == constants and moved == read and t.cycles <= cycles
+
+
+def blocks(t):
+    """Each 32 output channels have values of their own: one palette does for none of the large tensors, one a block for all."""
+    size, model, found = 64, os.path.join(t.work, "blocks.onnx"), {}
+    with_weights("15 values a block", model, tools.network(t.bin, "resnet18", "int8", size, 10))
+    images = np.load(t.images)
+    t.take_image(size)
+    expected = t.expected(model)
+    for chip in (PLAIN, "edge_npu_palette", "edge_npu_palettes"):
+        bits, constants, read, _ = t.run(model, chip)
+        forms = t.plan(model, chip).count("w_form = ")
+        print(f"resnet18, 15 values a block, on {chip}: {np.count_nonzero(bits != expected)} of {bits.size} logits differ; {forms} tensors as codes, "
+              f"{t.cycles} cycles, constants take {constants} bytes, {read} are read")
+        assert not np.count_nonzero(bits != expected)
+        found[chip] = forms, t.cycles, constants, read
+    assert found[PLAIN][0] == 0 and found["edge_npu_palettes"][0] == 21
+    assert 0 < found["edge_npu_palette"][0] < 21  # which has room for four
+    assert all(many < 0.6 * plain for many, plain in zip(found["edge_npu_palettes"][1:], found[PLAIN][1:]))
+    np.save(t.images, images)
 
 
 def floats(t):
@@ -148,6 +179,7 @@ def main():
             on_network(t, a.net, a.size)
         else:
             digits(t)
+            blocks(t)
             floats(t)
     return 0
 

@@ -35,6 +35,11 @@ is_void "^void   REQ.Inst: .*hi{0}" 's/let Inst{77-70} = hi;/let Inst{77-70} = l
 is_void "^void   Tokens.Queues: \[DM, MX, VX\] -> \[MX, DM, VX\]" 's/let Queues = \[DM, MX, VX\]/let Queues = [MX, DM, VX]/'
 is_void "^void   SUMC: this Instruction is gone" 's/def SUMC/def SUMS/' '/def SUMS/,/^}/s/(sext $x)/(sub (i32c 0), (sext $x))/'
 diff_says 1 "^void   BUF.Bytes: 32768 -> 16384" 's/let Bytes = !mul(4096, N);/let Bytes = !mul(2048, N);/'
+sed -i '1i #define SEMAPHORES' old.td
+diff_says 0 "^plan   SUMS.Most: 3 -> 7" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 7>/'
+diff_says 1 "^void   SUMS.Most: 3 -> 2" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 2>/'
+diff_says 1 "^void   FREE.Givers: .*MX, VX.* -> .*DM, MX, VX" 's/Semaphore<\[MX, VX\], \[DM\], 3>/Semaphore<[DM, MX, VX], [DM], 3>/'
+sed -i 1d old.td
 diff_says 0 "engines of revision 1 are void" 's/let Revision = 1;/let Revision = 2;/' 's/(mul (sext $x), (sext $wt))/(mul (sext $x), (zext $wt))/'
 "$bin/pb-tdl" diff old.td > log 2>&1 && fail "one description"
 grep -q "two descriptions are compared, not 1.*PB1002" log || fail "one description"

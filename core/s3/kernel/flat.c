@@ -29,6 +29,13 @@ static void note_rows(const pb_access* access, pb_flat_access* f) {
   for (int r = access->gathered; r < access->rank; ++r) f->row *= access->shape[r];
 }
 
+// Elements of a table, from the index on that the body computes: those in front say which of several.
+static int64_t table_elements(const pb_access* access) {
+  int64_t elements = access->gathered ? 1 : 0;
+  for (int r = access->gathered - 1; r >= 0 && r < access->rank; ++r) elements *= access->shape[r];
+  return elements;
+}
+
 void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
   *flat = (pb_flat){.dim_count = nest->dim_count,
                     .kept = nest->kept,
@@ -48,7 +55,7 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
                                        .boxed = access->boxed,
                                        .fill = access->fill,
                                        .splat = access->splat,
-                                       .table = access->gathered ? pb_access_elements(access) : 0,
+                                       .table = table_elements(access),
                                        .aligned_rows = true};
     if (pb_gathers_rows(access)) note_rows(access, &flat->access[a]);
     for (int d = 0; d < nest->dim_count; ++d) {

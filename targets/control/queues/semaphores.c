@@ -12,6 +12,7 @@
 // first command in that order which has not completed always can: signals for later waits are not there before its own.
 #include "targets/control/queues/tokens.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,7 +226,8 @@ static offer best_offer(const pb_tokens* t, int queue, uint32_t waited, bool lat
 static void note(pb_tokens* t, int32_t command) {
   const noted* n = &t->commands[command];
   pb_semaphores* s = t->semaphores;
-  s->changes[s->change_count++ % CHANGES] = (change){command, n->waits, n->signals, t->taken[command]};
+  assert(s->change_count < CHANGES); // three for each queue at most
+  s->changes[s->change_count++] = (change){command, n->waits, n->signals, t->taken[command]};
 }
 
 static void meet(pb_tokens* t, const offer* o, int queue, int32_t id) {

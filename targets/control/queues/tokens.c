@@ -7,6 +7,8 @@
 // after Lamport and Mattern) gets none. What a command needs of its own queue is done when it starts; where commands
 // complete in any order it is not, and that is a dependence as any other, by the queue's counter to itself.
 //
+// Where there are semaphores in place of counters for pairs, semaphores.c chooses among them.
+//
 // Some queues may have no counter from one to the other. Then what orders them goes by way of a queue in between: a
 // command of it that began late enough already, or one that does nothing, put there for that.
 //
