@@ -114,7 +114,10 @@ int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* ou
   pb_pixels_blocks blocks;
   bool packed = pb__pixels_class(p, p->program->value_of[n][p->nests[n].roles.x])->pixels > 1;
   if (packed && p->nests[n].c < 0) return IMPOSSIBLE;
-  for (int64_t side = 1; side <= MOST_SIDE; ++side) {
+  int64_t in_row =
+      p->program->nests[n].extent[p->nests[n].o] * pb__pixels_class(p, pb_program_stored(p->program, n))->pixels;
+  // one result in a row would leave `layout` the blocks side by side for its lanes
+  for (int64_t side = 1; side <= (in_row > 1 ? MOST_SIDE : 1); ++side) {
     if (!pb__pixels_blocks(p, n, side, &blocks)) continue;
     int64_t price = price_of_blocks(p, n, &blocks);
     if (side > 1) price += price / GAPS; // their sums lie between each other's
