@@ -40,6 +40,7 @@ typedef struct outliner {
   const pb_blocks** blocks;        // by group, what it does of it; NULL: everything
   int (*guards)[PB_NEST_ACCESSES]; // by group, 1 + the values that tell whether it is to run at all (block_sparse.h)
   bool* is_guard;                  // by value
+  int guard_count;                 // values that is_guard knows: forms of weights add others
   int group_count;
   pb_groups groups; // the same, once every nest has one
   pb_splits splits; // constants that kernels take in another form
@@ -436,7 +437,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, "%s%%a%d: ", k ? ", " : "", k);
     print_type(text, &o->program.values[v], flat && !is_splat(o, v));
     pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
-    if (o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
+    if (v < o->guard_count && o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
     for (int j = 0; j < s->split_count; ++j)
@@ -600,7 +601,8 @@ static pb_status split_sparse(outliner* o) {
   o->staged = all.staged;
   o->blocks = all.blocks;
   o->guards = all.guards;
-  o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->program.value_count + 1);
+  o->guard_count = o->program.value_count;
+  o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->guard_count + 1);
   for (int g = 0; g < o->group_count; ++g)
     for (int k = 0; o->guards[g][k]; ++k) o->is_guard[o->guards[g][k] - 1] = true;
   return PB_OK;
