@@ -32,22 +32,18 @@ def scale_of(model, kind, name):
 def run_codes(a, model, images, work):
     """The logits of codes that are made here."""
     scale, zero = scale_of(model, "QuantizeLinear", "image")
-    output = model.graph.output[0].name
-    to, from_zero = scale_of(model, "DequantizeLinear", output)
-    codes = of_codes(model)
-    path, engine, out = (os.path.join(work, name) for name in ("codes.onnx", "m.pbe", "out.npy"))
-    onnx.save(codes, path)
-    tools.compile_model(a.bin, path, os.path.join(HERE, "tpu_v1.td"), engine)
-    np.save(os.path.join(work, "image.npy"), np.clip(np.rint(images / scale) + zero, -128, 127).astype(np.int8))
-    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", f"--input={codes.graph.input[0].name}={work}/image.npy", f"--output={out}"])
-    return (np.load(out).astype(np.float32) - from_zero) * to
+    to, from_zero = scale_of(model, "DequantizeLinear", model.graph.output[0].name)
+    path = os.path.join(work, "codes.onnx")
+    onnx.save(of_codes(model), path)
+    codes, _ = run(a, path, np.clip(np.rint(images / scale) + zero, -128, 127).astype(np.int8), work)
+    return (codes.astype(np.float32) - from_zero) * to
 
 
 def run(a, model, image, work):
     engine, stats, out = (os.path.join(work, name) for name in ("m.pbe", "s.json", "out.npy"))
     tools.compile_model(a.bin, model, os.path.join(HERE, "tpu_v1.td"), engine)
     np.save(os.path.join(work, "image.npy"), image)
-    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", f"--input=image={work}/image.npy", f"--output={out}", f"--stats={stats}"])
+    tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", f"{work}/image.npy", f"--output={out}", f"--stats={stats}"])
     steps = [step for step in json.load(open(stats))["steps"] if step["origin"].startswith(("s3b2", "s4b2"))]
     assert len(steps) == 4, steps
     return np.load(out), sum(step["cycles"] for step in steps)

@@ -154,13 +154,18 @@ static bool has_box(const pb_insn* insn) {
   return false;
 }
 
-static bool finish_program(suite* s, program* p, const char* name, char** text) {
-  program_end(s, p);
+// Judges the program, writes its vectors where they are wanted, and frees it.
+static bool judge_program(suite* s, program* p, bool vectors, const char* name, char** text) {
   bool good = program_check(s, p, text);
-  if (s->options->vectors && !suite_vectors(s, p, name))
+  if (vectors && s->options->vectors && !suite_vectors(s, p, name))
     *text = pb_printf(&s->arena, "vectors cannot be written"), good = false;
   program_free(p);
   return good;
+}
+
+static bool finish_program(suite* s, program* p, const char* name, char** text) {
+  program_end(s, p);
+  return judge_program(s, p, true, name, text);
 }
 
 static void run_shape(suite* s, const pb_insn* insn, wish w, const char* suffix) {
@@ -291,9 +296,7 @@ static void run_pair(suite* s, int from, int to) {
     program_end(s, &p);
     if (!s->chip->semaphore_count) add_edge(s, &p, from, to);
     note_edges(s, &p);
-    good = program_check(s, &p, &text);
-    if (s->options->vectors && round == 0) good &= suite_vectors(s, &p, name);
-    program_free(&p);
+    good = judge_program(s, &p, round == 0, name, &text);
   }
   suite_parts(s, false);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
@@ -336,8 +339,7 @@ static void run_full(suite* s, int from, int to) {
   }
   for (size_t n = first[1]; n-- > first[0] && given > taken;)
     if (p.commands[n].insn->queue == from) p.commands[n].signals &= ~(1u << to), --given;
-  bool good = program_check(s, &p, &text);
-  program_free(&p);
+  bool good = judge_program(s, &p, false, name, &text);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 
@@ -364,9 +366,7 @@ static void run_semaphore(suite* s, int semaphore, int taker) {
       }
     program_end(s, &p);
     note_edges(s, &p);
-    good = program_check(s, &p, &text);
-    if (s->options->vectors && round == 0) good &= suite_vectors(s, &p, name);
-    program_free(&p);
+    good = judge_program(s, &p, round == 0, name, &text);
   }
   suite_parts(s, false);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
@@ -439,9 +439,7 @@ static void run_random(suite* s, int number) {
   }
   program_end(s, &p);
   note_edges(s, &p);
-  bool good = program_check(s, &p, &text);
-  if (s->options->vectors) good &= suite_vectors(s, &p, name);
-  program_free(&p);
+  bool good = judge_program(s, &p, true, name, &text);
   suite_parts(s, false);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }

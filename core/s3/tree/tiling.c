@@ -505,12 +505,12 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
   *access = box;
   pb__tiling_own(t, access, level, memory, depth, name);
   pb__tiling_copy_box(t, &box, &origin, load);
-  load->access[1].buffer = access->buffer;
-  memcpy(load->access[1].shape, access->shape, sizeof access->shape);
+  lie_in(t, &load->access[1], access->buffer);
 }
 
-bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                     const char* name, pb_nest* load, pb_access* box) {
+// `shares`: a buffer that has been filled with the same serves. Returns whether the home is another one.
+static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                      const char* name, bool shares, pb_nest* load, pb_access* box) {
   pb_nest point;
   pb_access origin, held, local, *access = &main->access[a];
   pb__tiling_expand(t, main, tile, &point);
@@ -518,7 +518,7 @@ bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   local = held;
   pad_rows(t, main, a, tile, memory, &local);
   pb__tiling_copy_box(t, &held, &origin, load);
-  int there = filled_before(t, &local, level, memory, depth, load);
+  int there = shares ? filled_before(t, &local, level, memory, depth, load) : -1;
   if (there < 0)
     pb__tiling_own(t, &local, level, memory, depth, name);
   else
@@ -533,6 +533,16 @@ bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   *access = local;
   if (box) *box = held;
   return there < 0;
+}
+
+void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                     const char* name, pb_nest* load) {
+  (void)make_home(t, main, a, tile, level, memory, depth, name, false, load, NULL);
+}
+
+bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                             const char* name, pb_nest* load, pb_access* box) {
+  return make_home(t, main, a, tile, level, memory, depth, name, true, load, box);
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {

@@ -229,10 +229,13 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
 void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
                             pb_nest* point);
 // The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
-// inside `level` walk, touches of it. *load, as below. Returns the box that it holds in *box, if that is not NULL.
-// false: another stage, or this one in another iteration, has filled a buffer there with the same, which serves.
-bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                     const char* name, pb_nest* load, pb_access* box);
+// inside `level` walk, touches of it. *load, as below.
+void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                     const char* name, pb_nest* load);
+// The same of an operand. Returns the box that it holds in *box, if that is not NULL. false: another stage, or this one
+// in another iteration, has filled a buffer there with the same, which serves, and there is nothing to load.
+bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                             const char* name, pb_nest* load, pb_access* box);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);

@@ -110,8 +110,7 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
     pb__tiling_expand(t, &s->main, tile, &point);
     if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
-  pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
-                  NULL);
+  pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store);
   if (pb__in_registers(t)) pb__registers_load_sums(t, &s->main, results, s->store);
   pb__tiling_turn(s->store, "store");
   return true;

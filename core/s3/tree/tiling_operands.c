@@ -88,7 +88,8 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
     pb__tiling_expand(t, &s->main, &inner, &point);
     pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
   }
-  if (!pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box)) return true;
+  if (!pb__tiling_operand_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box))
+    return true;
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
@@ -149,8 +150,8 @@ static bool home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_
   pb_access* w = &s->main.access[t->group->roles.w];
   pb_type type = w->type;
   w->type = home.lies;
-  bool made = pb__tiling_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth, home.name,
-                              load, NULL);
+  bool made = pb__tiling_operand_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth,
+                                      home.name, load, NULL);
   w->type = load->access[0].type = load->access[1].type = load->expr[0].type = type;
   return made;
 }

@@ -173,7 +173,7 @@ bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int me
   slice s;
   pb__tiling_expand(t, main, tile, &point);
   if (!find_slice(t, &point, &s)) return false;
-  pb__tiling_home(t, main, t->group->x, tile, plan->x_level, memory, plan->x_depth, "between", &unused, NULL);
+  pb__tiling_home(t, main, t->group->x, tile, plan->x_level, memory, plan->x_depth, "between", &unused);
   if (t->failure) return false;
   int buffer = main->access[t->group->x].buffer;
   fill_borders(t, &s, buffer, false);

@@ -95,23 +95,15 @@ static int in_the_way(const pb_tokens* t, const semaphore* s, int count, int32_t
 
 static bool are_several(uint32_t queues) { return queues & (queues - 1); }
 
-// Where a command signals one semaphore after the other: those that it may not signal besides. Who knows of one that
-// several give would take another one for given.
-static uint32_t in_turn(const pb_tokens* t, int semaphore_index) {
-  uint32_t others = 0;
-  if (!t->chip->wait_field || !are_several(t->chip->semaphores[semaphore_index].givers)) return others;
+// Where a command signals one semaphore after the other, or waits for them so: those that it may not besides this one.
+// Who knows of one that several give would take another one for given; of waits, which of two that several take comes
+// first would have to be known.
+static uint32_t in_turn(const pb_tokens* t, int semaphore_index, bool waits) {
+  const pb_semaphore* all = t->chip->semaphores;
+  uint32_t several = 0;
   for (int k = 0; k < t->chip->semaphore_count; ++k)
-    if (are_several(t->chip->semaphores[k].givers)) others |= 1u << k;
-  return others;
-}
-
-// The same of waits: which of two that several take comes first would have to be known.
-static uint32_t taken_in_turn(const pb_tokens* t, int semaphore_index) {
-  uint32_t others = 0;
-  if (!t->chip->wait_field || !are_several(t->chip->semaphores[semaphore_index].takers)) return others;
-  for (int k = 0; k < t->chip->semaphore_count; ++k)
-    if (are_several(t->chip->semaphores[k].takers)) others |= 1u << k;
-  return others;
+    if (are_several(waits ? all[k].takers : all[k].givers)) several |= 1u << k;
+  return t->chip->wait_field && several >> semaphore_index & 1 ? several : 0;
 }
 
 // The first command of queue p, from what is needed on, that can signal for a wait of `queue`; -1: none.
@@ -119,7 +111,7 @@ static int32_t giver_of(const pb_tokens* t, int semaphore_index, int meetings, i
   const semaphore* s = &t->semaphores->of[semaphore_index];
   for (size_t position = (size_t)t->need[p] - 1; position < t->counts[p];) {
     int32_t x = t->at[p][position];
-    if (t->commands[x].signals & (1u << semaphore_index | in_turn(t, semaphore_index))) {
+    if (t->commands[x].signals & (1u << semaphore_index | in_turn(t, semaphore_index, false))) {
       ++position;
       continue;
     }
@@ -216,7 +208,7 @@ static bool is_better(const pb_tokens* t, const offer* a, const offer* b) {
 static offer best_offer(const pb_tokens* t, int queue, uint32_t waited, bool late) {
   offer best = {.semaphore = -1};
   for (int k = 0; k < t->chip->semaphore_count; ++k) {
-    if (waited & (1u << k | taken_in_turn(t, k))) continue; // a command waits for a semaphore once
+    if (waited & (1u << k | in_turn(t, k, true))) continue; // a command waits for a semaphore once
     offer o = offer_of(t, k, queue, late);
     if (o.semaphore >= 0 && is_better(t, &o, &best)) best = o;
   }
