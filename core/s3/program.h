@@ -57,6 +57,10 @@ int64_t pb_value_bytes(const pb_value* value);
 // Names what nest n accesses, to be printed: %a<argument>, or %v<value> of a local. Names go to the arena.
 void pb_program_name_accesses(const pb_program* program, int nest, pb_arena* arena, pb_nest* named);
 
+// Whether it lies between nests: neither an input nor an output nor a constant.
+static inline bool pb_program_is_local(const pb_program* program, int value) {
+  return program->values[value].kind == PB_VALUE_LOCAL;
+}
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
 bool pb_program_same_place(const pb_program* program, int a, int b);

@@ -31,7 +31,6 @@ typedef struct reader {
   bool* is_max; // by value: a row's maximum, or maxima of parts of it
 } reader;
 
-static bool is_between(const reader* r, int v) { return r->p->values[v].kind == PB_VALUE_LOCAL; }
 static bool is_constant(const reader* r, int v) { return r->p->values[v].kind == PB_VALUE_CONST; }
 static int store_of(const pb_nest* nest) { return nest->access_count - 1; }
 
@@ -119,9 +118,9 @@ static bool loads_of(const reader* r, int n, const pb_interval* mask, pb_interva
       loads[a] = *mask;
     else if (is_constant(r, v))
       loads[a] = r->constant[n][a];
-    else if (is_between(r, v))
+    else if (pb_program_is_local(r->p, v))
       loads[a] = r->state[v];
-    if (is_between(r, v) && r->s->blocks.keys.index[v] < 0 && !is_rows(r, n, a)) return false;
+    if (pb_program_is_local(r->p, v) && r->s->blocks.keys.index[v] < 0 && !is_rows(r, n, a)) return false;
   }
   return true;
 }
@@ -142,7 +141,7 @@ static bool starts_at(const reader* r, int value, float number) {
 }
 
 static bool is_tensor(const reader* r, int value) {
-  return !is_between(r, value) && !is_constant(r, value) && r->p->values[value].type == PB_F32;
+  return !pb_program_is_local(r->p, value) && !is_constant(r, value) && r->p->values[value].type == PB_F32;
 }
 
 // Sums over what queries and keys share.
@@ -166,10 +165,10 @@ static bool follow_scores(reader* r, int n) {
 static bool follow_values(reader* r, int n) {
   const pb_nest* nest = &r->p->nests[n];
   const int* of = r->p->value_of[n];
-  bool first = is_between(r, of[0]);
+  bool first = pb_program_is_local(r->p, of[0]);
   if (!is_product(nest) || nest->reduce != PB_ACC_ADD || n + 1 != r->p->nest_count || !starts_at(r, of[2], 0))
     return false;
-  if (first == is_between(r, of[1]) || !is_tensor(r, of[first]) || !is_tensor(r, of[2])) return false;
+  if (first == pb_program_is_local(r->p, of[1]) || !is_tensor(r, of[first]) || !is_tensor(r, of[2])) return false;
   r->s->value = of[first];
   r->s->made = of[2];
   return pb_interval_is_zero(&r->state[of[!first]]);
@@ -181,7 +180,8 @@ static bool follow_row(reader* r, int n, const pb_interval* row, pb_interval* sc
   const int* of = r->p->value_of[n];
   if (pb_access_uses(&nest->access[store_of(nest)], r->s->blocks.keys.dim[n])) return false;
   if (n + 1 == r->p->nest_count) return follow_values(r, n);
-  if (!is_load(nest) || nest->access_count != 2 || r->s->blocks.keys.index[of[0]] < 0 || !is_between(r, of[1]))
+  if (!is_load(nest) || nest->access_count != 2 || r->s->blocks.keys.index[of[0]] < 0 ||
+      !pb_program_is_local(r->p, of[1]))
     return false;
   const pb_interval* x = &r->state[of[0]];
   if (nest->reduce == PB_ACC_ADD) {
@@ -213,12 +213,12 @@ static bool follow(reader* r, int n, const pb_interval* mask, const pb_interval*
         combines && nest->reduce != PB_ACC_ADD && is_load(nest) && r->is_max[of[0]] && starts_at(r, to, -INFINITY);
     r->is_max[to] = still;
     r->state[to] = still ? r->state[of[0]] : (pb_interval){.kind = PB_FACTOR};
-    return is_between(r, to);
+    return pb_program_is_local(r->p, to);
   }
   if (combines)
-    return to >= 0 && r->s->blocks.keys.index[to] >= 0 && is_between(r, to) ? follow_scores(r, n)
-                                                                            : follow_row(r, n, row, score);
-  if (!is_between(r, to) || r->s->blocks.keys.index[to] < 0 || !loads_of(r, n, mask, loads)) return false;
+    return to >= 0 && r->s->blocks.keys.index[to] >= 0 && pb_program_is_local(r->p, to) ? follow_scores(r, n)
+                                                                                        : follow_row(r, n, row, score);
+  if (!pb_program_is_local(r->p, to) || r->s->blocks.keys.index[to] < 0 || !loads_of(r, n, mask, loads)) return false;
   r->state[to] = pb_nest_interval(nest, loads);
   return true;
 }

@@ -23,8 +23,6 @@ typedef struct cutter {
   int *values, value_count, *nests, nest_count; // that have any
 } cutter;
 
-static bool is_local(const cutter* c, int value) { return c->p->values[value].kind == PB_VALUE_LOCAL; }
-
 // Of an index that several dims walk, each over all that those of smaller steps do: the one of the largest step. -1: it
 // is none of these, or not all of the shape.
 static int outermost(const pb_nest* nest, const pb_access* access, int r) {
@@ -82,8 +80,8 @@ static bool cut_dim(cutter* c, int n, int d) {
   if (nest->dim_count == PB_NEST_DIMS || needs_its_loops(nest)) return false;
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r)
-      if (is_local(c, c->p->value_of[n][a]) && is_whole_dim(nest, &nest->access[a], r, &own) && own == d &&
-          !cut_value(c, c->p->value_of[n][a], r))
+      if (pb_program_is_local(c->p, c->p->value_of[n][a]) && is_whole_dim(nest, &nest->access[a], r, &own) &&
+          own == d && !cut_value(c, c->p->value_of[n][a], r))
         return false;
   return true;
 }
@@ -150,7 +148,7 @@ static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
 static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a) {
   int value = c->p->value_of[n][a];
   bool any = false;
-  for (int r = 0; is_local(c, value) && r < c->p->nests[n].access[a].rank; ++r) {
+  for (int r = 0; pb_program_is_local(c->p, value) && r < c->p->nests[n].access[a].rank; ++r) {
     const pb_nest* nest = &c->p->nests[n];
     int d = outermost(nest, &nest->access[a], r);
     if (d < 0 || (roles->role[d] != PB_ROLE_B && roles->role[d] != PB_ROLE_M)) continue;

@@ -56,8 +56,6 @@ static int writer_count(const outliner* o, int value) {
   return n;
 }
 
-static bool is_local(const outliner* o, int value) { return o->program.values[value].kind == PB_VALUE_LOCAL; }
-
 // All nests that read the value are this one.
 static bool read_only_by(const outliner* o, int value, int nest) {
   PB_FOR_USES (k, &o->program, value)
@@ -68,7 +66,7 @@ static bool read_only_by(const outliner* o, int value, int nest) {
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
-  if (o->cached || !is_local(o, value) || !read_only_by(o, value, reader)) return;
+  if (o->cached || !pb_program_is_local(&o->program, value) || !read_only_by(o, value, reader)) return;
   int copies = 0;
   PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
@@ -192,7 +190,7 @@ static int count_arguments(const outliner* o, int group, int n) {
   int values[MOST_TENSORS], count = 0, shared = 0;
   for (int a = 0; a < o->program.nests[n].access_count; ++a) values[count++] = o->program.value_of[n][a];
   for (int k = 0; k < count; ++k) {
-    bool alone = is_local(o, values[k]);
+    bool alone = pb_program_is_local(&o->program, values[k]);
     PB_FOR_USES (m, &o->program, values[k]) {
       if (o->group[m] != group) {
         alone = false;
@@ -230,7 +228,7 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
   int value = pb_program_stored(&o->program, main);
   pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
-    int t = is_local(o, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
+    int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
@@ -336,7 +334,7 @@ typedef struct signature {
 } signature;
 
 static bool inside_group(const outliner* o, int value, int group) {
-  if (!is_local(o, value) || o->is_guard[value]) return false;
+  if (!pb_program_is_local(&o->program, value) || o->is_guard[value]) return false;
   PB_FOR_USES (k, &o->program, value)
     if (o->group[k] != group) return false;
   return true;
@@ -558,7 +556,8 @@ static pb_status print_program(outliner* o) {
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
   pb_program_print_head(&o->program, "pb.host", &text);
   for (int v = 0; v < o->program.value_count; ++v) {
-    if (!is_local(o, v) || (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
+    if (!pb_program_is_local(&o->program, v) ||
+        (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
       continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
     print_type(&text, &o->program.values[v], false);

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-static bool is_between(const pb_program* p, int v) { return p->values[v].kind == PB_VALUE_LOCAL; }
-
 // How a nest walks an index of so many: by one dim, or by blocks (*dim) and in them (*lane). false: otherwise.
 static bool walks_index(const pb_nest* nest, const pb_index* index, int64_t extent, int* dim, int* lane,
                         int64_t* unit) {
@@ -32,7 +30,7 @@ static bool walks_whole(const pb_program* p, int n) {
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     if (access->boxed || access->gathered || access->splat) return false;
-    for (int k = 0; k < access->rank && is_between(p, p->value_of[n][a]); ++k)
+    for (int k = 0; k < access->rank && pb_program_is_local(p, p->value_of[n][a]); ++k)
       if (!walks_index(nest, &access->index[k], access->shape[k], &dim, &lane, &unit)) return false;
   }
   return true;
@@ -78,7 +76,7 @@ static bool trace(const pb_program* p, pb_key_loop* loop) {
     changed = false;
     for (int n = 0; n < p->nest_count; ++n)
       for (int a = 0; a < p->nests[n].access_count; ++a) {
-        if (!is_between(p, p->value_of[n][a])) continue;
+        if (!pb_program_is_local(p, p->value_of[n][a])) continue;
         if (!take_dim(p, loop, n, a, &changed)) return false;
         if (loop->dim[n] >= 0 && !take_index(p, loop, n, a, &changed)) return false;
       }

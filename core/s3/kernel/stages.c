@@ -7,8 +7,6 @@
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
-static bool is_between(const pb_program* p, int value) { return p->values[value].kind == PB_VALUE_LOCAL; }
-
 // Dims by what loop they are, -1: none; and indices of values.
 typedef struct tracer {
   const pb_program* p;
@@ -58,7 +56,7 @@ static void trace(tracer* t) {
     changed = false;
     for (int n = p->nest_count - 1; n >= 0; --n) {
       for (int a = 0; a < p->nests[n].access_count; ++a)
-        if (is_between(p, p->value_of[n][a])) trace_access(t, n, a, &changed);
+        if (pb_program_is_local(p, p->value_of[n][a])) trace_access(t, n, a, &changed);
       PB_FOR_USES (k, p, pb_program_stored(p, n))
         if (k < n && p->nests[n].reduce != PB_SET && pb_program_same_place(p, k, n)) trace_init(t, k, n, &changed);
     }
@@ -92,7 +90,7 @@ static bool is_shared(const tracer* t, int loop, int* dims) {
     if (dims[n] < 0 || (nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dims[n])))
       return false;
     for (int a = 0; a < nest->access_count; ++a)
-      if (is_between(t->p, t->p->value_of[n][a]) && !follows(t, n, a, loop, dims[n])) return false;
+      if (pb_program_is_local(t->p, t->p->value_of[n][a]) && !follows(t, n, a, loop, dims[n])) return false;
   }
   return true;
 }
@@ -172,7 +170,8 @@ int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
     int value = pb_program_stored(p, n);
     PB_FOR_USES (k, p, value)
       if (k < n && pb_program_writes(p, k, value)) (*of)[k] = n;
-    for (int taker; is_between(p, value) && (taker = taker_of(p, value)) > n && is_epilogue(p, taker, value);) {
+    for (int taker;
+         pb_program_is_local(p, value) && (taker = taker_of(p, value)) > n && is_epilogue(p, taker, value);) {
       (*of)[taker] = n;
       value = pb_program_stored(p, taker);
     }
@@ -214,7 +213,8 @@ static int taken_over(const pb_program* p, int n, int64_t lanes) {
   if (nest->reduce != PB_SET || !made->rank || lanes < 1 || made->shape[made->rank - 1] % lanes) return -1;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int value = p->value_of[n][a];
-    bool fits = is_between(p, value) && same_shape(&p->values[value], made) && pb_program_next_use(p, value, n) < 0 &&
+    bool fits = pb_program_is_local(p, value) && same_shape(&p->values[value], made) &&
+                pb_program_next_use(p, value, n) < 0 &&
                 same_place(&nest->access[a], &nest->access[nest->access_count - 1]);
     for (int b = 0; b + 1 < nest->access_count; ++b) fits &= b == a || p->value_of[n][b] != value;
     if (fits) return value;
@@ -224,10 +224,10 @@ static int taken_over(const pb_program* p, int n, int64_t lanes) {
 
 void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena* arena, int** home) {
   *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
-  for (int v = 0; v < p->value_count; ++v) (*home)[v] = is_between(p, v) && in_one_stage(p, of, v) ? -1 : v;
+  for (int v = 0; v < p->value_count; ++v) (*home)[v] = pb_program_is_local(p, v) && in_one_stage(p, of, v) ? -1 : v;
   for (int n = 0; n < p->nest_count; ++n) {
     int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
-    if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !is_between(p, made)) continue;
+    if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !pb_program_is_local(p, made)) continue;
     if (pb_program_next_use(p, made, -1) == n) (*home)[made] = (*home)[from];
   }
 }
@@ -236,7 +236,7 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
 static bool is_plain(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].boxed && is_between(p, p->value_of[n][a])) return false;
+    if (nest->access[a].boxed && pb_program_is_local(p, p->value_of[n][a])) return false;
   return nest->dim_count > 0 && !pb_program_is_fixed(p, n);
 }
 
@@ -251,7 +251,7 @@ bool pb_stages_keys(const pb_stages* s, pb_arena* arena, pb_key_loop* loop) {
   const pb_program* p = s->program;
   int n = 0, index = -1;
   while (n < p->nest_count && p->nests[n].reduce == PB_SET) ++n;
-  if (n == p->nest_count || !is_between(p, pb_program_stored(p, n))) return false;
+  if (n == p->nest_count || !pb_program_is_local(p, pb_program_stored(p, n))) return false;
   int first = pb_program_stored(p, n);
   for (int r = 0; r < p->values[first].rank; ++r) {
     if (s->loop[first][r] >= 0 || p->values[first].shape[r] == 1) continue;
@@ -341,7 +341,7 @@ void pb_stages_cut_rows(pb_program* p) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int v = 0; v < p->value_count; ++v)
-      for (int r = 0; r < p->values[v].rank && is_between(p, v); ++r) {
+      for (int r = 0; r < p->values[v].rank && pb_program_is_local(p, v); ++r) {
         int64_t lanes = lanes_of(p, v, r);
         if (!lanes) continue;
         cut_index(p, v, r++, lanes);
@@ -353,7 +353,7 @@ void pb_stages_cut_rows(pb_program* p) {
 static bool walks_rows(const pb_stages* s, int loop) {
   for (int v = 0; v < s->program->value_count; ++v) {
     int rank = s->program->values[v].rank;
-    if (is_between(s->program, v) && rank && s->loop[v][rank - 1] == loop) return true;
+    if (pb_program_is_local(s->program, v) && rank && s->loop[v][rank - 1] == loop) return true;
   }
   return false;
 }
@@ -380,7 +380,7 @@ static int64_t reused(const pb_stages* s, int loop) {
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; p->nests[n].reduce != PB_SET && a + 1 < p->nests[n].access_count; ++a) {
       const pb_access* access = &p->nests[n].access[a];
-      if (!is_between(p, p->value_of[n][a]) && !pb_access_uses(access, s->dim[n][loop]))
+      if (!pb_program_is_local(p, p->value_of[n][a]) && !pb_access_uses(access, s->dim[n][loop]))
         bytes += pb_value_bytes(&p->values[p->value_of[n][a]]);
     }
   return bytes;

@@ -12,8 +12,6 @@ static const int64_t IMPOSSIBLE = (int64_t)1 << 40;
 // Of the shorter of products and their weights one part of so many is not hidden by the longer (strips.c).
 enum { EXPOSED = 2 };
 
-static int64_t blocks_of(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
-
 static int64_t channels_of(const pb_pixels* p, int v) { return p->program->values[v].shape[1] / p->values[v].parts; }
 
 // Rows of lanes that a nest goes through for each of its tensors.
@@ -23,7 +21,7 @@ static int64_t rows_along(const pb_pixels* p, int n) {
   int64_t pixels = pb__pixels_class(p, v)->pixels, rows = 1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (d != p->nests[n].c && d != p->nests[n].w) rows *= nest->extent[d];
-  return rows * p->values[v].parts * blocks_of(channels_of(p, v) * pixels, p->lanes) *
+  return rows * p->values[v].parts * pb__layout_blocks(channels_of(p, v) * pixels, p->lanes) *
          (pb__pixels_class(p, v)->width / pixels);
 }
 
@@ -33,7 +31,7 @@ static int64_t rows_apart(const pb_pixels* p, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   int64_t rows = 1;
   for (int d = 0; d < nest->dim_count; ++d)
-    rows *= store->rank > 1 && store->index[1].coef[d] ? blocks_of(nest->extent[d], p->lanes) : nest->extent[d];
+    rows *= store->rank > 1 && store->index[1].coef[d] ? pb__layout_blocks(nest->extent[d], p->lanes) : nest->extent[d];
   return rows;
 }
 
@@ -48,8 +46,8 @@ static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, 
     if (along < 0 || dim->max > insn->dims[along].max) along = d;
   }
   if (along >= 0) {
-    pieces = blocks_of(rows, insn->dims[along].max);
-    extent[along] = blocks_of(rows, pieces);
+    pieces = pb__layout_blocks(rows, insn->dims[along].max);
+    extent[along] = pb__layout_blocks(rows, pieces);
   }
   return pb_cycles(insn, extent) * (along < 0 ? rows : pieces);
 }
@@ -64,10 +62,11 @@ static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, c
   int64_t sums = pb_insn_lanes(product, &r, PB_ROLE_K), lanes = pb_insn_lanes(product, &r, PB_ROLE_N), rows = 1;
   if (sums <= 0) sums = p->lanes;
   if (lanes <= 0) lanes = p->lanes;
-  int64_t tiles = blocks_of(nest->extent[is->o], lanes);
+  int64_t tiles = pb__layout_blocks(nest->extent[is->o], lanes);
   for (int d = 0; d < nest->dim_count; ++d) {
     if (is->roles.role[d] == PB_ROLE_M) rows *= nest->extent[d];
-    if (is->roles.role[d] == PB_ROLE_K) tiles *= d == is->c ? blocks_of(nest->extent[d], sums) : nest->extent[d];
+    if (is->roles.role[d] == PB_ROLE_K)
+      tiles *= d == is->c ? pb__layout_blocks(nest->extent[d], sums) : nest->extent[d];
   }
   int from = pb_transfer_constant_from(chip, 0, product->operands[r.w].memory, is->roles.w_type, &(pb_op){0});
   int64_t beat = chip->memories[from >= 0 ? from : chip->system_memory].bytes_per_cycle;

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-static bool is_between(const pb_program* p, int value) { return p->values[value].kind == PB_VALUE_LOCAL; }
-
 void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* own) {
   pb__tile_whole(&s->program->nests[n], own);
   for (int k = 0; k < s->shared; ++k) {
@@ -53,14 +51,14 @@ static void program_of(const pb_tiling* t, const pb_stages* s, const pb_tile* ti
   iteration->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *iteration->nests);
   memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
   for (int v = 0; v < p->value_count; ++v)
-    for (int r = 0; is_between(p, v) && r < p->values[v].rank; ++r)
+    for (int r = 0; pb_program_is_local(p, v) && r < p->values[v].rank; ++r)
       if (loop_of(s, v, r) >= 0) iteration->values[v].shape[r] = extent_of(s, tile, v, r);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
     pb__stages_tile(s, n, tile, &own);
     pb__tiling_expand(t, &p->nests[n], &own, &iteration->nests[n]);
     for (int a = 0; a < p->nests[n].access_count; ++a)
-      if (is_between(p, p->value_of[n][a]))
+      if (pb_program_is_local(p, p->value_of[n][a]))
         stay_inside(s, iteration, p->value_of[n][a], &iteration->nests[n].access[a]);
   }
 }
@@ -137,7 +135,7 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
   for (int v = 0; v < program->value_count; ++v) {
     pb_held held = {.nest = NULL};
     int stage = -1;
-    bool several = false, same = program->values[v].kind != PB_VALUE_CONST && !is_between(program, v);
+    bool several = false, same = program->values[v].kind != PB_VALUE_CONST && !pb_program_is_local(program, v);
     for (int n = 0; n < program->nest_count; ++n)
       for (int a = 0; a < program->nests[n].access_count && same; ++a) {
         if (program->value_of[n][a] != v) continue;
@@ -158,7 +156,7 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
 static int result_of(const pb_program* program, const pb_iteration_groups* iteration, int k) {
   const pb_group* g = &iteration->read.groups[k];
   int made = iteration->read.origin[k][pb_program_stored(&iteration->read.views[k], pb_around_last(&g->around))];
-  return is_between(program, made) ? made : -1;
+  return pb_program_is_local(program, made) ? made : -1;
 }
 
 // Of chips whose instructions take tiles of memories, stage by stage: what a later one reads has a memory by then.
