@@ -106,6 +106,20 @@ def conv_chain(g, *channels):
     return x
 
 
+def chain_of_few(g, shape, *channels):
+    x = g.input(*shape)
+    for cin, cout in zip((shape[1], *channels), channels):
+        x = g.op("Relu", g.conv(x, cin, cout, 3, pads=[1, 1, 1, 1]))
+    return x
+
+
+def few_joined(g):
+    x = g.input(1, 16, 9, 19)
+    one = g.conv(x, 16, 1, 3, pads=[1, 1, 1, 1])
+    both = g.op("Concat", one, g.op("Relu", g.conv(x, 16, 32, 3, pads=[1, 1, 1, 1])), axis=1)
+    return g.op("Mul", g.op("Sigmoid", one), g.conv(both, 33, 1, 3, pads=[1, 1, 1, 1]))
+
+
 @case("resnext_block", 64, 8, 16)
 @case("resnext_block_wide", 64, 2, 64)
 @case("resnext_block_odd", 40, 8, 24)
@@ -137,6 +151,13 @@ case("depthwise_norm_relu", 24, 24, "relu")(lambda g, *p: conv_norm_relu(g, *p, 
 case("chain", 3, 16, 17, 40)(conv_chain)
 case("chain_24", 24, 24, 24)(conv_chain)
 case("chain_5", 5, 3, 5)(conv_chain)
+# rows of 16 and more, on which values of few channels are plain: lanes along them, under the window, over channels
+case("few_channels", (1, 1, 9, 37), 1, 2, 24)(chain_of_few)
+case("few_behind_many", (1, 16, 9, 21), 32, 1)(chain_of_few)
+case("few_behind_17", (2, 24, 7, 5), 17, 3, 1, 20)(chain_of_few)
+case("few_halves", (1, 4, 9, 32), 8, 8, 2)(chain_of_few)
+case("few_under_long_window")(lambda g: g.conv(g.input(1, 1, 1, 300), 1, 1, (1, 64), strides=[1, 2]))
+case("few_joined")(few_joined)
 case("residual", 16)(residual)
 case("residual_17", 17)(residual)
 case("residual_40", 40)(residual)

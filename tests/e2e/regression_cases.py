@@ -720,6 +720,19 @@ def phases_of_transposed_convolutions():
     return m.done(*ys, targets=("cpu",))
 
 
+def phases_of_one_channel(label, ins, kernel, stride, pads):
+    """The one channel of a result had no dim of its own, and lanes that stood for it moved what was summed over too."""
+    m = Maker(label, opset=17)
+    w = m.const(m.rng.standard_normal((ins, 1, kernel, kernel)).astype(F32))
+    x = m.op("Relu", m.input("x", 1, ins, 6, 16))
+    return m.done(m.op("Sigmoid", m.op("ConvTranspose", x, w, strides=[stride] * 2, pads=[pads] * 4)), targets=("cpu",), bisect=True)
+
+
+for args in ((24, 2, 2, 0), (16, 4, 2, 1), (3, 2, 2, 0), (40, 3, 3, 0)):
+    label = "phases_of_one_channel_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: phases_of_one_channel(label, *args)
+
+
 def heads_inside_rows(label, heads, tokens, width, **judged):
     """Rows of several heads follow each other in one index, and tokens end inside a row of lanes: heads become an index of
     their own, and what a row lacks is read outside a box."""

@@ -23,6 +23,7 @@ tools.require("numpy", "onnx", "onnxruntime", "PIL")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
 
 SOURCE = Path(__file__).resolve().parent.parent.parent
@@ -54,11 +55,31 @@ class Wheel:
         return Path(self.zip.extract(name, folder))
 
 
-class Model:
-    """Compiled at fixed shapes, and beside it ONNX Runtime's; each run compares both. bound: inputs that are constants."""
+def in_f64(path):
+    """The graph with every f32 as f64, as onnx's own evaluator runs it."""
+    model, double = onnx.load(path), onnx.TensorProto.DOUBLE
+    wide = lambda tensor: tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor).astype(np.float64), tensor.name))
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT:
+            wide(tensor)
+    for attribute in (a for node in model.graph.node for a in node.attribute):
+        if attribute.name == "to" and attribute.i == onnx.TensorProto.FLOAT:
+            attribute.i = double
+        if attribute.t.data_type == onnx.TensorProto.FLOAT:
+            wide(attribute.t)
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = double
+    evaluator = ReferenceEvaluator(model)
+    return lambda feeds: evaluator.run(None, {name: value.astype(np.float64) for name, value in feeds.items()})
 
-    def __init__(self, path, work, shapes, bound=()):
-        self.path, self.work, self.bound = path, work, dict(bound)
+
+class Model:
+    """Compiled at fixed shapes, and beside it ONNX Runtime's; each run compares both. bound: inputs that are constants. exact:
+    a function from inputs to results, from which we may be as far as ONNX Runtime is."""
+
+    def __init__(self, path, work, shapes, bound=(), exact=None):
+        self.path, self.work, self.bound, self.exact = path, work, dict(bound), exact
         self.engine = work / "model.pbe"
         command = [f"{BIN}/pbc", str(path), "--target=cpu", "-o", str(self.engine)]
         command += [f"--input-shape={name}={'x'.join(map(str, shape))}" for name, shape in shapes.items()]
@@ -74,7 +95,7 @@ class Model:
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         self.session = onnxruntime.InferenceSession(str(path), options)
-        self.nodes, self.error, self.args = len(onnx.load(path).graph.node), 0.0, []
+        self.nodes, self.error, self.allowed, self.args = len(onnx.load(path).graph.node), 0.0, TOLERANCE, []
 
     def __call__(self, **feeds):
         feeds = {i.name: v for i, v in zip((i for i in self.session.get_inputs() if i.name not in self.bound), feeds.values())}
@@ -90,10 +111,12 @@ class Model:
             raise tools.Failed(command, done)
         self.feeds = {**feeds, **self.bound}
         ours, theirs = [np.load(file) for file in files], self.session.run(None, self.feeds)
-        for a, b in zip(ours, theirs):
+        true = self.exact(self.feeds) if self.exact else theirs
+        for a, b, c in zip(ours, theirs, true):
             if a.shape != b.shape:
                 raise AssertionError(f"shape {a.shape}, expected {b.shape}")
-            self.error = max(self.error, float(np.abs(a - b).max() / np.abs(b).max()))
+            self.error = max(self.error, float(np.abs(a - c).max() / np.abs(c).max()))
+            self.allowed = max(self.allowed, float(np.abs(b - c).max() / np.abs(c).max()))
         return ours
 
     def times(self):
@@ -221,12 +244,15 @@ def silero(cache, work):
 
 # ---- basic-pitch: notes in sound ----
 
+# Of a tone all other bands of its filters hold rounding errors alone, and the model takes their logarithms: ONNX Runtime
+# is 1e-3 from the same graph in f64, so that is what it and we are compared with.
+
 
 def basic_pitch(cache, work):
     wheel = Wheel("basic-pitch==0.4.0", cache)
     samples, rate, lowest = 43844, 22050, 21  # MIDI's number of the lowest key
     path = wheel.extract("basic_pitch/saved_models/icassp_2022/nmp.onnx", work)
-    model = Model(path, work, {"serving_default_input_2:0": (1, samples, 1)})
+    model = Model(path, work, {"serving_default_input_2:0": (1, samples, 1)}, exact=in_f64(path))
     for frequency, note in ((440.0, 69), (261.6256, 60)):
         sound = np.sin(2 * np.pi * frequency * np.arange(samples) / rate).astype(np.float32)
         notes = model(x=0.5 * sound[None, :, None])[1][0]
@@ -275,7 +301,7 @@ HEAD = """# Pretrained models on the CPU
 
 Made by `tests/models/real.py --bin build/bin --page sdk-docs/real-models.md`: ONNX files as they lie in Python packages, unchanged,
 compiled at one shape and run on what they are made for (`scripts/demo NAME` shows it). The error is the largest difference from ONNX
-Runtime, over its largest output. Milliseconds are medians with one thread, batch 1, in the same run; compiling takes one core or two.
+Runtime, over its largest output (of basic-pitch from the graph in f64, from which ONNX Runtime is 2.3e-03). Milliseconds are medians with one thread, batch 1, in the same run; compiling takes one core or two.
 
 | model | nodes | compiled in, s | error | pb, ms | ONNX Runtime, ms |
 | --- | --: | --: | --: | --: | --: |
@@ -303,8 +329,8 @@ def main():
                     ours, theirs = model.times()
                     rows.append(f"| {label} | {model.nodes} | {model.seconds:.1f} | {model.error:.1e} | {ours:.2f} | {theirs:.2f} |")
                     print(rows[-1], flush=True)
-                    if not model.error <= TOLERANCE:
-                        raise AssertionError(f"{label}: {model.error:.2e} from ONNX Runtime")
+                    if not model.error <= model.allowed:
+                        raise AssertionError(f"{label}: {model.error:.2e} off, and {model.allowed:.2e} allowed")
             except Skipped as why:
                 skipped += 1
                 print(f"skipped: {name}: {why}")

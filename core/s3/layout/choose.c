@@ -225,6 +225,7 @@ static void narrow(pb_layout* l, int v) {
   pb_value_kind edge = edge_kind(l, v);
   bool outside = edge != PB_VALUE_LOCAL;
   chosen->kind = PB_LAYOUT_PLAIN;
+  if (l->few[v]) return;
   if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
   chosen->kind = PB_LAYOUT_BLOCKED;
   chosen->block = pb__layout_block(l, channels);
@@ -307,6 +308,7 @@ static void choose_gathers(pb_layout* l) {
 void pb__layout_choose(pb_layout* l) {
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
   if (!l->whole_rows) find_gains(l);
+  pb__layout_find_few(l);
   find_heads(l);
   do choose_kinds(l);
   while (pb__layout_refuse_groups(l));

@@ -21,6 +21,7 @@ typedef struct contract {
   bool taps; // each channel for itself, by an instruction whose groups are neighbours in the window: inner is that dim
   bool window;          // few channels: inner is the dim of a window's columns, and the last group reaches over its end
   bool use_matrix;      // the instruction that multiplies matrices
+  bool dot;             // few columns: lanes of channels are summed apart, inner is their dim, and lanes_dim none
   pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
   pb_layout_groups cut; // those groups
   int lane_column;      // of the new nest: the lanes
@@ -177,8 +178,21 @@ static bool walks_weights(const contract* c, int d) {
   return c->roles->role[d] == PB_ROLE_B || c->roles->role[d] == PB_ROLE_N;
 }
 
+// Few columns, by the lanes of what is summed over.
+static bool classify_dot(contract* c) {
+  const pb_layout_value* x = &c->l->values[value_at(c, c->roles->x)];
+  c->inner = c->gather ? -1 : pb__layout_dot(c->l, c->n, c->roles);
+  c->dot = c->inner >= 0 && x->kind == PB_LAYOUT_BLOCKED && x->block == c->l->lanes;
+  if (!c->dot) return false;
+  c->lanes_dim = c->lane_column = -1;
+  c->x_block = x->block;
+  choose_insn(c);
+  return true;
+}
+
 static bool classify(contract* c) {
   const pb_contraction_dims* r = c->roles;
+  if (classify_dot(c)) return true;
   int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
   if (o == -2) o = column_of_lanes(c);
   c->rows = 1;
@@ -251,10 +265,10 @@ static void split_all(contract* c) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (walks_weights(c, d)) s->keep[d] = add_dim(c, nest->extent[d]);
   if (c->g.g >= 0) split_groups(c);
-  if (!groups_are_lanes(c)) split_results(c);
+  if (!groups_are_lanes(c) && !c->dot) split_results(c);
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
-  split_lanes(c);
+  if (!c->dot) split_lanes(c);
   int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
   int k = c->inner;
   if (k >= 0 && !c->taps) {
@@ -325,18 +339,19 @@ static int pack_weights(contract* c, pb_access* w) {
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (walks_weights(c, d) && s->keep[d] >= 0) pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
   if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
-  if (!groups_are_lanes(c))
+  if (!groups_are_lanes(c) && !c->dot)
     pack_dim(&p, -1, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
   shape[0] = flatten(c, &p, 0, &w->index[0]);
   int first = p.count;
   pack_sum(c, &p);
   shape[1] = flatten(c, &p, first, &w->index[1]);
+  if (c->dot) rank = 2;
   if (groups_are_lanes(c)) {
     pack_dim(&p, -1, c->cut.lanes, c->g.g, 1);
     w->index[2].coef[s->group[c->g.g]] = c->g.outs;
   }
-  pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
-  w->index[2].coef[c->lane_column] = 1;
+  if (!c->dot) pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
+  if (!c->dot) w->index[2].coef[c->lane_column] = 1;
   if (c->inner >= 0 && s->group[c->inner] >= 0) {
     pack_dim(&p, -1, c->insn.group, c->inner, 1);
     w->index[rank++].coef[s->group[c->inner]] = 1;

@@ -79,6 +79,8 @@ typedef struct pb_layout {
   int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
   bool* gains;     // by value: blocks make it, or something that it meets, faster
   bool* heads;     // by value: a product of two computed tensors meets it
+  bool* blocks;    // by value: it gains by blocks, and all that touch it walk them
+  bool* few;       // by value: it is plain all the same, of so few channels (few.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
@@ -183,6 +185,12 @@ int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next
 // Whether blocks gain the nest something: a contraction by weights or a window walks them.
 bool pb__layout_nest_gains(const pb_layout* l, int n);
 void pb__layout_choose(pb_layout* l);
+
+// ---- few.c: values of few channels ----
+
+void pb__layout_find_few(pb_layout* l); // behind l->gains
+// The dim of channels whose lanes nest n, a contraction with few columns, sums apart; -1: it has its lanes otherwise.
+int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 
 // ---- fits.c: what nests ask of the layouts of values ----
 

@@ -72,7 +72,8 @@ static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) 
   return PB_OK;
 }
 
-// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block.
+// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block. Channels that
+// are walked already, as those that a product sums over, stay apart from it.
 static void walk_single_channel(pb_layout* l, int n) {
   pb_nest* nest = &l->program.nests[n];
   int stored = pb_program_stored(&l->program, n), dim;
@@ -81,8 +82,12 @@ static void walk_single_channel(pb_layout* l, int n) {
     return;
   dim = nest->dim_count++;
   nest->extent[dim] = 1;
-  for (int a = 0; a < nest->access_count; ++a)
-    if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_BLOCKED) nest->access[a].index[1].coef[dim] = 1;
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_index* channel = &nest->access[a].index[1];
+    bool walked = false;
+    for (int d = 0; d < dim; ++d) walked |= channel->coef[d] != 0;
+    if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_BLOCKED && !walked) channel->coef[dim] = 1;
+  }
 }
 
 // Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,

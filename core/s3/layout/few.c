@@ -1,0 +1,104 @@
+// Inside `layout`: values of so few channels that rows of lanes would be mostly empty, where code takes them as plain
+// tensors. What makes such a value has few columns; its lanes are found elsewhere: neighbours along a row of the
+// result, neighbours under a long window, or the channels that it sums over (contract.c, lanes.c).
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// Cycles of adding up the lanes of one register, roughly: as scalars, by way of memory.
+enum { LANE_SUM_CYCLES = 20 };
+
+static bool is_plain(const pb_layout* l, int v) { return l->few[v] || !l->blocks[v]; }
+
+// How many columns a contraction has for each of its rows.
+static int64_t columns_of(const pb_nest* nest, const pb_contraction_dims* roles) {
+  int64_t columns = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == PB_ROLE_N) columns *= nest->extent[d];
+  return columns;
+}
+
+static int64_t sums_of(const pb_nest* nest, const pb_contraction_dims* roles) {
+  int64_t sums = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == PB_ROLE_K) sums *= nest->extent[d];
+  return sums;
+}
+
+// Whether a row of plain results, or of plain factors under a window (`summed`), has whole registers of neighbours.
+static bool has_neighbours(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, bool summed) {
+  int other = summed ? roles->w : roles->y;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    bool walks = summed ? roles->role[d] == PB_ROLE_K : roles->role[d] == PB_ROLE_M || roles->role[d] == PB_ROLE_B;
+    if (walks && pb_access_stride(&nest->access[roles->x], d) == 1 && pb_access_stride(&nest->access[other], d) == 1 &&
+        nest->extent[d] >= (summed ? 2 : 1) * l->lanes)
+      return true;
+  }
+  return false;
+}
+
+int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  int x = l->program.value_of[n][roles->x], y = l->program.value_of[n][roles->y];
+  int channel = pb__layout_summed_along(nest, roles, 1);
+  int64_t columns = columns_of(nest, roles);
+  if (l->whole_rows || l->summed || !l->few[y] || is_plain(l, x) || channel < 0 || columns >= l->lanes) return -1;
+  if (!pb__layout_weighs(l, n, roles) || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return -1;
+  int64_t sums = sums_of(nest, roles) / nest->extent[channel] *
+                 pb__layout_blocks(nest->extent[channel], l->lanes); // registers of products for each result
+  bool pays = columns * (sums + LANE_SUM_CYCLES) < sums_of(nest, roles);
+  return pays ? channel : -1;
+}
+
+// Whether a contraction makes results of few channels faster than in rows of lanes, most of them empty.
+static bool makes_few(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  int64_t columns = columns_of(nest, roles);
+  if (!pb__layout_weighs(l, n, roles)) return false;
+  if (!is_plain(l, l->program.value_of[n][roles->x])) return pb__layout_dot(l, n, roles) >= 0;
+  return (columns * 2 <= l->lanes && has_neighbours(l, nest, roles, false)) ||
+         (columns * 4 <= l->lanes && has_neighbours(l, nest, roles, true));
+}
+
+// Element by element: whether all that is touched can be plain.
+static bool keeps_plain(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (!is_plain(l, v)) return false;
+  }
+  return true;
+}
+
+static bool allows_few(const pb_layout* l, int n, int v) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_contraction_dims roles;
+  if (!pb__layout_contraction_dims(l, n, &roles))
+    return nest->access_count == 1 || (nest->reduce == PB_SET && keeps_plain(l, n));
+  const int* value_of = l->program.value_of[n];
+  if (value_of[roles.w] == v || !pb__layout_weighs(l, n, &roles)) return false;
+  if (value_of[roles.y] == v) return makes_few(l, n, &roles);
+  return l->few[value_of[roles.y]] || pb__layout_dim_of_role(nest, &roles, PB_ROLE_B) == -1;
+}
+
+// From all values that have few channels on, those go that something wants otherwise, until nothing does.
+void pb__layout_find_few(pb_layout* l) {
+  const pb_program* p = &l->program;
+  l->few = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  l->blocks = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  if (l->whole_rows) return;
+  for (int v = 0; v < p->value_count; ++v) {
+    const pb_value* value = &p->values[v];
+    l->blocks[v] = value->kind == PB_VALUE_LOCAL && l->gains[v] && pb__layout_can_block(l, v, -1);
+    l->few[v] = l->blocks[v] && value->type == PB_F32 && value->shape[1] * 2 <= l->lanes;
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (int v = 0; v < p->value_count; ++v) {
+      bool few = l->few[v];
+      PB_FOR_USES (n, p, v) few = few && allows_few(l, n, v);
+      more |= few != l->few[v];
+      l->few[v] = few;
+    }
+  }
+}
