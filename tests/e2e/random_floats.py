@@ -2,7 +2,7 @@
 
 import numpy as np
 from float_graph import Graph
-from random_shapes import Shapes, product
+from random_shapes import MACS, Shapes, product
 
 FUNCTIONS = ["Abs", "Neg", "Tanh", "Sigmoid", "Erf", "Gelu", "Elu", "Selu", "LeakyRelu", "HardSigmoid", "HardSwish"]
 FUNCTIONS += ["Softplus", "Softsign", "Sqrt", "Log", "PRelu"]
@@ -125,6 +125,47 @@ class FloatsDrawing(Shapes):
         shape = (n, c, h + pads[2] + pads[6], w + pads[3] + pads[7])
         return self.op("Pad", x, self.ints(*pads), self.graph.const(np.float32(0.5)), shape=shape)
 
+    def transposed(self, x):
+        n, c, h, w = x.shape
+        group = self.rng.choice([g for g in (1, 1, 1, 2, 4, c) if c % g == 0])
+        outputs = self.rng.choice([1, 1, 2, 3, 5, 8, 16, 17, 24]) if group < c or c == 1 else self.rng.choice([1, 2])
+        kernel, strides = [[self.rng.choice(of) for _ in range(2)] for of in ((1, 2, 2, 3, 4, 5), (1, 2, 2, 2, 3))]
+        pads = [self.rng.randrange(k) // 2 for k in kernel] * 2
+        more = [self.rng.randrange(s) if self.chance(0.2) else 0 for s in strides]
+        shape = (n, outputs * group, *((size - 1) * s + k - 2 * p + m for size, s, k, p, m in zip((h, w), strides, kernel, pads, more)))
+        if min(shape) < 1 or product(shape) * c * kernel[0] * kernel[1] // group > 4 * MACS:
+            return self.conv(x)
+        weights = self.graph.const(self.graph.draw(c, outputs, *kernel) / np.float32(np.sqrt(c * kernel[0] * kernel[1] / group)))
+        bias = [self.const(outputs * group)] if self.chance(0.5) else []
+        return self.op("ConvTranspose", x, weights, *bias, shape=shape, kernel_shape=kernel, strides=strides, pads=pads,
+                       output_padding=more, group=group)
+
+    def resized(self, x):
+        n, c, h, w = x.shape
+        kind = self.rng.choice(["nearest", "nearest", "linear", "DepthToSpace", "SpaceToDepth"])
+        if kind == "DepthToSpace" and c % 4 == 0:
+            return self.op(kind, x, shape=(n, c // 4, 2 * h, 2 * w), blocksize=2, mode=self.rng.choice(["DCR", "CRD"]))
+        if kind == "SpaceToDepth" and h % 2 == 0 and w % 2 == 0:
+            return self.op(kind, x, shape=(n, c * 4, h // 2, w // 2), blocksize=2)
+        mode = kind if kind in ("nearest", "linear") else "linear"
+        how = self.rng.choice(["half_pixel", "asymmetric"] if mode == "nearest" else ["half_pixel", "align_corners"])
+        sizes = (n, c, h * self.rng.choice([1, 2, 3]), w * self.rng.choice([1, 2, 2]))
+        attrs = {"nearest_mode": "floor"} if mode == "nearest" else {}
+        return self.op("Resize", x, "", "", self.ints(*sizes), shape=sizes, mode=mode, coordinate_transformation_mode=how, **attrs)
+
+    def by_image(self, x):
+        scales = self.const(x.shape[1]), self.const(x.shape[1])
+        return self.op("InstanceNormalization", x, *scales)
+
+    def product_of_two(self, x):
+        """Every pair of its rows, and these times the rows again."""
+        n, c, h, w = x.shape
+        turned = self.op("Transpose", x, shape=(n, c, w, h), perm=[0, 1, 3, 2])
+        scores = self.op("MatMul", x, turned, shape=(n, c, h, h))
+        if self.chance(0.5):
+            scores = self.op("Softmax", scores, axis=-1)
+        return self.op("MatMul", scores, x, shape=x.shape) if self.chance(0.6) else scores
+
     def row(self, x):
         rows, inside = x.shape
         classes = self.dense(inside)
@@ -139,6 +180,7 @@ class FloatsDrawing(Shapes):
         if len(x.shape) == 2:
             return ["row"] * 3 + ["function"]
         kinds = ["conv"] * 6 + ["pair"] * 3 + ["pool"] * 2 + ["by_const", "reduce", "normalise", "move"] + ["function"] * 2
+        kinds += ["transposed", "transposed", "resized", "by_image", "product_of_two"]
         return kinds + (["gate"] if x.shape[1] ** 2 <= 90_000 else [])
 
     def step(self):

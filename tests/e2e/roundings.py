@@ -130,6 +130,16 @@ class Analysis:
     def rule_Conv(self, node):
         return self.linear(int(np.prod(self.value[node.input[1]].shape[1:])))
 
+    def rule_ConvTranspose(self, node):
+        return self.linear(int(np.prod(self.value[node.input[1]].shape)) // self.value[node.input[1]].shape[1])
+
+    def rule_Resize(self, node):
+        """A mean of two places along each axis; places themselves are rounded."""
+        if attributes(node).get("mode", b"nearest") == b"nearest":
+            return self.again(self.operand(0)[1])
+        x, e = self.operand(0)
+        return gamma(4 * SPARE) * self.again(np.abs(x)) * max(x.shape[2:]) + 1.01 * self.again(e)
+
     def rule_MatMul(self, node):
         return self.linear(self.value[node.input[0]].shape[-1])
 
@@ -199,10 +209,19 @@ class Analysis:
     def rule_LogSoftmax(self, node):
         return self.softmax(node, True)
 
+    def rule_InstanceNormalization(self, node):
+        x = self.operand(0)[0]
+        scale = self.operand(1)[0].reshape(1, -1, *[1] * (x.ndim - 2))
+        return self.normalised(node, tuple(range(2, x.ndim)), scale)
+
     def rule_LayerNormalization(self, node):
-        (x, e), (scale, _) = self.operand(0), self.operand(1)
+        x = self.operand(0)[0]
+        axes = tuple(range(attributes(node).get("axis", -1) % x.ndim, x.ndim))
+        return self.normalised(node, axes, self.operand(1)[0])
+
+    def normalised(self, node, axes, scale):
+        x, e = self.operand(0)
         a = attributes(node)
-        axes = tuple(range(a.get("axis", -1) % x.ndim, x.ndim))
         mean = lambda v: np.mean(v, axis=axes, keepdims=True)  # noqa: E731
         n = int(np.prod([x.shape[d] for d in axes]))
         middle, d = mean(x), x - mean(x)
@@ -247,7 +266,7 @@ def by_attribute(name, default, least):
 
 # Operators that bring elements elsewhere, or the largest of some: the distances go the same way. The inputs of numbers.
 MOVES = {name: (0,) for name in ("Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Split",
-                                 "Expand", "Gather", "Pad", "MaxPool", "GlobalMaxPool", "ReduceMax", "DepthToSpace")}
+                                 "Expand", "Gather", "Pad", "MaxPool", "GlobalMaxPool", "ReduceMax", "DepthToSpace", "SpaceToDepth")}
 MOVES["Concat"] = range(1000)
 BOUNDED = {"Tanh", "Sigmoid", "Erf", "Softsign", "HardSigmoid"}
 EXACT = {"Relu", "Clip", "Abs", "Neg"}
