@@ -570,6 +570,8 @@ static pb_status lift_form(lifter* l, const pb_node* n) {
   }
   if (quantised_input) PB_TRY(pb__lift_moves(l, n, &known));
   if (known) return PB_OK;
+  if (quantised_input) PB_TRY(pb__lift_transposed(l, n, &known));
+  if (known) return PB_OK;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
     if (pb__is(n, rows[k].op)) return rows[k].lift(l, n);
   if (quantised_input) PB_TRY(pb__lift_codes(l, n, &known));

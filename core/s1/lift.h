@@ -137,6 +137,7 @@ pb_status pb__lift_each(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK; // lift_gather.c
 
 // More operators on codes: lift_codes.c.
+pb_status pb__lift_transposed(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 bool pb__same_codes(const pb_codes* x, const pb_target* t); // neither another scale nor a clamp
 // y = x in the target's scale, clamped.

@@ -192,8 +192,12 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
     return pb__refuse(l, n, NULL, "operands whose shapes do not fit");
   bool same = !c && va->rank == vb->rank && !memcmp(va->shape, vb->shape, sizeof(int64_t) * (size_t)va->rank);
-  if (!same && ((!c && vb->alias_of >= 0) || !ends_alike(l, va, c ? c->rank : vb->rank)))
-    return pb__refuse(l, n, NULL, "a reshaped operand that repeats");
+  if (!same) { // what shares another shape's elements is walked by that one's dims
+    int dims = c ? c->rank : vb->rank;
+    if (!c && vb->alias_of >= 0) pb__own(l, n, &b.value);
+    if (!ends_alike(l, &l->out->values[a.value], dims)) pb__own(l, n, &a.value);
+    va = &l->out->values[a.value]; // the table of values may have moved
+  }
   pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
   op.x = a.value;
   op.z = b.value;

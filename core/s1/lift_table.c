@@ -207,8 +207,10 @@ pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t)
   pb_s1_op op = pb__codes_op(last, PB_S1_TABLE, t);
   op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.table", last->name), PB_I32, 1, &shape, table);
   pb_s1_value in = l->out->values[x.value];
-  op.x = in.rank > 1 ? pb__matrix_of(l, last, x.value) : x.value;
-  if (in.rank > 1)
+  bool image = in.rank == 4 && pb__matrix_behind(l, x.value) < 0; // channels are not its last dim
+  bool rows = in.rank > 1 && !image;
+  op.x = rows ? pb__matrix_of(l, last, x.value) : x.value;
+  if (rows)
     pb__matrix_result(l, last, t, in.rank, in.shape, &op.y);
   else
     op.y = pb__make_result(l, t, in.rank, in.shape);

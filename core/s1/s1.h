@@ -39,7 +39,7 @@ typedef enum pb_s1_kind {
   PB_S1_FTRANSPOSE, // y's dim r is x's dim order[r]
   PB_S1_SLICE,      // y[i] = x[start + i * step]. Any type
   PB_S1_FPAD,       // x from `start` on in y, around it ma
-  PB_S1_CONCAT,     // x goes into y at `offset` along `axis`; one op for each part. Any type
+  PB_S1_CONCAT,     // x goes into y at `offset` along `axis`, `apart` elements apart; one op for each part. Any type
   PB_S1_COPY,       // any type, and another shape of the same elements
   // Of any types. Truths are PB_I1: a byte each, 0 or 1.
   PB_S1_EACH,   // `each` of x, z and third, with broadcasting
@@ -132,7 +132,7 @@ typedef struct pb_s1_op {
   pb_op binary;                                      // FBINARY: add, sub, mul, div, max or min
   bool swapped;                                      // FBINARY: z op x
   int axis;                                          // CONCAT, GATHER
-  int64_t offset;                                    // CONCAT
+  int64_t offset, apart;                             // CONCAT; apart 0: neighbours, as 1
   pb_s1_function function;                           // FUNARY
   pb_s1_each each;                                   // EACH
   int third;                                         // EACH: a value, -1

@@ -200,7 +200,9 @@ static void concat(builder* b, const pb_s1_op* op) {
   pb__s2_walk(&n, &x, dims);
   n.access[0] = pb__s2_along(x, dims);
   n.access[1] = pb__s2_along(y, dims);
-  n.access[1].index[op->axis].cst = op->offset;
+  pb_index* at = &n.access[1].index[op->axis];
+  at->cst = op->offset;
+  for (int d = 0; d < n.dim_count && op->apart > 1; ++d) at->coef[d] *= op->apart;
   n.access_count = 2;
   pb_nest_load(&n, 0);
   pb__s2_print(b, &n);

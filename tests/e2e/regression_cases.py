@@ -733,6 +733,80 @@ for args in ((24, 2, 2, 0), (16, 4, 2, 1), (3, 2, 2, 0), (40, 3, 3, 0)):
     CASES[label] = lambda label=label, args=args: phases_of_one_channel(label, *args)
 
 
+def transposed_codes(label, ins, outs, kernel, group=1, each=True, act=None, **attrs):
+    """A transposed convolution between codes is one of codes by its phases; it was one of f32, which simnpu has not."""
+    m = Maker(label, opset=17)
+    shape = (ins, outs // group, *kernel)
+    scale = np.linspace(0.005, 0.02, outs).astype(F32) if each else F32(0.01)
+    zero = np.zeros(outs, I8) if each else I8(0)
+    w = m.weights(m.rng.integers(-127, 128, shape).astype(I8), scale, zero, axis=1)
+    x = m.codes(m.input("x", 2, ins, 7, 5), F32(0.03))
+    bias = m.const(m.rng.integers(-900, 900, outs).astype(np.int32))
+    unit = m.const(scale * F32(0.03) if each else F32(0.01) * F32(0.03))
+    bias = m.op("DequantizeLinear", bias, unit, **({"axis": 0} if each else {}))
+    y = m.op("ConvTranspose", x, w, bias, group=group, **attrs)
+    return m.done(m.codes(m.op(act, y) if act else y, F32(0.2)), targets=("cpu", "simnpu"), step=1)
+
+
+for args, attrs in (((16, 24, (2, 2)), {"strides": [2, 2]}), ((20, 17, (3, 4)), {"strides": [2, 3], "pads": [1, 0, 0, 2], "act": "Relu"}),
+                    ((8, 16, (1, 2)), {"strides": [3, 1], "output_padding": [1, 0]}), ((16, 1, (4, 4)), {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+                    ((32, 32, (2, 3)), {"strides": [2, 2], "group": 2, "each": False}), ((3, 3, (3, 3)), {"strides": [1, 1], "pads": [3, 3, 2, 2]}),
+                    ((16, 16, (2, 2)), {"strides": [2, 2], "pads": [3, 2, 3, 2]})):
+    label = f"transposed_codes_{args[0]}_{args[1]}_" + "x".join(map(str, args[2]))
+    CASES[label] = lambda label=label, args=args, attrs=attrs: transposed_codes(label, *args, **attrs)
+
+
+@case
+def function_of_an_image():
+    """A table's result lies as what it is multiplied by: as rows of the image's last dim it was neither on lanes nor, for a
+    gate of one number a channel, anything that could be read."""
+    m = Maker("function_of_an_image", opset=17)
+    x = m.codes(m.input("x", 1, 16, 9, 7), F32(0.05))
+    y = codes_conv(m, x, 16, 24)
+    gated = m.codes(m.op("Mul", y, m.codes(m.op("Sigmoid", y), F32(1 / 256), I8(-128))), F32(0.2))
+    mean = m.codes(m.op("GlobalAveragePool", gated), F32(0.1))
+    gate = m.codes(m.op("HardSigmoid", codes_conv(m, mean, 24, 24)), F32(1 / 256), I8(-128))
+    return m.done(codes_conv(m, m.codes(m.op("Mul", gated, gate), F32(0.1)), 24, 8), targets=("cpu", "simnpu"), step=4)
+
+
+@case
+def top_of_many():
+    """A few of many, found in rounds: those that are alike go by their places, infinities in their order."""
+    rng, inf = np.random.default_rng(7), np.inf
+    values = np.round(2 * rng.standard_normal((3, 100))) / 2
+    values[1, ::7], values[1, 3], values[2, 4:] = -inf, inf, -inf
+    m, outs = Maker("top_of_many", opset=17), []
+    x = m.input("x", 3, 100, values=values)
+    for count, largest in ((7, 1), (5, 0)):
+        top = m.op("TopK", x, m.const(np.array([count], I64)), largest=largest)
+        m.nodes[-1].output.append(top + "_at")
+        outs += [top, m.op("Cast", top + "_at", to=TensorProto.FLOAT)]
+    return m.done(*outs, targets=("cpu",))
+
+
+@case
+def sums_so_far():
+    """Of more elements than a window takes: by doubling, to either side, with the element itself and without."""
+    m, outs = Maker("sums_so_far", opset=17), []
+    x = m.input("x", 3, 77, 2)
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            outs.append(m.op("CumSum", x, m.const(I64(1)), exclusive=exclusive, reverse=reverse))
+    return m.done(*outs, targets=("cpu",))
+
+
+@case
+def places_in_steps():
+    """Constant places that go in even steps are slices: a reflection, every third one backwards, doubled rows."""
+    m, outs = Maker("places_in_steps", opset=17), []
+    x = m.input("x", 2, 5, 12, 18)
+    outs.append(m.op("Pad", x, m.const(np.array([0, 0, 3, 2, 0, 0, 2, 4], I64)), mode="reflect"))
+    for axis, places in ((2, [11, 8, 5, 2]), (3, [k // 2 for k in range(30)]), (2, [0, 6, 1, 7, 2, 8, 3, 9]), (1, [0, 4, 2, 2, 1]), (0, [1, -2])):
+        outs.append(m.op("Gather", x, m.const(np.array(places, I64)), axis=axis))
+    outs.append(m.op("Resize", x, "", "", m.const(np.array([2, 5, 36, 45], I64)), mode="cubic"))
+    return m.done(*outs, targets=("cpu",))
+
+
 def heads_inside_rows(label, heads, tokens, width, **judged):
     """Rows of several heads follow each other in one index, and tokens end inside a row of lanes: heads become an index of
     their own, and what a row lacks is read outside a box."""

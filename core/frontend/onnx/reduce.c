@@ -154,12 +154,32 @@ void pb__o_op_hardmax(pb_onnx* o) {
   pb__o_out(o, 0, pb__o_reshape(o, pb__o_cast(o, is, in.type), in.rank, in.shape));
 }
 
+// Elements `by` further on along the axis, behind as many of the operation's neutral number.
+static int shifted(pb_onnx* o, int x, int axis, int64_t by, bool backwards) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t none[PB_FLAT_RANK] = {0}, some[PB_FLAT_RANK] = {0}, extent = in.shape[axis];
+  some[axis] = by;
+  int part = backwards ? pb__o_part(o, x, axis, by, extent) : pb__o_part(o, x, axis, 0, extent - by);
+  int neutral = pb__o_like(o, x, strcmp(o->row->detail, "multiply") ? 0 : 1);
+  return pb__o_pad(o, part, neutral, backwards ? none : some, backwards ? some : none, none);
+}
+
+// Sums (or products) of 2, 4, 8, ... neighbours (Hillis and Steele 1986): time n log n.
+static int doubled(pb_onnx* o, int x, int axis, bool exclusive, bool backwards) {
+  int64_t extent = pb__o_type(o, x)->shape[axis];
+  for (int64_t by = 1; by < extent && !pb__o_bad(o); by *= 2)
+    x = pb__o_binary(o, o->row->detail, x, shifted(o, x, axis, by, backwards));
+  return exclusive ? shifted(o, x, axis, 1, backwards) : x;
+}
+
 static int cumulated(pb_onnx* o, int x, int axis) {
+  enum { SHORT = 32 }; // sums of windows, in one kernel
   const pb_flat_type in = *pb__o_type(o, x);
   bool exclusive = pb__o_int(o, "exclusive", 0), backwards = pb__o_int(o, "reverse", 0);
   pb_onnx_window w = {.size = {0}};
   for (int r = 0; r < in.rank; ++r) w.size[r] = w.stride[r] = w.dilation[r] = 1;
   int64_t extent = w.size[axis] = in.shape[axis];
+  if (extent > SHORT) return doubled(o, pb__o_worked(o, x), axis, exclusive, backwards);
   int64_t before = exclusive ? extent : extent - 1, behind = exclusive ? -1 : 0;
   w.low[axis] = backwards ? behind : before;
   w.high[axis] = backwards ? before : behind;
@@ -192,24 +212,4 @@ void pb__o_op_cumulate(pb_onnx* o) {
     pb__o_extents(o, 0, pb__o_vector(o, in.rank, same), outside, in.rank, same);
   }
   if (!pb__o_bad(o)) pb__o_out(o, 0, pb__o_cast(o, y, in.type));
-}
-
-void pb__o_op_top_k(pb_onnx* o) {
-  if (pb__o_says(o, 1)) {
-    pb__o_said_top_k(o);
-    return;
-  }
-  int x = pb__o_in(o, 0), where;
-  const pb_flat_type in = *pb__o_type(o, x);
-  int64_t k = pb__o_int(o, "k", -1);
-  int axis = pb__o_axis(o, pb__o_int(o, "axis", -1), in.rank), count = k < 0 ? pb__o_list(o, NULL, 1, 1, &k) : 1;
-  bool largest = pb__o_int(o, "largest", 1);
-  if (!pb__o_bad(o) && (count != 1 || k < 1 || k > in.shape[axis])) pb__o_refuse(o, "a k that does not fit");
-  if (pb__o_bad(o)) return;
-  const char* turn = pb_type_is_float(in.type) ? "negate" : "not"; // the order turned round
-  int last = pb__o_moved(o, largest ? x : pb__o_unary(o, turn, x), axis, in.rank - 1);
-  int top = pb__o_top(o, last, k, &where);
-  if (!largest) top = pb__o_unary(o, turn, top);
-  pb__o_out(o, 0, pb__o_moved(o, top, in.rank - 1, axis));
-  pb__o_out(o, 1, pb__o_moved(o, pb__o_cast(o, where, PB_I64), in.rank - 1, axis));
 }

@@ -133,7 +133,7 @@ static bool is_moved_alone(const pb_layout* l, int v) {
   pb_type type = l->program.values[v].type;
   if (type != PB_F32 && type != PB_I32 && type != PB_I16 && type != PB_I8) return true;
   PB_FOR_USES (n, &l->program, v)
-    if (pb_nest_is_fixed(&l->program.nests[n])) return true;
+    if (pb_program_is_fixed(&l->program, n)) return true;
   return false;
 }
 

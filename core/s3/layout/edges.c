@@ -78,6 +78,31 @@ static bool wants_twin(const pb_layout* l, int v) {
   return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
 
+// Whether a contraction that gains by blocks makes the value itself: what is computed from that element by element goes
+// from blocks to anything.
+static bool made_in_blocks(const pb_layout* l, int v) {
+  pb_contraction_dims roles;
+  if (l->whole_rows || l->program.values[v].kind != PB_VALUE_LOCAL || l->program.values[v].rank != 4) return false;
+  PB_FOR_USES (n, &l->program, v)
+    if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
+        pb__layout_nest_gains(l, n))
+      return true;
+  return false;
+}
+
+// Whether nests read such a value otherwise: their lanes are along no channels.
+static bool reads_plain(const pb_layout* l, int n, int v) {
+  for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a)
+    if (l->program.value_of[n][a] == v && pb__layout_asks_for_plain(l, n, a, v)) return true;
+  return false;
+}
+
+static bool is_read_plain(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    if (reads_plain(l, n, v)) return true;
+  return false;
+}
+
 // The operator in the model that value v is copied for, or that makes it.
 static const char* operator_of(const pb_layout* l, int v) {
   int n = pb_program_next_use(&l->program, v, -1);
@@ -107,6 +132,13 @@ static void redirect(pb_layout* l, int from, int to, bool reads, bool writes) {
       if (l->program.value_of[n][a] == from && (store ? writes : reads))
         pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
     }
+}
+
+// The same from a tensor inside to what makes it and reads it in blocks.
+static void redirect_blocks(pb_layout* l, int from, int to) {
+  PB_FOR_USES (n, &l->program, from)
+    for (int a = 0; a < l->program.nests[n].access_count && !reads_plain(l, n, from); ++a)
+      if (l->program.value_of[n][a] == from) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
 }
 
 static int last_writer(const pb_layout* l, int v) {
@@ -166,16 +198,20 @@ void pb__layout_add_twins(pb_layout* l) {
     pb_value local = l->program.values[v];
     bool apart = pb__layout_touched(l, v, true);
     bool shared = apart && pb__layout_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
-    bool wanted = shared || wants_twin(l, v);
+    bool inside = !apart && made_in_blocks(l, v) && is_read_plain(l, v);
+    bool wanted = shared || inside || wants_twin(l, v);
     if (apart ? !shared || local.kind == PB_VALUE_CONST : !wanted && (!is_edge(&local) || local.rank < 2)) continue;
     const char* name = operator_of(l, v);
-    bool output =
-        shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !(l->whole_rows && put_together(l, v));
+    bool output = shared ? made_by_others(l, v)
+                         : inside || (local.kind == PB_VALUE_OUTPUT && !(l->whole_rows && put_together(l, v)));
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
-    in_front[l->twin_count] = output && !shared ? -1 : last_writer(l, v) + 1;
-    redirect(l, v, twin, true, output);
+    in_front[l->twin_count] = output && !shared && !inside ? -1 : last_writer(l, v) + 1;
+    if (inside)
+      redirect_blocks(l, v, twin);
+    else
+      redirect(l, v, twin, true, output);
     l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
   if (l->twin_count) insert_copies(l, in_front);

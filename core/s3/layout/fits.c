@@ -132,9 +132,7 @@ bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
   return true;
 }
 
-// Whether nest n, by one of its accesses to value v, has no use for blocks of it. Dim 1 of stacks of matrices is no
-// channel.
-static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
+bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* access = &nest->access[a];
   pb_contraction_dims roles;
@@ -152,7 +150,7 @@ static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
 bool pb__layout_stays_plain(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count && !pb__layout_is_apart(l, n); ++a)
-      if (l->program.value_of[n][a] == v && asks_for_plain(l, n, a, v)) return true;
+      if (l->program.value_of[n][a] == v && pb__layout_asks_for_plain(l, n, a, v)) return true;
   return false;
 }
 

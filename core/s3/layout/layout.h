@@ -49,7 +49,8 @@ typedef struct pb_layout_contraction_dims {
 } pb_layout_contraction_dims;
 
 // A tensor at the graph's edge keeps the model's layout; what is computed reads and writes its twin, which a copy makes
-// (of an input) or takes (to an output). A twin that turns out to lie as its edge does is dropped.
+// (of an input) or takes (to an output). So has a tensor inside that code makes in blocks and something reads
+// otherwise. A twin that turns out to lie as its edge does is dropped.
 typedef struct pb_layout_twin {
   int edge, twin, copy; // values and the nest between them
   const char* name;     // the operator that it is copied for
@@ -202,6 +203,8 @@ bool pb__layout_turns(const pb_layout* l, int n);
 // Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
 // Sums of products are none of these, as their weights are zero there.
 bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access);
+// Whether nest n, by its access a to value v, has no use for blocks of it. Dim 1 of stacks of matrices is no channel.
+bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v);
 // Whether a nest has no use for blocks of the value, and whether all walk it so that it can have some, as far as others
 // than nest `but` read it.
 bool pb__layout_stays_plain(const pb_layout* l, int v);
