@@ -138,6 +138,14 @@ class QuantisedGraph:
         spread = np.sqrt(ins * kernel[0] * kernel[1]) * 73 * 73 * float(x.scale) * 0.0125
         return self.op("Conv", x, scale=spread / 60, act=act, extra=extra, group=group, kernel_shape=list(kernel), **attrs)
 
+    def transposed(self, x, outputs, kernel, group=1, bias=True, each=True, act=None, **attrs):
+        """ConvTranspose by weights [ins, outputs / group, kernel], whose scales are the results' where there is one group."""
+        each = each and group == 1
+        w, scales = self.weights(x.shape[1], outputs // group, *kernel, axis=1, each=each)
+        extra = [w] + ([self.bias(x, scales, outputs)] if bias else [])
+        spread = np.sqrt(x.shape[1] // group * kernel[0] * kernel[1]) * 73 * 73 * float(x.scale) * 0.0125
+        return self.op("ConvTranspose", x, scale=spread / 90, act=act, extra=extra, group=group, kernel_shape=list(kernel), **attrs)
+
     def dense(self, x, outputs, kind="Gemm", turned=True, bias=True, each=True, act=None, zero=0, **attrs):
         """Gemm or MatMul by constant weights [outputs, k] (`turned`) or [k, outputs]."""
         k = x.shape[-1]

@@ -4,7 +4,7 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper
 from quantised_graph import QuantisedGraph
-from random_shapes import ELEMENTS, Shapes, product
+from random_shapes import ELEMENTS, MACS, Shapes, product
 from reference import Reference, signed
 
 ROW = 32  # of floats: an NPU moves floats without a box, at least a row of its lanes
@@ -85,7 +85,28 @@ class CodesDrawing(Shapes):
     def gate(self, x):
         mean = self.graph.op("GlobalAveragePool", x, scale=float(x.scale) / 4)
         y = self.graph.conv(mean, x.shape[1], 1, act=(0.0, 6.0))
+        if self.chance(0.3):
+            y = self.graph.op("Sigmoid", y, scale=1 / 256, zero=-128)
         return self.graph.op("Mul", x, y, scale=float(x.scale) * float(y.scale) * 64)
+
+    def transposed(self, x):
+        n, c, h, w = x.shape
+        group = self.rng.choice([g for g in (1, 1, 1, 2, 4) if c % g == 0])
+        outputs = group * self.rng.choice([1, 2, 3, 8, 16, 17])
+        kernel, strides = [tuple(self.rng.choice(of) for _ in range(2)) for of in ((1, 2, 2, 3, 4, 5), (1, 2, 2, 2, 3))]
+        pads = [self.rng.randrange(k) // 2 for k in kernel] * 2
+        more = [self.rng.randrange(s) if self.chance(0.2) else 0 for s in strides]
+        after = [(size - 1) * s + k - 2 * p + m for size, s, k, p, m in zip((h, w), strides, kernel, pads, more)]
+        if min(after) < 1 or n * outputs * product(after) * c * product(kernel) // group > 4 * MACS:
+            return self.conv(x)
+        return self.graph.transposed(x, outputs, kernel, group, self.chance(0.7), self.chance(0.6), self.act(),
+                                     strides=list(strides), pads=pads, output_padding=more)
+
+    def function(self, x):
+        """Of each code; times the tensor itself (SiLU) at times."""
+        kind, scale, zero = self.rng.choice([("Sigmoid", 1 / 256, -128), ("HardSigmoid", 1 / 256, -128), ("Tanh", 1 / 128, 0), ("HardSwish", None, -100)])
+        y = self.graph.op(kind, x, scale=scale, zero=zero)
+        return self.graph.op("Mul", x, y, scale=float(x.scale), zero=self.zero()) if scale and self.chance(0.5) else y
 
     def clamp(self, x):
         return self.graph.op("Relu", x, scale=float(x.scale) * 0.7)
@@ -104,7 +125,7 @@ class CodesDrawing(Shapes):
     def possible(self, x):
         if len(x.shape) == 2:
             return ["row"] * 3 + ["clamp"]
-        kinds = ["conv"] * 6 + ["pair"] * 3 + ["pool"] * 2 + ["by_const", "clamp", "move"]
+        kinds = ["conv"] * 6 + ["pair"] * 3 + ["pool"] * 2 + ["by_const", "clamp", "move", "transposed", "function"]
         return kinds + (["gate"] if x.shape[1] ** 2 <= 90_000 else [])
 
     def step(self):

@@ -192,6 +192,22 @@ class Reference(Transformers):
         )
         return self.requantize(acc + bias[:, None, None], multiplier[:, None, None], zy, limits)
 
+    def op_convtranspose(self, node, attrs, values, sy, zy, limits):
+        """A convolution of x with gaps between its elements by the weights turned round."""
+        name, zx, weight, bias, multiplier = self.weighted(node, sy)
+        group, strides, pads = attrs.get("group", 1), attrs.get("strides", [1, 1]), attrs.get("pads", [0] * 4)
+        require(attrs.get("dilations", [1, 1]) == [1, 1], "a transposed convolution with dilations is not supported")
+        x = values[name].astype(np.int16) - np.int16(zx)
+        gaps = np.zeros((*x.shape[:2], *((d - 1) * s + 1 for d, s in zip(x.shape[2:], strides))), np.int16)
+        gaps[:, :, :: strides[0], :: strides[1]] = x
+        ins, outs, *kernel = weight.shape
+        turned = weight.reshape(group, ins // group, outs, *kernel).transpose(0, 2, 1, 3, 4)[..., ::-1, ::-1]
+        around = [k - 1 - p + m for k, p, m in zip(kernel * 2, pads, [0, 0, *attrs.get("output_padding", [0, 0])])]
+        gaps = gaps[:, :, max(0, -around[0]) :, max(0, -around[1]) :]
+        gaps = gaps[:, :, : gaps.shape[2] + min(0, around[2]), : gaps.shape[3] + min(0, around[3])]
+        acc = conv_sum(gaps, turned.reshape(outs * group, ins // group, *kernel), [1, 1], [max(0, a) for a in around], [1, 1], group)
+        return self.requantize(acc + bias[:, None, None], multiplier[:, None, None], zy, limits)
+
     def op_gemm(self, node, attrs, values, sy, zy, limits):
         plain = attrs.get("alpha", 1.0) == 1.0 and attrs.get("beta", 1.0) == 1.0 and not attrs.get("transA", 0)
         require(plain, "Gemm with alpha, beta or transA is not supported")

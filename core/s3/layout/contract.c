@@ -34,14 +34,21 @@ typedef struct contract {
 
 static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
 
+// Whether y's index along `axis` is one dim, of blocks from one of them on: a part, as walks_part in fits.c has them.
+static bool y_walks(const contract* c, int axis, int* dim) {
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
+  pb_index index = c->nest->access[c->roles->y].index[axis];
+  if (v->kind == PB_LAYOUT_BLOCKED && index.cst % v->block == 0) index.cst = 0;
+  return pb_index_single(&index, dim);
+}
+
 // Can y be written by whole vectors along the dim?
 static bool y_takes_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
   if (c->l->whole_rows) return true;
-  if (v->kind == PB_LAYOUT_BLOCKED)
-    return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
+  if (v->kind == PB_LAYOUT_BLOCKED) return v->block % c->l->lanes == 0 && y_walks(c, 1, &dim) && dim == c->lanes_dim;
   if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_LAYOUT_PADDED) return true;
   if (y->index[y->rank - 1].coef[c->lanes_dim] != 1) return false;
   for (int d = 0; d < c->nest->dim_count; ++d) // one of several dims of the row: heads side by side
@@ -167,7 +174,7 @@ static int column_of_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int axis = v->kind == PB_LAYOUT_BLOCKED ? 1 : y->rank - 1, dim;
-  if (c->w_const < 0 || !pb_index_single(&y->index[axis], &dim) || dim < 0) return -2;
+  if (c->w_const < 0 || !y_walks(c, axis, &dim) || dim < 0) return -2;
   return c->roles->role[dim] == PB_ROLE_N ? dim : -2;
 }
 

@@ -6,12 +6,13 @@
 
 // ---- accesses ----
 
-// Where code goes by single elements one dim walks the channels. Nests that add nothing up may take a part of them that
-// is whole blocks, as concatenations and splits do; sums would need the rest of the last block.
+// Where code goes by single elements one dim walks the channels. Nests may take a part of them that is whole blocks, as
+// concatenations and splits do; where nothing is added up the last block may be the tensor's last one.
 static bool walks_part(const pb_layout* l, const pb_nest* nest, const pb_access* access, int64_t channels) {
   int64_t first = access->index[1].cst, block = pb__layout_block(l, access->shape[1]);
-  return nest->reduce == PB_SET && first % block == 0 &&
-         (channels % block == 0 || first + channels == access->shape[1]);
+  bool stores = access == &nest->access[nest->access_count - 1], sums = nest->reduce != PB_SET;
+  if (first % block || (sums && !stores)) return false;
+  return channels % block == 0 || (!sums && first + channels == access->shape[1]);
 }
 
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
