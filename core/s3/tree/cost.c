@@ -303,8 +303,9 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
     chain = larger(chain, held(one, b) / larger(t->buffers[b].depth, 1));
     one->to[b] = 0; // nobody outside sees it
   }
-  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with
-    if (t->buffers[b].ahead && one->to[b]) chain = larger(chain, one->whole[b] - one->from[b]);
+  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with: of this loop, not of one inside
+    if (t->buffers[b].ahead && t->buffers[b].level == loop->level && one->to[b])
+      chain = larger(chain, one->whole[b] - one->from[b]);
   return chain;
 }
 
@@ -453,6 +454,16 @@ static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int 
   return after;
 }
 
+// When there is enough of the buffer to go on with: the first iteration's piece, where each brings another one; else
+// what the last one brings first.
+static void note_ready(const pb_tree* loop, const part* one, int b, int64_t start, int64_t further, part* sum) {
+  bool piecewise = one->after[b] && one->walked[b] >> loop->level & 1;
+  if (piecewise)
+    sum->ready[b] = larger(sum->ready[b], start + one->to[b]);
+  else
+    sum->ready[b] = one->ready[b] ? start + further + one->ready[b] : sum->whole[b];
+}
+
 // All iterations of a loop: it begins when what it reads from outside is there.
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
@@ -489,7 +500,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
   for (int q = 0; q < issuers(t); ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
-    int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
+    int64_t busy = one.queue[q] * loop->extent, late = larger(sum->queue_free[q] - start, 0);
+    int64_t held = own[q] ? one.queue_free[q] + further - late : 0; // late: until then it is at work that was counted
     if (one.commands[q]) busy = larger(busy, least[q]);
     sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     sum->busy[q] += one.busy[q] * loop->extent;
@@ -498,7 +510,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (!one.commands[q]) continue;
     begin_queue(sum, q, start + one.first[q]);
     // in order: what comes behind the loop waits until the last iteration's buffers were free
-    sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+    sum->queue_free[q] = larger(sum->queue_free[q], start + one.first[q]) + one.queue[q] * loop->extent;
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
     sum->paced[q] = start + one.queue_free[q] + (loop->extent - 1) * one.queue[q];
   }
@@ -513,9 +525,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->filled_by[b] |= one.filled_by[b];
     sum->read_by[b] |= one.read_by[b];
     if (one.after[b]) sum->brought[b] |= one.brought[b] | brought_for(t, sum, &one, b);
-    bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
     sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
-    sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
+    note_ready(loop, &one, b, start, further, sum);
   }
   return true;
 }
