@@ -53,16 +53,17 @@ static bool plan_groups(chainer* c, int a, int b, pb_plan* plan) {
 
 static bool gains(int64_t fused, int64_t apart) { return fused < apart - apart / LEAST_GAIN; }
 
-// The cycles that one kernel instead of two saves, which take `*apart`; 0: too few, or none. A unit that both keep busy
-// nearly all the time leaves nothing to gain, and then the fused plans, of which there are many, need not be looked at.
-static int64_t saved(chainer* c, int producer, int consumer, int64_t* apart) {
+// The cycles that one kernel instead of two saves; 0: none, or no more than `gain` by what like plans err. A unit that
+// both keep busy nearly all the time leaves nothing to gain, and then the fused plans, of which there are many, need
+// not be looked at.
+static int64_t saved(chainer* c, int producer, int consumer, int64_t gain) {
   pb_plan first, second, fused;
   if (!plan_groups(c, producer, -1, &first) || !plan_groups(c, consumer, -1, &second)) return 0;
-  *apart = first.cycles + second.cycles;
+  int64_t apart = first.cycles + second.cycles;
   for (int q = 0; q < c->unit->chip->queue_count; ++q)
-    if (!gains(first.busy[q] + second.busy[q], *apart)) return 0;
-  if (!plan_groups(c, producer, consumer, &fused) || !gains(fused.cycles, *apart)) return 0;
-  return *apart - fused.cycles;
+    if (!gains(first.busy[q] + second.busy[q] + gain, apart)) return 0;
+  if (!plan_groups(c, producer, consumer, &fused) || !gains(fused.cycles + gain, apart)) return 0;
+  return apart - fused.cycles;
 }
 
 // The group that makes `value`, if it is a reduction's, nobody but `reader` reads it, and its work all comes before.
@@ -157,10 +158,8 @@ static bool leads_better(chainer* c, int group, int64_t gain) {
   int value = pb_program_stored(g->program, g->last[group]);
   PB_FOR_USES (n, g->program, value) {
     int reader = g->of[n];
-    int64_t apart = 0;
-    if (reader == group || g->main[reader] < 0 || c->staged[reader] || producer_of(c, value, reader) != group) continue;
-    int64_t more = saved(c, group, reader, &apart) - gain;
-    return more > apart / LEAST_GAIN;
+    if (reader != group && g->main[reader] >= 0 && !c->staged[reader] && producer_of(c, value, reader) == group)
+      return saved(c, group, reader, gain) > 0;
   }
   return false;
 }
@@ -175,7 +174,7 @@ static bool grow(chainer* c, int group) {
   pb_groups_add(c->groups, group, &scratch, &list);
   for (int v = -1; (v = pb_program_next_value(c->groups->program, list.nests, list.count, v)) >= 0;) {
     int producer = producer_of(c, v, group);
-    int64_t apart, gain = producer < 0 ? 0 : saved(c, producer, group, &apart);
+    int64_t gain = producer < 0 ? 0 : saved(c, producer, group, 0);
     if (!gain) continue;
     c->waits[group] = leads_better(c, group, gain);
     again = !c->waits[group] && c->waits[producer];
