@@ -37,17 +37,19 @@ static const pb_buffer* holder_of(const pb_tiling* t, const pb_access* access, i
   return NULL;
 }
 
-// Whether the memory has room for all that a constant's nest reads of it in the kernel, or it is there already.
+// Whether the memory has room for all that a constant's nest reads of it in the kernel and leaves as much to others
+// behind it, or it is there already.
 static bool has_room(pb_tiling* t, const pb_nest* nest, const pb_access* access, int memory) {
   pb_access box, origin;
   if (holder_of(t, access, memory)) return true;
   pb__tiling_box(t, access, nest->extent, 0, &box, &origin);
   int64_t bytes = pb_bytes_of(access->type, pb_access_elements(&box));
-  return pb_tree_bytes(t, memory) + bytes <= t->chip->memories[memory].bytes;
+  return pb_tree_bytes(t, memory) + 2 * bytes <= t->chip->memories[memory].bytes;
 }
 
 // Constants stay on the chip for the whole kernel: they are vectors along the lanes. One that would take more than a
-// quarter of the memory comes by tiles, as tensors do, and so does one for which the buffers so far leave no room.
+// quarter of the memory comes by tiles, as tensors do, and so does one that would take most of the room that
+// the buffers so far leave.
 static bool is_tensor_operand(pb_tiling* t, const pb_nest* nest, const pb_access* access, int memory) {
   const pb_program* p = t->group->program;
   int64_t bytes = pb_access_elements(access) * (pb_type_bits(access->type) / 8);
