@@ -1,7 +1,8 @@
 // Two reductions in one kernel: the consumer's tile has the slice of the producer's result that it needs made on the
 // chip, and the tensor between them never exists. Both ways are planned and the cheaper by the cost model is taken; the
 // plan of the fused way keeps the criteria of slicing.h. Groups join from the front, so a chain of several grows by one
-// stage at a time. Fills and the copy that they surround become one kernel in the same way.
+// stage at a time; but a group that saves more with what takes it is left to that. Fills and the copy that they
+// surround become one kernel in the same way.
 #include "core/s3/fusion/fusion.h"
 
 #include "core/s3/kernel/pads.h"
@@ -17,6 +18,7 @@ typedef struct chainer {
   pb_unit* unit;
   pb_groups* groups;
   const bool* staged; // groups that are left as they are
+  bool* waits;        // groups that have been left to what takes them, though a producer would have paid
 } chainer;
 
 // Tensors that the kernel would be given: commands can name so many and no more.
@@ -51,15 +53,17 @@ static bool plan_groups(chainer* c, int a, int b, pb_plan* plan) {
 
 static bool gains(int64_t fused, int64_t apart) { return fused < apart - apart / LEAST_GAIN; }
 
-// Whether one kernel instead of two is faster. A unit that both keep busy nearly all the time leaves nothing to gain,
-// and then the fused plans, of which there are many, need not be looked at.
-static bool pays(chainer* c, int producer, int consumer) {
+// The cycles that one kernel instead of two saves; 0: none, or no more than `gain` by what like plans err. A unit that
+// both keep busy nearly all the time leaves nothing to gain, and then the fused plans, of which there are many, need
+// not be looked at.
+static int64_t saved(chainer* c, int producer, int consumer, int64_t gain) {
   pb_plan first, second, fused;
-  if (!plan_groups(c, producer, -1, &first) || !plan_groups(c, consumer, -1, &second)) return false;
+  if (!plan_groups(c, producer, -1, &first) || !plan_groups(c, consumer, -1, &second)) return 0;
   int64_t apart = first.cycles + second.cycles;
   for (int q = 0; q < c->unit->chip->queue_count; ++q)
-    if (!gains(first.busy[q] + second.busy[q], apart)) return false;
-  return plan_groups(c, producer, consumer, &fused) && gains(fused.cycles, apart);
+    if (!gains(first.busy[q] + second.busy[q] + gain, apart)) return 0;
+  if (!plan_groups(c, producer, consumer, &fused) || !gains(fused.cycles + gain, apart)) return 0;
+  return apart - fused.cycles;
 }
 
 // The group that makes `value`, if it is a reduction's, nobody but `reader` reads it, and its work all comes before.
@@ -148,25 +152,48 @@ static void join_pad(chainer* c, int copy) {
   for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
 }
 
-// Tries the groups that make what the group's nests read; one at most is the main input's.
-static void grow(chainer* c, int group) {
+// Whether the group saves more than `gain` as the producer of its own consumer.
+static bool leads_better(chainer* c, int group, int64_t gain) {
+  const pb_groups* g = c->groups;
+  int value = pb_program_stored(g->program, g->last[group]);
+  PB_FOR_USES (n, g->program, value) {
+    int reader = g->of[n];
+    if (reader != group && g->main[reader] >= 0 && !c->staged[reader] && producer_of(c, value, reader) == group)
+      return saved(c, group, reader, gain) > 0;
+  }
+  return false;
+}
+
+// Tries the groups that make what the group's nests read; one at most is the main input's. A group that saves more
+// with its own consumer is left to that, and its producer is tried with both. Returns whether a producer has joined for
+// which another one waits.
+static bool grow(chainer* c, int group) {
   pb_arena scratch = {0};
   pb_nest_list list = {0};
+  bool again = false;
   pb_groups_add(c->groups, group, &scratch, &list);
   for (int v = -1; (v = pb_program_next_value(c->groups->program, list.nests, list.count, v)) >= 0;) {
     int producer = producer_of(c, v, group);
-    if (producer < 0 || !pays(c, producer, group)) continue;
-    pb_groups_join(c->groups, producer, group);
+    int64_t gain = producer < 0 ? 0 : saved(c, producer, group, 0);
+    if (!gain) continue;
+    c->waits[group] = leads_better(c, group, gain);
+    again = !c->waits[group] && c->waits[producer];
+    if (!c->waits[group]) pb_groups_join(c->groups, producer, group);
     break;
   }
   pb_arena_free(&scratch);
+  return again;
 }
 
 void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged) {
   chainer c = {.unit = unit, .groups = groups, .staged = staged};
+  c.waits = PB_NEW_ARRAY(&unit->pass, bool, (size_t)groups->count + 1);
   for (int n = 0; n < groups->program->nest_count; ++n)
     if (pb_nest_is_copy(&groups->program->nests[n])) join_pad(&c, n);
-  for (int n = 0; n < groups->program->nest_count; ++n)
-    if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0 && !staged[groups->of[n]])
-      grow(&c, groups->of[n]);
+  for (int round = 0; round < 2; ++round) // in the second, those whose consumers have been taken by others meanwhile
+    for (int n = 0; n < groups->program->nest_count; ++n) {
+      int group = groups->of[n];
+      if (groups->last[group] == n && groups->main[group] >= 0 && !staged[group] && (!round || c.waits[group]))
+        while (grow(&c, group)) continue;
+    }
 }

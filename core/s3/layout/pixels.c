@@ -14,7 +14,8 @@
 // pixels in a row than it writes, a part of such a row at a time. Of floats no pixels are put together: zeros do not
 // keep infinity apart.
 //
-// Where that begins and ends is chosen by what the description says it takes (pixels_cost.c).
+// Where that begins and ends is chosen by what the description says it takes (pixels_cost.c). Nothing is looked at, nor
+// any program written, where full rows of lanes and full commands would not save enough either.
 #include "core/s3/layout/pixels.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/transfer_paths.h"
@@ -49,11 +50,14 @@ pb_status pb_s3_pixels(pb_unit* unit) {
                  .lanes = pb_chip_lanes(unit->chip),
                  .arguments = (int)mlirBlockGetNumArguments(body)};
   pb__pixels_read(&p);
-  int64_t alone = pb__pixels_price(&p), taken = pb__pixels_choose(&p);
+  int64_t alone = pb__pixels_price(&p), enough = alone - alone / LEAST_GAIN, taken = alone;
+  bool* pools = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
+  bool cuts = pb__pixels_find_pools(&p, pools) && pb__pixels_least(&p, pools) <= enough;
+  if (pb__pixels_least(&p, NULL) <= enough) taken = pb__pixels_choose(&p);
   pb_program cut;
   pb_pixels other = p;
   size_t constants = unit->consts->count;
-  if (pb__pixels_cut_pools(&p, &cut, &other.arguments)) {
+  if (cuts && pb__pixels_cut_pools(&p, &cut, &other.arguments)) {
     other.program = &cut;
     pb__pixels_read(&other);
     int64_t price = pb__pixels_choose(&other);
@@ -62,7 +66,7 @@ pb_status pb_s3_pixels(pb_unit* unit) {
       taken = price;
     }
   }
-  bool gains = taken <= alone - alone / LEAST_GAIN, any = false;
+  bool gains = taken <= enough, any = false;
   for (int v = 0; v < p.program->value_count; ++v) any |= pb__pixels_class(&p, v)->pixels > 1;
   if (!gains || p.program == &program) unit->consts->count = constants; // those of what is not taken
   if (!gains || !any) return PB_OK;

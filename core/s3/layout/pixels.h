@@ -81,11 +81,15 @@ void pb__pixels_read(pb_pixels* p);
 // ---- pixels_cost.c ----
 
 int64_t pb__pixels_price(const pb_pixels* p); // what all nests take with the pixels chosen
+// What they take at least, however many pixels stand in a row; `pools`, NULL: none, by nest: which of them are cut.
+int64_t pb__pixels_least(const pb_pixels* p, const bool* pools);
 // Of each class, how many pixels stand in a row. Returns what all of it takes then.
 int64_t pb__pixels_choose(pb_pixels* p);
 
 // ---- pixels_pool.c ----
 
+// Which nests are windows of largest elements that can be cut. false: none is.
+bool pb__pixels_find_pools(const pb_pixels* p, bool* pools);
 // The program with all windows of largest elements cut. false: there are none, or the chip lacks what that takes.
 bool pb__pixels_cut_pools(const pb_pixels* p, pb_program* cut, int* arguments);
 

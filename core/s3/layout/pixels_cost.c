@@ -35,9 +35,8 @@ static int64_t rows_apart(const pb_pixels* p, int n) {
   return rows;
 }
 
-// Cycles of so many rows, of as many at a time as one command takes.
-static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
-  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
+// The dim along which a command takes the most rows; -1: it takes one. *extent: of its other dims.
+static int rows_of_command(const pb_insn* insn, const pb_contraction_dims* roles, int64_t extent[PB_MAX_INSN_DIMS]) {
   int along = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
     const pb_dim* dim = &insn->dims[d];
@@ -45,6 +44,13 @@ static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, 
     if (roles->role[d] != PB_ROLE_M || dim->min == dim->max) continue;
     if (along < 0 || dim->max > insn->dims[along].max) along = d;
   }
+  return along;
+}
+
+// Cycles of so many rows, of as many at a time as one command takes.
+static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
+  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
+  int along = rows_of_command(insn, roles, extent);
   if (along >= 0) {
     pieces = pb__layout_blocks(rows, insn->dims[along].max);
     extent[along] = pb__layout_blocks(rows, pieces);
@@ -52,16 +58,26 @@ static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, 
   return pb_cycles(insn, extent) * (along < 0 ? rows : pieces);
 }
 
+// What multiplies, and how much one command sums and how many sums it makes side by side. NULL: nothing does.
+static const pb_insn* product_of(const pb_pixels* p, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles,
+                                 int64_t* sums, int64_t* lanes) {
+  const pb_insn* product = pb_chip_contraction(p->unit->chip, x, w, y, roles);
+  if (!product) return NULL;
+  *sums = pb_insn_lanes(product, roles, PB_ROLE_K);
+  *lanes = pb_insn_lanes(product, roles, PB_ROLE_N);
+  if (*sums <= 0) *sums = p->lanes;
+  if (*lanes <= 0) *lanes = p->lanes;
+  return product;
+}
+
 // Products, and what brings their weights.
 static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, const pb_nest* nest) {
   const pb_chip* chip = p->unit->chip;
   pb_contraction_dims r;
+  int64_t sums, lanes, rows = 1;
   const pb_insn* product =
-      pb_chip_contraction(chip, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, &r);
+      product_of(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, &r, &sums, &lanes);
   if (!product) return IMPOSSIBLE;
-  int64_t sums = pb_insn_lanes(product, &r, PB_ROLE_K), lanes = pb_insn_lanes(product, &r, PB_ROLE_N), rows = 1;
-  if (sums <= 0) sums = p->lanes;
-  if (lanes <= 0) lanes = p->lanes;
   int64_t tiles = pb__layout_blocks(nest->extent[is->o], lanes);
   for (int d = 0; d < nest->dim_count; ++d) {
     if (is->roles.role[d] == PB_ROLE_M) rows *= nest->extent[d];
@@ -149,6 +165,72 @@ int64_t pb__pixels_price(const pb_pixels* p) {
   for (int n = 0; n < p->program->nest_count; ++n) price += price_of_nest(p, n);
   return price;
 }
+
+// ---- at least ----
+
+// Whether several pixels of the class can stand in a row.
+static bool can_pack(const pb_pixels* p, const pb_pixels_value* class) {
+  for (int64_t k = 2; k <= class->width && k * class->channels <= MOST_ROWS * p->lanes; ++k)
+    if (class->width % k == 0) return true;
+  return false;
+}
+
+// Cycles of so many products, were all lanes and all commands full.
+static int64_t least_of_products(const pb_pixels* p, pb_type x, pb_type w, pb_type y, int64_t products) {
+  pb_contraction_dims roles;
+  int64_t sums, lanes, extent[PB_MAX_INSN_DIMS], most = 1;
+  const pb_insn* product = product_of(p, x, w, y, &roles, &sums, &lanes);
+  if (!product) return 0;
+  int along = rows_of_command(product, &roles, extent);
+  if (along >= 0) most = extent[along] = product->dims[along].max;
+  return products / (sums * lanes) / most * pb_cycles(product, extent) / p->unit->chip->cores;
+}
+
+static int64_t elements_of(const pb_nest* nest) {
+  int64_t elements = 1;
+  for (int d = 0; d < nest->dim_count; ++d) elements *= nest->extent[d];
+  return elements;
+}
+
+// Of a pool that is cut: its columns by products of all channels with each other, for each of the columns.
+static int64_t least_of_pool(const pb_pixels* p, int n) {
+  const pb_nest* nest = &p->program->nests[n];
+  const pb_access *x = &nest->access[0], *y = &nest->access[1];
+  int64_t channels = y->shape[1], columns = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (x->index[3].coef[d] && !pb_access_uses(y, d)) columns *= nest->extent[d];
+  return least_of_products(p, PB_I8, PB_I8, PB_I32, pb_access_elements(y) * columns * channels * columns);
+}
+
+int64_t pb__pixels_least(const pb_pixels* p, const bool* pools) {
+  bool* unpinned = PB_NEW_ARRAY(&p->unit->pass, bool, (size_t)p->program->value_count + 1);
+  int64_t least = 0;
+  for (int n = 0; pools && n < p->program->nest_count; ++n)
+    for (int a = 0; a < p->program->nests[n].access_count && pools[n]; ++a)
+      unpinned[pb__pixels_class(p, p->program->value_of[n][a]) - p->values] = true;
+  for (int n = 0; n < p->program->nest_count; ++n) {
+    const pb_nest* nest = &p->program->nests[n];
+    const pb_pixels_nest* is = &p->nests[n];
+    int64_t price = price_of_nest(p, n);
+    bool packs = false;
+    for (int a = 0; a < nest->access_count; ++a) {
+      const pb_pixels_value* class = pb__pixels_class(p, p->program->value_of[n][a]);
+      packs |= (!class->pinned || unpinned[class - p->values]) && can_pack(p, class);
+    }
+    if (pools && pools[n])
+      least += least_of_pool(p, n);
+    else if (!packs || !price)
+      least += price;
+    else if (is->kind == PB_PIXELS_CONVOLUTION)
+      least +=
+          least_of_products(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, elements_of(nest));
+    else
+      least += elements_of(nest) / p->lanes;
+  }
+  return least;
+}
+
+// ---- the choice ----
 
 // What the nests that touch the class take: all that its pixels change.
 static int64_t price_near(pb_pixels* p, const pb_pixels_value* class) {

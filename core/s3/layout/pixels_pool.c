@@ -269,6 +269,12 @@ static bool cut_pool(pb_pixels* p, const pool* of) {
   return put_columns(p, of, v);
 }
 
+bool pb__pixels_find_pools(const pb_pixels* p, bool* pools) {
+  bool any = false;
+  for (int n = 0; n < p->program->nest_count; ++n) any |= pools[n] = read_pool(p, n, &(pool){0});
+  return any;
+}
+
 enum { MOST_NESTS = 12 }; // that one becomes
 
 bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments) {

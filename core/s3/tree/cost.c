@@ -40,6 +40,7 @@ typedef struct part {
   bool unfenced[PB_MAX_QUEUES];      // it has commands that no fence inside waits for
   int64_t ready[PB_MAX_BUFFERS];     // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
+  int64_t taken[PB_MAX_BUFFERS];     // what reads it first begins
   uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
   uint32_t brought[PB_MAX_BUFFERS];  // queues outside a loop that made it, which brought what it is made of
   uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];       // which buffers what fills it has read, and those before it
@@ -64,6 +65,16 @@ static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked, 
 static int64_t held(const part* p, int buffer) {
   int64_t together = p->early[buffer] < p->sweep[buffer] ? p->early[buffer] : p->sweep[buffer];
   return p->to[buffer] - p->from[buffer] - together;
+}
+
+// Cycles from one iteration to the next that the buffer's copies allow. What is brought from outside into one copy, and
+// read no sooner than later on in the iteration, may come later; what its queue brings next comes behind it, in the
+// next iteration.
+static int64_t pace_of_copies(const part* p, int buffer, int64_t depth) {
+  int64_t idle = p->taken[buffer] - p->whole[buffer], taken = held(p, buffer);
+  bool brought = p->read_by[buffer] && p->after[buffer] == p->filled_by[buffer];
+  if (depth > 1 || !brought || idle <= 0) return taken / larger(depth, 1);
+  return larger(taken - idle, taken / 2);
 }
 
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
@@ -141,6 +152,11 @@ static void note_read(part* p, int made, int read) {
   p->made_of[made][read / 64] |= (uint64_t)1 << (read % 64);
 }
 
+static void note_taken(part* p, int buffer, int64_t start, uint32_t queues) {
+  if (queues && !p->read_by[buffer]) p->taken[buffer] = start;
+  p->read_by[buffer] |= queues;
+}
+
 // Whether one queue both fills and takes the banks that the buffer lies in: no token is handed on between the two, and
 // a bank is free as soon as it has been read.
 static bool handed_on_alone(const pb_tiling* t, int buffer) {
@@ -185,12 +201,13 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, const pb_
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
-      p->read_by[b] |= 1u << queue;
       if ((p->after[b] | (last ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
       after |= p->after[b];
       brought |= p->brought[b];
       if (pb__is_buffer(dest)) note_read(p, dest->buffer, b);
     }
+  for (int a = 0; a < reads; ++a)
+    if (pb__is_buffer(&nest->access[a])) note_taken(p, nest->access[a].buffer, start, 1u << queue);
   for (int a = 0; a < nest->access_count; ++a)
     if (pb__is_buffer(&nest->access[a])) {
       int64_t until = start + lasts + (handed_on_alone(t, nest->access[a].buffer) ? 0 : until_done);
@@ -300,11 +317,12 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
   for (const pb_tree* node = loop->first; node; node = node->next) {
     if (node->kind != PB_TREE_ALLOC) continue;
     int b = node->buffer;
-    chain = larger(chain, held(one, b) / larger(t->buffers[b].depth, 1));
+    chain = larger(chain, pace_of_copies(one, b, t->buffers[b].depth));
     one->to[b] = 0; // nobody outside sees it
   }
-  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with
-    if (t->buffers[b].ahead && one->to[b]) chain = larger(chain, one->whole[b] - one->from[b]);
+  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with: of this loop, not of one inside
+    if (t->buffers[b].ahead && t->buffers[b].level == loop->level && one->to[b])
+      chain = larger(chain, one->whole[b] - one->from[b]);
   return chain;
 }
 
@@ -426,7 +444,7 @@ static int64_t fed_time(const pb_tiling* t, const pb_tree* loop, const part* one
 // comes behind the loop waits too, as a queue goes in order.
 static int64_t freed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue, int b) {
   int64_t depth = t->buffers[b].depth, waited = loop->extent - depth;
-  return waited > 0 ? depth * one->queue[queue] + waited * (held(one, b) / larger(depth, 1)) : 0;
+  return waited > 0 ? depth * one->queue[queue] + waited * pace_of_copies(one, b, depth) : 0;
 }
 
 static int64_t loop_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue) {
@@ -451,6 +469,16 @@ static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int 
   }
   for (int w = 0; w < BUFFER_WORDS; ++w) sum->made_of[made][w] |= one->made_of[made][w];
   return after;
+}
+
+// When there is enough of the buffer to go on with: the first iteration's piece, where each brings another one; else
+// what the last one brings first.
+static void note_ready(const pb_tree* loop, const part* one, int b, int64_t start, int64_t further, part* sum) {
+  bool piecewise = one->after[b] && one->walked[b] >> loop->level & 1;
+  if (piecewise)
+    sum->ready[b] = larger(sum->ready[b], start + one->to[b]);
+  else
+    sum->ready[b] = one->ready[b] ? start + further + one->ready[b] : sum->whole[b];
 }
 
 // All iterations of a loop: it begins when what it reads from outside is there.
@@ -489,7 +517,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
   for (int q = 0; q < issuers(t); ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
-    int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
+    int64_t busy = one.queue[q] * loop->extent, late = larger(sum->queue_free[q] - start, 0);
+    int64_t held = own[q] ? one.queue_free[q] + further - late : 0; // late: until then it is at work that was counted
     if (one.commands[q]) busy = larger(busy, least[q]);
     sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     sum->busy[q] += one.busy[q] * loop->extent;
@@ -498,7 +527,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (!one.commands[q]) continue;
     begin_queue(sum, q, start + one.first[q]);
     // in order: what comes behind the loop waits until the last iteration's buffers were free
-    sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+    sum->queue_free[q] = larger(sum->queue_free[q], start + one.first[q]) + one.queue[q] * loop->extent;
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
     sum->paced[q] = start + one.queue_free[q] + (loop->extent - 1) * one.queue[q];
   }
@@ -511,11 +540,10 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
         one.early[b] + pieces);
     sum->after[b] |= one.after[b];
     sum->filled_by[b] |= one.filled_by[b];
-    sum->read_by[b] |= one.read_by[b];
+    note_taken(sum, b, start + one.taken[b], one.read_by[b]);
     if (one.after[b]) sum->brought[b] |= one.brought[b] | brought_for(t, sum, &one, b);
-    bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
     sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
-    sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
+    note_ready(loop, &one, b, start, further, sum);
   }
   return true;
 }

@@ -1,6 +1,6 @@
 // Pointwise nests on the tile: their instructions, the buffers between them, and what they read and leave.
+#include "core/s3/tree/cost.h"
 #include "core/s3/tree/tiling.h"
-
 #include "core/select/cover.h"
 
 #include <string.h>
@@ -29,14 +29,35 @@ void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
     }
 }
 
+// The buffer that holds all of a constant for the whole kernel: for the remainders of tiles too. NULL: there is none
+// yet.
+static const pb_buffer* holder_of(const pb_tiling* t, const pb_access* access, int memory) {
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (t->buffers[b].whole == access->memref.ptr && t->buffers[b].memory == memory) return &t->buffers[b];
+  return NULL;
+}
+
+// Whether the memory has room for all that a constant's nest reads of it in the kernel and leaves as much to others
+// behind it, or it is there already.
+static bool has_room(pb_tiling* t, const pb_nest* nest, const pb_access* access, int memory) {
+  pb_access box, origin;
+  if (holder_of(t, access, memory)) return true;
+  pb__tiling_box(t, access, nest->extent, 0, &box, &origin);
+  int64_t bytes = pb_bytes_of(access->type, pb_access_elements(&box));
+  return pb_tree_bytes(t, memory) + 2 * bytes <= t->chip->memories[memory].bytes;
+}
+
 // Constants stay on the chip for the whole kernel: they are vectors along the lanes. One that would take more than a
-// quarter of the memory comes by tiles, as tensors do.
-static bool is_tensor_operand(const pb_tiling* t, const pb_access* access, int memory) {
+// quarter of the memory comes by tiles, as tensors do, and so does one that would take most of the room that
+// the buffers so far leave.
+static bool is_tensor_operand(pb_tiling* t, const pb_nest* nest, const pb_access* access, int memory) {
   const pb_program* p = t->group->program;
   int64_t bytes = pb_access_elements(access) * (pb_type_bits(access->type) / 8);
+  bool small = access->gathered || access->splat;
   if (bytes * 4 > t->chip->memories[memory].bytes && !access->gathered) return true;
   for (int v = 0; v < p->value_count; ++v)
-    if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
+    if (pb_value_same(p->values[v].ir, access->memref))
+      return p->values[v].kind != PB_VALUE_CONST || !(small || has_room(t, nest, access, memory));
   return true;
 }
 
@@ -143,14 +164,6 @@ static void place_between(point* p, int at) {
   }
 }
 
-// The buffer that holds all of a constant for the whole kernel: for the remainders of tiles too. NULL: there is none
-// yet.
-static const pb_buffer* holder_of(const pb_tiling* t, const pb_access* access, int memory) {
-  for (int b = 0; b < t->buffer_count; ++b)
-    if (t->buffers[b].whole == access->memref.ptr && t->buffers[b].memory == memory) return &t->buffers[b];
-  return NULL;
-}
-
 static bool is_whole(const pb_access* source, const pb_access* box, const pb_access* origin) {
   bool whole = !memcmp(box->shape, source->shape, sizeof(int64_t) * (size_t)source->rank);
   for (int r = 0; r < source->rank; ++r)
@@ -188,7 +201,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     int memory = pb__tiling_memory(match, a);
     bool there = memory >= 0 && pb_is_outside(&t->chip->memories[memory]);
     if (a == carried || !part->access[a].memref.ptr || there) continue;
-    if (!is_tensor_operand(t, &part->access[a], memory)) {
+    if (!is_tensor_operand(t, part, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
