@@ -194,6 +194,17 @@ static void print_banks(const pb_chip* chip, const pb_insn* insn, FILE* out) {
                  "waits until it is done.\n");
 }
 
+static void print_broadcast(const pb_chip* chip, const pb_insn* insn, FILE* out) {
+  if (insn->broadcast < 0 || chip->cores < 2) return;
+  fprintf(
+      out,
+      "\nReads for several cores where `%s` has several bits, the first core's at bit 0. Each of these has the command "
+      "in "
+      "its queue %s, with the same source and extents, and writes where its own says; all begin once the last has come "
+      "to it.\n",
+      insn->fields[insn->broadcast].name, chip->queues[insn->queue].name);
+}
+
 // A field's bits as runs, highest first: "37-20".
 static char* bit_runs(const pb_field* field, pb_arena* arena) {
   char* text = pb_strdup(arena, "");
@@ -285,6 +296,7 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
   } else {
     if (insn->operand_count) print_operands(chip, insn, out, &arena);
     print_banks(chip, insn, out);
+    print_broadcast(chip, insn, out);
     print_encoding(chip, insn, out, &arena);
   }
   fprintf(out, "\nCycles: %s; the result is there %d later.",

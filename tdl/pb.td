@@ -276,6 +276,11 @@ class DerivedField<string name, string form, int by = 1> {
 // Commands that fill a "shadow" or "fifo" from a memory of the chip, and those that write state alone, may be Beside:
 // the queue goes on a cycle later; those of its queue that take the bank or read the state wait, and so does the next one
 // that is Beside. So a unit is set up, or its next weights come in, while it works.
+// Broadcast: a mover from a memory outside may read once for several cores. The field has a bit for each core, that of the
+// first at its bit 0. With two bits or more every core named has the command in its queue, with the same cores, source and
+// extents, and a place in its own memory; it begins in all of them together, once it is the next in each of these queues
+// and has there what it waits for. Else the core reads for itself alone. Nothing more orders one core after another: with
+// tokens, all such commands of a kernel stand in one order in every core; with fences, those of one queue may be such.
 // StateOf: an instruction that computes may say something besides, for those that read it as State. One without operands,
 // below it, that names it as StateOf says that alone: all of it, by fields of the same names.
 class Instruction<Queue queue> {
@@ -294,6 +299,7 @@ class Instruction<Queue queue> {
   list<StateField> State = [];
   string StateOf = "";          // the instruction whose state it writes; "": its own
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
+  string Broadcast = "";        // mover, of several cores: the field with a bit for each core that its read is for
   int Buffer = 0;               // mover: bytes asked for and not yet written; over them it reads ahead of its writing
   bit Beside = 0;               // 1: it starts in its turn, and goes on for its Cycles beside the commands behind it
 }

@@ -86,6 +86,7 @@ static int run_suite(suite* s) {
     suite_instructions(s);
     suite_banks(s);
     suite_queues(s);
+    suite_broadcasts(s);
     suite_random(s);
   }
   if (s->options->networks) suite_networks(s);

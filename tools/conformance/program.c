@@ -197,23 +197,36 @@ size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
   return count;
 }
 
-static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
-                           pb_arena* arena) {
-  int streams = pb_chip_streams(s->chip) / s->chip->cores, first = s->core * streams;
-  pb_submission kernel = {
-      .queue_count = (uint32_t)(first + streams), .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
-  memcpy(kernel.args, arguments, sizeof kernel.args);
+// The words of the program as that core fetches them.
+static bool put_streams(suite* s, const program* p, const target_device* d, int core, pb_submission* kernel,
+                        pb_arena* arena) {
+  int streams = pb_chip_streams(s->chip) / s->chip->cores, first = core * streams;
   size_t bytes = (size_t)s->chip->command_bytes;
   uint8_t* stream = pb_alloc(arena, program_room(s, p));
+  if (kernel->queue_count < (uint32_t)(first + streams)) kernel->queue_count = (uint32_t)(first + streams);
   for (int q = 0; q < streams; ++q) {
     size_t count = program_words(s, p, q, stream);
     if (count == SIZE_MAX) return false;
-    kernel.count[first + q] = (uint32_t)count;
+    kernel->count[first + q] = (uint32_t)count;
     if (!count) continue;
-    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[first + q])) return false;
-    if (d->ops->copy_in(d->handle, kernel.stream[first + q], stream, count * bytes)) return false;
+    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel->stream[first + q])) return false;
+    if (d->ops->copy_in(d->handle, kernel->stream[first + q], stream, count * bytes)) return false;
   }
-  return !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
+  return true;
+}
+
+static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
+                           pb_arena* arena) {
+  pb_submission kernel = {.arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
+  memcpy(kernel.args, arguments, sizeof kernel.args);
+  if (!put_streams(s, p, d, s->core, &kernel, arena)) return false;
+  program others = {0};
+  bool good = true;
+  if (p->together) broadcast_partners(s, p, &others);
+  for (int core = 0; core < s->chip->cores && good; ++core)
+    if (core != s->core && p->together >> core & 1) good = put_streams(s, &others, d, core, &kernel, arena);
+  program_free(&others);
+  return good && !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
 }
 
 // What each argument holds afterwards; false: the device refused.
@@ -256,7 +269,7 @@ static bool compare(suite* s, uint8_t** results, difference* first) {
 static void cut(suite* s, const program* p, size_t end, program* part) {
   *part = (program){
       .body = p->body < end ? p->body : end, .rolled = p->rolled, .drains = p->drains, .drain_count = p->drain_count};
-  part->semaphore = p->semaphore, part->taker = p->taker;
+  part->semaphore = p->semaphore, part->taker = p->taker, part->together = p->together;
   begin_judge(s);
   for (size_t n = 0; n < p->count; ++n) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
@@ -374,7 +387,8 @@ bool program_check(suite* s, const program* p, char** text) {
   bool right = true;
   s->limit = 0;
   for (int k = 0; k < s->device_count && right; ++k)
-    for (s->core = 0; s->core < s->chip->cores && right; ++s->core) right = runs_on_core(s, p, &s->devices[k], text);
+    for (s->core = 0; s->core < s->chip->cores && right; ++s->core)
+      if (!p->together || p->together >> s->core & 1) right = runs_on_core(s, p, &s->devices[k], text);
   s->core = 0;
   return right;
 }
