@@ -99,3 +99,16 @@ def UNBLOCK : Op<VX, 30> {
                       Window<ROW, I32, ["b", "r", "l"], "y", ["4", "row", "elem"]>:$y);
   let Semantics = (set $y, (add $a, (i32c 1))); let Inst{15-4} = a; let Inst{23-16} = y; let Inst{26-24} = n;
 }
+
+// Matrices in fractals of 4x4 words, as a cube core has them: the first by rows of fractals that are rows (zZ), the second
+// by rows of fractals that are columns (nZ), the result by columns of fractals that are rows (zN).
+def FRACTALS : Op<VX, 31> {
+  bits<8> a; bits<5> am; bits<8> b; bits<5> bk; bits<8> y; bits<5> yq; bits<3> m; bits<3> k; bits<3> q; bits<1> keep;
+  let Dims = [Dim<"m", 4, "m">, Dim<"k", 4, "k">, Dim<"q", 4, "q">, Dim<"r", 4>, Dim<"n", 4>, Dim<"c", 4>];
+  let Operands = (ins Window<ROW, I32, ["m", "k", "r", "c"], "a", ["am", "4", "row", "elem"]>:$a,
+                      Window<ROW, I32, ["k", "q", "n", "c"], "b", ["bk", "4", "row", "elem"]>:$b, Imm<I1>:$keep,
+                      Window<ROW, I32, ["q", "m", "r", "n"], "y", ["yq", "4", "row", "elem"]>:$y);
+  let Semantics = (acc_add $y, $keep, (mul $a, $b)); let Cycles = (times $m, (times $k, $q));
+  let Inst{11-4} = a; let Inst{16-12} = am; let Inst{24-17} = b; let Inst{29-25} = bk; let Inst{37-30} = y; let Inst{42-38} = yq;
+  let Inst{45-43} = m; let Inst{48-46} = k; let Inst{51-49} = q; let Inst{52} = keep;
+}

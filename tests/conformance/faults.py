@@ -133,6 +133,9 @@ FAULTS = [
     (INTEGERS, "a stride that is not less one", ["TIMES", "TIMES_SET"], 'DerivedField<"yi", "minus">, DerivedField<"n", "minus">];',
      'DerivedField<"n", "minus">];'),
     (INTEGERS, "blocks of lines too close", ["UNBLOCK"], '["16", "48", "elem"], 1>', '["16", "32", "elem"], 1>'),
+    (INTEGERS, "fractals of the first matrix by columns", ["FRACTALS"], '["m", "k", "r", "c"], "a", ["am", "4", "row", "elem"]', '["k", "m", "r", "c"], "a", ["am", "4", "row", "elem"]'),
+    (INTEGERS, "rows in fractals of columns", ["FRACTALS"], '["k", "q", "n", "c"], "b"', '["k", "q", "c", "n"], "b"'),
+    (ASCEND, "a tile of weights that is not turned", ["LOAD_L0B_TRANS", "MMAD", "REQUANT"], '11, Window<L1, I8, ["k", "n"], "src"', '11, Window<L1, I8, ["n", "k"], "src"'),
     (INTEGERS, "equal for different", ["SAME"], "(select (equal $a, (sext $s)), $b, (i32c -7))", "(select (equal $a, (sext $s)), (i32c -7), $b)"),
     (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]

@@ -199,8 +199,8 @@ BANKS = [
      r"""WLD: window 'd' adds to a bank of WB .PB3297.\n +hint: \(set \$d, \.\.\.\): what was in the bank is nobody's"""),
     ('products beside their queue', '  let Latency = 18;', '  let Latency = 18;\n  let Beside = 1;',
      r"""MMA goes on beside the commands behind it, which could read what it has yet to write .PB3310.\n +hint: let Beside = 0; or fill a memory of kind "shadow" or "fifo", or write state alone"""),
-    ('the columns of a bank for its rows', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["n", "k"], "next", ["row", "elem"]>:$wt',
-     r"""conv1_f \(reduce\): MMA computes this, but its address template cannot walk these strides .PB4010.\n +hint: no dim of MMA walks the loop of 16, which moves 'wt' by 1 bytes, 'x' by 0 bytes, 'y' by 4 bytes"""),
+    ('one row of a bank for all', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["none", "elem"]>:$wt',
+     r"""conv1_f \(reduce\): MMA computes this, but its address template cannot walk these strides .PB4010.\n +hint: no dim of MMA walks the loop of 16, which moves 'wt' by 16 bytes, 'x' by 1 bytes, 'y' by 0 bytes"""),
 ]
 STATES = [
     ('state of an instruction that is not there', 'let StateOf = "PRELOAD";', 'let StateOf = "PRELOADS";',

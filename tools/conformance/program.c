@@ -52,6 +52,14 @@ static bool lay_sources(suite* s, pb_command* c, bool extremes) {
   return true;
 }
 
+// Where to go on behind the bytes [at, end). Windows that begin at blocks alone go over the end of what was filled
+// again, so that no hole stays behind it.
+static int64_t next_place(const pb_insn* filler, const pb_operand* d, int64_t at, int64_t end) {
+  int64_t block = pb_base_unit(filler, d), back = end / block * block;
+  if (block > d->unit && back > at) return back;
+  return (end + block - 1) / block * block;
+}
+
 static void fill_memory(suite* s, program* p, int memory, bool extremes) {
   const memory_plan* m = &s->memories[memory];
   const pb_operand* d = &m->filler->operands[m->filler->dest];
@@ -66,9 +74,8 @@ static void fill_memory(suite* s, program* p, int memory, bool extremes) {
       int64_t bytes = command_lay(s, &c, m->filler->dest, at, most, true);
       plain_fields(s, &c);
       bool put = bytes && lay_sources(s, &c, extremes) && program_put(s, p, &c, why);
-      at += put ? bytes : d->unit;
       if (!put && left > d->unit * SKIP_STEPS) break;
-      at = (at + d->unit - 1) / d->unit * d->unit;
+      at = next_place(m->filler, d, at, at + (put ? bytes : d->unit));
     }
 }
 
