@@ -200,13 +200,14 @@ def abs;      // of an f32: without its sign
 def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def zext8;      // (zext8 $i1): to i8, 0 or 1
-def sitofp;     // i8 or i32 to f32, round to nearest even
+def sitofp;     // any integer to f32, round to nearest even
 def sext64;     // (sext64 $a): to i64, which no window has: wide products and what is made of them
 def zext64;     // (zext64 $a): to i64, the bits of $a taken as an unsigned number
 def trunc8;     // i32 or i64 to i8: its low bits
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code
+def sat16;      // the same to i16
 def extf;       // (extf $a): an operand of BF16, F16, F8E4M3 or F8E5M2 to f32
 def truncf;     // (truncf $x): an f32 to such a type, which is written: the nearest, halves to even; NaN stays one, past the largest stands an infinity, of F8E4M3 NaN: (truncf (max (min $x, (f32c "448")), (f32c "-448"))) ends there
 def bitcast;    // the bits of an f32 as an i32, or an i32 as those of an f32
@@ -223,6 +224,7 @@ def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their n
 def two_of_four; // (two_of_four $a, $b, $w): of elements that $a, $b and $w, of I4, do not walk, along a dim of four: $a where the low two bits of $w count them, $b where the high two do, else 0
 def gather;     // (gather $t, $i): row $i, an i32, of window $t: along its first dim, which nothing else walks and $i is kept in
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
+def fptosi32;   // f32 to i32, towards 0; past the ends and of NaN: the nearest end, of NaN the least
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
 def less_equal; // the same, or equal
 def lessu;      // (lessu $a, $b): i1, of integers taken as unsigned numbers

@@ -1,8 +1,8 @@
 //===- integers.td - operations on integers, as a description only --------===//
 //
-// What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation. One
-// command for each, on rows of four lanes, and fields that hold less than their numbers; pb-target-test runs them against
-// its own reading of them.
+// What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation; and the
+// way to floats and back. One command for each, on rows of four lanes, and fields that hold less than their numbers;
+// pb-target-test runs them against its own reading of them.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -48,6 +48,7 @@ def XORS   : Two<9, (xor (xor $a, $b), (sext $s))>;
 def SHLS   : Two<10, (shl $a, (add $b, (sext $s)))>;
 def SHRS   : Two<11, (shr $a, (add $b, (sext $s)))>;
 def SHRUS  : Two<12, (shru $a, (add $b, (sext $s)))>;
+def FLOAT  : Two<35, (sitofp (shr (mul (sext64 $a), (sext64 $b)), (sext64 $s))), F32>;
 def SHRRS  : Two<13, (shrr $a, (add $b, (sext $s)))>;
 def SHRAS  : Two<14, (shra $a, (add $b, (sext $s)))>;
 def CHOOSE : Two<15, (select (less $a, $b), (sub $b, (sext $s)), $a)>;
@@ -66,6 +67,13 @@ def NARROW : Lanes<26> {
   let Operands = (ins On<I8, "a">:$a, On<I16, "b">:$b, Imm<I8>:$s, On<I8, "y">:$y);
   let Semantics = (set $y, (sat8 (shrr (mul (zext $a), (sext $b)), (sext $s))));
 }
+
+class One<bits<6> op, Type from, Type to, dag value> : Lanes<op> {
+  let Operands = (ins On<from, "a">:$x, On<to, "y">:$y); let Semantics = (set $y, value);
+}
+def ENDS   : One<32, I32, I16, (sat16 $x)>;
+def WORDS  : One<33, F32, I32, (fptosi32 $x)>;
+def SHORTS : One<34, F32, I16, (sat16 (fptosi32 (roundeven $x)))>;
 
 // Counts less one, strides as logarithms or less one, bases in blocks of 16 rows, factors as logarithms, numbers in threes.
 defvar Always = [DerivedField<"a", "scaled", 16>, DerivedField<"ai", "log2">, DerivedField<"yi", "minus">, DerivedField<"n", "minus">];

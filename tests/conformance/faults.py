@@ -136,6 +136,8 @@ FAULTS = [
     (INTEGERS, "fractals of the first matrix by columns", ["FRACTALS"], '["m", "k", "r", "c"], "a", ["am", "4", "row", "elem"]', '["k", "m", "r", "c"], "a", ["am", "4", "row", "elem"]'),
     (INTEGERS, "rows in fractals of columns", ["FRACTALS"], '["k", "q", "n", "c"], "b"', '["k", "q", "c", "n"], "b"'),
     (ASCEND, "a tile of weights that is not turned", ["LOAD_L0B_TRANS", "MMAD", "REQUANT"], '11, Window<L1, I8, ["k", "n"], "src"', '11, Window<L1, I8, ["n", "k"], "src"'),
+    (INTEGERS, "bits for the nearest number", ["ENDS"], "(sat16 $x)>", "(trunc16 $x)>"),
+    (INTEGERS, "up for towards 0", ["WORDS"], "(fptosi32 $x)>", "(fptosi32 (ceil $x))>"),
     (INTEGERS, "equal for different", ["SAME"], "(select (equal $a, (sext $s)), $b, (i32c -7))", "(select (equal $a, (sext $s)), (i32c -7), $b)"),
     (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]
