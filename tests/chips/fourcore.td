@@ -76,10 +76,11 @@ class Load<Queue q, bits<6> op> : Move<q, op> { bits<4> cores; let Inst{199-196}
 class Load<Queue q, bits<6> op> : Move<q, op>;
 #endif
 #ifdef FENCES
-def IN : Move<LD, 1> { // in lists that fences order, those of one queue alone may wait for other cores
+class CodesIn<Queue q, bits<6> op> : Move<q, op>; // in lists that fences order, those of one queue alone may wait for cores
 #else
-def IN : Load<LD, 1> {
+class CodesIn<Queue q, bits<6> op> : Load<q, op>;
 #endif
+def IN : CodesIn<LD, 1> {
   let Summary = "DRAM to SRAM, filling what lies outside";
   bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;

@@ -318,7 +318,7 @@ BROADCASTS = [
      r"""IN reads for several cores into DRAM, which they share .PB3384.\n +hint: a memory of the core's own whose places commands name"""),
 ]
 LISTS = [
-    ('reads for several cores in two queues of a list', 'def IN : Move<LD, 1> { //', 'def IN : Load<LD, 1> { //',
+    ('reads for several cores in two queues of a list', 'class CodesIn<Queue q, bits<6> op> : Move<q, op>; //', 'class CodesIn<Queue q, bits<6> op> : Load<q, op>; //',
      r"""WEIGHTS of WT reads for several cores, as IN of LD does .PB3385.\n +hint: commands of one queue, whose order is the same in every core's list"""),
 ]
 
