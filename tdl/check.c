@@ -212,6 +212,7 @@ static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_
 
 // Whether the instruction's own operands or dims need the field.
 static bool uses_field(const pb_insn* insn, int field) {
+  if (insn->broadcast == field) return true;
   for (int d = 0; d < insn->dim_count; ++d)
     if (insn->dims[d].field == field) return true;
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -435,6 +436,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_gathers(chip, diag, faults);
   pb__check_palettes(chip, diag, faults);
   pb__check_two_of_four(chip, diag, faults);
+  pb__check_broadcasts(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

@@ -108,6 +108,7 @@ static void check_insn(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, 
     else
       use(&u, insn->operands[o].base, ALONE, "the immediate '%s'", insn->operands[o].name);
   }
+  use(&u, insn->broadcast, ALONE, "the cores that '%s' reads for", insn->name);
   check_state(&u);
   check_ranges(&u);
   for (int f = 0; f < insn->field_count; ++f)

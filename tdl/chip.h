@@ -164,6 +164,7 @@ typedef struct pb_insn {
   int waits_by, counts_by, signals_by;
   bool beside;    // it goes on beside the commands behind it
   int unit;       // what it keeps busy: its queue, or if beside, one of the units behind the queues
+  int broadcast;  // mover: the field with a bit for each core that its read is for; -1: it reads for its own alone
   int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
   int dim_count;
   pb_dim dims[PB_MAX_INSN_DIMS];
@@ -278,6 +279,8 @@ int pb_insn_palette(const pb_chip* chip, const pb_insn* insn);
 int pb_insn_two_of_four(const pb_insn* insn);
 // Bytes that so many neighbouring elements take, from a whole byte on.
 static inline int64_t pb_bytes_of(pb_type type, int64_t elements) { return (elements * pb_type_bits(type) + 7) / 8; }
+// Whether it has instructions that can read for several of its cores.
+bool pb_chip_broadcasts(const pb_chip* chip);
 // The memory outside that the instruction's windows lie in, of which there is one at most; -1: none does.
 int pb_insn_outside(const pb_chip* chip, const pb_insn* insn);
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
@@ -304,6 +307,9 @@ typedef struct pb_command {
   uint32_t waits, signals;
   uint64_t counts; // of semaphores, four bits each: how many it takes
 } pb_command;
+
+// Bits of the cores that the command's read is for, where there are several; 0: it is for its own core alone.
+uint32_t pb_command_cores(const pb_command* command);
 
 // How many a command takes of counter k, for which it waits: counters for pairs of queues give one at a time.
 static inline int pb_count_of(const pb_chip* chip, uint64_t counts, int k) {

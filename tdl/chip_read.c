@@ -295,6 +295,8 @@ static void read_command(const record* rec, pb_insn* insn) {
   insn->beside = json_object_get(rec->json, "Beside") && pb__get_int(rec, "Beside", 0) != 0;
   pb__read_fields(rec, insn);
   pb__read_state(rec, insn);
+  const char* cores = json_object_get(rec->json, "Broadcast") ? pb__get_text(rec, "Broadcast") : "";
+  if (cores[0]) insn->broadcast = pb__field_named(rec, insn, cores, 3379, "Broadcast");
 }
 
 static void read_insn(reader* r, const char* name, pb_insn* insn) {
@@ -305,7 +307,7 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   insn->file = r->chip->file;
   insn->line = rec.place.line;
   insn->latency = pb__get_int32(&rec, "Latency", 0);
-  insn->queue = insn->unit = insn->state_of = -1;
+  insn->queue = insn->unit = insn->state_of = insn->broadcast = -1;
   insn->units = 1;
   if (pb__instance_of(rec.json, "CoreInstruction")) {
     insn->units = pb__get_int32(&rec, "Units", 1);
@@ -388,7 +390,7 @@ static void read_loop(reader* r) {
   loop->summary = "";
   loop->file = r->chip->file;
   loop->line = rec.place.line;
-  loop->index = loop->queue = loop->state_of = loop->acc_flag = loop->operands[0].memory = -1;
+  loop->index = loop->queue = loop->state_of = loop->acc_flag = loop->operands[0].memory = loop->broadcast = -1;
   pb__read_fields(&rec, loop);
   r->chip->loop_iterations = pb__field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
   r->chip->loop_body = pb__field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");

@@ -238,7 +238,7 @@ static void read_fence(const record* rec, pb_chip* c) {
   fence->summary = "";
   fence->file = c->file;
   fence->line = rec->place.line;
-  fence->index = fence->queue = fence->state_of = fence->acc_flag = fence->operands[0].memory = -1;
+  fence->index = fence->queue = fence->state_of = fence->acc_flag = fence->operands[0].memory = fence->broadcast = -1;
   pb__read_fields(rec, fence);
   c->fence_wait = wait_field(rec, c, fence);
   c->list_depth = pb__get_int32(rec, "Depth", 1);

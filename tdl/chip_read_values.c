@@ -49,6 +49,7 @@ static const struct {
                  {"trunc32", PB_OP_TRUNC, 1, WORDS, PB_I32},
                  {"sitofp", PB_OP_SITOFP, 1, INTEGERS, PB_F32},
                  {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},
+                 {"fptosi32", PB_OP_FPTOSI, 1, FLOATS, PB_I32},
                  {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
                  {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},
                  {"maximum", PB_OP_MAXIMUM, 2, FLOATS, PB_TYPE_COUNT},
@@ -108,7 +109,7 @@ static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr
     pb__fault(rec, 3094, is_float ? "an operation of integers" : "sext first", "%s of %s", name, pb_type_name(a));
   else if ((op == PB_OP_SEXT || op == PB_OP_ZEXT) && gives == PB_I64 && a == PB_I64)
     pb__fault(rec, 3094, "it is that wide", "%s of i64", name);
-  else if ((op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP) && gives != PB_I64 && a == PB_I64)
+  else if ((op == PB_OP_SEXT || op == PB_OP_ZEXT) && gives != PB_I64 && a == PB_I64)
     pb__fault(rec, 3094, "trunc32 first", "%s of i64", name);
   else if (op == PB_OP_TRUNC && gives == a)
     pb__fault(rec, 3094, "it is that narrow", "%s of %s", name, pb_type_name(a));
@@ -263,12 +264,13 @@ static int rounding_shift(const record* rec, pb_insn* insn, int x, int s, bool a
   return two(rec, insn, PB_OP_SHR, sum, s);
 }
 
-// i32 or i64 to i8: the nearest code.
-static int saturate(const record* rec, pb_insn* insn, int x) {
+// i32 or i64 to i8 or i16: the nearest number.
+static int saturate(const record* rec, pb_insn* insn, int x, pb_type to) {
   pb_type type = insn->expr[x].type;
-  int most = constant(rec, insn, type, INT8_MAX), least = constant(rec, insn, type, INT8_MIN);
+  int most = constant(rec, insn, type, to == PB_I8 ? INT8_MAX : INT16_MAX);
+  int least = constant(rec, insn, type, to == PB_I8 ? INT8_MIN : INT16_MIN);
   int v = two(rec, insn, PB_OP_MIN, two(rec, insn, PB_OP_MAX, x, least), most);
-  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = PB_I8, .args = {v, -1, -1}});
+  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = to, .args = {v, -1, -1}});
 }
 
 // The nodes of a value, for who writes them: core/base/half_expr.c.
@@ -316,12 +318,13 @@ static int round_to_half(const record* rec, pb_insn* insn, int x) {
   return pb_half_rounded(&(pb_expr_writer){keep_node, &(keeper){rec, insn}}, to, x);
 }
 
-// What is made of several operations, or gives another type than it says: shrr, shra, sat8, extf, truncf, bitcast. -1:
-// another name.
+// What is made of several operations, or gives another type than it says: shrr, shra, sat8, sat16, extf, truncf,
+// bitcast. -1: another name.
 static int read_composed(const record* rec, pb_insn* insn, const char* name, json_t* args, int depth) {
   bool shift = !strcmp(name, "shrr") || !strcmp(name, "shra"), widens = !strcmp(name, "extf");
   bool rounds = !strcmp(name, "truncf"), casts = !strcmp(name, "bitcast");
-  if (!shift && !widens && !rounds && !casts && strcmp(name, "sat8")) return -1;
+  bool wide = !strcmp(name, "sat16");
+  if (!shift && !widens && !rounds && !casts && !wide && strcmp(name, "sat8")) return -1;
   if (json_array_size(args) != (shift ? 2 : 1)) {
     pb__fault(rec, 3095, NULL, "%s takes %d values, not %zu", name, shift ? 2 : 1, json_array_size(args));
     return 0;
@@ -336,7 +339,7 @@ static int read_composed(const record* rec, pb_insn* insn, const char* name, jso
   if (insn->expr[s].type != type)
     pb__fault(rec, 3093, "convert one of them: sext, sext64", "semantics mix %s and %s", pb_type_name(type),
               pb_type_name(insn->expr[s].type));
-  return shift ? rounding_shift(rec, insn, x, s, name[3] == 'a') : saturate(rec, insn, x);
+  return shift ? rounding_shift(rec, insn, x, s, name[3] == 'a') : saturate(rec, insn, x, wide ? PB_I16 : PB_I8);
 }
 
 static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
@@ -372,7 +375,8 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   pb__fault(rec, 3096,
             "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
             "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "zext8, sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, "
+            "zext8, sext64, zext64, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
+            "fptosi32, roundeven, "
             "floor, "
             "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "

@@ -312,6 +312,18 @@ static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_op
   return o->fill >= 0 ? pb_printf(arena, "%s fill=%lld", text, (long long)c->values[o->fill]) : text;
 }
 
+uint32_t pb_command_cores(const pb_command* command) {
+  if (command->insn->broadcast < 0) return 0;
+  uint32_t cores = (uint32_t)command->values[command->insn->broadcast];
+  return cores & (cores - 1) ? cores : 0;
+}
+
+bool pb_chip_broadcasts(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count && chip->cores > 1; ++i)
+    if (chip->insns[i].broadcast >= 0) return true;
+  return false;
+}
+
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand) {
   return operand->memory >= 0 && (operand->rows >= 0 || (operand->rank == 1 && insn->dims[operand->dims[0]].table));
 }
@@ -326,6 +338,9 @@ char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* a
   char* text = pb_strdup(arena, command->insn->name);
   for (int o = 0; o < command->insn->operand_count; ++o)
     text = pb_printf(arena, "%s%s", text, print_operand(command->insn, command, &command->insn->operands[o], arena));
+  uint32_t cores = pb_command_cores(command);
+  for (int core = 0, named = 0; core < PB_MAX_QUEUES; ++core)
+    if (cores >> core & 1) text = pb_printf(arena, "%s%s%d", text, named++ ? "," : " cores=", core);
   bool fields = !command->insn->operand_count && command->insn != chip->fence;
   for (int f = 0; f < command->insn->field_count && fields; ++f)
     text = pb_printf(arena, "%s %s=%lld", text, command->insn->fields[f].name, (long long)command->values[f]);

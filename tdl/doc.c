@@ -5,15 +5,18 @@
 #include <string.h>
 
 static const char* const op_names[PB_OP_COUNT] = {
-    [PB_OP_ADD] = "+",           [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",       [PB_OP_DIV] = "/",
-    [PB_OP_MAX] = "max",         [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",    [PB_OP_SITOFP] = "f32",
-    [PB_OP_FPTOSI8] = "i8",      [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
-    [PB_OP_SQRT] = "sqrt",       [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
-    [PB_OP_EXP] = "exp",         [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
-    [PB_OP_LESS] = "<",          [PB_OP_EQUAL] = "==",      [PB_OP_AND] = "&",       [PB_OP_OR] = "|",
-    [PB_OP_XOR] = "^",           [PB_OP_SHL] = "<<",        [PB_OP_SHR] = ">>",      [PB_OP_SHRU] = ">>>",
-    [PB_OP_FLOOR] = "floor",     [PB_OP_CEIL] = "ceil",     [PB_OP_WHOLE] = "whole", [PB_OP_MAXIMUM] = "maximum",
-    [PB_OP_MINIMUM] = "minimum", [PB_OP_LESS_EQUAL] = "<=", [PB_OP_LESSU] = "<u"};
+    [PB_OP_ADD] = "+",           [PB_OP_SUB] = "-",           [PB_OP_MUL] = "*",
+    [PB_OP_DIV] = "/",           [PB_OP_MAX] = "max",         [PB_OP_MIN] = "min",
+    [PB_OP_SEXT] = "i32",        [PB_OP_SITOFP] = "f32",      [PB_OP_FPTOSI8] = "i8",
+    [PB_OP_ROUNDEVEN] = "rne",   [PB_OP_NEG] = "-",           [PB_OP_ABS] = "abs",
+    [PB_OP_SQRT] = "sqrt",       [PB_OP_EXP2] = "exp2",       [PB_OP_RECIP] = "recip",
+    [PB_OP_RSQRT] = "rsqrt",     [PB_OP_EXP] = "exp",         [PB_OP_LOG] = "log",
+    [PB_OP_TANH] = "tanh",       [PB_OP_ERF] = "erf",         [PB_OP_LESS] = "<",
+    [PB_OP_EQUAL] = "==",        [PB_OP_AND] = "&",           [PB_OP_OR] = "|",
+    [PB_OP_XOR] = "^",           [PB_OP_SHL] = "<<",          [PB_OP_SHR] = ">>",
+    [PB_OP_SHRU] = ">>>",        [PB_OP_FLOOR] = "floor",     [PB_OP_CEIL] = "ceil",
+    [PB_OP_WHOLE] = "whole",     [PB_OP_MAXIMUM] = "maximum", [PB_OP_FPTOSI] = "i32_towards_0",
+    [PB_OP_MINIMUM] = "minimum", [PB_OP_LESS_EQUAL] = "<=",   [PB_OP_LESSU] = "<u"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -194,6 +197,17 @@ static void print_banks(const pb_chip* chip, const pb_insn* insn, FILE* out) {
                  "waits until it is done.\n");
 }
 
+static void print_broadcast(const pb_chip* chip, const pb_insn* insn, FILE* out) {
+  if (insn->broadcast < 0 || chip->cores < 2) return;
+  fprintf(
+      out,
+      "\nReads for several cores where `%s` has several bits, the first core's at bit 0. Each of these has the command "
+      "in "
+      "its queue %s, with the same source and extents, and writes where its own says; all begin once the last has come "
+      "to it.\n",
+      insn->fields[insn->broadcast].name, chip->queues[insn->queue].name);
+}
+
 // A field's bits as runs, highest first: "37-20".
 static char* bit_runs(const pb_field* field, pb_arena* arena) {
   char* text = pb_strdup(arena, "");
@@ -285,6 +299,7 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
   } else {
     if (insn->operand_count) print_operands(chip, insn, out, &arena);
     print_banks(chip, insn, out);
+    print_broadcast(chip, insn, out);
     print_encoding(chip, insn, out, &arena);
   }
   fprintf(out, "\nCycles: %s; the result is there %d later.",

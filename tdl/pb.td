@@ -200,13 +200,14 @@ def abs;      // of an f32: without its sign
 def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def zext8;      // (zext8 $i1): to i8, 0 or 1
-def sitofp;     // i8 or i32 to f32, round to nearest even
+def sitofp;     // any integer to f32, round to nearest even
 def sext64;     // (sext64 $a): to i64, which no window has: wide products and what is made of them
 def zext64;     // (zext64 $a): to i64, the bits of $a taken as an unsigned number
 def trunc8;     // i32 or i64 to i8: its low bits
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code
+def sat16;      // the same to i16
 def extf;       // (extf $a): an operand of BF16, F16, F8E4M3 or F8E5M2 to f32
 def truncf;     // (truncf $x): an f32 to such a type, which is written: the nearest, halves to even; NaN stays one, past the largest stands an infinity, of F8E4M3 NaN: (truncf (max (min $x, (f32c "448")), (f32c "-448"))) ends there
 def bitcast;    // the bits of an f32 as an i32, or an i32 as those of an f32
@@ -223,6 +224,7 @@ def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their n
 def two_of_four; // (two_of_four $a, $b, $w): of elements that $a, $b and $w, of I4, do not walk, along a dim of four: $a where the low two bits of $w count them, $b where the high two do, else 0
 def gather;     // (gather $t, $i): row $i, an i32, of window $t: along its first dim, which nothing else walks and $i is kept in
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
+def fptosi32;   // f32 to i32, towards 0; past the ends and of NaN: the nearest end, of NaN the least
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
 def less_equal; // the same, or equal
 def lessu;      // (lessu $a, $b): i1, of integers taken as unsigned numbers
@@ -276,6 +278,11 @@ class DerivedField<string name, string form, int by = 1> {
 // Commands that fill a "shadow" or "fifo" from a memory of the chip, and those that write state alone, may be Beside:
 // the queue goes on a cycle later; those of its queue that take the bank or read the state wait, and so does the next one
 // that is Beside. So a unit is set up, or its next weights come in, while it works.
+// Broadcast: a mover from a memory outside may read once for several cores. The field has a bit for each core, that of the
+// first at its bit 0. With two bits or more every core named has the command in its queue, with the same cores, source and
+// extents, and a place in its own memory; it begins in all of them together, once it is the next in each of these queues
+// and has there what it waits for. Else the core reads for itself alone. Nothing more orders one core after another: with
+// tokens, all such commands of a kernel stand in one order in every core; with fences, those of one queue may be such.
 // StateOf: an instruction that computes may say something besides, for those that read it as State. One without operands,
 // below it, that names it as StateOf says that alone: all of it, by fields of the same names.
 class Instruction<Queue queue> {
@@ -294,6 +301,7 @@ class Instruction<Queue queue> {
   list<StateField> State = [];
   string StateOf = "";          // the instruction whose state it writes; "": its own
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
+  string Broadcast = "";        // mover, of several cores: the field with a bit for each core that its read is for
   int Buffer = 0;               // mover: bytes asked for and not yet written; over them it reads ahead of its writing
   bit Beside = 0;               // 1: it starts in its turn, and goes on for its Cycles beside the commands behind it
 }

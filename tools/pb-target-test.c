@@ -86,6 +86,7 @@ static int run_suite(suite* s) {
     suite_instructions(s);
     suite_banks(s);
     suite_queues(s);
+    suite_broadcasts(s);
     suite_random(s);
   }
   if (s->options->networks) suite_networks(s);
@@ -98,6 +99,10 @@ static int run_suite(suite* s) {
     (void)pb_system_error(NULL, (pb_place){.file = s->options->junit}, 1003, "cannot be written");
     return 1;
   }
+  if (!s->result_count && !s->judge && !s->options->networks)
+    return pb_error(NULL, (pb_place){.file = s->chip->file}, 1002, "leave out --no-networks",
+                    "%s has no commands of queues: networks are all that can be run of it", s->chip->name),
+           1;
   if (!s->result_count)
     return pb_error(NULL, (pb_place){0}, 1002, "--verbose lists the cases", "no case is named so"), 1;
   return count[FAILED] > 0;

@@ -35,6 +35,7 @@ static const char* op_name(pb_op op) {
                {PB_OP_SELECT, "select"},
                {PB_OP_SITOFP, "sitofp"},
                {PB_OP_FPTOSI8, "fptosi8"},
+               {PB_OP_FPTOSI, "fptosi32"},
                {PB_OP_ROUNDEVEN, "roundeven"},
                {PB_OP_FLOOR, "floor"},
                {PB_OP_CEIL, "ceil"},

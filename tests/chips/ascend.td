@@ -4,15 +4,20 @@
 // HPCA 2021, the core of Ascend 910: a cube of 16x32x16 products of int8 a cycle at 1 GHz, L1 of 1 MiB, L0A and L0B of 64 KiB
 // that feed it, L0C of 256 KiB for its sums, a unified buffer of 256 KiB and a vector unit of 2,048 bits, five pipes (MTE1,
 // MTE2, MTE3, cube, vector) that wait for each other by flags. MTE1 makes columns of images on its way from L1 to L0A; the
-// MTEs have a module that transposes, too.
+// MTEs have a module that transposes, too. As the Ascend C guide says, L0A and L0B hold fractals of 16x32 codes: in L0A rows
+// behind rows (zZ), a row of the memory is a fractal, and matrices begin there; in L0B columns behind columns, whose 32 codes
+// are summed (nZ).
 // Assumed, as the paper does not say it or the language cannot yet: rows of 32 channels on both sides of the cube, whose
-// 16 columns are two cycles; rows instead of fractals of 16x32 in L0A and L0B; 128 bytes a cycle from outside; a unified buffer of two halves, one for codes, one for words; all latencies
-// and encodings; that what is transposed is so on its way from outside, at the rate of the port; 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes that round to even, and
-// sums of an average over pixels in L0C.
+// 16 columns are two cycles, so sums in L0C as rows of 32 words, not as fractals of 16x16; one fractal of the sum in each
+// command, so that a matrix in L0A has one column of fractals; 128 bytes a cycle from outside; a unified buffer of two
+// halves, one for codes, one for words; all latencies and encodings; that lines of images are transposed on their way from
+// outside, at the rate of the port; 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes
+// that round to even, and sums of an average over pixels in L0C.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 32;
+defvar Fractal = !mul(16, N); // bytes: 16 rows of 32 codes
 
 def ascend : Chip {
   let Summary = "Ascend's cube core (HPCA 2021): 16x32x16 int8 a cycle between L0A, L0B and L0C";
@@ -23,7 +28,7 @@ def ascend : Chip {
 
 def GM  : Memory { let Scope = "system"; let Bytes = !shl(1, 32); let RowBytes = 32; let BytesPerCycle = 128; let Latency = 200; }
 def L1  : Memory { let Bytes = !shl(1, 20); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 2; }
-def L0A : Memory { let Bytes = !shl(1, 16); let RowBytes = N; let Banks = 16; let BytesPerCycle = !mul(32, N); let Latency = 1; }
+def L0A : Memory { let Bytes = !shl(1, 16); let RowBytes = Fractal; let Banks = 16; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 def L0B : Memory { let Kind = "registers"; let Bytes = !shl(1, 16); let RowBytes = N; let Banks = 4; let BytesPerCycle = !mul(16, N); }
 def L0C : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 8; let BytesPerCycle = !mul(32, !mul(4, N)); let Latency = 1; }
 def UB  : Memory { let Bytes = !shl(1, 17); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
@@ -82,29 +87,33 @@ def STORE_WORDS : Move<MTE3, 5> {
 
 def LOAD_L0A : Op<MTE1, 8> { // 16 rows a cycle
   let Summary = "rows of an image as columns of the cube";
-  bits<15> a; bits<12> ai; bits<10> aj; bits<9> ni; bits<9> nj; bits<11> y; bits<11> yi; bits<11> yj; let Latency = 4;
+  bits<15> a; bits<12> ai; bits<10> aj; bits<9> ni; bits<9> nj; bits<7> y; bits<11> yi; bits<11> yj; let Latency = 4; let Derived = [DerivedField<"y", "scaled", 16>];
   let Dims = [Dim<"i", 511, "ni">, Dim<"j", 511, "nj">, Dim<"k", N>];
   let Operands = (ins Window<L1, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$src,
-                      Window<L0A, I8, ["i", "j", "k"], "y", ["yi", "yj", "elem"]>:$dst);
+                      Window<L0A, I8, ["i", "j", "k"], "y", ["yi", "yj", "elem"], N>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (ceildiv (times $i, $j), 16);
   let Inst{24-10} = a; let Inst{36-25} = ai; let Inst{46-37} = aj; let Inst{55-47} = ni; let Inst{64-56} = nj;
-  let Inst{75-65} = y; let Inst{86-76} = yi; let Inst{97-87} = yj;
+  let Inst{71-65} = y; let Inst{86-76} = yi; let Inst{97-87} = yj;
 }
-def LOAD_L0B : Op<MTE1, 9> {
-  let Summary = "32x32 weights"; bits<6> at; bits<15> src; bits<10> step;
-  let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<L1, I8, ["k", "n"], "src", ["step", "elem"]>:$s, Window<L0B, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$d);
-  let Semantics = (set $d, $s); let Cycles = (plus 2, 0); let Latency = 4;
-  let Inst{15-10} = at; let Inst{30-16} = src; let Inst{40-31} = step;
+// A 32x32 tile of weights is two fractals of 16 columns, whose 32 codes each are summed: L0B has columns behind columns.
+class Weights<bits<6> op, Window from> : Op<MTE1, op> {
+  bits<7> at; bits<15> src; bits<10> step; let Derived = [DerivedField<"at", "scaled", 16>];
+  let Dims = [Dim<"n", N>, Dim<"k", N>]; let Cycles = (plus 2, 0); let Latency = 4; let Semantics = (set $d, $s);
+  let Operands = (ins from:$s, Window<L0B, I8, ["n", "k"], "at", ["1", "elem"], N>:$d);
+  let Inst{16-10} = at; let Inst{31-17} = src; let Inst{41-32} = step;
+}
+def LOAD_L0B : Weights<9, Window<L1, I8, ["n", "k"], "src", ["step", "elem"]>> { let Summary = "32x32 weights, two fractals"; }
+def LOAD_L0B_TRANS : Weights<11, Window<L1, I8, ["k", "n"], "src", ["step", "elem"]>> {
+  let Summary = "32x32 weights that lie row by row: the transposing module turns them";
 }
 def MMAD : Op<M, 10> {
   let Summary = "rows by 32x32 weights: 16 rows in two cycles";
-  bits<6> at; bits<1> keep; bits<11> m; bits<11> a; bits<8> da; bits<11> c; bits<8> dc;
+  bits<7> at; bits<1> keep; bits<11> m; bits<7> a; bits<11> c; bits<8> dc; let Derived = [DerivedField<"at", "scaled", 16>, DerivedField<"a", "scaled", 16>];
   let Dims = [Dim<"m", 1023, "m">, Dim<"n", N>, Dim<"k", N>];
-  let Operands = (ins Window<L0B, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$w, Window<L0A, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
+  let Operands = (ins Window<L0B, I8, ["n", "k"], "at", ["1", "elem"], N>:$w, Window<L0A, I8, ["m", "k"], "a", ["1", "elem"], N>:$x,
                       Imm<I1>:$keep, Window<L0C, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (times 2, (ceildiv $m, 16)); let Latency = 12;
-  let Inst{15-10} = at; let Inst{16} = keep; let Inst{27-17} = m; let Inst{38-28} = a; let Inst{46-39} = da; let Inst{57-47} = c; let Inst{65-58} = dc;
+  let Inst{16-10} = at; let Inst{17} = keep; let Inst{28-18} = m; let Inst{35-29} = a; let Inst{50-40} = c; let Inst{58-51} = dc;
 }
 
 // Vectors: 256 bytes a cycle, which is two rows of f32 and eight of codes.

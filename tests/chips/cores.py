@@ -1,5 +1,6 @@
 """Cores share kernels out: ResNet-18 on the four cores of fourcore.td has the bits of one core alone in so much less time,
-all of them work, the time is predicted, and a plan that cores cannot share is refused.
+all of them work, the time is predicted, and a plan that cores cannot share is refused. Where the port is narrow, a read that is for
+several cores saves reads and time.
 
     cores.py --bin BUILD/bin [--size 224 --times 3.4]
 """
@@ -25,9 +26,9 @@ def chip(name):
     return os.path.join(HERE, name + ".td")
 
 
-def run(a, work, model, name):
+def run(a, work, model, target):
     engine, output, stats, trace = (os.path.join(work, f) for f in ("m.pbe", "out.npy", "stats.json", "trace.json"))
-    tools.compile_model(a.bin, model, chip(name), engine, "--fallback=cpu")
+    tools.compile_model(a.bin, model, target, engine, "--fallback=cpu")
     tools.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", "--output", output,
                f"--stats={stats}", f"--trace={trace}"])
     events = json.load(open(trace))["traceEvents"]
@@ -36,7 +37,7 @@ def run(a, work, model, name):
 
 def check_speed(a, work):
     model = tools.network(a.bin, "resnet18", "int8", a.size, 1000)
-    (one, alone, _), (four, shared, threads) = (run(a, work, model, name) for name in ("fourcore_1", "fourcore"))
+    (one, alone, _), (four, shared, threads) = (run(a, work, model, chip(name)) for name in ("fourcore_1", "fourcore"))
     assert np.array_equal(one.view(np.int32), four.view(np.int32)), "four cores have other bits than one"
     cycles = [sum(s["cycles"] for s in stats["steps"]) for stats in (alone, shared)]
     told = sum(s["predicted_cycles"] for s in shared["steps"] if s["cycles"])
@@ -47,6 +48,23 @@ def check_speed(a, work):
     assert min(shared["total"]["busy"].values()) > 0, shared["total"]["busy"]
     assert shared["peak_macs_per_cycle"] == 4 * alone["peak_macs_per_cycle"] == 1024
     assert times >= a.times and abs(off) <= 0.1
+
+
+def check_broadcast(a, work):
+    """On a port of 16 bytes a cycle, with reads for each core alone and for several."""
+    alone, text = os.path.join(work, "narrow.td"), open(chip("fourcore")).read()
+    assert "defvar Rate = 64;" in text
+    open(alone, "w").write(text.replace("defvar Rate = 64;", "defvar Rate = 16;"))
+    model, rows = tools.network(a.bin, "resnet18", "int8", a.size, 1000), []
+    for target in alone, chip("fourcore_broadcast"):
+        bits, stats, _ = run(a, work, model, target)
+        cycles, told = (sum(s[k] for s in stats["steps"] if s["cycles"]) for k in ("cycles", "predicted_cycles"))
+        rows.append((bits, stats["total"]["dram_read"], cycles))
+        print(f"resnet18 {a.size}x{a.size}, {os.path.basename(target)}: {cycles:,} cycles, predicted {100 * (told / cycles - 1):+.1f}%, {rows[-1][1]:,} bytes read")
+        assert abs(told / cycles - 1) <= 0.1
+    (plain, read, longer), (same, less, sooner) = rows
+    assert np.array_equal(plain.view(np.int32), same.view(np.int32)), "reads for several cores make other bits"
+    assert less < 0.9 * read and sooner < 0.97 * longer
 
 
 def pbc(a, *options):
@@ -87,6 +105,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         check_plans(a, work)
         check_speed(a, work)
+        check_broadcast(a, work)
 
 
 if __name__ == "__main__":

@@ -40,9 +40,9 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "edge_npu_palette": ("edge_npu.td", "#define FLASH\n#define PALETTE\n"), "edge_npu_palettes": ("edge_npu.td", "#define FLASH\n#define PALETTE\n#define MANY_PALETTES\n"), "edge_npu_sparse": ("edge_npu.td", "#define FLASH\n#define TWO_OF_FOUR\n"),
          "tinynpu_semaphores": ("tinynpu.td", "#define SEMAPHORES\n"), "tinynpu_events": ("tinynpu.td", "#define SEMAPHORES\n#define EVENTS\n"), "edge_npu_semaphores": ("edge_npu.td", "#define SEMAPHORES\n"),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
-         "bf16npu": ("bf16npu.td", ""), "bf16npu_palette": ("bf16npu.td", "#define PALETTE\n"), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""),
+         "bf16npu": ("bf16npu.td", ""), "bf16npu_palette": ("bf16npu.td", "#define PALETTE\n"), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""), "fourcore_broadcast": ("fourcore.td", "#define BROADCAST\n"), "fourcore_fence_broadcast": ("fourcore.td", "#define FENCES\n#define BROADCAST\n"),
          "vectornpu": ("vectornpu.td", "")}
-LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_palettes", "edge_npu_sparse", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
+LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_palettes", "edge_npu_sparse", "nvdla", "vta", "fourcore", "fourcore_broadcast", "fourcore_fence_broadcast", "vectornpu"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "bf16npu_palette", "f8npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]

@@ -25,6 +25,8 @@ CHIPS = {"edge_npu": ({}, False), "edge_npu_fence": ({}, False), "edge_npu_semap
          "fourcore": ({}, False),
          "fourcore_1": ({}, False),
          "fourcore_fence": ({}, False),
+         "fourcore_broadcast": ({}, False),
+         "fourcore_fence_broadcast": ({}, False),
          "vectornpu": ({}, False),
          "nvdla": (dict(sum=(15, 47), common=True, away=True), False),
          "vta": (dict(sum=(0, 31), add=(6, 6), nearest=False), True)}

@@ -3,7 +3,9 @@
 // A chip of our own: four cores, each an int8 array of 16x16 with its own queues, activations, weights and accumulators,
 // on one system memory whose port they share. The array reads its weights straight from their buffer; the output unit is
 // that of edge_npu.td. The port's 64 bytes a cycle are such that four can be fed. All sizes, rates and latencies are
-// assumed. With ONE_CORE it is the same chip with one core.
+// assumed. With ONE_CORE it is the same chip with one core. With BROADCAST the port has a quarter of that, and one read of
+// it fills the memories of all cores that want the same: each of them has the load in its queue, and the field `cores`
+// says for whom it is, as Esperanto's ET-SoC-1 has cooperative tensor loads, whose mask of cores stands in a register.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -22,7 +24,12 @@ def fourcore : Chip {
 }
 
 class Own : Memory { let Scope = "core"; }
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 64; let BytesPerCycle = 64; let Latency = 100; }
+#ifdef BROADCAST
+defvar Rate = 16;
+#else
+defvar Rate = 64;
+#endif
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 64; let BytesPerCycle = Rate; let Latency = 100; }
 def SRAM : Own { let Bytes = !shl(1, 18); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WBUF : Own { let Bytes = !shl(1, 17); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def ACC  : Own { let Bytes = !shl(1, 16); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
@@ -63,17 +70,27 @@ class Move<Queue q, bits<6> op> : Op<q, op> {
   let Signed = ["off"];
   let Cycles = (times $i, (times $j, (ceildiv $b, 32)));
 }
-def IN : Move<LD, 1> {
+#ifdef BROADCAST
+class Load<Queue q, bits<6> op> : Move<q, op> { bits<4> cores; let Inst{199-196} = cores; let Broadcast = "cores"; }
+#else
+class Load<Queue q, bits<6> op> : Move<q, op>;
+#endif
+#ifdef FENCES
+class CodesIn<Queue q, bits<6> op> : Move<q, op>; // in lists that fences order, those of one queue alone may wait for cores
+#else
+class CodesIn<Queue q, bits<6> op> : Load<q, op>;
+#endif
+def IN : CodesIn<LD, 1> {
   let Summary = "DRAM to SRAM, filling what lies outside";
   bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;
   let Operands = (ins Padded:$src, InSRAM:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
 }
-def WEIGHTS : Move<WT, 2> {
+def WEIGHTS : Load<WT, 2> {
   let Summary = "weights to WBUF";
   let Operands = (ins Dram<I8>:$src, Window<WBUF, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst); let Semantics = (set $dst, $src);
 }
-def PARAMETERS : Move<WT, 3> {
+def PARAMETERS : Load<WT, 3> {
   let Summary = "biases, factors and shifts to the accumulators";
   let Operands = (ins Dram<I32>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));

@@ -1,8 +1,8 @@
 //===- integers.td - operations on integers, as a description only --------===//
 //
-// What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation. One
-// command for each, on rows of four lanes, and fields that hold less than their numbers; pb-target-test runs them against
-// its own reading of them.
+// What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation; and the
+// way to floats and back. One command for each, on rows of four lanes, and fields that hold less than their numbers;
+// pb-target-test runs them against its own reading of them.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -48,6 +48,7 @@ def XORS   : Two<9, (xor (xor $a, $b), (sext $s))>;
 def SHLS   : Two<10, (shl $a, (add $b, (sext $s)))>;
 def SHRS   : Two<11, (shr $a, (add $b, (sext $s)))>;
 def SHRUS  : Two<12, (shru $a, (add $b, (sext $s)))>;
+def FLOAT  : Two<35, (sitofp (shr (mul (sext64 $a), (sext64 $b)), (sext64 $s))), F32>;
 def SHRRS  : Two<13, (shrr $a, (add $b, (sext $s)))>;
 def SHRAS  : Two<14, (shra $a, (add $b, (sext $s)))>;
 def CHOOSE : Two<15, (select (less $a, $b), (sub $b, (sext $s)), $a)>;
@@ -66,6 +67,13 @@ def NARROW : Lanes<26> {
   let Operands = (ins On<I8, "a">:$a, On<I16, "b">:$b, Imm<I8>:$s, On<I8, "y">:$y);
   let Semantics = (set $y, (sat8 (shrr (mul (zext $a), (sext $b)), (sext $s))));
 }
+
+class One<bits<6> op, Type from, Type to, dag value> : Lanes<op> {
+  let Operands = (ins On<from, "a">:$x, On<to, "y">:$y); let Semantics = (set $y, value);
+}
+def ENDS   : One<32, I32, I16, (sat16 $x)>;
+def WORDS  : One<33, F32, I32, (fptosi32 $x)>;
+def SHORTS : One<34, F32, I16, (sat16 (fptosi32 (roundeven $x)))>;
 
 // Counts less one, strides as logarithms or less one, bases in blocks of 16 rows, factors as logarithms, numbers in threes.
 defvar Always = [DerivedField<"a", "scaled", 16>, DerivedField<"ai", "log2">, DerivedField<"yi", "minus">, DerivedField<"n", "minus">];
@@ -98,4 +106,17 @@ def UNBLOCK : Op<VX, 30> {
   let Operands = (ins Window<ROW, I32, ["b", "r", "l"], "a", ["16", "48", "elem"], 1>:$a,
                       Window<ROW, I32, ["b", "r", "l"], "y", ["4", "row", "elem"]>:$y);
   let Semantics = (set $y, (add $a, (i32c 1))); let Inst{15-4} = a; let Inst{23-16} = y; let Inst{26-24} = n;
+}
+
+// Matrices in fractals of 4x4 words, as a cube core has them: the first by rows of fractals that are rows (zZ), the second
+// by rows of fractals that are columns (nZ), the result by columns of fractals that are rows (zN).
+def FRACTALS : Op<VX, 31> {
+  bits<8> a; bits<5> am; bits<8> b; bits<5> bk; bits<8> y; bits<5> yq; bits<3> m; bits<3> k; bits<3> q; bits<1> keep;
+  let Dims = [Dim<"m", 4, "m">, Dim<"k", 4, "k">, Dim<"q", 4, "q">, Dim<"r", 4>, Dim<"n", 4>, Dim<"c", 4>];
+  let Operands = (ins Window<ROW, I32, ["m", "k", "r", "c"], "a", ["am", "4", "row", "elem"]>:$a,
+                      Window<ROW, I32, ["k", "q", "n", "c"], "b", ["bk", "4", "row", "elem"]>:$b, Imm<I1>:$keep,
+                      Window<ROW, I32, ["q", "m", "r", "n"], "y", ["yq", "4", "row", "elem"]>:$y);
+  let Semantics = (acc_add $y, $keep, (mul $a, $b)); let Cycles = (times $m, (times $k, $q));
+  let Inst{11-4} = a; let Inst{16-12} = am; let Inst{24-17} = b; let Inst{29-25} = bk; let Inst{37-30} = y; let Inst{42-38} = yq;
+  let Inst{45-43} = m; let Inst{48-46} = k; let Inst{51-49} = q; let Inst{52} = keep;
 }

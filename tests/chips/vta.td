@@ -2,7 +2,7 @@
 //
 // From T. Moreau et al., "A Hardware-Software Blueprint for Flexible Deep Learning Specialization", IEEE Micro 39(5), 2019, and
 // VTA's public hardware page: load, compute and store modules, a GEMM core that multiplies a vector of 16 int8 by a 16x16
-// tile each cycle straight out of the weight buffer (inputs 32 KiB, weights 256 KiB, accumulators 128 KiB), and a vector ALU
+// tile each cycle straight out of the weight buffer, where each result's 16 weights lie side by side (inputs 32 KiB, weights 256 KiB, accumulators 128 KiB), and a vector ALU
 // on the accumulators that adds, shifts, takes maxima and minima, by another vector or an immediate; MUL is its Chisel
 // revision's. Codes are made by a shift alone, so scales are powers of 2. Assumed: a bus of 128 bits, as its Ultra96 shell
 // has; loads into the output buffer for what is only copied (VTA's host pads images); latencies; nested loops in the
@@ -85,7 +85,7 @@ class Gemm<bits<6> op, Type weight, string row> : Op<CP, op> {
   bits<1> keep; bits<11> a; bits<11> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<8> ni; bits<8> nj;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<INP, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WGT, weight, ["k", "n"], "w", [row, "elem"], !div(!mul(N, weight.Bits), 8)>:$w, Imm<I1>:$keep,
+                      Window<WGT, weight, ["n", "k"], "w", [row, "elem"], !div(!mul(N, weight.Bits), 8)>:$w, Imm<I1>:$keep,
                       Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 4;
   let Inst{6} = keep; let Inst{20-7} = w{13-0}; let Inst{31-21} = a; let Inst{42-32} = ai; let Inst{50-43} = aj; let Inst{61-51} = c;

@@ -30,6 +30,8 @@ SPARSE = "../chips/edge_npu.td#define FLASH\n#define TWO_OF_FOUR\n"
 STATE = "../chips/tinynpu.td#define STRIDES_IN_STATE\n"
 NVDLA, ASCEND, VECTORS, CORES = "../chips/nvdla.td", "../chips/ascend.td", "../chips/vectornpu.td", "../chips/fourcore.td"
 
+BROADCAST = "../chips/fourcore.td#define BROADCAST\n"
+
 # Chip, what is wrong, the instructions of which one must be named (of banks also the one that fills: what takes it follows at once), the text and what stands in its place.
 FAULTS = [
     (SMALL, "codes of 4 bits without sign", ["SMALL_WEIGHTS"], "Unpack<5, (sext $src)>", "Unpack<5, (zext $src)>"),
@@ -121,12 +123,21 @@ FAULTS = [
     (ASCEND, "biases of even rows alone", ["REQUANT"], "bits<13> pb; let Inst{117-105} = pb;\n", "bits<13> pb; let Inst{117-106} = pb{12-1}; let Inst{240} = pb{0};\n"),
     (VECTORS, "sums of codes without sign", ["POOL_SUM"], "(acc_add $d, $keep, (sext $x))", "(acc_add $d, $keep, (zext $x))"),
     (CORES, "no shift to the nearest", ["SCALE"], "(shrr (mul (sext64 (add $x", "(shr (mul (sext64 (add $x"),
+    (BROADCAST, "a read for the last core is for the others alone", ["IN", "WEIGHTS", "PARAMETERS"], "let Inst{199-196} = cores;",
+     "let Inst{198-196} = cores{2-0}; let Inst{255-250} = op; let Inst{240} = cores{3};"),
+    (BROADCAST, "a read for several cores by the bits in the other order", ["IN", "WEIGHTS", "PARAMETERS"], "let Inst{199-196} = cores;",
+     "let Inst{199} = cores{0}; let Inst{198} = cores{1}; let Inst{197} = cores{2}; let Inst{196} = cores{3};"),
     (SIMNPU, "a coarser table of powers", ["VEXP2"], 'let Name = "exp2";  let TableBits = 6;', 'let Name = "exp2";  let TableBits = 5;'),
     (SIMNPU, "roots by a line", ["VRSQRT"], 'let Name = "rsqrt"; let TableBits = 6; let Degree = 2;', 'let Name = "rsqrt"; let TableBits = 6; let Degree = 1;'),
     (INTEGERS, "a number in twos for threes", ["TIMES", "TIMES_SET", "SET_TIMES"], 'DerivedField<"p", "scaled", 3>]);', 'DerivedField<"p", "scaled", 2>]);'),
     (INTEGERS, "a stride that is not less one", ["TIMES", "TIMES_SET"], 'DerivedField<"yi", "minus">, DerivedField<"n", "minus">];',
      'DerivedField<"n", "minus">];'),
     (INTEGERS, "blocks of lines too close", ["UNBLOCK"], '["16", "48", "elem"], 1>', '["16", "32", "elem"], 1>'),
+    (INTEGERS, "fractals of the first matrix by columns", ["FRACTALS"], '["m", "k", "r", "c"], "a", ["am", "4", "row", "elem"]', '["k", "m", "r", "c"], "a", ["am", "4", "row", "elem"]'),
+    (INTEGERS, "rows in fractals of columns", ["FRACTALS"], '["k", "q", "n", "c"], "b"', '["k", "q", "c", "n"], "b"'),
+    (ASCEND, "a tile of weights that is not turned", ["LOAD_L0B_TRANS", "MMAD", "REQUANT"], '11, Window<L1, I8, ["k", "n"], "src"', '11, Window<L1, I8, ["n", "k"], "src"'),
+    (INTEGERS, "bits for the nearest number", ["ENDS"], "(sat16 $x)>", "(trunc16 $x)>"),
+    (INTEGERS, "up for towards 0", ["WORDS"], "(fptosi32 $x)>", "(fptosi32 (ceil $x))>"),
     (INTEGERS, "equal for different", ["SAME"], "(select (equal $a, (sext $s)), $b, (i32c -7))", "(select (equal $a, (sext $s)), (i32c -7), $b)"),
     (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]

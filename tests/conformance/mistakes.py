@@ -199,8 +199,8 @@ BANKS = [
      r"""WLD: window 'd' adds to a bank of WB .PB3297.\n +hint: \(set \$d, \.\.\.\): what was in the bank is nobody's"""),
     ('products beside their queue', '  let Latency = 18;', '  let Latency = 18;\n  let Beside = 1;',
      r"""MMA goes on beside the commands behind it, which could read what it has yet to write .PB3310.\n +hint: let Beside = 0; or fill a memory of kind "shadow" or "fifo", or write state alone"""),
-    ('the columns of a bank for its rows', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["n", "k"], "next", ["row", "elem"]>:$wt',
-     r"""conv1_f \(reduce\): MMA computes this, but its address template cannot walk these strides .PB4010.\n +hint: no dim of MMA walks the loop of 16, which moves 'wt' by 1 bytes, 'x' by 0 bytes, 'y' by 4 bytes"""),
+    ('one row of a bank for all', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["none", "elem"]>:$wt',
+     r"""conv1_f \(reduce\): MMA computes this, but its address template cannot walk these strides .PB4010.\n +hint: no dim of MMA walks the loop of 16, which moves 'wt' by 16 bytes, 'x' by 1 bytes, 'y' by 0 bytes"""),
 ]
 STATES = [
     ('state of an instruction that is not there', 'let StateOf = "PRELOAD";', 'let StateOf = "PRELOADS";',
@@ -300,6 +300,29 @@ FENCES = [
 ]
 
 
+# Four cores, and reads for several of them.
+BROADCASTS = [
+    ('the cores of a read by no field', 'let Broadcast = "cores";', 'let Broadcast = "core";',
+     r"""IN: Broadcast names the field 'core', which is not there .PB3379.\n +hint: declare it: bits<N> name"""),
+    ('the cores of a read not in the command', 'let Inst{199-196} = cores;', '',
+     r"""IN: field 'cores' says which cores a read is for, and does not stand in Inst .PB3380.\n +hint: let Inst.... = field"""),
+    ('the cores of a read with sign', 'let Broadcast = "cores"; }', 'let Broadcast = "cores"; let Signed = ["cores", "off"]; }',
+     r"""WEIGHTS: field 'cores' says which cores a read is for, and is in Signed .PB3381.\n +hint: bits as they are"""),
+    ('a bit too few for the cores', 'bits<4> cores; let Inst{199-196} = cores;', 'bits<3> cores; let Inst{198-196} = cores;',
+     r"""IN: field 'cores' has 3 bits, the chip has 4 cores .PB3382.\n +hint: a bit for each core"""),
+    ('the cores of a read say something else, too', 'let Broadcast = "cores";', 'let Broadcast = "lj";',
+     r"""IN: field 'lj' is the stride of window 'dst' along 'j' and the cores that 'IN' reads for .PB3260.\n +hint: a field of its own for each"""),
+    ('a store for several cores', 'def OUT : Move<OU, 4>', 'def OUT : Load<OU, 4>',
+     r"""OUT reads for several cores, and is no mover from a memory that they share .PB3383.\n +hint: let Mover = 1, .set .dst, .src. with .src in a memory outside"""),
+    ('a read for several cores to where they all are', '(ins Padded:$src, InSRAM:$dst)', '(ins Padded:$src, Dram<I8>:$dst)',
+     r"""IN reads for several cores into DRAM, which they share .PB3384.\n +hint: a memory of the core's own whose places commands name"""),
+]
+LISTS = [
+    ('reads for several cores in two queues of a list', 'class CodesIn<Queue q, bits<6> op> : Move<q, op>; //', 'class CodesIn<Queue q, bits<6> op> : Load<q, op>; //',
+     r"""WEIGHTS of WT reads for several cores, as IN of LD does .PB3385.\n +hint: commands of one queue, whose order is the same in every core's list"""),
+]
+
+
 def described():
     """Every mistake with the description that it is made in."""
     template = open(TEMPLATE).read().replace("@NAME@", "mychip")
@@ -326,6 +349,9 @@ def described():
     yield from ((events, *m) for m in EVENTS)
     semaphores = "#define SEMAPHORES\n" + open(os.path.join(HERE, "../chips/tinynpu.td")).read()
     yield from ((semaphores, *m) for m in SEMAPHORES)
+    cores = "#define BROADCAST\n" + open(os.path.join(HERE, "../chips/fourcore.td")).read()
+    yield from ((cores, *m) for m in BROADCASTS)
+    yield from (("#define FENCES\n" + cores, *m) for m in LISTS)
 
 
 def main():

@@ -415,6 +415,7 @@ bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why) 
   for (int tries = 0; tries < TRIES; ++tries) {
     judge_command read;
     if (tries && w.shape != SHAPE_LARGEST) draw_extents(s, &c, w);
+    if (insn->broadcast >= 0 && p->together) c.values[insn->broadcast] = draw(s, 4) ? p->together : 0;
     bool good = draw_once(s, &c, w) && (!insn->operand_count || (judged(s, &c, &read, why) && sound(&read, w)));
     if (good) return program_put(s, p, &c, why);
     if (w.shape == SHAPE_LARGEST ? tries > TRIES / 8 : tries > TRIES / 2) (void)shrink(&c);

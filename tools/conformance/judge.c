@@ -645,7 +645,7 @@ static judge_value apply(const judge* j, const judge_node* n, judge_type from, j
   case JUDGE_ZEXT8:
     return (judge_value){.u = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u};
   case JUDGE_SITOFP:
-    return (judge_value){.f = (float)a.i};
+    return (judge_value){.f = (float)number_of(from, a)};
   case JUDGE_SEXT64:
     return (judge_value){.w = a.i};
   case JUDGE_ZEXT64:
@@ -664,6 +664,12 @@ static judge_value apply(const judge* j, const judge_node* n, judge_type from, j
     return (judge_value){.i = number_of(from, a) < -128  ? -128
                               : number_of(from, a) > 127 ? 127
                                                          : (int32_t)number_of(from, a)};
+  case JUDGE_SAT16:
+    if (number_of(from, a) < -32768) return (judge_value){.i = -32768};
+    return (judge_value){.i = number_of(from, a) > 32767 ? 32767 : (int32_t)number_of(from, a)};
+  case JUDGE_FPTOSI32: // by the exponent: all of 2^31 and more, of either sign, and NaN are past an end
+    if (((a.u >> 23) & 0xff) < 127 + 31) return (judge_value){.i = (int32_t)a.f};
+    return (judge_value){.u = a.f > 0 ? 0x7fffffffu : 0x80000000u};
   case JUDGE_EQUAL:
     return (judge_value){.u = from.is_float ? a.f == b.f : number_of(from, a) == number_of(from, b)};
   case JUDGE_FPTOSI8:

@@ -235,7 +235,8 @@ static const struct {
                  {"whole", JUDGE_WHOLE},     {"maximum", JUDGE_MAXIMUM},
                  {"minimum", JUDGE_MINIMUM}, {"neg", JUDGE_NEG},
                  {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
-                 {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8}};
+                 {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8},
+                 {"sat16", JUDGE_SAT16},     {"fptosi32", JUDGE_FPTOSI32}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -243,11 +244,13 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_SEXT:
   case JUDGE_ZEXT:
   case JUDGE_TRUNC32:
+  case JUDGE_FPTOSI32:
     return (judge_type){.bits = 32, .is_float = false};
   case JUDGE_SEXT64:
   case JUDGE_ZEXT64:
     return (judge_type){.bits = 64, .is_float = false};
   case JUDGE_TRUNC16:
+  case JUDGE_SAT16:
     return (judge_type){.bits = 16, .is_float = false};
   case JUDGE_TRUNC8:
   case JUDGE_SAT8:

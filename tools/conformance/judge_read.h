@@ -25,6 +25,7 @@ typedef enum judge_op {
   JUDGE_SHRR, // to the nearest: halves up
   JUDGE_SHRA, // halves away from 0
   JUDGE_SAT8,
+  JUDGE_SAT16,
   JUDGE_TRUNC16,
   JUDGE_TRUNC32,
   JUDGE_SEXT64,
@@ -39,6 +40,7 @@ typedef enum judge_op {
   JUDGE_GATHER,      // of rows
   JUDGE_TWO_OF_FOUR, // operand: the dim along which
   JUDGE_FPTOSI8,
+  JUDGE_FPTOSI32,
   JUDGE_LESS,
   JUDGE_SELECT,
   JUDGE_ROUNDEVEN,

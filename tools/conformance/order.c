@@ -195,6 +195,11 @@ bool program_only_orders(const suite* s, const pb_command* c) {
   return !c->insn->operand_count && c->insn == pb_chip_idle_insn(s->chip, c->insn->queue);
 }
 
+void program_push_touched(const suite* s, program* p, const pb_command* command, const touched* t) {
+  push_ways(s, p, command->insn->queue, t);
+  push(p, command, t);
+}
+
 void program_push(const suite* s, program* p, const pb_command* command, const judge_command* read) {
   touched t = {0};
   for (int o = 0; o < read->count; ++o) {
@@ -205,6 +210,5 @@ void program_push(const suite* s, program* p, const pb_command* command, const j
     t.of[t.count].first = w->first;
     t.of[t.count++].last = w->last;
   }
-  push_ways(s, p, command->insn->queue, &t);
-  push(p, command, &t);
+  program_push_touched(s, p, command, &t);
 }

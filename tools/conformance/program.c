@@ -52,6 +52,14 @@ static bool lay_sources(suite* s, pb_command* c, bool extremes) {
   return true;
 }
 
+// Where to go on behind the bytes [at, end). Windows that begin at blocks alone go over the end of what was filled
+// again, so that no hole stays behind it.
+static int64_t next_place(const pb_insn* filler, const pb_operand* d, int64_t at, int64_t end) {
+  int64_t block = pb_base_unit(filler, d), back = end / block * block;
+  if (block > d->unit && back > at) return back;
+  return (end + block - 1) / block * block;
+}
+
 static void fill_memory(suite* s, program* p, int memory, bool extremes) {
   const memory_plan* m = &s->memories[memory];
   const pb_operand* d = &m->filler->operands[m->filler->dest];
@@ -66,9 +74,8 @@ static void fill_memory(suite* s, program* p, int memory, bool extremes) {
       int64_t bytes = command_lay(s, &c, m->filler->dest, at, most, true);
       plain_fields(s, &c);
       bool put = bytes && lay_sources(s, &c, extremes) && program_put(s, p, &c, why);
-      at += put ? bytes : d->unit;
       if (!put && left > d->unit * SKIP_STEPS) break;
-      at = (at + d->unit - 1) / d->unit * d->unit;
+      at = next_place(m->filler, d, at, at + (put ? bytes : d->unit));
     }
 }
 
@@ -197,23 +204,36 @@ size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
   return count;
 }
 
-static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
-                           pb_arena* arena) {
-  int streams = pb_chip_streams(s->chip) / s->chip->cores, first = s->core * streams;
-  pb_submission kernel = {
-      .queue_count = (uint32_t)(first + streams), .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
-  memcpy(kernel.args, arguments, sizeof kernel.args);
+// The words of the program as that core fetches them.
+static bool put_streams(suite* s, const program* p, const target_device* d, int core, pb_submission* kernel,
+                        pb_arena* arena) {
+  int streams = pb_chip_streams(s->chip) / s->chip->cores, first = core * streams;
   size_t bytes = (size_t)s->chip->command_bytes;
   uint8_t* stream = pb_alloc(arena, program_room(s, p));
+  if (kernel->queue_count < (uint32_t)(first + streams)) kernel->queue_count = (uint32_t)(first + streams);
   for (int q = 0; q < streams; ++q) {
     size_t count = program_words(s, p, q, stream);
     if (count == SIZE_MAX) return false;
-    kernel.count[first + q] = (uint32_t)count;
+    kernel->count[first + q] = (uint32_t)count;
     if (!count) continue;
-    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[first + q])) return false;
-    if (d->ops->copy_in(d->handle, kernel.stream[first + q], stream, count * bytes)) return false;
+    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel->stream[first + q])) return false;
+    if (d->ops->copy_in(d->handle, kernel->stream[first + q], stream, count * bytes)) return false;
   }
-  return !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
+  return true;
+}
+
+static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
+                           pb_arena* arena) {
+  pb_submission kernel = {.arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
+  memcpy(kernel.args, arguments, sizeof kernel.args);
+  if (!put_streams(s, p, d, s->core, &kernel, arena)) return false;
+  program others = {0};
+  bool good = true;
+  if (p->together) broadcast_partners(s, p, &others);
+  for (int core = 0; core < s->chip->cores && good; ++core)
+    if (core != s->core && p->together >> core & 1) good = put_streams(s, &others, d, core, &kernel, arena);
+  program_free(&others);
+  return good && !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
 }
 
 // What each argument holds afterwards; false: the device refused.
@@ -256,7 +276,7 @@ static bool compare(suite* s, uint8_t** results, difference* first) {
 static void cut(suite* s, const program* p, size_t end, program* part) {
   *part = (program){
       .body = p->body < end ? p->body : end, .rolled = p->rolled, .drains = p->drains, .drain_count = p->drain_count};
-  part->semaphore = p->semaphore, part->taker = p->taker;
+  part->semaphore = p->semaphore, part->taker = p->taker, part->together = p->together;
   begin_judge(s);
   for (size_t n = 0; n < p->count; ++n) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
@@ -374,7 +394,8 @@ bool program_check(suite* s, const program* p, char** text) {
   bool right = true;
   s->limit = 0;
   for (int k = 0; k < s->device_count && right; ++k)
-    for (s->core = 0; s->core < s->chip->cores && right; ++s->core) right = runs_on_core(s, p, &s->devices[k], text);
+    for (s->core = 0; s->core < s->chip->cores && right; ++s->core)
+      if (!p->together || p->together >> s->core & 1) right = runs_on_core(s, p, &s->devices[k], text);
   s->core = 0;
   return right;
 }

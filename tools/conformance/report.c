@@ -12,6 +12,7 @@ void suite_cover(suite* s, const pb_command* c, const judge_command* read) {
     if (extent == insn->dims[d].min) v->least |= 1u << d;
     if (extent == insn->dims[d].max) v->most |= 1u << d;
   }
+  v->together |= pb_command_cores(c) != 0;
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* x = &insn->operands[o];
     if (x->memory < 0) {
@@ -65,6 +66,9 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
     missing(out, count, insn, "no command%s", "");
     return;
   }
+  bool reads_for_many = insn->broadcast >= 0 && chip->cores > 1;
+  *all += reads_for_many;
+  if (reads_for_many && !v->together) missing(out, count, insn, "no read for several cores%s", "");
   for (int d = 0; d < insn->dim_count; ++d) {
     if (insn->dims[d].field < 0) continue;
     bool held = can_hold(chip, insn, d);

@@ -62,6 +62,8 @@ typedef struct program {
   size_t touch_count, touch_capacity;
   size_t body, tail; // commands before `body` fill the chip, those from `tail` on drain it
   bool rolled;       // into hardware loops, where the chip has them
+  uint32_t
+      together; // cores that run it beside each other, as reads are for several of them (broadcast.c); 0: one alone
   // A semaphore, -1: none, by which commands of the queue `taker` wait for all that give it, needed or not.
   int semaphore, taker;
   drained* drains;
@@ -79,6 +81,7 @@ typedef struct insn_coverage {
   uint32_t banks[2];       // windows that read the bank they have, or take the next, by operand
   uint32_t box;            // 1: whole, 2: cut at a low end, 4: cut at a high end, 8: empty
   uint32_t least, most;    // dims, by index, at their Min and Max
+  bool together;           // it read for several cores
 } insn_coverage;
 
 typedef struct target_device {
@@ -177,6 +180,8 @@ bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why);
 bool program_put(suite* s, program* p, const pb_command* command, char* why);
 // Puts it last, behind commands that hand tokens on where it has no counter from a queue that it must come after.
 void program_push(const suite* s, program* p, const pb_command* command, const judge_command* read);
+// The same of a command that touches so much.
+void program_push_touched(const suite* s, program* p, const pb_command* command, const touched* t);
 // Whether the command does nothing else than that.
 bool program_only_orders(const suite* s, const pb_command* command);
 // Window `operand` from `address` on, element after element as far as its strides can say so; the free extents grow up
@@ -194,6 +199,10 @@ bool banks_on(const suite* s, const pb_operand* o);
 bool banks_have_room(const suite* s, const pb_insn* filler); // for one more than another command may need
 void banks_empty(suite* s, program* p);                      // takes all that were filled
 void suite_banks(suite* s);
+
+// What the other cores of a program's group run beside it (broadcast.c).
+void broadcast_partners(const suite* s, const program* p, program* others);
+void suite_broadcasts(suite* s);
 
 // Whole programs (program.c).
 void program_begin(suite* s, program* p, bool extremes); // the judge starts anew; fills the chip

@@ -151,6 +151,14 @@ static bool has_role(const pb_insn* insn, const pb_contraction_dims* roles, pb_r
   return false;
 }
 
+bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles) {
+  const pb_operand* w = &insn->operands[roles->w];
+  bool columns = false;
+  for (int k = 0; k < w->rank; ++k)
+    columns |= w->strides[k].kind == PB_STRIDE_ELEM && roles->role[w->dims[k]] == PB_ROLE_K;
+  return columns && !insn->emit && !pb_sums_by_lanes(insn, roles);
+}
+
 bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles) {
   return has_role(insn, roles, PB_ROLE_K) && !has_role(insn, roles, PB_ROLE_N);
 }

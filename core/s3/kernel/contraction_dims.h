@@ -29,6 +29,9 @@ bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_con
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles);
+// Whether it reads weights column by column, what is summed lying side by side: as fractals of a matrix unit have them
+// whose columns follow each other, or rows of weights for each result.
+bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles);
 // Whether the instruction sums products of each lane for itself: it has K and no N.
 bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles);
 // The next such instruction after one (NULL: the first) that takes all lanes. NULL: there is none.

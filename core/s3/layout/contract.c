@@ -25,6 +25,7 @@ typedef struct contract {
   pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
   pb_layout_groups cut; // those groups
   int lane_column;      // of the new nest: the lanes
+  int64_t group;        // neighbours of the sum that lie inside the lanes of packed weights
   int64_t rows;         // product of M's extents
   int w_const;          // the weights that are packed, -1: they are computed
   pb_gather* gather;    // x are windows that it gathers, NULL: as it lies
@@ -197,6 +198,19 @@ static bool classify_dot(contract* c) {
   return true;
 }
 
+// Weights lie as the instruction reads them: rows of columns, or rows of what is summed.
+static bool sums_neighbours(const contract* c) {
+  pb_contraction_dims r;
+  const pb_insn* insn =
+      pb_chip_contraction(c->l->unit->chip, c->roles->x_type, c->roles->w_type, c->nest->access[c->roles->y].type, &r);
+  return insn && c->w_const >= 0 && pb_weights_by_columns(insn, &r);
+}
+
+static int64_t group_of(const contract* c) {
+  if (c->use_insn) return c->insn.group;
+  return c->x_block && !c->depthwise && sums_neighbours(c) ? c->x_block : 1;
+}
+
 static bool classify(contract* c) {
   const pb_contraction_dims* r = c->roles;
   if (classify_dot(c)) return true;
@@ -276,7 +290,7 @@ static void split_all(contract* c) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
   if (!c->dot) split_lanes(c);
-  int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
+  int64_t group = c->group, inner_steps = 0;
   int k = c->inner;
   if (k >= 0 && !c->taps) {
     int64_t block = c->x_block ? c->x_block : group > 1 ? pb__layout_blocks(nest->extent[k], group) * group : 0;
@@ -340,7 +354,7 @@ static void pack_sum(const contract* c, packing* p) {
 static int pack_weights(contract* c, pb_access* w) {
   const pb_split* s = &c->split;
   packing p = {.count = 0};
-  int64_t shape[4] = {1, 1, c->l->lanes, c->insn.group};
+  int64_t shape[4] = {1, 1, c->l->lanes, c->group};
   int lanes = c->lanes_dim, rank = 3;
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
@@ -360,7 +374,7 @@ static int pack_weights(contract* c, pb_access* w) {
   if (!c->dot) pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
   if (!c->dot) w->index[2].coef[c->lane_column] = 1;
   if (c->inner >= 0 && s->group[c->inner] >= 0) {
-    pack_dim(&p, -1, c->insn.group, c->inner, 1);
+    pack_dim(&p, -1, c->group, c->inner, 1);
     w->index[rank++].coef[s->group[c->inner]] = 1;
   }
   return pb__layout_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count,
@@ -548,6 +562,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
   }
   if (!classify(&c)) return false;
   const pb_nest* nest = c.nest;
+  c.group = group_of(&c);
   c.out = (pb_nest){.name = nest->name,
                     .part = nest->part,
                     .macs = nest->macs,

@@ -86,6 +86,18 @@ static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
   return cycles;
 }
 
+// What a nest moves of it: a read that is the same in each part of a shared band serves all of them, where the chip's
+// mover can do that (Broadcast).
+static int64_t of_all_readers(const pb_tiling* t, const pb_nest* nest, const pb_insn* insn, int64_t cycles) {
+  if (insn->broadcast < 0) return of_all_cores(t, cycles);
+  for (int b = 0; b < pb_plan_shared_bands(t->plan); ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    if (pb_access_uses(&nest->access[0], PB_NEST_DIMS + b))
+      cycles = pb__cost_share(cycles, t->group->main.extent[band->dim], band->step, true);
+  }
+  return cycles;
+}
+
 static int64_t command_beats(const pb_chip* chip) {
   int64_t beat = pb__port_beat(chip, chip->system_memory);
   return (chip->command_bytes + beat - 1) / beat;
@@ -289,7 +301,8 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     beats = pb__port_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
   }
-  int64_t shared = of_all_cores(t, beats); // the others go to the port at the same time
+  int64_t whole = of_all_cores(t, beats), shared = of_all_readers(t, nest, insn, beats);
+  // the others go to the port at the same time
   if (shared > cycles) cycles = shared;
   int64_t taken[PB_MAX_QUEUES] = {0};
   taken[insn->unit] = cycles + commands * pb__until_next(insn);
@@ -298,14 +311,14 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   taken[insn->unit] = larger(taken[insn->unit], commands); // a queue's commands start one after the other
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
-  p->system += of_all_cores(t, (apart ? 0 : beats) + words * fetch);
-  if (apart) p->constants += of_all_cores(t, beats);
-  if (loads && !apart) p->loaded += of_all_cores(t, beats);
+  p->system += of_all_cores(t, (apart ? 0 : beats) + words * fetch) - (apart ? 0 : whole - shared);
+  if (apart) p->constants += shared;
+  if (loads && !apart) p->loaded += shared;
   const pb_access* dest = &nest->access[nest->access_count - 1];
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[outside].latency;
-  run_units(t, p, nest, &match, insn, taken, words, until_done, loads && !apart ? of_all_cores(t, beats) : 0);
+  run_units(t, p, nest, &match, insn, taken, words, until_done, loads && !apart ? shared : 0);
   return true;
 }
 

@@ -290,14 +290,25 @@ static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
   memcpy(new->shape, twin->shape, sizeof new->shape);
 }
 
+// Whether every window on the memory can begin on its rows alone.
+static bool begins_on_rows(const pb_chip* chip, int memory) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int o = 0; o < chip->insns[i].operand_count && !chip->insns[i].emit; ++o) {
+      const pb_operand* w = &chip->insns[i].operands[o];
+      if (w->memory == memory && pb_base_unit(&chip->insns[i], w) % chip->memories[memory].row_bytes) return false;
+    }
+  return true;
+}
+
 // Copies of a buffer take whole rows of its memory each: in a row of two copies the one's writer would wait for the
-// other's readers. It takes no more room, for rows are what the memory gives.
+// other's readers. Where that takes no more room than rows that the memory gives anyway, or no window could begin
+// inside a row.
 static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
   int64_t inner = pb_type_bits(buffer->type), row = 8 * chip->memories[buffer->memory].row_bytes;
   for (int r = 1; r < buffer->rank; ++r) inner *= buffer->shape[r];
   if (buffer->depth < 2 || buffer->rank < 1 || inner < 1 || row < 1) return;
   int64_t step = row / pb_gcd(inner, row), outer = (buffer->shape[0] + step - 1) / step * step;
-  if (outer * inner - buffer->shape[0] * inner < row) buffer->shape[0] = outer;
+  if (outer * inner - buffer->shape[0] * inner < row || begins_on_rows(chip, buffer->memory)) buffer->shape[0] = outer;
 }
 
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {

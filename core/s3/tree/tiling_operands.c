@@ -186,7 +186,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   if (via == held) return;
   if (!home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load)) return;
   load.stream = 1;
-  load.kept = pieces(&load, 2);
+  load.kept = pieces(&load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, &load);
   pb__tiling_add(t, t->plan->w_level, &load);
   // a producer's weights are needed before those of its consumer
@@ -202,11 +202,13 @@ static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role)
   return found < 0 ? -1 : found;
 }
 
-// Weights whose rows are the results' columns: a computed tensor lies as it was made. They are held the other way
-// round.
+// Weights whose rows are the results' columns where the instruction reads rows of columns, or the other way round: a
+// computed tensor lies as it was made. They are held as the instruction wants them.
 static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n) {
   const pb_access* w = &s->main.access[t->group->roles.w];
-  return k >= 0 && n >= 0 && pb_access_stride(w, k) == 1 && pb_access_stride(w, n) != 1;
+  if (k < 0 || n < 0) return false;
+  bool columns = pb_weights_by_columns(t->group->contraction, &t->group->insn_roles);
+  return pb_access_stride(w, columns ? n : k) == 1 && pb_access_stride(w, columns ? k : n) != 1;
 }
 
 // A buffer over these dims of the main nest, in their order, for what the tile reads of access a. Its load stands in
@@ -249,7 +251,8 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   if (pb_sums_by_lanes(g->contraction, &g->insn_roles)) {
     pb__tiling_hold_taps(t, &s->main, tile, depth);
   } else if (lies_turned(t, s, k, n)) {
-    hold(t, &s->main, w, tile, (int[]){k, n}, 2, held, depth, "held");
+    bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
+    hold(t, &s->main, w, tile, columns ? (int[]){n, k} : (int[]){k, n}, 2, held, depth, "held");
   } else {
     (void)home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";

@@ -3,6 +3,7 @@
 #include "core/base/workers.h"
 #include "core/poly/text.h"
 #include "targets/control/queues/alike.h"
+#include "targets/control/queues/broadcast.h"
 #include "targets/control/queues/reroll.h"
 #include "targets/control/queues/unroll.h"
 
@@ -26,6 +27,7 @@ typedef struct emitter {
   const pb_chip* chip;
   pb_diag* diag;
   pb_tokens* tokens;
+  pb_broadcasts* broadcasts; // NULL: no load is for several cores
   stream streams[PB_MAX_QUEUES];
   bool notes; // the calls of commands
   bool prints;
@@ -65,10 +67,16 @@ static pb_status put(void* user, const pb_unrolled* c) {
 static pb_status take(void* user, const pb_unrolled* c) {
   emitter* e = user;
   PB_TRY(pb_tokens_add(e->tokens, c));
-  return put(e, c);
+  if (!e->broadcasts || c->call < 0) return put(e, c);
+  pb_unrolled own = *c;
+  pb_broadcasts_set(e->broadcasts, &own.command);
+  return put(e, &own);
 }
 
-static void begin(emitter* e) { e->tokens = pb_tokens_start(e->chip, e->diag, (pb_taker){put, e}); }
+static void begin(emitter* e, int core) {
+  e->tokens = pb_tokens_start(e->chip, e->diag, (pb_taker){put, e});
+  if (e->broadcasts) pb_broadcasts_turn(e->broadcasts, core);
+}
 
 // Follows the kernel as one core runs it; where there is state, once more to see what is coming.
 static pb_status follow_to(emitter* e, const pb_decoded* kernel, int core, pb_taker here) {
@@ -88,6 +96,18 @@ static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
   pb_status status = follow_to(e, kernel, core, (pb_taker){pb_banks_take, order});
   if (status == PB_OK) status = pb_banks_end(order);
   pb_banks_free(order);
+  return status;
+}
+
+// Which loads of the kernel's cores are one. NULL: none can be.
+static pb_status find_broadcasts(const pb_chip* chip, const pb_decoded* kernel, pb_diag* diag, pb_broadcasts** found) {
+  pb_broadcasts* b = *found = pb_broadcasts_start(chip, kernel->cores);
+  pb_status status = PB_OK;
+  for (int core = 0; b && core < kernel->cores && status == PB_OK; ++core) {
+    pb_broadcasts_turn(b, core);
+    status = pb_unroll_run(chip, kernel, core, diag, (pb_taker){pb_broadcasts_show, b});
+  }
+  if (b && status == PB_OK) pb_broadcasts_match(b);
   return status;
 }
 
@@ -249,15 +269,17 @@ static void begin_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena*
 
 static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_diag* diag,
                             pb_words_kernel* words, stream* plain) {
-  pb_status status = PB_OK;
+  pb_broadcasts* broadcasts;
+  pb_status status = find_broadcasts(chip, kernel, diag, &broadcasts);
   begin_words(chip, kernel, arena, words);
   for (int core = 0; core < kernel->cores && status == PB_OK; ++core) {
-    emitter e = {.chip = chip, .diag = diag, .notes = plain != NULL};
-    begin(&e);
+    emitter e = {.chip = chip, .diag = diag, .broadcasts = broadcasts, .notes = plain != NULL};
+    begin(&e, core);
     status = follow(&e, kernel, core);
     if (status == PB_OK) status = keep_streams(&e, core, arena, words, plain);
     release(&e);
   }
+  pb_broadcasts_free(broadcasts);
   return status;
 }
 
@@ -390,14 +412,17 @@ pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag
   pb_arena scratch = {0};
   pb_text out = {0};
   pb_decoded kernel;
+  pb_broadcasts* broadcasts = NULL;
   pb_status status = pb_decode_kernel(chip, func, &scratch, diag, &kernel);
+  if (status == PB_OK) status = find_broadcasts(chip, &kernel, diag, &broadcasts);
   for (int core = 0; core < kernel.cores && status == PB_OK; ++core) {
-    emitter e = {.chip = chip, .diag = diag, .prints = true};
-    begin(&e);
+    emitter e = {.chip = chip, .diag = diag, .broadcasts = broadcasts, .prints = true};
+    begin(&e, core);
     status = follow(&e, &kernel, core);
     if (status == PB_OK) print_core(&e, core, &scratch, &out);
     release(&e);
   }
+  pb_broadcasts_free(broadcasts);
   pb_decoded_free(&kernel);
   pb_arena_free(&scratch);
   *text = out.data;

@@ -110,6 +110,15 @@ const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32
   return NULL;
 }
 
+// The command reads for cores that there are, its own among them.
+static int check_cores(pb_device* device, const machine_site* site, const machine_command* mc) {
+  uint32_t cores = pb_command_cores(&mc->command);
+  int own = machine__core(device, site->queue);
+  if (!cores || (cores >> own & 1 && !(cores >> device->chip->cores))) return MACHINE_OK;
+  return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "it reads for cores 0x%x, and is core %d's of %d",
+                           cores, own, device->chip->cores);
+}
+
 int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, int64_t (*state)[32],
                           machine_command* mc) {
   const pb_chip* chip = device->chip;
@@ -141,7 +150,7 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
     int code = place_window(device, site, mc, o);
     if (code) return code;
   }
-  return MACHINE_OK;
+  return check_cores(device, site, mc);
 }
 
 // Dims from `least` in may grow the run, as long as they continue it.

@@ -259,6 +259,12 @@ static inline int32_t to_code(float x) {
   return (int32_t)(bounded > 127.0f ? 127.0f : bounded);
 }
 
+// Towards 0, and to the nearest end: 2^31 is the least float past the most.
+static inline int32_t to_word(float x) {
+  if (x >= 0x1p31f) return INT32_MAX;
+  return x >= -0x1p31f ? (int32_t)x : INT32_MIN;
+}
+
 static void apply_int(pb_op op, value* out, const value* a, const value* b, int64_t count) {
   switch (op) {
   case PB_OP_ADD:
@@ -306,6 +312,9 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
     break;
   case PB_OP_FPTOSI8:
     EACH(out[k].i = to_code(a[k].f));
+    break;
+  case PB_OP_FPTOSI:
+    EACH(out[k].i = to_word(a[k].f));
     break;
   default:
     assert(!"an integer operation"); // tdl/chip_read.c knows no other name in Semantics

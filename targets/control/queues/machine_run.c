@@ -38,6 +38,8 @@ typedef struct lane {
   machine_command head;
   bool read;
   bool streaming; // at a port
+  bool follows;   // another core's queue is there, and reads for this one
+  uint32_t leads; // queues of other cores for which it is
   int port;       // at which
   uint64_t started;
   double work, demand;         // cycles of work left; beats in each
@@ -269,11 +271,11 @@ static uint64_t unit_free(const lane* l) {
   return unit > at ? unit : at;
 }
 
-// When the head of the queue can start; never: not until something else happens.
-static uint64_t can_start(const pb_device* device, int q) {
+// When the head of the queue can start by itself; never: not until something else happens.
+static uint64_t could_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   const lane* l = &t->lanes[q];
-  if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
+  if (!l->read || l->streaming || l->follows || l->flight_count == WRITTEN_BEHIND) return never;
   uint64_t at = unit_free(l), ready = machine__banks_ready(device, q, &l->head);
   if (ready > at) at = ready;
   if (l->state_until > at && reads_state(l->head.command.insn)) at = l->state_until;
@@ -282,6 +284,30 @@ static uint64_t can_start(const pb_device* device, int q) {
   if (there > at) at = there;
   if (clear > at) at = clear;
   return at > t->now ? at : t->now;
+}
+
+// The queues, of all cores, whose heads start with that of queue q; 0: it starts alone.
+static uint32_t partners_of(const machine_timing* t, int q) {
+  uint32_t cores = t->lanes[q].read ? pb_command_cores(&t->lanes[q].head.command) : 0, queues = 0;
+  for (int core = 0; core * t->own < t->queues; ++core)
+    if (cores >> core & 1) queues |= 1u << (core * t->own + q % t->own);
+  return queues;
+}
+
+// A read for several cores starts when its command heads the queue of each; the first one's starts it for all.
+static uint64_t can_start(const pb_device* device, int q) {
+  const machine_timing* t = device->timing;
+  uint32_t partners = partners_of(t, q);
+  if (!partners) return could_start(device, q);
+  if (partners & ((1u << q) - 1)) return never;
+  uint64_t at = 0;
+  for (int p = q; p < t->queues && at != never; ++p) {
+    if (!(partners >> p & 1)) continue;
+    bool here = partners_of(t, p) == partners && t->lanes[p].head.command.insn == t->lanes[q].head.command.insn;
+    uint64_t own = here ? could_start(device, p) : never;
+    if (own > at) at = own;
+  }
+  return at;
 }
 
 static void fly(pb_device* device, int q, uint64_t done) {
@@ -358,7 +384,24 @@ static bool reads(const machine_command* c, int memory) {
   return false;
 }
 
-static int start(pb_device* device, int q) {
+// What the head reads, and how much of it, is what the other queue's does.
+static int check_partner(pb_device* device, int q, int p) {
+  const machine_command *own = &device->timing->lanes[q].head, *other = &device->timing->lanes[p].head;
+  const machine_window* a = &own->windows[own->command.insn->expr[0].operand];
+  const machine_window* b = &other->windows[other->command.insn->expr[0].operand];
+  bool same = !memcmp(own->extent, other->extent, sizeof own->extent) && a->fill == b->fill &&
+              (a->empty || a->address == b->address);
+  for (int k = 0; k < a->rank; ++k)
+    same &= a->lo[k] == b->lo[k] && a->hi[k] == b->hi[k] && (a->extent[k] < 2 || a->stride[k] == b->stride[k]);
+  if (same) return MACHINE_OK;
+  machine_site site = {.queue = q, .index = device->timing->lanes[q].next};
+  return machine__fault_at(device, MACHINE_BAD_COMMAND, &site, own,
+                           "it reads for queue %s too, whose command %u reads something else",
+                           pb_chip_queue_name(device->chip, p), device->timing->lanes[p].next);
+}
+
+// The head takes its tokens and is carried out; how long it takes comes behind that.
+static int begin_head(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
@@ -377,12 +420,14 @@ static int start(pb_device* device, int q) {
   }
   if (c->command.insn->operand_count) machine__execute(device, c);
   if (device->checks) machine__define(c);
-  int stopped = machine__stop_behind(device, q, l->next, c);
-  if (stopped) return stopped;
-  int64_t cycles = machine__cycles(device->chip, c), beats = machine__beats(device, c);
-  if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
+  return machine__stop_behind(device, q, l->next, c);
+}
+
+// Its work at the port, of so many cycles and beats.
+static void enter_port(pb_device* device, int q, int64_t cycles, int64_t beats) {
+  lane* l = &device->timing->lanes[q];
+  const machine_command* c = &l->head;
   int outside = pb_insn_outside(device->chip, c->command.insn);
-  l->streaming = true;
   l->port = machine__outside(device, outside);
   l->ahead = reads(c, outside) ? c->command.insn->buffer / machine__beat_bytes(device->chip, outside) : 0;
   int64_t latency = device->chip->memories[outside].latency;
@@ -395,6 +440,35 @@ static int start(pb_device* device, int q) {
   l->work = (double)(asks < least ? least : asks);
   l->demand = (double)beats / l->work;
   l->beats = beats;
+}
+
+// A read for several cores takes as long as the slowest of them writes.
+static int start(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  uint32_t queues = partners_of(t, q) | 1u << q;
+  int64_t cycles = 0, beats = 0;
+  for (int p = q; p < t->queues; ++p) {
+    if (!(queues >> p & 1)) continue;
+    int code = p == q ? MACHINE_OK : check_partner(device, q, p);
+    if (!code) code = begin_head(device, p);
+    if (code) return code;
+    int64_t own = machine__cycles(device->chip, &t->lanes[p].head);
+    if (own > cycles) cycles = own;
+  }
+  beats = machine__beats(device, &t->lanes[q].head);
+  for (int p = q; p < t->queues; ++p) {
+    if (!(queues >> p & 1)) continue;
+    lane* l = &t->lanes[p];
+    if (beats == 0) {
+      int code = retire(device, p, t->now + (uint64_t)cycles, done_after(device, &l->head, t->now + (uint64_t)cycles));
+      if (code) return code;
+      continue;
+    }
+    enter_port(device, p, cycles, beats);
+    l->streaming = p == q;
+    l->follows = p != q;
+  }
+  t->lanes[q].leads = beats ? queues & ~(1u << q) : 0;
   return MACHINE_OK;
 }
 
@@ -403,7 +477,7 @@ static int start(pb_device* device, int q) {
 static int leave_port(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
-  l->streaming = false;
+  l->streaming = l->follows = false;
   if (!l->ahead) {
     l->written_at = t->now;
     return retire(device, q, t->now, done_after(device, &l->head, t->now));
@@ -415,6 +489,17 @@ static int leave_port(pb_device* device, int q) {
   int64_t room = (int64_t)l->written_at + latency - (holds > l->ahead ? holds : l->ahead);
   uint64_t next = room > (int64_t)t->now ? (uint64_t)room : t->now;
   return retire(device, q, next, done_after(device, &l->head, l->written_at));
+}
+
+static int leave_port_with_partners(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  uint32_t queues = t->lanes[q].leads | 1u << q;
+  t->lanes[q].leads = 0;
+  for (int p = q; p < t->queues; ++p) {
+    int code = queues >> p & 1 ? leave_port(device, p) : MACHINE_OK;
+    if (code) return code;
+  }
+  return MACHINE_OK;
 }
 
 // The run -------------------------------------------------------------------------------------------------------------
@@ -434,7 +519,8 @@ static int begin(pb_device* device) {
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
     l->beside_until = l->state_until = l->issued = 0;
     l->flight_first = l->flight_count = l->recent_next = 0;
-    l->streaming = l->read = false;
+    l->streaming = l->follows = l->read = false;
+    l->leads = 0;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
     if (t->lists[0]) continue;
     int depth = device->chip->queues[q % t->own].depth;
@@ -444,6 +530,16 @@ static int begin(pb_device* device) {
   }
   for (int core = 0; t->lists[0] && core < device->chip->cores; ++core) machine__list_begin(device, t->lists[core]);
   return MACHINE_OK;
+}
+
+// The cores that have yet to come to a read that is for them too.
+static int say_partners(const machine_timing* t, int q, char* text, size_t size) {
+  uint32_t partners = partners_of(t, q);
+  int used = 0;
+  for (int p = 0; p < t->queues && used < (int)size; ++p)
+    if (partners >> p & 1 && partners_of(t, p) != partners)
+      used += snprintf(text + used, size - (size_t)used, ", core %d has not come to it", p / t->own);
+  return used;
 }
 
 static int hang(pb_device* device) {
@@ -467,6 +563,7 @@ static int hang(pb_device* device) {
     const pb_chip* chip = device->chip;
     for (int p = 0; p < pb_chip_counters(chip) && used < (int)sizeof text; ++p)
       if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", pb_counter_name(chip, p));
+    used += say_partners(t, q, text + used, sizeof text - (size_t)used);
     for (int p = 0; p < pb_chip_counters(chip) && used < (int)sizeof text; ++p)
       if (blocked >> p & 1)
         used +=
@@ -530,7 +627,7 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
   advance(t, when);
   if (gives >= 0) return give(device, gives);
   if (starts >= 0) return start(device, starts);
-  return leave_port(device, mover);
+  return leave_port_with_partners(device, mover);
 }
 
 int machine__run(pb_device* device) {

@@ -59,6 +59,9 @@ void machine__apply_wide(const pb_expr_node* node, const machine_operand* args, 
     top = 1u << (pb_type_bits(node->type) - 1);
     EACH(narrow[k].u = (((uint32_t)x[k] & (2 * top - 1)) ^ top) - top);
     break;
+  case PB_OP_SITOFP:
+    EACH(narrow[k].f = (float)x[k]);
+    break;
   case PB_OP_LESS:
     EACH(narrow[k].u = x[k] < y[k]);
     break;
