@@ -337,13 +337,31 @@ static void cut_index(pb_program* p, int v, int r, int64_t lanes) {
   ++value->rank;
 }
 
-void pb_stages_cut_rows(pb_program* p) {
-  for (bool changed = true; changed;) {
+// What sets a sum walks by blocks and lanes what the sum does, if it is no value between.
+static void cut_init(pb_nest* init, const pb_nest* sum) {
+  const pb_access *set = &init->access[init->access_count - 1], *made = &sum->access[sum->access_count - 1];
+  for (int e = 0; e < init->dim_count; ++e)
+    for (int d = 0; d < sum->dim_count; ++d) {
+      if (!moves_alike(set, e, made, d) || !pb_access_uses(made, d)) continue;
+      if (init->extent[e] == sum->extent[d] || init->extent[e] % sum->extent[d]) continue;
+      pb_nest_cut_dim(init, e, sum->extent[d]);
+      break;
+    }
+}
+
+static void cut_inits(pb_program* p) {
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int k = 0; k < n && p->nests[n].reduce != PB_SET; ++k)
+      if (p->nests[k].reduce == PB_SET && pb_program_same_place(p, k, n)) cut_init(&p->nests[k], &p->nests[n]);
+}
+
+void pb_stages_cut_rows(pb_program* p, int64_t lanes_alone) {
+  for (bool changed = true; changed; cut_inits(p)) {
     changed = false;
     for (int v = 0; v < p->value_count; ++v)
       for (int r = 0; r < p->values[v].rank && pb_program_is_local(p, v); ++r) {
         int64_t lanes = lanes_of(p, v, r);
-        if (!lanes) continue;
+        if (!lanes || (lanes_alone && lanes != lanes_alone)) continue;
         cut_index(p, v, r++, lanes);
         changed = true;
       }

@@ -36,8 +36,9 @@ typedef struct pb_stages {
 // Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage
 // has, or the blocks are none of the kernel's.
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
-// An index of a value between that blocks and lanes walk becomes two indices, so that both can be shared loops.
-void pb_stages_cut_rows(pb_program* program);
+// An index of a value between that blocks and lanes walk becomes two indices, so that both can be shared loops. lanes
+// 0: of any extent that some nest has so.
+void pb_stages_cut_rows(pb_program* program, int64_t lanes);
 // The loop over what the first product makes in an iteration and the last one sums over. false: there is none.
 bool pb_stages_keys(const pb_stages* stages, pb_arena* arena, pb_key_loop* loop);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.

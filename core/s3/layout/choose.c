@@ -96,6 +96,14 @@ bool pb__layout_nest_gains(const pb_layout* l, int n) {
   return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 
+// Whether it sums what heads' rows and columns are: their columns are lanes as they are.
+static bool sums_heads(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_contraction_dims roles;
+  return l->heads[pb_program_stored(&l->program, n)] && nest->reduce != PB_SET &&
+         !pb__layout_contraction_dims(l, n, &roles);
+}
+
 // The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
 static void find_gains(pb_layout* l) {
   const pb_program* p = &l->program;
@@ -107,7 +115,7 @@ static void find_gains(pb_layout* l) {
     more = false;
     for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
       int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
-      bool gains = first && pb__layout_nest_gains(l, n);
+      bool gains = first && pb__layout_nest_gains(l, n) && !sums_heads(l, n);
       for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
         gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
       for (int a = 0; a < p->nests[n].access_count && gains; ++a) {
@@ -307,9 +315,9 @@ static void choose_gathers(pb_layout* l) {
 
 void pb__layout_choose(pb_layout* l) {
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
+  find_heads(l);
   if (!l->whole_rows) find_gains(l);
   pb__layout_find_few(l);
-  find_heads(l);
   do choose_kinds(l);
   while (pb__layout_refuse_groups(l));
   choose_gathers(l);

@@ -84,13 +84,12 @@ static bool runtime_w_fits(const contract* c) {
   return true;
 }
 
-// Whether a factor lies as the contraction walks it: in vectors next to each other, and in short rows of which all fit
-// into half of the second cache. More of them are on more pages than the processor has at hand: 2,048 rows of 128 f32
-// took a tenth longer so than with a copy.
+// Whether a factor lies as the contraction walks it: in vectors next to each other, and in short rows, which caches
+// bring.
 static bool lies_in_rows(const contract* c, const pb_access* w) {
-  int64_t row = w->shape[w->rank - 1] * pb_type_bits(w->type) / 8, rows = w->rank > 1 ? w->shape[w->rank - 2] : 1;
-  bool fits = row <= SHORT_ROW && rows * row <= pb_vector_facts_of(c->l->unit->chip).cache[1] / 2;
-  return fits && c->use_insn && c->insn.group == 1 && pb_access_stride(w, c->lane_column) == 1;
+  int64_t row = w->shape[w->rank - 1] * pb_type_bits(w->type) / 8;
+  return row <= SHORT_ROW && pb_vector_facts_of(c->l->unit->chip).cache[1] && c->use_insn && c->insn.group == 1 &&
+         pb_access_stride(w, c->lane_column) == 1;
 }
 
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
@@ -466,7 +465,7 @@ static int columns_of(const contract* c, const pb_access* access, int last, int*
   return count;
 }
 
-// [m, k] becomes [k / lanes, m, lanes]: rows of a tile lie near each other, whatever the length of a row. What one lane
+// [m, k] becomes [k / block, m, block]: rows of a tile lie near each other, whatever the length of a row. What one lane
 // of an instruction sums stays side by side.
 static void copy_rows(contract* c, pb_access* x) {
   int order[PB_NEST_DIMS], count = 0, last = c->split.lane[c->inner], group = c->split.group[c->inner];
@@ -479,29 +478,33 @@ static void copy_rows(contract* c, pb_access* x) {
   if (count <= PB_NEST_RANK) copy_operand(c, x, "rows", order, count);
 }
 
-// Whether the rows of a tile, as many as half the registers, drive each other out of the innermost cache: so far apart
-// that more of them fall on one set than it has lines. Then a copy pays, which costs the more, the more threads write
-// what all of them read.
-static bool rows_collide(const contract* c) {
-  const pb_access* x = &c->nest->access[c->roles->x];
+// Whether the rows of a tile, as many as half the registers, drive each other out of the innermost cache: so many bytes
+// apart that more of them fall on one set than it has lines.
+static bool rows_collide(const contract* c, int64_t stride) {
   pb_vector_facts facts = pb_vector_facts_of(c->l->unit->chip);
-  int64_t stride = x->shape[x->rank - 1] * pb_type_bits(x->type) / 8, period = facts.way;
-  while (stride) { // the greatest common divisor
-    int64_t rest = period % stride;
-    period = stride;
-    stride = rest;
-  }
-  return facts.registers / 2 > facts.way / period * facts.ways;
+  return facts.registers / 2 > facts.way / pb_gcd(facts.way, stride) * facts.ways;
 }
 
+// Whether a copy of rows that collide pays, which costs the more, the more threads write what all of them read.
 static bool copies_rows(const contract* c) {
   const pb_nest* nest = c->nest;
+  const pb_access* x = &nest->access[c->roles->x];
   if (c->use_matrix) return false; // its rows lie apart as they are
-  return rows_collide(c) && c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY &&
-         nest->extent[c->inner] >= 4 * c->l->lanes && nest->extent[c->inner] % c->l->lanes == 0 &&
-         nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
+  return rows_collide(c, x->shape[x->rank - 1] * pb_type_bits(x->type) / 8) && c->inner >= 0 && !c->x_block &&
+         c->rows >= USES_FOR_A_COPY && nest->extent[c->inner] >= 4 * c->l->lanes &&
+         nest->extent[c->inner] % c->l->lanes == 0 && nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
          c->l->values[value_at(c, c->roles->x)].kind != PB_LAYOUT_BLOCKED &&
          c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
+}
+
+// Neighbours of a row in such a copy: as many as rows can have that do not collide. Blocks of the same rows begin a
+// whole copy's rows apart, on the same sets of each cache: the fewer of them, the more rows stay near.
+static int64_t block_of_rows(const contract* c) {
+  int64_t extent = c->nest->extent[c->inner], bytes = pb_type_bits(c->nest->access[c->roles->x].type) / 8,
+          block = c->l->lanes;
+  for (int64_t wider = 2 * block; wider <= extent && !rows_collide(c, wider * bytes); wider *= 2)
+    if (extent % wider == 0) block = wider;
+  return block;
 }
 
 // Whether node k flips x back, which is stored without sign (signs.c).
@@ -571,7 +574,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
                     .expr_count = nest->expr_count};
   memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
   bool rows = !c.gather && copies_rows(&c);
-  if (rows) c.x_block = l->lanes;
+  if (rows) c.x_block = block_of_rows(&c);
   split_all(&c);
   if (c.out.dim_count > PB_NEST_DIMS) return false;
   pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];

@@ -6,6 +6,7 @@
 // next begins, each is planned by itself, and an iteration takes the sum of what they take.
 #include "core/s3/plan/plan_stages.h"
 
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/tree/cost.h"
@@ -19,7 +20,7 @@ enum {
   SHARES = 8,
   UNEVEN_STEP = 8,
   MOST_UNEVEN = 128,
-  MOST_BYTES = 1 << 18,  // of a thread's buffers: they lie on its stack
+  MOST_BYTES = 3 << 18,  // of a thread's buffers: they lie on its stack
   MOST_STAGED = 1 << 20, // so do those that stand for a core's own memory
   HOPELESS = 2           // times the best: on queues steps shorter than one so slow are not looked at
 };
@@ -57,7 +58,7 @@ static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* sta
   pb_program* rest = PB_NEW(arena, pb_program);
   const pb_nest* fills[PB_MAX_STAGE_FILLS];
   int count = take_fills(program, arena, rest, fills);
-  pb_stages_cut_rows(rest);
+  pb_stages_cut_rows(rest, 0);
   if (!pb_stages_read(rest, arena, stages) || stages->blocks) return false;
   stages->fill_count = count;
   memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
@@ -65,9 +66,37 @@ static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* sta
   return true;
 }
 
+// Whether a product of the kernel takes rows that lie in lanes: in its own first factor they are neighbours.
+static bool takes_rows_in_lanes(const pb_program* p) {
+  pb_contraction_dims roles;
+  for (int n = 0; n < p->nest_count; ++n) {
+    const pb_nest* nest = &p->nests[n];
+    if (!pb_nest_contraction_dims(nest, NULL, &roles) || !pb_program_is_local(p, p->value_of[n][roles.x])) continue;
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (roles.role[d] == PB_ROLE_M && pb_access_stride(&nest->access[roles.x], d) == 1) return true;
+  }
+  return false;
+}
+
+// Of cores: rows that some stages walk by blocks and lanes, and a product one by one, are two loops for all of them
+// where more loops are shared then. Lanes stay inside.
+static void share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  pb_program* cut = PB_NEW(arena, pb_program);
+  pb_stages blocks;
+  for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
+  pb_program_view(program, nests, program->nest_count, arena, cut);
+  pb_stages_cut_rows(cut, pb_vector_facts_of(chip).lanes);
+  if (!pb_stages_read(cut, arena, &blocks)) return;
+  pb_stages_keep_rows(&blocks);
+  if (blocks.shared > stages->shared) *stages = blocks;
+}
+
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
   if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
+  if (!is_explicit(chip) && !stages->blocks && takes_rows_in_lanes(program))
+    share_blocks_of_lanes(chip, program, arena, stages);
   if (is_explicit(chip)) {
     if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
     pb_stages_keep_rows(stages);
@@ -76,18 +105,23 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   return stages->shared > 0;
 }
 
-static int64_t most_bytes(const pb_chip* chip) {
-  int64_t bytes = pb_vector_facts_of(chip).cache[1] / 2;
+// Of a core's caches three quarters, which is less than tensors of what stages add up would take in memory; of kernels
+// that only copy what their product reads, a quarter, beside which the product's own blocks have room.
+static int64_t most_bytes(const pb_chip* chip, const pb_program* p) {
+  int64_t quarters = 1;
+  for (int n = 0; n < p->nest_count; ++n)
+    if (p->nests[n].reduce != PB_SET && pb_program_is_local(p, pb_program_stored(p, n))) quarters = 3;
+  int64_t bytes = pb_vector_facts_of(chip).cache[1] / 4 * quarters;
   return bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
 // An iteration's values lie in a memory of the core's own, or on a thread's stack, of which its caches hold so much.
-static bool fits(pb_tiling* t) {
+static bool fits(pb_tiling* t, const pb_program* p) {
   int staging = pb_chip_staging(t->chip);
   if (staging >= 0)
     return pb_tree_fits(t, staging) && (pb_tree_bytes(t, staging) <= MOST_STAGED ||
                                         pb__tiling_fail(t, "its buffers take more than a thread's stack"));
-  return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip) ||
+  return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip, p) ||
          pb__tiling_fail(t, "an iteration's values do not stay in a core's caches");
 }
 
@@ -106,7 +140,7 @@ static bool add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
   if (is_explicit(s->chip)) return pb_tree_cost(t, loops);
   loops->cycles = s->cycles + s->cycles * imbalance(s->parts) / 1024;
   loops->bound = "compute";
-  return fits(t);
+  return fits(t, s->stages->program);
 }
 
 // What full iterations leave over is planned as it comes, and so are copies; nobody prints that.

@@ -1,0 +1,235 @@
+// Turn: scores of attention with queries in lanes. Where a product of two computed tensors makes rows that are reduced,
+// and summed over again by another product, its second factor, the keys, lies with what both factors share side by
+// side. Lanes along keys want a copy of all keys in another order. Lanes along queries want that of the queries of one
+// iteration alone, and what is reduced for a row is reduced for each lane by itself. Requires the program function in
+// value form; leaves it in value form. Exact.
+//
+//   before   s[h, i, j] += q[h, i, d] * k[h, j, d];  m[h, i] max= s[h, i, j];  ..;  y[h, i, e] += p[h, i, j] * v[h, j,
+//   e] after    s[h, j, i] += k[h, j, d] * q[h, i, d];  m[h, i] max= s[h, j, i];  ..;  y[h, i, e] += p[h, j, i] * v[h,
+//   j, e]
+//
+// Only where the copy of the keys is larger than a core's caches: smaller ones are soon read.
+#include "core/s3/compose.h"
+#include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+
+#include <string.h>
+
+typedef struct turner {
+  pb_unit* unit;
+  pb_program program;
+  int64_t lanes, near; // near: bytes of a core's caches
+  bool* turned;        // by value: its last two indices change places
+  bool* nests;         // by nest: it is walked so
+  bool* dropped;       // by nest: a copy that nobody reads any more
+} turner;
+
+// Rows and columns of a value as a nest walks them: dims, -1: the index has one element.
+typedef struct plane {
+  int row, column;
+} plane;
+
+// Whether the last two indices of the access are one dim each over the whole extent, or have one element.
+static bool walks_plane(const pb_nest* nest, const pb_access* access, plane* at) {
+  int* dims[2] = {&at->row, &at->column};
+  for (int k = 0; k < 2 && access->rank >= 2; ++k) {
+    int r = access->rank - 2 + k;
+    *dims[k] = -1;
+    if (access->shape[r] == 1) continue;
+    if (!pb_index_single(&access->index[r], dims[k]) || *dims[k] < 0) return false;
+    if (nest->extent[*dims[k]] != access->shape[r]) return false;
+  }
+  for (int r = 0; r + 2 < access->rank; ++r)
+    for (int k = 0; k < 2; ++k)
+      if (*dims[k] >= 0 && access->index[r].coef[*dims[k]]) return false;
+  return access->rank >= 2 && !access->boxed && !access->gathered && !access->splat;
+}
+
+static bool is_plain_product(const pb_nest* nest) {
+  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
+  return nest->reduce == PB_ACC_ADD && nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL &&
+         nest->expr[0].op == PB_OP_LOAD && nest->expr[1].op == PB_OP_LOAD && last->args[0] != last->args[1];
+}
+
+// The access of nest n where the elements that it reads come from, if a copy made of one tensor is all it reads: *copy,
+// -1: as it is.
+static pb_access source_of(const turner* t, int n, int a, int* copy) {
+  const pb_program* p = &t->program;
+  const pb_access* access = &p->nests[n].access[a];
+  int dim_of[PB_NEST_RANK], made = pb_program_only_writer(p, p->value_of[n][a]);
+  *copy = -1;
+  if (made < 0 || made >= n || !pb_copies_elements(&p->nests[made]) ||
+      !pb_walks_elements(&p->nests[made], &p->nests[made].access[1], dim_of))
+    return *access;
+  *copy = made;
+  return pb_access_compose(access, dim_of, &p->nests[made].access[0]);
+}
+
+// Whether the nest makes scores: rows of the first factor by rows of the second one, whose copy is large.
+static bool makes_scores(const turner* t, int n, plane* at) {
+  const pb_program* p = &t->program;
+  const pb_nest* nest = &p->nests[n];
+  pb_contraction_dims roles;
+  int shared = -1, copy;
+  if (!is_plain_product(nest) || !pb_nest_contraction_dims(nest, NULL, &roles)) return false;
+  const pb_access *x = &nest->access[roles.x], *y = &nest->access[roles.y], w = source_of(t, n, roles.w, &copy);
+  if (!pb_program_is_local(p, p->value_of[n][roles.y]) || !walks_plane(nest, y, at)) return false;
+  if (at->row < 0 || at->column < 0 || y->type != PB_F32 || x->type != PB_F32 || w.type != PB_F32) return false;
+  if (roles.role[at->row] != PB_ROLE_M || roles.role[at->column] != PB_ROLE_N) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if ((roles.role[d] == PB_ROLE_M && d != at->row) || (roles.role[d] == PB_ROLE_N && d != at->column)) return false;
+    if (roles.role[d] == PB_ROLE_K && pb_access_stride(&w, d) == 1) shared = d;
+  }
+  for (int a = 0; a < 2; ++a)
+    if (p->values[p->value_of[n][a]].kind == PB_VALUE_CONST) return false;
+  return shared >= 0 && pb_access_stride(x, shared) == 1 && nest->extent[at->row] % t->lanes == 0 &&
+         nest->extent[at->row] >= 4 * t->lanes && pb_access_elements(&w) * 4 > t->near;
+}
+
+// Whether the nest sums over the columns of the value, as a product's rows, and is so the last that reads such values.
+static bool is_last(const turner* t, int n, const plane* at) {
+  const pb_nest* nest = &t->program.nests[n];
+  pb_contraction_dims roles;
+  return is_plain_product(nest) && pb_nest_contraction_dims(nest, NULL, &roles) && at->row >= 0 && at->column >= 0 &&
+         t->turned[t->program.value_of[n][roles.x]] && !t->turned[t->program.value_of[n][roles.w]] &&
+         roles.role[at->row] == PB_ROLE_M && roles.role[at->column] == PB_ROLE_K;
+}
+
+// What a nest that walks turned values reads besides must not change with rows and columns side by side.
+static bool reads_well(const turner* t, int n, int a, const plane* at) {
+  const pb_access* access = &t->program.nests[n].access[a];
+  bool row = at->row >= 0 && pb_access_uses(access, at->row);
+  return !row && !access->boxed && !access->gathered;
+}
+
+// Adds nest n, which reads or writes a turned value. false: it does not go so.
+static bool add_nest(turner* t, int n, bool* more, bool* last) {
+  const pb_program* p = &t->program;
+  const pb_nest* nest = &p->nests[n];
+  plane all = {-1, -1}, at;
+  if (pb_nest_is_fixed(nest)) return false;
+  for (int a = 0; a < nest->access_count; ++a) {
+    if (!t->turned[p->value_of[n][a]]) continue;
+    if (!walks_plane(nest, &nest->access[a], &at)) return false;
+    if ((all.row >= 0 && at.row >= 0 && at.row != all.row) ||
+        (all.column >= 0 && at.column >= 0 && at.column != all.column))
+      return false;
+    if (at.row >= 0) all.row = at.row;
+    if (at.column >= 0) all.column = at.column;
+  }
+  int stored = pb_program_stored(p, n), store = nest->access_count - 1;
+  if (is_last(t, n, &all)) return *last = true;
+  if (!t->turned[stored]) {
+    if (!pb_program_is_local(p, stored) || !walks_plane(nest, &nest->access[store], &at) || at.row != all.row)
+      return false;
+    if (at.column >= 0 && at.column != all.column) return false;
+    *more |= !t->turned[stored];
+    t->turned[stored] = true;
+  }
+  t->nests[n] = true;
+  return true;
+}
+
+// All values between the scores and the product that sums over them. false: some nest does not go so.
+static bool follow(turner* t, int scores) {
+  const pb_program* p = &t->program;
+  bool last = false;
+  t->turned[pb_program_stored(p, scores)] = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (int n = 0; n < p->nest_count; ++n) {
+      bool meets = false;
+      for (int a = 0; a < p->nests[n].access_count; ++a) meets |= t->turned[p->value_of[n][a]];
+      if (meets && n != scores && !add_nest(t, n, &more, &last)) return false;
+    }
+  }
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; t->nests[n] && a + 1 < p->nests[n].access_count; ++a) {
+      plane at = {-1, -1};
+      (void)walks_plane(&p->nests[n], &p->nests[n].access[p->nests[n].access_count - 1], &at);
+      if (!t->turned[p->value_of[n][a]] && !reads_well(t, n, a, &at)) return false;
+    }
+  return last;
+}
+
+static void swap_indices(pb_index* a, pb_index* b) {
+  pb_index kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+static void swap_extents(int64_t* a, int64_t* b) {
+  int64_t kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+// The dims of a nest change places.
+static void swap_dims(pb_nest* nest, int a, int b) {
+  swap_extents(&nest->extent[a], &nest->extent[b]);
+  for (int k = 0; k < nest->access_count; ++k)
+    for (int r = 0; r < nest->access[k].rank; ++r)
+      swap_extents(&nest->access[k].index[r].coef[a], &nest->access[k].index[r].coef[b]);
+}
+
+// The factors of a product change places; the second one is read where it lies.
+static void swap_factors(turner* t, int n) {
+  pb_contraction_dims roles;
+  int copy;
+  if (!pb_nest_contraction_dims(&t->program.nests[n], NULL, &roles)) return;
+  pb_access keys = source_of(t, n, roles.w, &copy);
+  if (copy >= 0) {
+    t->program.nests[n].access[roles.w] = keys;
+    pb_program_set_value(&t->program, &t->unit->pass, n, roles.w, t->program.value_of[copy][0]);
+    t->dropped[copy] = pb_program_readers(&t->program, pb_program_stored(&t->program, copy)) == 0;
+  }
+  pb_nest* nest = &t->program.nests[n];
+  int* of = t->program.value_of[n];
+  pb_access kept = nest->access[0];
+  int value = of[0];
+  nest->access[0] = nest->access[1];
+  nest->access[1] = kept;
+  of[0] = of[1];
+  of[1] = value;
+}
+
+static void turn(turner* t, int scores) {
+  pb_program* p = &t->program;
+  swap_factors(t, scores);
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_nest* nest = &p->nests[n];
+    plane at;
+    bool walks = (t->nests[n] || n == scores) && walks_plane(nest, &nest->access[nest->access_count - 1], &at);
+    for (int a = 0; a < nest->access_count; ++a) {
+      pb_access* access = &nest->access[a];
+      if (!t->turned[p->value_of[n][a]]) continue;
+      swap_indices(&access->index[access->rank - 2], &access->index[access->rank - 1]);
+      swap_extents(&access->shape[access->rank - 2], &access->shape[access->rank - 1]);
+    }
+    if (walks && at.row >= 0 && at.column >= 0) swap_dims(nest, at.row, at.column);
+  }
+  for (int v = 0; v < p->value_count; ++v)
+    if (t->turned[v])
+      swap_extents(&p->values[v].shape[p->values[v].rank - 2], &p->values[v].shape[p->values[v].rank - 1]);
+}
+
+pb_status pb_s3_turn(pb_unit* unit) {
+  pb_vector_facts facts = pb_vector_facts_of(unit->chip);
+  turner t = {.unit = unit, .lanes = facts.lanes, .near = facts.cache[1]};
+  if (!pb_chip_runs_code(unit->chip) || pb_chip_staging(unit->chip) >= 0) return PB_OK;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &t.program));
+  size_t values = (size_t)t.program.value_count + 1, nests = (size_t)t.program.nest_count + 1;
+  bool changed = false;
+  t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);
+  for (int n = 0; n < t.program.nest_count; ++n) {
+    plane at;
+    if (!makes_scores(&t, n, &at)) continue;
+    t.turned = PB_NEW_ARRAY(&unit->pass, bool, values);
+    t.nests = PB_NEW_ARRAY(&unit->pass, bool, nests);
+    if (!follow(&t, n)) continue;
+    turn(&t, n);
+    changed = true;
+  }
+  return changed ? pb_program_rewrite(unit, &t.program, t.dropped, "turn") : PB_OK;
+}
