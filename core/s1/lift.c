@@ -462,6 +462,22 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+// A mean over the image, as exporters write GlobalAveragePool.
+static pb_status lift_mean(lifter* l, const pb_node* n) {
+  int64_t axes[PB_GRAPH_RANK];
+  int count;
+  pb_codes x;
+  pb__read_integers(l, n, "axes", 1, PB_GRAPH_RANK, axes, &count);
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  pb_s1_value in = l->out->values[x.value];
+  bool image = in.rank == 4 && count == 2;
+  for (int k = 0; k < count && image; ++k) axes[k] += axes[k] < 0 ? 4 : 0;
+  image = image && axes[0] + axes[1] == 5 && axes[0] * axes[1] == 6;
+  if (image && pb_node_int(n, "keepdims", 1)) return lift_average(l, n);
+  l->unknown = true;
+  return PB_ERR_UNSUPPORTED;
+}
+
 // Flatten, Reshape, Identity and the like: the same codes under another shape.
 static pb_status lift_reshape(lifter* l, const pb_node* n) {
   pb_codes x;
@@ -532,6 +548,7 @@ static const struct {
 } rows[] = {{"Conv", lift_conv},
             {"MaxPool", lift_maxpool},
             {"GlobalAveragePool", lift_average},
+            {"ReduceMean", lift_mean},
             {"Flatten", lift_reshape},
             {"Reshape", lift_reshape},
             {"Squeeze", lift_reshape},

@@ -113,10 +113,12 @@ static pb_status pad(lifter* l, const pb_node* n) {
   const pb_attr* mode = pb_node_attr(n, "mode");
   int64_t pads[2 * PB_GRAPH_RANK], axes[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   int count, axis_count, at;
-  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
-  if (mode && mode->s && strcmp(mode->s, "constant"))
-    return pb__refuse(l, n, "mode=constant", "padding by what is there");
+  if (mode && mode->s && strcmp(mode->s, "constant")) { // by what is there: a form of the rows alone
+    l->unknown = true;
+    return PB_ERR_UNSUPPORTED;
+  }
   pb__read_integers(l, n, "pads", 1, 2 * PB_GRAPH_RANK, pads, &count);
   pb__read_integers(l, n, NULL, 3, PB_GRAPH_RANK, axes, &axis_count);
   int padded = axis_count ? axis_count : x.rank;

@@ -4,15 +4,24 @@
 
 #include <string.h>
 
-static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand"};
+static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand", "Pad"};
 
 static bool quantised_behind(const lifter* l, int tensor) {
   int next = tensor < 0 ? -1 : pb__continued(l, tensor);
   return tensor < 0 || (next >= 0 && pb__is(&l->g->nodes[next], "QuantizeLinear"));
 }
 
+// Zeros around a tensor, which are codes as well: its zero point.
+static bool pads_zeros(const lifter* l, const pb_node* n) {
+  const pb_attr *mode = pb_node_attr(n, "mode"), *value = pb_node_attr(n, "value");
+  float number = value && value->kind == PB_ATTR_FLOAT ? value->f : 0;
+  bool known = pb__input(n, 2) < 0 || pb__scalar_f32(l, pb__input(n, 2), &number);
+  return known && number == 0 && (!mode || !mode->s || !strcmp(mode->s, "constant"));
+}
+
 static bool is_move(const lifter* l, const pb_node* n) {
   bool any = false;
+  if (pb__is(n, "Pad") && !pads_zeros(l, n)) return false;
   for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
   const pb_node* dq = pb__producer(l, n->inputs[0]);
   if (!any || !dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
@@ -51,6 +60,7 @@ pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) {
   pb_status status = pb__lift_float(l, n, known);
   l->value_of[input] = floats;
   PB_TRY(status);
+  if (*known && pb__is(n, "Pad")) l->out->ops[l->out->op_count - 1].ma = (float)x.zero;
   for (int k = 0; k < n->output_count; ++k)
     if (n->outputs[k] >= 0) PB_TRY(settle(l, n, &x, n->outputs[k]));
   return PB_OK;

@@ -108,6 +108,13 @@ class CodesDrawing(Shapes):
         y = self.graph.op(kind, x, scale=scale, zero=zero)
         return self.graph.op("Mul", x, y, scale=float(x.scale), zero=self.zero()) if scale and self.chance(0.5) else y
 
+    def pad(self, x):
+        """By zeros, or by what is there; with the codes of x, or others."""
+        few = [self.rng.randrange(3) for _ in range(4)]
+        reflects = self.chance(0.4) and min(x.shape[2:]) > 2
+        extra = [self.graph.const(np.array([0, 0, *few[:2], 0, 0, *few[2:]], np.int64))]
+        return self.graph.op("Pad", x, extra=extra, zero=self.rng.choice([int(x.zero), self.zero()]), mode="reflect" if reflects else "constant")
+
     def clamp(self, x):
         return self.graph.op("Relu", x, scale=float(x.scale) * 0.7)
 
@@ -125,7 +132,7 @@ class CodesDrawing(Shapes):
     def possible(self, x):
         if len(x.shape) == 2:
             return ["row"] * 3 + ["clamp"]
-        kinds = ["conv"] * 6 + ["pair"] * 3 + ["pool"] * 2 + ["by_const", "clamp", "move", "transposed", "function"]
+        kinds = ["conv"] * 6 + ["pair"] * 3 + ["pool"] * 2 + ["by_const", "clamp", "move", "transposed", "function", "pad"]
         return kinds + (["gate"] if x.shape[1] ** 2 <= 90_000 else [])
 
     def step(self):

@@ -770,6 +770,29 @@ def function_of_an_image():
 
 
 @case
+def borders_beside_what_stays():
+    """Borders around a tensor that stays on the chip were left out of its copy; zeros around codes are their zero point."""
+    m = Maker("borders_beside_what_stays", opset=17)
+    y = codes_conv(m, m.codes(m.input("x", 1, 32, 20, 20), F32(0.05)), 32, 24, 3, pads=[1] * 4)
+    pads = m.const(np.array([0, 0, 1, 1, 0, 0, 1, 1], I64))
+    own = m.codes(m.op("Pad", y, pads), F32(0.3))
+    half = m.codes(m.op("Pad", y, pads, m.const(F32(0.6))), F32(0.3))
+    turned = m.codes(m.op("Pad", y, pads, mode="reflect"), F32(0.3))
+    return m.done(*(codes_conv(m, p, 24, 16, 3, scale=F32(2)) for p in (own, half, turned)), targets=("cpu", "simnpu"), step=2)
+
+
+@case
+def slices_past_a_border_that_stays():
+    """What a product of a sum needs of the sum reaches past its border, where one term, which stays on the chip, has
+    another's bytes."""
+    m = Maker("slices_past_a_border_that_stays", opset=17)
+    x = m.codes(m.input("x", 1, 32, 20, 20), F32(0.05))
+    total = m.codes(m.op("Add", codes_conv(m, x, 32, 24), codes_conv(m, x, 32, 24)), F32(0.5))
+    mean = m.codes(m.op("ReduceMean", total, axes=[2, 3]), F32(0.1))
+    return m.done(codes_conv(m, total, 24, 32, 3, pads=[1] * 4, scale=F32(2)), codes_conv(m, mean, 24, 8), targets=("cpu", "simnpu"), step=2)
+
+
+@case
 def top_of_many():
     """A few of many, found in rounds: those that are alike go by their places, infinities in their order."""
     rng, inf = np.random.default_rng(7), np.inf

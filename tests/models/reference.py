@@ -276,6 +276,12 @@ class Reference(Transformers):
     def moved(self, node, values, sy, zy, limits):
         return self.rescaled(values[self.source(node.input[0])[0]], node, node.input[0], sy, zy, limits)
 
+    def op_pad(self, node, attrs, values, sy, zy, limits):
+        name, scale, zero = self.source(node.input[0])
+        mode, pads = attrs.get("mode", b"constant").decode(), self.const[node.input[1]].reshape(2, -1).T
+        x = np.pad(values[name], pads, mode, **({"constant_values": zero} if mode == "constant" else {}))
+        return self.rescaled(x, node, node.input[0], sy, zy, limits)
+
     def op_flatten(self, node, attrs, values, sy, zy, limits):
         x = self.moved(node, values, sy, zy, limits)
         return x.reshape(int(np.prod(x.shape[: attrs.get("axis", 1)])), -1)

@@ -1,6 +1,7 @@
 #include "core/frontend/stablehlo/runs.h"
 
-enum { MOST_PERIOD = 8, LEAST_RUN = 4 }; // results of a run, on average: shorter ones are looked up
+// Results of a run, on average: shorter ones are looked up, unless the runs are few.
+enum { MOST_PERIOD = 8, LEAST_RUN = 4, FEW_RUNS = 6 };
 
 static bool add(pb_door_runs* runs, const pb_door_run* run) {
   if (runs->count == PB_DOOR_MOST_RUNS) return false;
@@ -33,5 +34,5 @@ bool pb__door_find_runs(const int64_t* place, int64_t count, pb_door_runs* runs)
   runs->count = 0;
   for (int64_t period = 1; period <= MOST_PERIOD && period <= count; ++period)
     if (cut(place, count, period, &tried) && (!runs->count || tried.count < runs->count)) *runs = tried;
-  return runs->count && runs->count * LEAST_RUN <= count;
+  return runs->count && (runs->count <= FEW_RUNS || runs->count * LEAST_RUN <= count);
 }

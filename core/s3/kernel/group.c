@@ -74,7 +74,8 @@ static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, p
   g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
   for (int n = first; n < end && !why; ++n) {
     bool before = n < g->main_index, prologues = pb_pad_part(&p->nests[n]);
-    if (n == g->main_index || (before && !pb_program_same_place(p, n, g->main_index))) continue;
+    bool feeds = before && g->reduces && !pb_program_same_place(p, n, g->main_index); // read_prologues has those
+    if (n == g->main_index || feeds) continue;
     if (!before && next >= 0 && (pb_program_writes(p, n, next) || prologues)) continue;
     why = pb_around_add(&g->around, n, arena);
   }
