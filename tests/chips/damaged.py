@@ -282,7 +282,7 @@ def larger(text, rng):
 
 def free_opcodes(text):
     """Those that no variant of the description has."""
-    return [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
+    return [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>;]", text)]
 
 
 def spare(text, rng):

@@ -53,9 +53,9 @@ bool banks_have_room(const suite* s, const pb_insn* filler) {
   return waiting == 0; // nor comes it over what is held
 }
 
-static bool draw_on(suite* s, program* p, int memory, bool written, int bank) {
+static bool draw_on(suite* s, program* p, int memory, bool written, int bank, bool stays) {
   const pb_insn* insn = any_on(s, memory, written);
-  wish w = {.shape = SHAPE_RANDOM, .flag = -1};
+  wish w = {.shape = SHAPE_RANDOM, .flag = -1, .stays = stays};
   char why[JUDGE_WHY];
   w.bank = bank;
   if (!insn || s->preparing == MOST_PREPARING) return false;
@@ -72,11 +72,11 @@ void banks_prepare(suite* s, program* p, const pb_insn* insn, wish w) {
     bool held;
     if (!banks_on(s, x)) continue;
     banks = state_of(s, x->memory, &waiting, &held);
-    if (x->written && waiting >= room_of(s, x->memory, banks)) (void)draw_on(s, p, x->memory, false, BANK_NEXT);
+    if (x->written && waiting >= room_of(s, x->memory, banks)) (void)draw_on(s, p, x->memory, false, BANK_NEXT, false);
     if (x->written || w.bank == BANK_HELD) continue;
     bool more = w.bank == BANK_ANY && draw(s, 4) == 0 && waiting < room_of(s, x->memory, banks);
     if (waiting == 0 && (!held || w.bank == BANK_NEXT || draw(s, 2))) more = true;
-    if (more) (void)draw_on(s, p, x->memory, true, BANK_ANY);
+    if (more) (void)draw_on(s, p, x->memory, true, BANK_ANY, false);
   }
 }
 
@@ -96,7 +96,7 @@ void banks_empty(suite* s, program* p) {
     int waiting;
     bool held;
     for (int n = 0; n < MOST_TAKES && state_of(s, m, &waiting, &held) && waiting; ++n)
-      (void)draw_on(s, p, m, false, BANK_NEXT);
+      (void)draw_on(s, p, m, false, BANK_NEXT, needs_filling(s, m)); // else each that takes one would fill one
   }
 }
 
@@ -104,19 +104,19 @@ void banks_empty(suite* s, program* p) {
 
 // Fills until `ahead` wait, then takes them all; each is read again before the next is taken, if that is wished.
 static void fill_and_take(suite* s, program* p, int memory, int ahead, bool again) {
-  for (int n = 0; n < ahead; ++n) (void)draw_on(s, p, memory, true, BANK_ANY);
+  for (int n = 0; n < ahead; ++n) (void)draw_on(s, p, memory, true, BANK_ANY, false);
   int waiting;
   bool held;
-  while (state_of(s, memory, &waiting, &held) && waiting && draw_on(s, p, memory, false, BANK_NEXT))
-    if (again) (void)draw_on(s, p, memory, false, BANK_HELD);
+  while (state_of(s, memory, &waiting, &held) && waiting && draw_on(s, p, memory, false, BANK_NEXT, false))
+    if (again) (void)draw_on(s, p, memory, false, BANK_HELD, false);
 }
 
 // The bank that is read is not filled while others are.
 static void hold(suite* s, program* p, int memory, int banks) {
   fill_and_take(s, p, memory, 1, false);
   for (int n = 0; n + 1 < banks; ++n) {
-    (void)draw_on(s, p, memory, true, BANK_ANY);
-    (void)draw_on(s, p, memory, false, BANK_HELD);
+    (void)draw_on(s, p, memory, true, BANK_ANY, false);
+    (void)draw_on(s, p, memory, false, BANK_HELD, false);
   }
   fill_and_take(s, p, memory, 0, true);
 }

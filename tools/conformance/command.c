@@ -357,8 +357,29 @@ static bool write_alone(suite* s, program* p, const pb_command* c, const pb_insn
   return program_put(s, p, &set, why);
 }
 
-// A command of `writer` that leaves the values that `c` needs; what it does besides is drawn.
+static int64_t number_in_state(const suite* s, const pb_insn* insn, int field) {
+  const pb_insn* writer = &s->chip->insns[insn->fields[field].state_writer];
+  int at = judge_insn(s->judge, writer->name);
+  return judge_state(s->judge, at)[judge_field(s->judge, at, writer->fields[insn->fields[field].state_field].name)];
+}
+
+static void take_state(const suite* s, pb_command* c) {
+  for (int f = 0; f < c->insn->field_count; ++f)
+    if (c->insn->fields[f].state_writer >= 0) c->values[f] = number_in_state(s, c->insn, f);
+}
+
+// Whether the writer's state has what the command needs of it.
+static bool is_there(const suite* s, const pb_command* c, const pb_insn* writer) {
+  for (int f = 0; f < c->insn->field_count; ++f)
+    if (c->insn->fields[f].state_writer == writer->index && c->values[f] != number_in_state(s, c->insn, f))
+      return false;
+  return true;
+}
+
+// A command of `writer` that leaves the values that `c` needs; what it does besides is drawn. Banks are not filled for
+// what is there already.
 static bool write_state(suite* s, program* p, const pb_command* c, const pb_insn* writer, char* why) {
+  if (writer->operand_count && banks_on(s, &writer->operands[writer->dest]) && is_there(s, c, writer)) return true;
   const pb_insn* alone = pb_state_alone(s->chip, writer);
   if (alone && (draw(s, 2) || !banks_have_room(s, writer))) return write_alone(s, p, c, writer, alone, why);
   pb_command set = {.insn = writer};
@@ -416,7 +437,9 @@ bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why) 
     judge_command read;
     if (tries && w.shape != SHAPE_LARGEST) draw_extents(s, &c, w);
     if (insn->broadcast >= 0 && p->together) c.values[insn->broadcast] = draw(s, 4) ? p->together : 0;
-    bool good = draw_once(s, &c, w) && (!insn->operand_count || (judged(s, &c, &read, why) && sound(&read, w)));
+    bool good = draw_once(s, &c, w);
+    if (w.stays) take_state(s, &c);
+    good = good && (!insn->operand_count || (judged(s, &c, &read, why) && sound(&read, w)));
     if (good) return program_put(s, p, &c, why);
     if (w.shape == SHAPE_LARGEST ? tries > TRIES / 8 : tries > TRIES / 2) (void)shrink(&c);
   }

@@ -171,6 +171,7 @@ typedef struct wish {
   int which;
   int flag;                                     // of immediates of one bit: 0, 1, or -1: drawn
   enum { BANK_ANY, BANK_NEXT, BANK_HELD } bank; // which bank it reads
+  bool stays;                                   // its state is as it stands: nothing has to write it
 } wish;
 
 // Appends a legal command of the instruction, with commands that write its state in front, as the judge sees them, and
