@@ -183,7 +183,8 @@ static int64_t least_of_products(const pb_pixels* p, pb_type x, pb_type w, pb_ty
   if (!product) return 0;
   int along = rows_of_command(product, &roles, extent);
   if (along >= 0) most = extent[along] = product->dims[along].max;
-  return products / (sums * lanes) / most * pb_cycles(product, extent) / p->unit->chip->cores;
+  int64_t commands = products / (sums * lanes) / most;
+  return commands ? commands * pb_cycles(product, extent) / p->unit->chip->cores : 0;
 }
 
 static int64_t elements_of(const pb_nest* nest) {

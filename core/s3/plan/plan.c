@@ -492,24 +492,19 @@ static int* copies_of(pb_plan* plan, int what) {
   return copies[what];
 }
 
-// One more copy in a stage of the kernel, if that is worth its room.
-static bool one_more(const pb_chip* chip, const pb_group* group, pb_plan* stages, int count, int stage, int what) {
+// One more copy in a stage of the kernel, if that is worth its room. The stages' plans hang together already.
+static bool one_more(const pb_chip* chip, const pb_group* group, pb_plan* stages, int stage, int what) {
   int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES; // a fence lets some in together
-  pb_plan tried[PB_MAX_STAGES];
+  int *copies = copies_of(&stages[stage], what), had = *copies;
+  pb_plan before = stages[0];
   pb_arena scratch = {0};
   const char* why;
-  for (int k = 0; k < count; ++k) {
-    tried[k] = stages[k];
-    if (k > 0) tried[k - 1].producer = &tried[k];
-  }
-  int* copies = copies_of(&tried[stage], what);
   if (what == IMAGE && !*copies) *copies = 2;
-  bool better = *copies > 1 && ++*copies <= most && pb_plan_cost(chip, group, &tried[0], &scratch, &why) &&
-                tried[0].cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < stages[0].cycles;
-  for (int k = 0; k < count && better; ++k) {
-    const pb_plan* producer = stages[k].producer;
-    stages[k] = tried[k];
-    stages[k].producer = producer;
+  bool better = *copies > 1 && ++*copies <= most && pb_plan_cost(chip, group, &stages[0], &scratch, &why) &&
+                stages[0].cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < before.cycles;
+  if (!better) {
+    *copies = had;
+    stages[0] = before;
   }
   pb_arena_free(&scratch);
   return better;
@@ -524,7 +519,7 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* stages, 
     better = false;
     for (int k = 0; k < count && !better; ++k)
       for (int what = first; what < COPIED && !better; ++what)
-        if (what != IMAGE || (!k && has_image(chip, group))) better = one_more(chip, group, stages, count, k, what);
+        if (what != IMAGE || (!k && has_image(chip, group))) better = one_more(chip, group, stages, k, what);
   }
 }
 

@@ -68,13 +68,14 @@ static int64_t held(const part* p, int buffer) {
 }
 
 // Cycles from one iteration to the next that the buffer's copies allow. What is brought from outside into one copy, and
-// read no sooner than later on in the iteration, may come later; what its queue brings next comes behind it, in the
-// next iteration.
+// read no sooner than later on in the iteration, may come later; all that its queue brings for the next iteration comes
+// behind it.
 static int64_t pace_of_copies(const part* p, int buffer, int64_t depth) {
   int64_t idle = p->taken[buffer] - p->whole[buffer], taken = held(p, buffer);
   bool brought = p->read_by[buffer] && p->after[buffer] == p->filled_by[buffer];
   if (depth > 1 || !brought || idle <= 0) return taken / larger(depth, 1);
-  return larger(taken - idle, taken / 2);
+  int queue = __builtin_ctz(p->filled_by[buffer]);
+  return larger(taken - idle, (taken + p->queue_free[queue] - p->first[queue]) / 2);
 }
 
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
@@ -380,12 +381,14 @@ static int64_t add_words(const pb_tiling* t, const part* one, int64_t iterations
 }
 
 // A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
-// body themselves, half of them at most are there when it ends.
+// body themselves, half of them at most are there when it ends. Commands that each take longer than a word to arrive
+// hide the others.
 static void wait_for_words(const pb_chip* chip, part* one) {
   for (int q = 0; q < chip->queue_count; ++q) {
     int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
     int64_t late = one->words[q] - depth / 2;
-    if (one->rolled[q] && late > 0) one->queue[q] += late * arrival(chip) / depth;
+    if (one->rolled[q] && late > 0 && one->busy[q] < one->commands[q] * arrival(chip))
+      one->queue[q] += late * arrival(chip) / depth;
   }
 }
 
