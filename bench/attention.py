@@ -5,8 +5,8 @@ scaled_dot_product_attention, each with 1 and 2 threads, in turn, in one run.
 
 Batch 1, 12 heads; forms: plain, causal (a mask that is added), grouped (3 heads of keys), query (one query against all
 keys). A figure is the median over rounds of medians, in ms, or with --best the least of all, where others use the machine;
-results are compared with ONNX Runtime's. Arena: what pb's engine has of memory beyond inputs and outputs, MB a thread. Prints
-Markdown.
+results are compared with ONNX Runtime's. Arena: what pb's engine has of memory beyond inputs and outputs, MB a thread, without the
+buffers of an iteration on each thread's stack, 0.8 MB at most. Prints Markdown.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Attention over many keys, whose copies would be larger than a core's caches: against NumPy in f64, and that the engine keeps
-neither keys nor values nor scores in memory, where keys lie as the product of queries in lanes takes them.
+neither keys nor values nor scores in memory, where keys lie as the product of queries in lanes takes them. Causal ones also on NaN
+and infinities, for which blocks of keys that the mask takes out must not be left out.
 
     attention.py --bin BUILD/bin
 """
@@ -21,7 +22,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 # batch, heads, queries, keys, width of queries and keys, width of values, form; whether memory holds nothing
 CASES = [(1, 4, 1088, 1088, 64, 64, "plain", True), (1, 5, 96, 1001, 64, 64, "plain", True), (2, 2, 64, 1200, 64, 32, "plain", True),
          (1, 4, 160, 1100, 128, 128, "keys", True), (1, 3, 1040, 1040, 96, 48, "no scale", True), (1, 4, 72, 1100, 64, 64, "plain", False),
-         (1, 4, 1088, 1088, 64, 64, "mask", False), (1, 4, 1088, 1088, 64, 64, "causal", False)]
+         (1, 4, 1088, 1088, 64, 64, "mask", False), (1, 4, 1088, 1088, 64, 64, "causal", True), (1, 4, 1072, 1072, 64, 32, "causal", True)]
 MOST = 1 << 20  # bytes between kernels
 
 
@@ -64,22 +65,37 @@ def arena_of(binaries, engine):
     return int(text.split("arena: ")[1].split()[0])
 
 
-def check(args, folder, case):
-    *sizes, form, nothing = case
-    model, engine = f"{folder}/m.onnx", f"{folder}/m.pbe"
-    feeds = save(model, *sizes, form)
+def special(feeds, form):
+    """The same with one number that is none, or infinite, in each of them."""
+    yield "plain numbers", feeds
+    for name, number in [(n, x) for n in "qkv" for x in (np.nan, np.inf)] if form == "causal" else ():
+        other = {n: array.copy() for n, array in feeds.items()}
+        other[name][0, 1, 700, 3] = number
+        yield f"{name} with {number}", other
+
+
+def run(args, folder, engine, feeds, threads):
     for name, array in feeds.items():
         np.save(f"{folder}/{name}.npy", array)
     inputs = [f"--input={name}={folder}/{name}.npy" for name in feeds]
+    tools.run([f"{args.bin}/pb-run", engine, f"--threads={threads}", *inputs, f"--output=y={folder}/y.npy"])
+    return np.load(f"{folder}/y.npy")
+
+
+def check(args, folder, case):
+    *sizes, form, nothing = case
+    model, engine = f"{folder}/m.onnx", f"{folder}/m.pbe"
+    plain = save(model, *sizes, form)
     for target in args.targets.split(","):
         tools.run([f"{args.bin}/pbc", model, f"--target={target}", "-o", engine])
-        for threads in (1, 3):
-            tools.run([f"{args.bin}/pb-run", engine, f"--threads={threads}", *inputs, f"--output=y={folder}/y.npy"])
-            expected, got = wanted(feeds, sizes[4], form), np.load(f"{folder}/y.npy")
-            off = np.abs(got - expected).max() / np.abs(expected).max()
-            if not off < 1e-5:
-                print(f"FAILED {case}, {target}, {threads} threads: off by {off}")
-                return False
+        for what, feeds in special(plain, form):
+            expected = wanted(feeds, sizes[4], form)
+            for threads in (1, 3) if feeds is plain else (2,):
+                got, finite = run(args, folder, engine, feeds, threads), np.isfinite(expected)
+                off = np.abs(got - expected)[finite].max(initial=0) / np.abs(expected[finite]).max(initial=1)
+                if not off < 1e-5 or (np.isnan(got) != np.isnan(expected)).any():
+                    print(f"FAILED {case}, {target}, {threads} threads, {what}: off by {off}")
+                    return False
         if nothing and target == "cpu:avx512" and arena_of(args.bin, engine) > MOST:
             print(f"FAILED {case}: an arena of {arena_of(args.bin, engine)} bytes")
             return False
@@ -91,6 +107,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--targets", default="cpu:avx512,cpu:v3")
     args = parser.parse_args()
+    np.seterr(invalid="ignore")
     with tempfile.TemporaryDirectory() as folder:
         passed = [check(args, folder, case) for case in CASES]
     print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed, 0 skipped")

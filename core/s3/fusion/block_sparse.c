@@ -25,7 +25,8 @@ typedef struct reader {
   pb_arena* arena;
   pb_block_sparse* s;
   int mask_nest, mask; // the nest and its access
-  int64_t terms;       // of a score
+  int row_lane;  // the mask nest's dim of rows in lanes, which are side by side in one of the loop over rows; -1: none
+  int64_t terms; // of a score
   pb_interval (*constant)[PB_NEST_ACCESSES];
   pb_interval *state, *init;
   bool* is_max; // by value: a row's maximum, or maxima of parts of it
@@ -50,12 +51,14 @@ static bool find_mask(reader* r) {
   if (r->mask_nest < 0) return false;
   const pb_nest* nest = &r->p->nests[r->mask_nest];
   int row = -1;
+  r->row_lane = -1;
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!pb_access_uses(&nest->access[r->mask], d) || nest->extent[d] == 1) continue;
     if (d == r->s->blocks.keys.dim[r->mask_nest] || d == r->s->blocks.keys.lane[r->mask_nest]) continue;
-    if (row >= 0) return false;
-    row = d;
+    if (row >= 0 && (!r->s->stages->rows_in_lanes || r->row_lane >= 0)) return false;
+    *(row < 0 ? &row : &r->row_lane) = d;
   }
+  if (r->s->stages->rows_in_lanes && (r->row_lane < 0 || ROW_STEP % nest->extent[r->row_lane])) return false;
   for (int k = 0; k < r->s->stages->shared && row >= 0; ++k)
     if (r->s->stages->dim[r->mask_nest][k] == row) r->s->blocks.row = k;
   return r->s->blocks.row >= 0 && pb_access_elements(&nest->access[r->mask]) <= MOST_ELEMENTS;
@@ -98,11 +101,13 @@ static void read_constants(reader* r) {
 
 // ---- what becomes of one key of one row ----
 
-// A value of rows alone is the same for all keys of a row: no loop but those that stages share moves along it.
+// A value of rows alone is the same for all keys of a row: no loop but those that stages share, and lanes that are
+// rows, moves along it.
 static bool is_rows(const reader* r, int n, int a) {
   const pb_nest* nest = &r->p->nests[n];
   for (int d = 0; d < nest->dim_count; ++d) {
-    bool shared = nest->extent[d] == 1;
+    bool lanes = r->s->stages->rows_in_lanes && nest->access[a].index[nest->access[a].rank - 1].coef[d],
+         shared = nest->extent[d] == 1 || lanes;
     for (int k = 0; k < r->s->stages->shared; ++k) shared |= r->s->stages->dim[n][k] == d;
     if (!shared && pb_access_uses(&nest->access[a], d)) return false;
   }
@@ -144,6 +149,14 @@ static bool is_tensor(const reader* r, int value) {
   return !pb_program_is_local(r->p, value) && !is_constant(r, value) && r->p->values[value].type == PB_F32;
 }
 
+// The tensor whose elements the value is, if a copy of the kernel makes it of one: queries in another order.
+static int source_of(const reader* r, int value) {
+  int writer = pb_program_is_local(r->p, value) ? pb_program_next_use(r->p, value, -1) : -1;
+  if (writer < 0 || !pb_program_writes(r->p, writer, value) || !pb_nest_is_copy(&r->p->nests[writer])) return value;
+  const pb_access* from = &r->p->nests[writer].access[0];
+  return from->boxed || from->gathered || from->splat ? value : r->p->value_of[writer][0];
+}
+
 // Sums over what queries and keys share.
 static bool follow_scores(reader* r, int n) {
   const pb_nest* nest = &r->p->nests[n];
@@ -151,12 +164,12 @@ static bool follow_scores(reader* r, int n) {
   float bound = 1.01F * r->s->bound * r->s->bound * (float)r->terms;
   bool first = pb_access_uses(&nest->access[0], r->s->blocks.keys.dim[n]);
   if (!is_product(nest) || nest->reduce != PB_ACC_ADD || !starts_at(r, of[2], 0) || !isfinite(bound)) return false;
-  if (!is_tensor(r, of[0]) || !is_tensor(r, of[1]) ||
-      first == pb_access_uses(&nest->access[1], r->s->blocks.keys.dim[n]))
+  int query = source_of(r, of[first]), key = of[!first];
+  if (!is_tensor(r, query) || !is_tensor(r, key) || first == pb_access_uses(&nest->access[1], r->s->blocks.keys.dim[n]))
     return false;
-  if (r->s->query >= 0 && (r->s->query != of[first] || r->s->key != of[!first])) return false;
-  r->s->query = of[first];
-  r->s->key = of[!first];
+  if (r->s->query >= 0 && (r->s->query != query || r->s->key != key)) return false;
+  r->s->query = query;
+  r->s->key = key;
   r->state[of[2]] = pb_interval_of(-bound, bound);
   return true;
 }
@@ -250,8 +263,13 @@ typedef struct masks {
   const void* data;
   pb_type type;
   int64_t offset, by_row, by_key, by_lane, unit;
-  known_score* known; // by the number's bits
+  int64_t row_lanes, by_row_lane; // rows that lie in lanes; 1: none do
+  known_score* known;             // by the number's bits
 } masks;
+
+static int64_t lanes_of_rows(const reader* r) {
+  return r->row_lane < 0 ? 1 : r->p->nests[r->mask_nest].extent[r->row_lane];
+}
 
 static masks masks_of(const reader* r) {
   const pb_nest* nest = &r->p->nests[r->mask_nest];
@@ -262,6 +280,8 @@ static masks masks_of(const reader* r) {
                  .type = value->type,
                  .offset = pb_access_offset(access),
                  .by_row = pb_access_stride(access, r->s->stages->dim[r->mask_nest][r->s->blocks.row]),
+                 .row_lanes = lanes_of_rows(r),
+                 .by_row_lane = r->row_lane >= 0 ? pb_access_stride(access, r->row_lane) : 0,
                  .by_key = pb_access_stride(access, r->s->blocks.keys.dim[r->mask_nest]),
                  .by_lane = lane >= 0 ? pb_access_stride(access, lane) : 0,
                  .unit = r->s->blocks.keys.unit[r->mask_nest],
@@ -270,7 +290,8 @@ static masks masks_of(const reader* r) {
 
 static pb_interval mask_at(const masks* m, int64_t row, int64_t key) {
   return element_of(m->type, m->data,
-                    m->offset + row * m->by_row + key / m->unit * m->by_key + key % m->unit * m->by_lane);
+                    m->offset + row / m->row_lanes * m->by_row + row % m->row_lanes * m->by_row_lane +
+                        key / m->unit * m->by_key + key % m->unit * m->by_lane);
 }
 
 static bool same(const pb_interval* a, const pb_interval* b) {
@@ -412,11 +433,16 @@ bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* aren
   if (!pb_stages_keys(stages, arena, &found->blocks.keys) || !find_mask(&r)) return false;
   read_constants(&r);
   r.terms = terms_of(&r);
-  int64_t count = stages->extent[found->blocks.row];
+  int64_t count = stages->extent[found->blocks.row] * lanes_of_rows(&r);
   ends* rows = PB_NEW_ARRAY(arena, ends, (size_t)count + 1);
   for (size_t k = 0; k < sizeof magnitudes / sizeof *magnitudes; ++k) {
     found->bound = ldexpf(1, magnitudes[k]);
-    if (find_ends(&r, count, rows) && choose(&r, rows, count)) return found->value >= 0;
+    if (!find_ends(&r, count, rows) || !choose(&r, rows, count)) continue;
+    for (int b = 0; b < found->blocks.count; ++b) {
+      found->blocks.items[b].row /= lanes_of_rows(&r);
+      found->blocks.items[b].rows /= lanes_of_rows(&r);
+    }
+    return found->value >= 0;
   }
   return false;
 }

@@ -19,10 +19,12 @@
 typedef struct turner {
   pb_unit* unit;
   pb_program program;
-  int64_t lanes, near; // near: bytes of a core's caches
-  bool* turned;        // by value: its last two indices change places
-  bool* nests;         // by nest: it is walked so
-  bool* dropped;       // by nest: a copy that nobody reads any more
+  int64_t lanes, near;  // near: bytes of a core's caches
+  bool* turned;         // by value: its last two indices change places
+  bool* nests;          // by nest: it is walked so
+  bool* dropped;        // by nest: a copy that nobody reads any more
+  int* masks;           // by value: 1 + the constant that it is turned, 0: none is made
+  int known, arguments; // values, and the function's arguments, before masks were turned
 } turner;
 
 // Rows and columns of a value as a nest walks them: dims, -1: the index has one element.
@@ -96,11 +98,20 @@ static bool is_last(const turner* t, int n, const plane* at) {
          roles.role[at->row] == PB_ROLE_M && roles.role[at->column] == PB_ROLE_K;
 }
 
+// Whether it is a constant of rows and columns, as a mask is.
+static bool is_mask(const turner* t, int n, int a, const plane* at) {
+  const pb_nest* nest = &t->program.nests[n];
+  const pb_value* value = &t->program.values[t->program.value_of[n][a]];
+  plane own;
+  return value->kind == PB_VALUE_CONST && value->const_id >= 0 && pb_type_bits(value->type) % 8 == 0 &&
+         walks_plane(nest, &nest->access[a], &own) && at->row >= 0 && own.row == at->row && own.column == at->column;
+}
+
 // What a nest that walks turned values reads besides must not change with rows and columns side by side.
 static bool reads_well(const turner* t, int n, int a, const plane* at) {
   const pb_access* access = &t->program.nests[n].access[a];
   bool row = at->row >= 0 && pb_access_uses(access, at->row);
-  return !row && !access->boxed && !access->gathered;
+  return (!row && !access->boxed && !access->gathered) || is_mask(t, n, a, at);
 }
 
 // Adds nest n, which reads or writes a turned value. false: it does not go so.
@@ -194,22 +205,62 @@ static void swap_factors(turner* t, int n) {
   of[1] = value;
 }
 
+// The constant with its last two indices in the other order. Returns the value that it is.
+static int turned_constant(turner* t, int v) {
+  if (t->masks[v]) return t->masks[v] - 1;
+  pb_consts* consts = t->unit->consts;
+  pb_value value = t->program.values[v];
+  int64_t rows = value.shape[value.rank - 2], columns = value.shape[value.rank - 1], planes = 1;
+  size_t bytes = (size_t)pb_type_bits(value.type) / 8;
+  for (int r = 0; r + 2 < value.rank; ++r) planes *= value.shape[r];
+  const char* from = pb_const_data(consts, value.const_id);
+  char* to = pb_alloc_raw(&consts->arena, (size_t)(planes * rows * columns) * bytes);
+  for (int64_t p = 0; p < planes; ++p)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        memcpy(to + (size_t)((p * columns + c) * rows + r) * bytes,
+               from + (size_t)((p * rows + r) * columns + c) * bytes, bytes);
+  swap_extents(&value.shape[value.rank - 2], &value.shape[value.rank - 1]);
+  value.argument = t->arguments++;
+  value.const_id = pb_consts_add(consts, "turned", value.type, value.rank, value.shape, to);
+  int made = pb_program_add_value(&t->program, &t->unit->pass, &value);
+  t->masks[v] = 1 + made;
+  return made;
+}
+
+// Masks of nest n, whose values are turned.
+static void turn_masks(turner* t, int n) {
+  pb_nest* nest = &t->program.nests[n];
+  plane at;
+  if (!walks_plane(nest, &nest->access[nest->access_count - 1], &at)) return;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    int v = t->program.value_of[n][a];
+    if (t->turned[v] || !is_mask(t, n, a, &at)) continue;
+    pb_program_set_value(&t->program, &t->unit->pass, n, a, turned_constant(t, v));
+    swap_indices(&access->index[access->rank - 2], &access->index[access->rank - 1]);
+    swap_extents(&access->shape[access->rank - 2], &access->shape[access->rank - 1]);
+  }
+}
+
 static void turn(turner* t, int scores) {
   pb_program* p = &t->program;
   swap_factors(t, scores);
+  for (int n = 0; n < p->nest_count; ++n)
+    if (t->nests[n]) turn_masks(t, n);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_nest* nest = &p->nests[n];
     plane at;
     bool walks = (t->nests[n] || n == scores) && walks_plane(nest, &nest->access[nest->access_count - 1], &at);
     for (int a = 0; a < nest->access_count; ++a) {
       pb_access* access = &nest->access[a];
-      if (!t->turned[p->value_of[n][a]]) continue;
+      if (p->value_of[n][a] >= t->known || !t->turned[p->value_of[n][a]]) continue;
       swap_indices(&access->index[access->rank - 2], &access->index[access->rank - 1]);
       swap_extents(&access->shape[access->rank - 2], &access->shape[access->rank - 1]);
     }
     if (walks && at.row >= 0 && at.column >= 0) swap_dims(nest, at.row, at.column);
   }
-  for (int v = 0; v < p->value_count; ++v)
+  for (int v = 0; v < t->known; ++v)
     if (t->turned[v])
       swap_extents(&p->values[v].shape[p->values[v].rank - 2], &p->values[v].shape[p->values[v].rank - 1]);
 }
@@ -222,10 +273,14 @@ pb_status pb_s3_turn(pb_unit* unit) {
   size_t values = (size_t)t.program.value_count + 1, nests = (size_t)t.program.nest_count + 1;
   bool changed = false;
   t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);
+  t.masks = PB_NEW_ARRAY(&unit->pass, int, 2 * values);
+  t.known = t.program.value_count;
+  for (int v = 0; v < t.known; ++v)
+    if (t.program.values[v].argument >= t.arguments) t.arguments = t.program.values[v].argument + 1;
   for (int n = 0; n < t.program.nest_count; ++n) {
     plane at;
     if (!makes_scores(&t, n, &at)) continue;
-    t.turned = PB_NEW_ARRAY(&unit->pass, bool, values);
+    t.turned = PB_NEW_ARRAY(&unit->pass, bool, 2 * values); // with masks that are added
     t.nests = PB_NEW_ARRAY(&unit->pass, bool, nests);
     if (!follow(&t, n)) continue;
     turn(&t, n);

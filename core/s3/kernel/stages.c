@@ -254,7 +254,8 @@ bool pb_stages_keys(const pb_stages* s, pb_arena* arena, pb_key_loop* loop) {
   if (n == p->nest_count || !pb_program_is_local(p, pb_program_stored(p, n))) return false;
   int first = pb_program_stored(p, n);
   for (int r = 0; r < p->values[first].rank; ++r) {
-    if (s->loop[first][r] >= 0 || p->values[first].shape[r] == 1) continue;
+    bool lanes = s->rows_in_lanes && r + 1 == p->values[first].rank;
+    if (s->loop[first][r] >= 0 || p->values[first].shape[r] == 1 || lanes) continue;
     if (index >= 0) return false;
     index = r;
   }

@@ -31,6 +31,7 @@ typedef struct pb_stages {
   int fill_count;            // borders around what is stored, which are no part of the program
   const pb_nest* fills[PB_MAX_STAGE_FILLS];
   const pb_blocks* blocks; // NULL: everything is done
+  bool rows_in_lanes;      // the last index of what lies between is no loop: a row of lanes, of the loop in front of it
 } pb_stages;
 
 // Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage

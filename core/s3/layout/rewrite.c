@@ -225,9 +225,10 @@ static int whole_rows(pb_layout* l, int id) {
                        from.type, 1, &padded, data);
 }
 
-// A constant over split or padded dims: packed the same way, padded with zeros. Else it stays as it is.
+// A constant over split or padded dims: packed the same way, padded with zeros. Else it stays as it is. What heads'
+// scores meet, as a mask, has its blocks outermost: an iteration of a kernel of several stages takes some of them.
 static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, const pb_nest* out, int id,
-                          const pb_access* from, pb_access* to) {
+                          bool blocks_first, const pb_access* from, pb_access* to) {
   pb_pack_dim dims[PB_NEST_RANK];
   int count = 0;
   int64_t shape[PB_NEST_RANK];
@@ -243,10 +244,11 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
     pb__layout_use_const(l, to, l->whole_rows ? whole_rows(l, id) : id, false);
     return;
   }
-  for (int pass = 0; pass < 2; ++pass)
+  for (int turn = blocks_first ? 0 : 1; turn < 3; ++turn) // blocks, what is whole, lanes
     for (int d = 0; d < nest->dim_count; ++d) {
       if (!pb_access_uses(from, d)) continue;
-      bool whole = s->lane[d] < 0;
+      bool whole = s->lane[d] < 0, pass = turn == 2;
+      if (blocks_first && !pass && whole != (turn == 1)) continue;
       int column = pass ? s->lane[d] : whole ? s->keep[d] : s->block[d];
       int64_t blocks = whole ? 1 : pb__layout_blocks(s->full[d], s->size[d]);
       if (column < 0 && (pass || whole || blocks == 1)) continue;
@@ -262,10 +264,11 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
 }
 
 void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out) {
+  bool blocks_first = !l->whole_rows && l->heads[pb_program_stored(&l->program, n)];
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
     if (l->program.values[v].kind == PB_VALUE_CONST)
-      rewrite_const(l, s, nest, out, l->program.values[v].const_id, &nest->access[a], &out->access[a]);
+      rewrite_const(l, s, nest, out, l->program.values[v].const_id, blocks_first, &nest->access[a], &out->access[a]);
     else
       pb__layout_rewrite(l, s, nest, v, &nest->access[a], &out->access[a]);
   }

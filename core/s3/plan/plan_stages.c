@@ -80,23 +80,27 @@ static bool takes_rows_in_lanes(const pb_program* p) {
 
 // Of cores: rows that some stages walk by blocks and lanes, and a product one by one, are two loops for all of them
 // where more loops are shared then. Lanes stay inside.
-static void share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   pb_program* cut = PB_NEW(arena, pb_program);
   pb_stages blocks;
+  if (!takes_rows_in_lanes(program)) return false;
   for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
   pb_program_view(program, nests, program->nest_count, arena, cut);
   pb_stages_cut_rows(cut, pb_vector_facts_of(chip).lanes);
-  if (!pb_stages_read(cut, arena, &blocks)) return;
+  if (!pb_stages_read(cut, arena, &blocks)) return false;
   pb_stages_keep_rows(&blocks);
-  if (blocks.shared > stages->shared) *stages = blocks;
+  if (blocks.shared <= stages->shared) return false;
+  *stages = blocks;
+  return stages->rows_in_lanes = true;
 }
 
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
-  if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
-  if (!is_explicit(chip) && !stages->blocks && takes_rows_in_lanes(program))
-    share_blocks_of_lanes(chip, program, arena, stages);
+  if (program->nest_count < 2) return false;
+  bool read = pb_stages_read(program, arena, stages); // blocks may be those of rows in lanes
+  if (!is_explicit(chip) && !stages->blocks) read |= share_blocks_of_lanes(chip, program, arena, stages);
+  if (!read) return false;
   if (is_explicit(chip)) {
     if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
     pb_stages_keep_rows(stages);
@@ -310,10 +314,11 @@ static int64_t consider_step(search* f, int at, int64_t step) {
 }
 
 // Whether few rows of blocks are left over by steps of so many rows.
-static bool fits_blocks(const pb_blocks* blocks, int64_t step) {
+static bool fits_blocks(const pb_stages* s, int64_t step) {
+  const pb_blocks* blocks = s->blocks;
   for (int b = 0; b < blocks->count; ++b)
     if (blocks->items[b].rows < step || (blocks->items[b].rows % step && b + 1 < blocks->count)) return false;
-  return step % UNEVEN_STEP == 0 || step == 1;
+  return step % UNEVEN_STEP == 0 || step == 1 || s->rows_in_lanes;
 }
 
 // The next step below `step` that is worth trying along a shared loop; 0: none is left.
@@ -326,7 +331,7 @@ static int64_t next_step(const search* f, int at, int64_t step) {
   while (--step > 0) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
     uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
-    if (blocks ? fits_blocks(blocks, step) : extent % step == 0 || uneven) break;
+    if (blocks ? fits_blocks(f->stages, step) : extent % step == 0 || uneven) break;
   }
   return step;
 }
