@@ -545,17 +545,10 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Conv", lift_conv},
-            {"MaxPool", lift_maxpool},
-            {"GlobalAveragePool", lift_average},
-            {"ReduceMean", lift_mean},
-            {"Flatten", lift_reshape},
-            {"Reshape", lift_reshape},
-            {"Squeeze", lift_reshape},
-            {"Unsqueeze", lift_reshape},
-            {"Identity", lift_reshape},
-            {"Dropout", lift_reshape},
-            {"QuantizeLinear", lift_quantise}};
+} rows[] = {{"Conv", lift_conv},       {"MaxPool", lift_maxpool},        {"GlobalAveragePool", lift_average},
+            {"ReduceMean", lift_mean}, {"Flatten", lift_reshape},        {"Reshape", lift_reshape},
+            {"Squeeze", lift_reshape}, {"Unsqueeze", lift_reshape},      {"Identity", lift_reshape},
+            {"Dropout", lift_reshape}, {"QuantizeLinear", lift_quantise}};
 
 // Whether the node's result becomes codes, with nothing but Relu and Clip between.
 static bool is_quantised_behind(const lifter* l, const pb_node* n) {

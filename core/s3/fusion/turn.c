@@ -4,9 +4,10 @@
 // iteration alone, and what is reduced for a row is reduced for each lane by itself. Requires the program function in
 // value form; leaves it in value form. Exact.
 //
-//   before   s[h, i, j] += q[h, i, d] * k[h, j, d];  m[h, i] max= s[h, i, j];  ..;  y[h, i, e] += p[h, i, j] * v[h, j,
-//   e] after    s[h, j, i] += k[h, j, d] * q[h, i, d];  m[h, i] max= s[h, j, i];  ..;  y[h, i, e] += p[h, j, i] * v[h,
-//   j, e]
+//   before   s[h, i, j] += q[h, i, d] * k[h, j, d];  m[h, i] max= s[h, i, j];  ..
+//            y[h, i, e] += p[h, i, j] * v[h, j, e]
+//   after    s[h, j, i] += k[h, j, d] * q[h, i, d];  m[h, i] max= s[h, j, i];  ..
+//            y[h, i, e] += p[h, j, i] * v[h, j, e]
 //
 // Only where the copy of the keys is larger than a core's caches: smaller ones are soon read.
 #include "core/s3/compose.h"
