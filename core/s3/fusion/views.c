@@ -108,6 +108,12 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   return stride == 1 || stride == 0;
 }
 
+// Whether access `a` is a factor of a contraction, whose constants `layout` packs, wherever their dims stand.
+static bool is_factor(const viewer* v, int n, int a) {
+  pb_contraction_dims roles;
+  return pb_nest_contraction_dims(&v->program.nests[n], NULL, &roles) && (a == roles.x || a == roles.w);
+}
+
 // The load `a` of nest n through the copy that makes what it loads. false: it stays.
 static bool look_through(viewer* v, int n, int a) {
   pb_program* p = &v->program;
@@ -119,7 +125,8 @@ static bool look_through(viewer* v, int n, int a) {
   if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || pb_access_can_leave(&p->nests[n], was))
     return false;
   int source = p->value_of[copy][0];
-  if (p->values[source].kind == PB_VALUE_CONST || has_channels(v, source) || has_channels(v, value)) return false;
+  bool constant = p->values[source].kind == PB_VALUE_CONST;
+  if (constant ? !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
   pb_access now = pb_access_compose(was, dim_of, &p->nests[copy].access[0]);
   if (!suits(v, n, a, &now)) return false;
   p->nests[n].access[a] = now;
