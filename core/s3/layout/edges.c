@@ -257,9 +257,31 @@ static bool is_same(const pb_layout* l, int twin) {
          (kind == PB_LAYOUT_PADDED && !l->whole_rows && value->shape[value->rank - 1] % l->lanes == 0);
 }
 
+// The one copy that reads the tensor and takes whole blocks to a plain one as well, whatever the order of the dims; -1.
+static int copied_on(const pb_layout* l, int v) {
+  int only = -1;
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (!pb_program_reads(&l->program, n, v)) continue;
+    if (only >= 0 || !pb_nest_is_copy(nest) || !pb__layout_walks(l, nest, &nest->access[0]) ||
+        l->values[pb_program_stored(&l->program, n)].kind != PB_LAYOUT_PLAIN)
+      return -1;
+    only = n;
+  }
+  return only;
+}
+
 void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_layout_twin* t = &l->twins[k];
+    bool inside = t->out && !l->whole_rows && l->program.values[t->edge].kind == PB_VALUE_LOCAL;
+    int copy = inside && l->values[t->twin].kind == PB_LAYOUT_BLOCKED ? copied_on(l, t->edge) : -1;
+    if (copy >= 0) { // it goes from blocks at once
+      l->values[t->edge] = l->values[t->twin];
+      l->gone[t->copy] = true;
+      redirect(l, t->twin, t->edge, true, true);
+      continue;
+    }
     if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
     if (l->program.values[t->edge].kind != PB_VALUE_LOCAL) l->values[t->edge].kind = l->values[t->twin].kind;
