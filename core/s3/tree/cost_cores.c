@@ -28,7 +28,6 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
     bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
     if (shared || (m == chip->system_memory && f->shared_rate == 1))
       f->shared_rate = memory->bytes_per_cycle, f->shared_wait = memory->latency;
-    if (shared) f->shared = memory->bytes, f->far_rate = chip->memories[chip->system_memory].bytes_per_cycle;
   }
   f->registers = f->vector.registers;
   f->register_bytes = f->vector.row_bytes;
@@ -52,7 +51,7 @@ static bool holds(const pb_core_facts* f, int cache, int64_t bytes) {
 int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
   for (int c = 0; c < 3; ++c)
     if (holds(f, c, bytes)) return f->load_rate[c];
-  return f->far_rate && bytes > f->shared ? f->far_rate : f->shared_rate;
+  return f->shared_rate;
 }
 
 // ---- what loops touch ----

@@ -8,12 +8,11 @@ typedef struct pb_core_facts {
   pb_vector_facts vector;
   int64_t load_rate[3]; // bytes a cycle of the caches, innermost first
   int64_t line;         // bytes of a line of the innermost one, 0: it is no cache, and has no sets that lines fall on
-  int64_t shared_rate;  // of what lies behind them, and
-  int64_t shared, far_rate; // how much of it cores share; of what is larger. 0: nothing is
-  int64_t wait[3];          // cycles until a line comes from the caches
-  int64_t shared_wait;      // and from what lies behind them
-  int64_t latency;          // cycles until a sum can be added to again
-  int64_t registers;        // that hold the sums
+  int64_t shared_rate;  // of what lies behind them
+  int64_t wait[3];      // cycles until a line comes from the caches
+  int64_t shared_wait;  // and from what lies behind them
+  int64_t latency;      // cycles until a sum can be added to again
+  int64_t registers;    // that hold the sums
   int64_t register_bytes;
   int64_t products; // cycles of one step of one sum
   int64_t units;    // that take such steps at once
