@@ -40,6 +40,7 @@ static pb_status settle(lifter* l, const pb_node* n, const pb_codes* x, int outp
   PB_TRY(pb__find_target(l, &one, &t));
   l->value_of[output] = -1; // it was never of floats
   if (pb__same_codes(x, &t)) {
+    l->out->values[moved].name = l->g->tensors[t.tensor].name; // by which it may leave the model
     l->value_of[t.tensor] = moved;
     l->unsigned_codes[t.tensor] = t.is_unsigned;
     return PB_OK;

@@ -793,6 +793,17 @@ def slices_past_a_border_that_stays():
 
 
 @case
+def codes_moved_out():
+    """Codes that only moved left under the name of the floats between them."""
+    m = Maker("codes_moved_out", opset=17)
+    x, outs = m.codes(m.input("x", 1, 16, 6, 6), F32(0.05)), []
+    for kind, *more, attrs in (("Transpose", {"perm": [0, 2, 3, 1]}), ("Pad", m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), {})):
+        outs.append(m.op("QuantizeLinear", m.op(kind, x, *more, **attrs), m.const(F32(0.05)), m.const(I8(3))))
+        m.types[outs[-1]] = TensorProto.INT8
+    return m.done(*outs, targets=("cpu", "simnpu"), step=1)
+
+
+@case
 def top_of_many():
     """A few of many, found in rounds: those that are alike go by their places, infinities in their order."""
     rng, inf = np.random.default_rng(7), np.inf
