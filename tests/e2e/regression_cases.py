@@ -793,6 +793,15 @@ def slices_past_a_border_that_stays():
 
 
 @case
+def turned_inside_borders():
+    """Rows and columns of an image that change places, inside borders: the copy with both was one that no box can say."""
+    m = Maker("turned_inside_borders", opset=17)
+    y = codes_conv(m, m.codes(m.input("x", 1, 16, 9, 12), F32(0.05)), 16, 24)
+    turned = m.codes(m.op("Transpose", y, perm=[0, 1, 3, 2]), F32(0.3))
+    return m.done(codes_conv(m, turned, 24, 16, 3, pads=[1] * 4, scale=F32(2)), targets=("cpu", "simnpu"), step=2)
+
+
+@case
 def codes_moved_out():
     """Codes that only moved left under the name of the floats between them."""
     m = Maker("codes_moved_out", opset=17)

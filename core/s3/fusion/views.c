@@ -94,12 +94,23 @@ static bool lies_in_rows(const pb_nest* nest, const pb_access* now) {
   return pb_same_places(nest, now, &nest->access[1]);
 }
 
+// Whether the copy puts a tensor inside borders, which a box can only say of one that lies in the same order.
+static bool turns_inside_borders(const viewer* v, int n, const pb_access* now) {
+  const pb_program* p = &v->program;
+  const pb_access* to = pb_nest_store(&p->nests[n]);
+  bool borders = false, same = now->rank == to->rank;
+  PB_FOR_USES (k, p, pb_program_stored(p, n)) borders |= k != n && pb_nest_is_fill(&p->nests[k]);
+  for (int r = 0; r < to->rank && same; ++r)
+    same = !memcmp(now->index[r].coef, to->index[r].coef, sizeof to->index[r].coef);
+  return borders && !same;
+}
+
 // Whether the nest goes on well with `now` in place of its load `a`.
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
-  if (pb_copies_elements(nest)) return true;
+  if (pb_copies_elements(nest)) return !v->whole_rows || !turns_inside_borders(v, n, now);
   if (v->whole_rows) return lies_in_rows(nest, now);
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
