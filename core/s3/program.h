@@ -21,6 +21,7 @@ typedef struct pb_value {
   int64_t shape[PB_NEST_RANK];
   const char* space; // an argument that lies in this memory of the chip, from one kernel to another; NULL: the system's
   int64_t address;   // there, in bytes
+  const pb_nest* expands; // CONST: what makes it of a stored form's parts, which is none of the program's nests
 } pb_value;
 
 // The nests that read or write a value, in their order, each once.

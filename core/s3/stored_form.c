@@ -1,6 +1,7 @@
 #include "core/s3/stored_form.h"
 
 #include "core/s3/kernel/flat.h"
+#include "core/s3/kernel/stages.h"
 #include "core/s3/kernels.h"
 #include "core/s3/transfer_paths.h"
 #include "core/select/select.h"
@@ -36,6 +37,22 @@ bool pb_nest_expands(const pb_nest* nest) {
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (pb_coded_bits(nest->access[a].memref)) return true;
   return false;
+}
+
+void pb_program_fold_expansions(pb_program* p, pb_arena* arena) {
+  int *nests = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), left = 0;
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_value* made = &p->values[pb_program_stored(p, n)];
+    if (!pb_nest_expands(&p->nests[n])) {
+      nests[left++] = n;
+      continue;
+    }
+    made->expands = pb_nest_kept(arena, &p->nests[n]);
+    made->kind = PB_VALUE_CONST;
+  }
+  if (left == p->nest_count) return;
+  const pb_program all = *p;
+  pb_program_view(&all, nests, left, arena, p);
 }
 
 // ---- the nest ----

@@ -127,7 +127,8 @@ def reports(s):
         s.check("cycles", r["totals"]["predicted_cycles"] == sum(step["predicted_cycles"] for step in r["steps"]))
         for k in r["kernels"]:
             s.check("plan", k["plan"]["cycles"] == k["predicted_cycles"] and k["plan"]["bound"] == k["bound"])
-            s.check("tile", all(e % t == 0 for e, t in zip(k["plan"]["extents"], k["plan"]["tile"], strict=True)))
+            for plan in k["plan"].get("stages", [k["plan"]]):
+                s.check("tile", all(e % t == 0 for e, t in zip(plan["extents"], plan["tile"], strict=True)))
             s.check("memory", k["memory_bytes"] and all(b > 0 for b in k["memory_bytes"].values()))
         s.check("commands", r["totals"]["commands"]["MX"] == sum(k["commands"]["MX"] * k["runs"] for k in r["kernels"]))
 

@@ -124,10 +124,9 @@ def fixed_cases(s):
     s.refuses("buffers that do not fit", deep, 2405, line_of(s.text, "k4"))
     s.refuses("a field taken out", re.sub(K3 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k3)
     s.refuses("a field nobody knows", re.sub(K3 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k3)
-    producer_cases(s)
+    stage_cases(s)
     halo_cases(s)
     pad_cases(s)
-    terms_cases(s)
     s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
     s.refuses("a kernel twice", s.text + "k3 = {}\n", 2403, line_of(s.text + "k99", "k99"))
     s.refuses("no attribute", re.sub(K3 + "x_level = 0", r"\1x_level = ", s.text), 2402, k3)
@@ -145,35 +144,30 @@ def band_in_front(plan, band):
     return re.sub(r"bands = array<i64(?:: ([^>]*))?>", lambda m: f"bands = array<i64: {', '.join(filter(None, (band, m.group(1))))}>", plan, count=1)
 
 
-def producer_cases(s):
-    """Plans of kernels whose first reduction makes what the second one takes."""
-    k2, k3 = line_of(s.text, "k2"), line_of(s.text, "k3")
-    producer = re.search(r"k2 = \{.*?(producer = \{[^}]*\}, )", s.text).group(1)
-    s.refuses("a producer taken out", s.text.replace(producer, "", 1), 2405, k2)
-    s.refuses("a producer that is not there", re.sub(K3 + "result_depth", rf"\1{producer}result_depth", s.text), 2405, k3)
-    s.refuses("a producer that is no plan", re.sub(r"(k2 = \{.*?)producer = \{[^}]*\}", r"\1producer = 1", s.text), 2406, k2)
-    s.carries_out("a producer's last tile that is smaller", s.text.replace(
-        producer, band_in_front(producer, "0, 3"), 1))
-    s.refuses("a producer's step longer than its dim", s.text.replace(
-        producer, band_in_front(producer, "0, 99"), 1), 2405, k2)
-    s.refuses("a producer's results outside its tile", s.text.replace(
-        producer, producer.replace("result_level = 1", "result_level = 0"), 1), 2405, k2)
-    blocks = band_in_front(producer, "0, 1").replace("result_level = 1", "result_level = 2")
-    bands = s.text.replace(producer, blocks, 1)
-    status, said = s.compile(bands)
-    s.check(f"a legal edit of a producer: {said}", status == 0 and bands != s.text)
-    wrong = s.computes()
-    s.check(f"a legal edit of a producer: {wrong}", wrong is None)
+def stage_cases(s):
+    """Plans of kernels of several stages: a convolution and a pooling by columns, and three stages that share no loop."""
+    k2, k4 = line_of(s.text, "k2"), line_of(s.text, "k4")
+    plan = re.search(r"^k2 = .*", s.text, flags=re.M).group(0)
+    last = plan[plan.rindex(", {"):plan.rindex("]")]  # the pooling's
 
+    def with_plan(edited):
+        return s.text.replace(plan, edited, 1)
 
-def terms_cases(s):
-    """What makes x goes into the loop over the terms that x is: each turn makes the part that it adds up."""
-    k4 = re.search(r"^k4 = .*", s.text, flags=re.M).group(0)
-    head, tail = k4.split("producer = ", 1)
-    inner = tail.replace("bands = array<i64: 0, 1>", "bands = array<i64>", 1)
-    at = inner.rindex("x_level = 0")
-    edited = s.text.replace(k4, head + "producer = " + inner[:at] + "x_level = 1" + inner[at + len("x_level = 0"):])
-    s.carries_out("a producer by terms", edited)
+    s.refuses("a stage taken out", with_plan(plan.replace(last, "", 1)), 2405, k2)
+    s.refuses("a stage too many", with_plan(plan.replace(last, last + last, 1)), 2405, k2)
+    s.refuses("stages that are no list", re.sub(r"(k4 = \{.*)stages = \[.*?\]", r"\1stages = 1", s.text), 2406, k4)
+    s.refuses("a stage that is no plan", with_plan(plan.replace(last, ", 1", 1)), 2406, k2)
+    s.refuses("the plan of one stage for several", with_plan("k2 = " + re.search(r"^k3 = (.*)", s.text, flags=re.M).group(1)), 2406, k2)
+    s.refuses("copies that nobody counts", with_plan(plan.replace("copies = 2", "copies = 65", 1)), 2406, k2)
+    s.refuses("a loop that is not shared", with_plan(plan.replace("array<i64: 0, 1>", "array<i64: 1, 1>", 1)), 2406, k2)
+    s.refuses("a step longer than the shared loop", with_plan(plan.replace("array<i64: 0, 1>", "array<i64: 0, 99>", 1)), 2405, k2)
+    s.refuses("results outside the shared loops", with_plan(plan.replace(
+        last, last.replace("result_level = 1", "result_level = 0"), 1)), 2405, k2)
+    wider = plan.replace("array<i64: 4, 1>", "array<i64: 5, 1>", 1)  # the convolution has a dim more, of the iteration's columns
+    s.carries_out("two columns at a time", with_plan(wider.replace("array<i64: 0, 1>", "array<i64: 0, 2>", 1)))
+    s.carries_out("one copy of what lies between", with_plan(plan.replace("copies = 2", "copies = 1", 1)))
+    s.carries_out("rows of the pooling one by one", with_plan(plan.replace(last, band_in_front(last, "0, 1").replace(
+        "result_level = 1", "result_level = 2").replace("x_level = 1", "x_level = 2"), 1)))
 
 
 def pad_cases(s):
@@ -201,21 +195,27 @@ def halo_cases(s):
     s.check(f"a halo that stays is read again: {read}", 0 < read["kept"] < read["twice"])
     k2, k3 = line_of(s.text, "k2"), line_of(s.text, "k3")
     s.refuses("no such way to stay", re.sub(K3 + "x_stays = 0", r"\1x_stays = 2", s.text), 2405, k3)
-    s.refuses("the result of a producer that stays", re.sub(r"(k2 = .*)x_stays = 0", r"\1x_stays = 1", s.text), 2405, k2)
+    s.refuses("what lies between stages, and stays", re.sub(r"(k2 = .*)x_stays = 0", r"\1x_stays = 1", s.text), 2405, k2)
     s.refuses("an x that does not move", re.sub(K3 + "x_stays = 0", r"\1x_stays = 1", s.text), 2405, k3)
 
 
+def numbers_of(plan, field):
+    return [int(n) for n in re.search(field + r" = array<i64:?([^>]*)>", plan).group(1).split(",") if n.strip()]
+
+
 def random_edit(text, rng):
-    """One number of one plan changed to a small one; now and then a band more or less, or two bands swapped."""
+    """One number of one plan changed to a small one; now and then a band more or less, or two bands swapped. Of a kernel of
+    several stages either the shared loops' part or one stage's is a plan."""
     lines = text.split("\n")
     at = rng.choice([k for k, line in enumerate(lines) if line.startswith("k")])
-    bands = [int(n) for n in re.search(r"bands = array<i64:?([^>]*)>", lines[at]).group(1).split(",") if n.strip()]
-    extents = [int(n) for n in re.search(r"extents = array<i64:?([^>]*)>", lines[at]).group(1).split(",") if n.strip()]
+    begin, end = rng.choice([m.span() for m in re.finditer(r"\{[^{}]*(\}|(?=\{))", lines[at])])
+    plan = lines[at][begin:end]
+    bands, extents = numbers_of(plan, "bands"), numbers_of(plan, "extents")
     for _ in range(rng.randint(1, 4)):
         kind = rng.randrange(4)
         if kind == 0:
-            name = rng.choice(["x_stays", "x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth"])
-            lines[at] = re.sub(f"{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", lines[at])
+            name = rng.choice(["x_stays", "x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies"])
+            plan = re.sub(f"\\b{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", plan)
         elif kind == 1 and extents:
             dim = rng.randrange(len(extents))
             place = 2 * rng.randint(0, len(bands) // 2)
@@ -227,7 +227,7 @@ def random_edit(text, rng):
             a, b = 2 * rng.randrange(len(bands) // 2), 2 * rng.randrange(len(bands) // 2)
             bands[a:a + 2], bands[b:b + 2] = bands[b:b + 2], bands[a:a + 2]
     new = "bands = array<i64" + (": " + ", ".join(map(str, bands)) if bands else "") + ">"
-    lines[at] = re.sub(r"bands = array<i64[^>]*>", new, lines[at])
+    lines[at] = lines[at][:begin] + re.sub(r"bands = array<i64[^>]*>", new, plan) + lines[at][end:]
     return "\n".join(lines), lines[at]
 
 

@@ -62,7 +62,7 @@ static void all_copies(search* s, pb_plan plan, bool x_again, bool w_again, int 
 static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, int most) {
   pb_plan plan = *rows;
   bool x_again = plan.x_level > 0;
-  for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_plan_next_step(extent[TERMS], chunk, false)) {
+  for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_plan_next_step(extent[TERMS], chunk)) {
     pb_plan with = plan;
     add_band(&with, TERMS, chunk, extent[TERMS]);
     int inside = with.band_count;
@@ -76,7 +76,7 @@ static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, in
 
 static void all_of_queues(search* s, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows, false)) {
+  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows)) {
     pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2};
     add_band(&plan, ROWS, rows, extent[ROWS]);
     plan.x_level = plan.band_count;

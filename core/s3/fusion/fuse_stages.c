@@ -1,26 +1,38 @@
 // Groups that share loops become one kernel of several stages (stages.h), where that is predicted to be faster: what is
 // between them then is as large as an iteration of those loops, and stays near. A kernel grows backwards from its last
 // group by groups all of whose readers are in it: softmax by its sum, its numerators and its maximum, attention also by
-// the product that makes the scores. This is slicing-based fusion (PolyBlocks) with slices that never overlap.
+// the product that makes the scores, an expansion, a depthwise convolution and a projection by all three. This is
+// slicing-based fusion (PolyBlocks) with slices that never overlap: what a window takes from beside a slice lies in it
+// too, as the loops along which windows overlap are no shared ones.
 //
-// Products by constant weights stay by themselves: each iteration would read all of the weights again.
+// First what multiplies by no constant weights, as what lies between scores and probabilities, or the passes of a norm,
+// is most: as many groups as there are, if that saves anything. Then, on queues, what is left, with products by
+// weights, by what saves most. On cores those stay by themselves: each iteration would read all of the weights again.
 #include "core/base/table.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/pads.h"
 #include "core/s3/plan/plan_memo.h"
 #include "core/s3/tree/cost_cores.h"
 
+#include <stdlib.h>
+
 enum {
   MOST_GROUPS = 12, // in one kernel, and
-  MOST_VALUES = 14  // tensors that it is given, and buffers
+  MOST_VALUES = 14, // tensors that it is given, and buffers
+  MOST_WHOLE = 3,   // groups that share no loop, so that all of what they pass on has to lie on the chip
+  LEAST_GAIN = 100
 };
 
 typedef struct fuser {
   pb_unit* unit;
   pb_groups* groups;
   bool* staged;
-  pb_table texts; // 0 or 1 by the text of a kernel's nests: whether they are faster as one
-  bool cached;    // memory is
+  pb_table texts; // by the text of a kernel's nests the number of what is known
+  int64_t* known; // cycles that they save as one
+  size_t known_count, known_capacity;
+  bool cached;  // memory is
+  bool weights; // products by constants may be stages
 } fuser;
 
 // Groups that are to be one kernel, the last one first.
@@ -35,13 +47,16 @@ static bool is_in(const region* r, int group) {
   return false;
 }
 
-// A product by weights; borders around what it makes are another nest's.
+// Whether the group is no stage: a product by weights, unless these may be; borders around what another nest makes, and
+// copies, but for those in front of a reduction, which its mover makes.
 static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
+  bool reduces = f->groups->main[group] >= 0;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     pb_contraction_dims roles;
-    if (pb_program_is_fixed(p, n) || (!f->cached && pb_nest_is_copy(&p->nests[n]))) return true;
-    if (!pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
+    bool brings = !f->cached && reduces && pb_pad_part(&p->nests[n]);
+    if (!brings && (pb_program_is_fixed(p, n) || (!f->cached && pb_nest_is_copy(&p->nests[n])))) return true;
+    if (f->weights || !pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
       return true;
@@ -58,11 +73,12 @@ static void view_region(const fuser* f, const region* r, pb_arena* arena, pb_pro
     view->values[v].argument = view->values[v].kind == PB_VALUE_LOCAL ? -1 : v;
 }
 
+// Loops that the region's stages share; -1: it is no kernel.
 static int shared_loops(const fuser* f, const region* r) {
   pb_arena scratch = {0};
   pb_program view;
   pb_stages stages;
-  int shared = 0, given = 0;
+  int shared = -1, given = 0;
   view_region(f, r, &scratch, &view);
   for (int v = 0; v < view.value_count; ++v) given += view.values[v].kind != PB_VALUE_LOCAL;
   int most =
@@ -101,85 +117,142 @@ static bool grow(const fuser* f, region* r) {
         region with = *r;
         with.groups[with.count++] = maker;
         with.shared = shared_loops(f, &with);
-        if (!with.shared || (r->count > 1 && with.shared < r->shared)) continue;
+        if (with.shared < 0 || (r->count > 1 && with.shared < r->shared)) continue;
+        if (!with.shared && with.count > MOST_WHOLE) continue;
         *r = with;
         return true;
       }
   return false;
 }
 
-// Cycles of some nests as a kernel of one stage. false: it is of no form that has a plan.
-static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, int64_t* cycles) {
-  pb_plan plan;
-  if (!pb_plan_program_again(f->unit, view, arena, &plan)) return false;
-  *cycles = plan.cycles;
-  return true;
-}
-
 // Cycles until all threads have met between two kernels.
 static int64_t between_kernels(const pb_chip* chip) { return chip->level_count ? chip->levels[0].sync_cycles : 0; }
 
-// Cycles of the region's groups as kernels of their own, with what they pass on going through memory; 0: one of them is
-// of no form that has a plan.
-static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
-  int64_t cycles = (r->count - 1) * between_kernels(f->unit->chip), one_group;
+// Adds the plan of one of the region's groups as a kernel of its own. false: it is of no form that has a plan.
+static bool add_alone(const fuser* f, int group, pb_plan* sum) {
+  pb_arena scratch = {0};
+  region one = {.groups = {group}, .count = 1};
+  pb_program view;
+  pb_plan plan;
+  view_region(f, &one, &scratch, &view);
+  bool planned = pb_plan_program_again(f->unit, &view, &scratch, &plan);
+  for (int q = 0; q < PB_MAX_QUEUES && planned; ++q) sum->busy[q] += plan.busy[q];
+  if (planned) sum->cycles += plan.cycles;
+  pb_arena_free(&scratch);
+  return planned;
+}
+
+// Cycles of the region's groups as kernels of their own, with what they pass on going through memory, and those in
+// which each queue's unit works. false: one of them is of no form that has a plan.
+static bool plan_apart(const fuser* f, const region* r, const pb_program* whole, pb_plan* apart) {
   pb_core_facts facts;
   pb_core_facts_of(f->unit->chip, NULL, &facts);
-  for (int k = 0; k < r->count; ++k) {
-    region one = {.groups = {r->groups[k]}, .count = 1};
-    pb_program view;
-    view_region(f, &one, arena, &view);
-    if (!cycles_of(f, &view, arena, &one_group)) return 0;
-    cycles += one_group;
-  }
+  *apart = (pb_plan){.cycles = (r->count - 1) * between_kernels(f->unit->chip)};
+  for (int k = 0; k < r->count; ++k)
+    if (!add_alone(f, r->groups[k], apart)) return false;
   for (int v = 0; v < whole->value_count && f->cached; ++v) { // movers' cycles are in the kernels' already
     const pb_value* value = &whole->values[v];
     if (value->kind != PB_VALUE_LOCAL) continue;
     int64_t bytes = pb_value_bytes(value);
-    cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_core_rate(&facts, bytes);
+    apart->cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_core_rate(&facts, bytes);
   }
-  return cycles;
+  return true;
 }
 
-static bool is_faster(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
+// Whether the queue has commands that do more than move.
+static bool computes(const pb_chip* chip, int queue) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].unit == queue && !chip->insns[i].mover) return true;
+  return false;
+}
+
+static bool gains(const fuser* f, int64_t fused, int64_t apart) {
+  return f->cached ? fused < apart : pb_fusion_gains(fused, apart);
+}
+
+// Whether a unit that computes is at work nearly all the time: then nothing is left to gain, and the plans of fewer
+// kernels, of which there are many, need not be looked at.
+static bool leaves_nothing(const fuser* f, const pb_plan* apart) {
+  for (int q = 0; q < f->unit->chip->unit_count && !f->cached; ++q)
+    if (computes(f->unit->chip, q) && !gains(f, apart->busy[q], apart->cycles)) return true;
+  return false;
+}
+
+// Cycles that one kernel saves; 0: none, or no more than predictions err by.
+static int64_t cycles_saved(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
   pb_stages stages;
   pb_stage_plan plan;
+  pb_plan apart;
+  bool known = plan_apart(f, r, whole, &apart);
+  if (known && leaves_nothing(f, &apart)) return 0;
   if (!pb_stages_of(f->unit->chip, whole, arena, &stages) ||
       !pb_stage_plan_again(f->unit, &stages, false, arena, &plan))
-    return false;
-  int64_t apart = cycles_apart(f, r, whole, arena);
-  return !apart || plan.loops.cycles < apart;
+    return 0;
+  if (!known) return INT64_MAX; // nothing else runs them
+  return gains(f, plan.loops.cycles, apart.cycles) ? apart.cycles - plan.loops.cycles : 0;
 }
 
-static bool pays(fuser* f, const region* r) {
+static int64_t saved(fuser* f, const region* r) {
   pb_arena scratch = {0};
   pb_text text = {0};
   pb_program whole;
   view_region(f, r, &scratch, &whole);
-  for (int v = 0; v < whole.value_count; ++v)
-    whole.values[v].argument = whole.values[v].kind == PB_VALUE_LOCAL ? -1 : v;
   pb_program_print_view(&whole, &scratch, &text);
   int known = pb_table_find(&f->texts, text.data, text.length);
   if (known < 0) {
-    known = is_faster(f, r, &whole, &scratch);
+    known = (int)f->known_count;
+    int64_t cycles = cycles_saved(f, r, &whole, &scratch);
+    PB_PUSH(f->known, f->known_count, f->known_capacity, cycles);
     pb_table_add(&f->texts, pb_strdup(&f->unit->pass, text.data), text.length, known);
   }
   pb_text_free(&text);
   pb_arena_free(&scratch);
-  return known > 0;
+  return f->known[known];
+}
+
+// The region behind the group that saves most: the whole one that it grows to, or fewer of its groups. Returns what it
+// saves; 0: none saves anything.
+static int64_t best_region(fuser* f, int group, region* best) {
+  region r = {.groups = {group}, .count = 1};
+  int64_t most = 0;
+  while (grow(f, &r)) continue;
+  for (*best = r; r.count > 1; --r.count) {
+    int64_t cycles = saved(f, &r);
+    if (cycles <= most) continue;
+    most = cycles;
+    *best = r;
+    if (!f->weights) break; // more stages keep more inside: scores and probabilities, all of them
+  }
+  return most;
+}
+
+// Whether the groups in front of the region's last one save more without it.
+static bool lead_better(fuser* f, const region* r, int64_t than) {
+  region other;
+  for (int k = 1; k < r->count && f->weights; ++k)
+    if (best_region(f, r->groups[k], &other) > than) return true;
+  return false;
+}
+
+static void fuse(fuser* f) {
+  pb_groups* groups = f->groups;
+  for (int n = groups->program->nest_count - 1; n >= 0; --n) {
+    int group = groups->of[n];
+    if (groups->last[group] != n || f->staged[group] || stays_alone(f, group)) continue;
+    region r;
+    int64_t saves = best_region(f, group, &r);
+    if (!saves || lead_better(f, &r, saves)) continue;
+    for (int k = 1; k < r.count; ++k) pb_groups_join(groups, r.groups[k], group);
+    f->staged[group] = true;
+  }
 }
 
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
   fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_runs_code(unit->chip)};
-  for (int n = groups->program->nest_count - 1; n >= 0; --n) {
-    int group = groups->of[n];
-    if (groups->last[group] != n || staged[group] || stays_alone(&f, group)) continue;
-    region r = {.groups = {group}, .count = 1};
-    while (grow(&f, &r)) continue;
-    for (; r.count > 1 && !pays(&f, &r); --r.count) continue; // with fewer groups, perhaps
-    for (int k = 1; k < r.count; ++k) pb_groups_join(groups, r.groups[k], group);
-    staged[group] = r.count > 1;
-  }
+  fuse(&f);
+  f.weights = true;
+  if (!f.cached) fuse(&f);
   pb_table_free(&f.texts);
+  free(f.known);
   return PB_OK;
 }

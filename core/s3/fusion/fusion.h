@@ -29,10 +29,13 @@ void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* 
 // The nests of one group become nests of another, at whose place they run.
 void pb_groups_join(pb_groups* groups, int from, int into);
 
-// Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
-void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged);
+// Whether a fused kernel's cycles are fewer by more than predictions of like plans err.
+static inline bool pb_fusion_gains(int64_t fused, int64_t apart) { return fused < apart - apart / 100; }
 
-// Joins groups that share loops; *staged, by group: it is of several stages now.
+// Joins what makes one padded tensor.
+void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
+
+// Joins groups that become kernels of several stages; *staged, by group: it is of several stages now.
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
 
 #endif

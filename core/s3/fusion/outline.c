@@ -5,9 +5,9 @@
 // A group is a reduction (or a pointwise nest) with, in front, the nests that make its input if nobody else reads
 // that, and behind it the pointwise nests that take its result, element by element, one after the other. Fusion so
 // keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (an epilogue whose store does not walk the
-// lanes is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
-// PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
-// one (fuse_reductions.c).
+// lanes is left alone), recomputes nothing, and always removes the tensor in between: the four criteria of PolyBlocks'
+// slicing-based fusion. Groups that share loops may then become one kernel of several stages (fuse_stages.c), and the
+// fills and the copy of a padded tensor one copy (fuse_pads.c).
 #include "core/base/table.h"
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
@@ -355,7 +355,7 @@ static bool read_once(const outliner* o, int value, int group) {
 
 // Whether access a of the nest is weights that the kernel takes in parts.
 static bool takes_split(outliner* o, int group, int n, int a, signature* s) {
-  if (o->staged[group] || s->split_count == MOST_LOCALS) return false;
+  if (s->split_count == MOST_LOCALS) return false;
   const pb_split* split = pb_split_weights(&o->splits, n, a);
   if (!split || !read_once(o, o->program.value_of[n][a], group)) return false;
   if (s->count + split->form.part_count > MOST_ARGUMENTS) return false;
@@ -620,7 +620,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
-  if (!o.cached) pb_fuse_reductions(unit, &o.groups, o.staged);
+  if (!o.cached) pb_fuse_pads(unit, &o.groups);
   if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);
   if (status == PB_OK) status = emit_groups(&o);

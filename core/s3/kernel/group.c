@@ -1,5 +1,5 @@
-// What a kernel function computes, read off its nests: main nest, what feeds its input, epilogues. A kernel of several
-// reductions is a chain of such stages, each of which makes the x of the next.
+// What a kernel function of one stage, or one stage of several, computes, read off its nests: main nest, what feeds its
+// input, epilogues.
 #include "core/s3/kernel/group.h"
 
 #include "core/s3/kernel/pads.h"
@@ -10,13 +10,12 @@
 
 #include <string.h>
 
-// Of the nests from `first` on.
-static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
+static pb_status read_prologues(pb_group* g, pb_diag* diag) {
   const pb_program* p = g->program;
   int value = p->value_of[g->main_index][g->x];
   if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
   int prologues[PB_MAX_PROLOGUES], count = 0;
-  for (int n = first; n < g->main_index; ++n) {
+  for (int n = 0; n < g->main_index; ++n) {
     if (!pb_program_writes(p, n, value) || !pb_pad_part(&p->nests[n])) continue;
     if (count == PB_MAX_PROLOGUES)
       return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
@@ -31,7 +30,7 @@ static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
 
 // The nest that makes the value of the parts of a stored form; NULL: it is no such value.
 static const pb_nest* expansion_of(const pb_program* p, int value) {
-  if (p->values[value].kind != PB_VALUE_LOCAL) return NULL;
+  if (p->values[value].kind != PB_VALUE_LOCAL) return p->values[value].expands;
   PB_FOR_USES (n, p, value)
     if (pb_program_writes(p, n, value) && pb_nest_expands(&p->nests[n])) return &p->nests[n];
   return NULL;
@@ -65,18 +64,15 @@ static bool stays(const pb_group* g) {
   return g->program->values[pb_program_stored(g->program, pb_around_last(&g->around))].space != NULL;
 }
 
-// What stands around the main nest, from nest `first` to `end`: of a producer, what comes before the next reduction and
-// is not about that one's input or result.
-static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, pb_diag* diag) {
+// What stands around the main nest.
+static pb_status read_around(pb_group* g, pb_arena* arena, pb_diag* diag) {
   const pb_program* p = g->program;
   const char* why = NULL;
-  int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
   g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
-  for (int n = first; n < end && !why; ++n) {
-    bool before = n < g->main_index, prologues = pb_pad_part(&p->nests[n]);
-    bool feeds = before && g->reduces && !pb_program_same_place(p, n, g->main_index); // read_prologues has those
+  for (int n = 0; n < p->nest_count && !why; ++n) {
+    bool feeds =
+        n < g->main_index && g->reduces && !pb_program_same_place(p, n, g->main_index); // read_prologues has it
     if (n == g->main_index || feeds) continue;
-    if (!before && next >= 0 && (pb_program_writes(p, n, next) || prologues)) continue;
     why = pb_around_add(&g->around, n, arena);
   }
   g->around.main = NULL; // whoever called copies *g
@@ -87,37 +83,20 @@ static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, p
   return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why);
 }
 
-static bool makes(const pb_group* g, MlirValue value) {
-  return pb_value_same(g->program->values[pb_program_stored(g->program, pb_around_last(&g->around))].ir, value);
-}
-
-// The reduction of nests from `first` on that begins at `main`, up to nest `end`; `producer`: the one before it.
-static pb_status read_stage(pb_group* g, const pb_group* producer, int first, int main, int end, const pb_chip* chip,
-                            pb_arena* arena, pb_diag* diag) {
-  g->main_index = main;
+static pb_status read_reduction(pb_group* g, const pb_chip* chip, pb_arena* arena, pb_diag* diag) {
   g->reduces = true;
-  g->main = g->program->nests[main];
   PB_TRY(read_contraction(g, chip, diag));
-  PB_TRY(read_prologues(g, first, diag));
-  PB_TRY(read_around(g, first, end, arena, diag));
-  if (!producer) return PB_OK;
-  g->producer = producer;
-  if (g->prologue_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
-  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4005, NULL,
-                        "a second reduction in one kernel that does not take the first one's result");
+  PB_TRY(read_prologues(g, diag));
+  return read_around(g, arena, diag);
 }
 
-static int next_reduction(const pb_program* program, int from) {
-  while (from < program->nest_count && program->nests[from].reduce == PB_SET) ++from;
-  return from;
-}
-
-// The nest that the others of a kernel stand around: the first that reduces, else the first that reads anything.
+// The nest that the others of a kernel stand around: the one that reduces, else the first that reads anything.
 static int main_of(const pb_program* program) {
-  int main = next_reduction(program, 0);
-  for (int n = 0; n < program->nest_count && main == program->nest_count; ++n)
-    if (program->nests[n].access_count > 1) main = n;
-  return main < program->nest_count ? main : program->nest_count - 1;
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].reduce != PB_SET) return n;
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].access_count > 1) return n;
+  return program->nest_count - 1;
 }
 
 // Cores compute anything; what is in no form for their vectors runs as plain loops.
@@ -144,25 +123,10 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
     return PB_OK;
   }
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
-  int main = g->main_index, first = 0;
-  if (program->nests[main].reduce == PB_SET) {
-    int all[PB_MAX_PROLOGUES], count = program->nest_count;
-    for (int n = 0; n < count && n < PB_MAX_PROLOGUES; ++n) all[n] = n;
-    if (count > 1 && count <= PB_MAX_PROLOGUES && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
-    g->main = program->nests[main];
-    return read_around(g, 0, count, arena, diag);
-  }
-  const pb_group* producer = NULL;
-  for (;;) {
-    int end = next_reduction(program, main + 1);
-    pb_group stage = {.program = program, .lanes = g->lanes, .memo = g->memo};
-    PB_TRY(read_stage(&stage, producer, first, main, end, chip, arena, diag));
-    *g = stage;
-    if (end == program->nest_count) return PB_OK;
-    pb_group* kept = PB_NEW(arena, pb_group);
-    *kept = stage;
-    producer = kept;
-    first = main + 1;
-    main = end;
-  }
+  g->main = program->nests[g->main_index];
+  if (g->main.reduce != PB_SET) return read_reduction(g, chip, arena, diag);
+  int all[PB_MAX_PROLOGUES], count = program->nest_count;
+  for (int n = 0; n < count && n < PB_MAX_PROLOGUES; ++n) all[n] = n;
+  if (count > 1 && count <= PB_MAX_PROLOGUES && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
+  return read_around(g, arena, diag);
 }

@@ -1,5 +1,5 @@
-// What a kernel function computes, read off its nests: a main nest, what feeds its input, its epilogues; the stages
-// that make that input.
+// What a kernel function of one stage, or one stage of several, computes, read off its nests: a main nest, what feeds
+// its input, its epilogues.
 #ifndef PB_S3_GROUP_H
 #define PB_S3_GROUP_H
 
@@ -9,7 +9,7 @@
 
 enum { PB_MAX_PROLOGUES = 8 };
 
-// What a kernel computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
+// What a stage computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
 typedef struct pb_group {
   const pb_program* program; // of the kernel function
   pb_nest main;              // with a pad folded into its input as a box
@@ -27,11 +27,9 @@ typedef struct pb_group {
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
   const char* plain;     // why cores run it as plain loops; NULL: they do not
-  const struct pb_group* producer; // another reduction, with its own feeds and epilogues, that makes x; NULL: none
 } pb_group;
 
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.
-// Producers are made in the arena.
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag,
                         pb_group* group) PB_MUST_CHECK;
 

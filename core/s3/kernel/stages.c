@@ -488,4 +488,11 @@ void pb_program_print_view(const pb_program* p, pb_arena* arena, pb_text* text) 
     }
     pb_nest_print(text, &nest, 0, &serial);
   }
+  for (int v = 0; v < p->value_count; ++v) {
+    if (!p->values[v].expands) continue;
+    pb_nest expands = *p->values[v].expands;
+    for (int a = 0; a < expands.access_count; ++a) expands.access[a].ref = pb_printf(arena, "%%e%d_%d", number[v], a);
+    expands.name = "";
+    pb_nest_print(text, &expands, 0, &serial);
+  }
 }

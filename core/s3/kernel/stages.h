@@ -4,10 +4,11 @@
 #ifndef PB_S3_STAGES_H
 #define PB_S3_STAGES_H
 
+#include "core/s3/kernel/around.h"
 #include "core/s3/kernel/key_loop.h"
 #include "core/s3/program.h"
 
-enum { PB_MAX_SHARED = 6, PB_MAX_STAGE_FILLS = 16, PB_MAX_BLOCKS = 8 };
+enum { PB_MAX_SHARED = 6, PB_MAX_BLOCKS = 8 };
 
 // Some rows, and the keys that count for them: what is made of others is zeros, and need not be made.
 typedef struct pb_block {
@@ -29,8 +30,9 @@ typedef struct pb_stages {
   int (*dim)[PB_MAX_SHARED]; // by nest: its dim that is this shared loop
   int (*loop)[PB_NEST_RANK]; // by value and index: which shared loop walks it, -1: none
   int fill_count;            // borders around what is stored, which are no part of the program
-  const pb_nest* fills[PB_MAX_STAGE_FILLS];
+  const pb_nest* fills[PB_MAX_FILLS];
   const pb_blocks* blocks; // NULL: everything is done
+  const int64_t* steps;    // of an iteration along each of the loops, if no others are to be looked at
   bool rows_in_lanes;      // the last index of what lies between is no loop: a row of lanes, of the loop in front of it
 } pb_stages;
 

@@ -142,7 +142,7 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   const char* why;
   PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
   if (group.plain) return PB_OK;
-  PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
+  PB_TRY(pb_plan_read(func, unit->diag, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
   if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, pb_plan_proofs(unit), tiling))

@@ -2,8 +2,7 @@
 // pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs (cost.c) and takes
 // the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then blocks of the result's lanes, then
 // the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
-// whole kernel, for a block or for a chunk of the reduction is part of the choice. Where another reduction makes x,
-// each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
+// whole kernel, for a block or for a chunk of the reduction is part of the choice.
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/plan/plan_search.h"
@@ -16,41 +15,18 @@ enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 3, MOST_GROUPINGS = 4 };
 
-static void plan_stage(pb_planner* p);
-
-// The producer of x is planned for the slice that one tile needs.
-static void plan_producer(pb_planner* p) {
-  pb_arena scratch = {0};
-  pb_group sliced;
-  const pb_plan none = {0};
-  p->plan.producer = &none;
-  pb_tiling_begin(p->chip, p->group, &p->plan, &scratch, &p->tiling);
-  p->tiling.base = p->base;
-  if (p->consumer) memcpy(p->tiling.body, p->consumer->tiling.body, sizeof p->tiling.body);
-  if (pb_tiling_slice(&p->tiling, &sliced)) {
-    pb_planner producer = {
-        .chip = p->chip, .group = &sliced, .consumer = p, .base = p->plan.x_level, .result = p->result};
-    plan_stage(&producer);
-  } else
-    pb__plan_fail(p, p->tiling.failure);
-  pb_arena_free(&scratch);
-}
-
 static void consider(pb_planner* p, pb_plan plan) {
   p->plan = plan;
   if (p->copies) p->plan.result_depth = p->copies;
-  if (p->group->producer)
-    plan_producer(p);
-  else
-    pb__plan_judge(p);
+  pb__plan_judge(p);
 }
 
 // The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
 // long, one that cuts the dim into tiles of nearly one size, each a fifth shorter than the one before. 0: none is left.
-int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even) {
+int64_t pb_plan_next_step(int64_t extent, int64_t last) {
   int64_t divisor = last - 1;
   while (divisor > 0 && extent % divisor) --divisor;
-  if (even || divisor * 2 >= last) return divisor;
+  if (divisor * 2 >= last) return divisor;
   for (int64_t step = last * 4 / 5; step > divisor; --step) {
     int64_t tiles = (extent + step - 1) / step;
     if (step == (extent + tiles - 1) / tiles) return step;
@@ -111,17 +87,15 @@ static pb_plan begin_rows(const pb_planner* p, const shape_of* s, int copies) {
   return plan;
 }
 
-// Slices of x that a producer makes are all of one size.
-static bool whole_slices(const pb_planner* p) { return p->group->producer || p->consumer; }
-
-// Loops of another stage, or of all, are around.
-static bool is_inside(const pb_planner* p) { return p->consumer || p->judge; }
+// It is one stage of several, whose loops are around.
+static bool is_inside(const pb_planner* p) { return p->judge != NULL; }
 
 static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan* rows) {
   pb_plan plan = *rows;
   int shared = pb_plan_shared_bands(rows);
   plan.x_level = levels_of(p, rows) - rows->x_stays;
-  bool x_by_block = false; // x is another for each block: it moves in with it
+  bool is_last = p->judge && p->judge->is_last; // all copies of its weights are behind those of the others
+  bool x_by_block = false;                      // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
     add_band(p, &plan, s->blocks[k], 1);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
@@ -134,8 +108,9 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
   plan.result_level = levels_of(p, &plan);
   int first = s->sum_count ? s->sums[0] : -1;
   int64_t sums = first < 0 ? 1 : p->extent[first];
-  for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk, whole_slices(p))) {
-    if (is_inside(p) && chunk > 1 && chunk < p->extent[first]) continue; // either all of a block's weights, or few
+  for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk)) {
+    if (is_inside(p) && !is_last && chunk > 1 && chunk < p->extent[first])
+      continue; // either all of a block's weights, or few
     pb_plan with = plan;
     add_band(p, &with, first, chunk);
     int chunk_level = levels_of(p, &with);
@@ -155,7 +130,7 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
 static void plan_staying(pb_planner* p, const shape_of* s) {
-  if (s->outer < 0 || p->group->producer || p->group->prologue_count) return;
+  if (s->outer < 0 || p->group->prologue_count) return;
   for (int64_t o = p->extent[s->outer] - 1; o >= 1; --o) {
     if (p->extent[s->outer] % o) continue;
     pb_plan plan = begin_rows(p, s, 2);
@@ -177,7 +152,7 @@ enum { MUCH = 8 };
 // Several images for each of the weights, where all rows of so many fit.
 static void plan_images(pb_planner* p, const shape_of* s, int results) {
   int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
-  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
+  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step)) {
     pb_plan plan = begin(p, 2);
     plan.result_depth = results;
     add_band(p, &plan, s->rows[0], step);
@@ -192,8 +167,8 @@ static void plan_more_images(pb_planner* p, const shape_of* s) {
   pb_planner more = *p;
   more.result = PB_NEW(&scratch, pb_found);
   plan_images(&more, s, 1);
-  int64_t best = p->result->found ? pb_plan_price(&p->result->stages[0]) : INT64_MAX;
-  if (more.result->found && pb_plan_price(&more.result->stages[0]) < best - best / MUCH) *p->result = *more.result;
+  int64_t best = p->result->found ? pb_plan_price(&p->result->plan) : INT64_MAX;
+  if (more.result->found && pb_plan_price(&more.result->plan) < best - best / MUCH) *p->result = *more.result;
   pb_arena_free(&scratch);
 }
 
@@ -204,10 +179,9 @@ static void contraction_rows(pb_planner* p, const shape_of* s) {
     return;
   }
   int64_t outer = extent_of(p, s->outer), inner = extent_of(p, s->inner);
-  bool even = whole_slices(p);
-  for (int64_t i = inner; i >= 1; i = pb_plan_next_step(inner, i, even)) {
+  for (int64_t i = inner; i >= 1; i = pb_plan_next_step(inner, i)) {
     bool found = p->result->found;
-    for (int64_t o = outer; o >= 1; o = pb_plan_next_step(outer, o, even)) {
+    for (int64_t o = outer; o >= 1; o = pb_plan_next_step(outer, o)) {
       pb_plan plan = begin_rows(p, s, 2);
       add_band(p, &plan, s->outer, o);
       add_band(p, &plan, s->inner, i);
@@ -274,8 +248,8 @@ static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int
   add_band(p, &plan, s->blocks[at], some);
   plan.result_level = levels_of(p, &plan);
   if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
-  for (int64_t chunk = pb_plan_next_step(sums, sums, false); chunk > 1 && fit < MOST_CHUNKS;
-       chunk = pb_plan_next_step(sums, chunk, false))
+  for (int64_t chunk = pb_plan_next_step(sums, sums); chunk > 1 && fit < MOST_CHUNKS;
+       chunk = pb_plan_next_step(sums, chunk))
     fit += consider_chunk(p, s, &plan, at, some, chunk);
 }
 
@@ -298,7 +272,7 @@ static void plan_blocks_at_once(pb_planner* p, const shape_of* s, const pb_plan*
 // Tiles of more rows than the plan's, each with its sums in parts.
 static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* than) {
   int64_t extent = extent_of(p, s->outer), rows = rows_in_tile(p, s, than);
-  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, false)) {
+  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step)) {
     pb_plan plan = begin_rows(p, s, 2);
     add_band(p, &plan, s->outer, step);
     if (rows_in_tile(p, s, &plan) <= rows) break;
@@ -311,17 +285,17 @@ static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* t
 // the sum read them less often, and x as often as there are groups of blocks whose sums lie side by side: they are
 // taken if less is read.
 static void plan_parts_of_sums(pb_planner* p, const shape_of* s) {
-  pb_plan* best = &p->result->stages[0];
+  pb_plan* best = &p->result->plan;
   bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
   if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
-  if (is_inside(p) || p->group->producer || !s->block_count || !s->sum_count) return;
+  if (is_inside(p) || !s->block_count || !s->sum_count) return;
   for (int k = 0; k < s->block_count; ++k)
     if (p->group->roles.role[s->blocks[k]] == PB_ROLE_B) return;
   pb_arena scratch = {0};
   pb_planner parts = *p;
   parts.result = PB_NEW(&scratch, pb_found);
   plan_larger_tiles(&parts, s, best);
-  const pb_plan* found = &parts.result->stages[0];
+  const pb_plan* found = &parts.result->plan;
   if (parts.result->found && found->port < best->port && pb_plan_price(found) < pb_plan_price(best)) *best = *found;
   pb_arena_free(&scratch);
 }
@@ -357,7 +331,7 @@ static void consider_tile(pb_planner* p, pb_plan plan) {
 // a tile's results lie in one buffer.
 static void plan_rows(pb_planner* p, const int* around, int count, int dim, int64_t unit) {
   int64_t units = extent_of(p, dim) / unit;
-  for (int64_t step = units; step >= 1; step = pb_plan_next_step(units, step, whole_slices(p))) {
+  for (int64_t step = units; step >= 1; step = pb_plan_next_step(units, step)) {
     pb_plan plan = begin(p, 2);
     for (int k = 0; k < count; ++k) add_band(p, &plan, around[k], 1);
     if (dim >= 0) pb__plan_add_band(&plan, dim, step * unit, units * unit);
@@ -366,7 +340,7 @@ static void plan_rows(pb_planner* p, const int* around, int count, int dim, int6
 }
 
 // Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all
-// blocks at a time, for a producer that makes all blocks from the same input.
+// blocks at a time, where all blocks read the same.
 static void plan_blocks(pb_planner* p) {
   const pb_nest* main = &p->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
@@ -379,9 +353,7 @@ static void plan_blocks(pb_planner* p) {
   for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
     repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
                !pb_access_uses(&main->access[a], dims[at - 1]);
-  if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled, 1);
-  // several images for each of a producer's weights
-  if (p->group->producer && count > 2 && y->index[0].coef[dims[0]]) plan_rows(p, NULL, 0, dims[0], 1);
+  if (repeats && at > 0) plan_rows(p, dims, at - 1, tiled, 1);
   if (!p->result->found && at + 1 < count)
     plan_rows(p, dims, at + 1, dims[at + 1], 1); // a row is too long: parts of one
 }
@@ -427,7 +399,6 @@ static int64_t share_dim(pb_planner* p, int dim, int64_t parts) {
   int64_t extent = p->group->main.extent[dim], step = (extent + parts - 1) / parts;
   bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
   if (flat) step = (step + p->group->lanes - 1) / p->group->lanes * p->group->lanes;
-  while (p->group->producer && step < extent && extent % step) ++step;
   if (step >= extent) return 0;
   pb__plan_add_band(&p->start, dim, step, extent);
   return (extent + step - 1) / step;
@@ -442,7 +413,7 @@ static void plan_share(const pb_planner* one, const int* dims, const int64_t* pa
   if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
   if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
   if (p.start.row_parts && p.start.column_parts) plan_stage(&p);
-  if (p.result->found && pb_plan_price(&p.result->stages[0]) < pb_plan_price(&best->stages[0])) *best = *p.result;
+  if (p.result->found && pb_plan_price(&p.result->plan) < pb_plan_price(&best->plan)) *best = *p.result;
   pb_arena_free(&scratch);
 }
 
@@ -473,12 +444,6 @@ static void plan_cores(const pb_planner* one, pb_found* best) {
         plan_share(one, (int[]){rows[r], columns[c]}, (int64_t[]){parts, cores / parts}, best);
 }
 
-static int stage_count(const pb_group* group) {
-  int count = 1;
-  while ((group = group->producer)) ++count;
-  return count;
-}
-
 // Whether x goes on to the instruction's own memory by a second step.
 static bool has_image(const pb_chip* chip, const pb_group* group) {
   int held = group->contraction->operands[group->insn_roles.x].memory;
@@ -492,35 +457,51 @@ static int* copies_of(pb_plan* plan, int what) {
   return copies[what];
 }
 
-// One more copy in a stage of the kernel, if that is worth its room. The stages' plans hang together already.
-static bool one_more(const pb_chip* chip, const pb_group* group, pb_plan* stages, int stage, int what) {
+// One more copy of something that a plan holds, if that is worth its room.
+static bool one_more(const pb_chip* chip, pb_plan* held, int what, const pb_judge* whole, pb_plan* plan) {
   int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES; // a fence lets some in together
-  int *copies = copies_of(&stages[stage], what), had = *copies;
-  pb_plan before = stages[0];
-  pb_arena scratch = {0};
+  int *copies = copies_of(held, what), had = *copies;
+  pb_plan more = *plan;
   const char* why;
   if (what == IMAGE && !*copies) *copies = 2;
-  bool better = *copies > 1 && ++*copies <= most && pb_plan_cost(chip, group, &stages[0], &scratch, &why) &&
-                stages[0].cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < before.cycles;
-  if (!better) {
+  bool better = *copies > 1 && ++*copies <= most && whole->cost(whole->user, &more, &why) &&
+                more.cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < plan->cycles;
+  if (better)
+    *plan = more;
+  else
     *copies = had;
-    stages[0] = before;
-  }
-  pb_arena_free(&scratch);
   return better;
 }
 
-// More copies of the weights, then of x, and of x on its second step, then of results, as long as each one is worth its
-// room: where a tile of products is short, two do not hide what a load takes to arrive, nor what takes the results.
-// Weights of one stage behind another wait for that stage more than the model of cost knows.
-static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* stages, int count) {
+// Of the weights, then of x, and of x on its second step, then of results: where a tile of products is short, two
+// copies do not hide what a load takes to arrive, nor what takes the results. Weights of one stage behind another wait
+// for that stage more than the model of cost knows.
+void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
+                    pb_plan* plan) {
   int first = count > 1 ? INPUT : WEIGHTS;
   for (bool better = true; better;) {
     better = false;
-    for (int k = 0; k < count && !better; ++k)
+    for (int k = count - 1; k >= 0 && !better; --k)
       for (int what = first; what < COPIED && !better; ++what)
-        if (what != IMAGE || (!k && has_image(chip, group))) better = one_more(chip, group, stages, k, what);
+        if (what != IMAGE || (stages[k].contraction && has_image(chip, &stages[k])))
+          better = one_more(chip, &plans[k], what, whole, plan);
   }
+}
+
+typedef struct alone {
+  const pb_chip* chip;
+  const pb_group* group;
+  const pb_plan* plan;
+} alone;
+
+// Of a kernel of one stage.
+static bool cost_alone(void* user, pb_plan* plan, const char** why) {
+  const alone* a = user;
+  pb_arena scratch = {0};
+  *plan = *a->plan;
+  bool legal = pb_plan_cost(a->chip, a->group, plan, &scratch, why);
+  pb_arena_free(&scratch);
+  return legal;
 }
 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
@@ -530,7 +511,7 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
   pb_planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
   plan_stage(&p);
   bool found = r->found;
-  *plan = r->stages[0];
+  *plan = r->plan;
   memcpy(why, r->why, sizeof r->why);
   pb_arena_free(&scratch);
   return found;
@@ -539,10 +520,7 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
   pb_found* r = PB_NEW(arena, pb_found);
   pb_planner p = {.chip = chip, .group = group, .result = r};
-  int stages = stage_count(group);
-  if (stages > PB_MAX_STAGES)
-    pb__plan_fail(&p, "too many reductions in one kernel");
-  else if (group->registers)
+  if (group->registers)
     pb__plan_registers(&p);
   else
     plan_stage(&p);
@@ -553,8 +531,8 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
                           chip->name, *r->why ? r->why : "no tiling fits");
   }
   if (chip->cores > 1 && !group->registers) plan_cores(&p, r);
-  for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
-  if (group->contraction && !group->registers) deepen(chip, group, r->stages, stages);
-  *plan = r->stages[0];
+  *plan = r->plan;
+  const pb_judge whole = {.cost = cost_alone, .user = &(alone){chip, group, plan}};
+  if (group->contraction && !group->registers) pb_plan_deepen(chip, group, plan, 1, &whole, plan);
   return PB_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "core/s3/tree/cost.h"
 
-// The cheapest plan that fits; producers' plans are made in the arena. PB_ERR_UNSUPPORTED with the nest's name and the
+// The cheapest plan that fits. PB_ERR_UNSUPPORTED with the nest's name and the
 // reason when there is none.
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
                        pb_plan* plan) PB_MUST_CHECK;
@@ -24,24 +24,26 @@ static inline int64_t pb_plan_price(const pb_plan* plan) { return plan->cycles +
 typedef struct pb_judge {
   bool (*cost)(void* user, pb_plan* plan, const char** why);
   void* user;
+  bool is_last; // no stage follows
 } pb_judge;
 // The best plan of a stage inside `base` loops of its kernel, by that judge, with so many copies of its results. false:
 // there is none, `why` says why.
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
                    pb_plan* plan, char why[PB_PLAN_WHY]);
+// More copies of what the stages of a kernel hold, as long as each one is worth its room; `whole` judges them all.
+// plan: what it says of the plans as they are, then as they have become.
+void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
+                    pb_plan* plan);
 // The next step below `last` that is worth trying along a dim, 0: none is left.
-int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even);
+int64_t pb_plan_next_step(int64_t extent, int64_t last);
 
 // `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
 // ignored when it is read back: cycles, bound, the extents of the main nest's dims, what a tile has of each, and the
 // instruction that multiplies.
-// A producer's plan stands in its consumer's, as `producer`.
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group);
-// Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT. Producers'
-// plans are made in the arena.
-pb_status pb_plan_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
+// Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT.
+pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
 // The same from the attribute itself; `place` and `code` for the diagnostic.
-pb_status pb_plan_from(MlirAttribute attribute, pb_place place, int code, pb_arena* arena, pb_diag* diag,
-                       pb_plan* plan) PB_MUST_CHECK;
+pb_status pb_plan_from(MlirAttribute attribute, pb_place place, int code, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
 
 #endif

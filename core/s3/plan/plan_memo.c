@@ -53,6 +53,7 @@ static void print_key(const pb_program* p, char kind, bool classes, pb_text* tex
   for (int v = 0; v < p->value_count; ++v) {
     pb_value_kind kind_of = p->values[v].kind;
     bare.values[v].kind = kind_of == PB_VALUE_OUTPUT ? PB_VALUE_INPUT : kind_of;
+    bare.values[v].expands = p->values[v].expands;
   }
   pb_text_add(text, "%c", kind);
   pb_program_print_view(&bare, &scratch, text);
@@ -82,23 +83,25 @@ static entry* add(pb_unit* unit, keys* k, bool found) {
   return &memo->entries[at];
 }
 
-static void copy_plan(pb_arena* arena, const pb_plan* from, pb_plan* to) {
-  *to = *from;
-  if (!from->producer) return;
-  pb_plan* producer = PB_NEW(arena, pb_plan);
-  copy_plan(arena, from->producer, producer);
-  to->producer = producer;
-}
-
 static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_plan* to) {
   size_t count = (size_t)from->count;
   *to = *from;
   to->stages = PB_NEW_ARRAY(arena, pb_plan, count + 1);
-  for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->stages[k], &to->stages[k]);
+  memcpy(to->stages, from->stages, count * sizeof *to->stages);
 }
 
-// What is done of a kernel of several stages.
+// What is done of a kernel of several stages, and what of its tensors is filled.
 static void print_blocks(const pb_stages* stages, pb_text* text) {
+  pb_arena scratch = {0};
+  int serial = 0;
+  for (int f = 0; stages && f < stages->fill_count; ++f) {
+    pb_nest* fill = pb_nest_kept(&scratch, stages->fills[f]);
+    fill->name = "";
+    pb_nest_print(text, fill, 0, &serial);
+  }
+  pb_arena_free(&scratch);
+  for (int k = 0; stages && stages->steps && k < stages->shared; ++k)
+    pb_text_add(text, "%lld ", (long long)stages->steps[k]);
   for (int b = 0; stages && stages->blocks && b < stages->blocks->count; ++b) {
     const pb_block* block = &stages->blocks->items[b];
     pb_text_add(text, "%d %lld %lld %lld %lld\n", stages->blocks->row, (long long)block->row, (long long)block->rows,
@@ -128,12 +131,12 @@ static const entry* find_alike(pb_unit* unit, const pb_program* program, const p
 
 // The plan of a program that differs in numbers alone, if these make no difference to what it takes: then the search
 // would find it again.
-static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, keys* k, pb_plan* plan) {
+static bool take_alike(pb_unit* unit, const pb_group* group, keys* k, pb_plan* plan) {
   const entry* like = find_alike(unit, group->program, NULL, k);
   const char* why;
   pb_arena scratch = {0};
   if (!like) return false;
-  copy_plan(arena, &like->plan, plan);
+  *plan = like->plan;
   bool same = pb_plan_cost(unit->chip, group, plan, &scratch, &why) && plan->cycles == like->plan.cycles;
   pb_arena_free(&scratch);
   return same;
@@ -156,16 +159,15 @@ pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_are
   keys k = {0};
   const entry* known = find(unit, group->program, NULL, &k);
   if (!known) {
-    pb_status status =
-        take_alike(unit, group, arena, &k, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
+    pb_status status = take_alike(unit, group, &k, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
     entry* made = add(unit, &k, status == PB_OK);
-    if (made->found) copy_plan(&unit->arena, plan, &made->plan);
+    if (made->found) made->plan = *plan;
     return status;
   }
   if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
   pb_arena scratch = {0};
   const char* why;
-  copy_plan(&unit->arena, &known->plan, plan);
+  *plan = known->plan;
   bool legal = known->found && pb_plan_cost(unit->chip, group, plan, &scratch, &why);
   pb_arena_free(&scratch);
   return legal ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);

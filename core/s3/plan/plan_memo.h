@@ -10,7 +10,7 @@
 #include "core/s3/s3.h"
 
 // As pb_plan_make and pb_stage_plan_make. That there was none is remembered too; with `exact` it is not believed of
-// other numbers, for a refusal is about these. The memo, and a plan's producers, lie in unit->arena.
+// other numbers, for a refusal is about these. The memo lies in unit->arena.
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) PB_MUST_CHECK;
 // The same of a program as one kernel of one stage. false: the chip cannot run it so.

@@ -9,7 +9,7 @@
 
 // What a person asked for, if it can be carried out.
 static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
-  PB_TRY(pb_plan_from(given->plan, given->place, 2406, &unit->pass, unit->diag, plan));
+  PB_TRY(pb_plan_from(given->plan, given->place, 2406, unit->diag, plan));
   const char* why;
   if (pb_plan_cost(unit->chip, group, plan, &unit->pass, &why)) return PB_OK;
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);

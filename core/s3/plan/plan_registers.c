@@ -93,7 +93,7 @@ void pb__plan_registers(pb_planner* p) {
     int64_t registers = pb__register_count(p->chip, k);
     int64_t most = k->lanes == 1 ? 16 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
     search_tiles(p, &tiles, k->main.nest->dim_count - 1, 1, most);
-    if (p->result->found) pb__register_tiles_of(k, &p->result->stages[0], &tiles);
+    if (p->result->found) pb__register_tiles_of(k, &p->result->plan, &tiles);
     unroll(k, &tiles);
   }
   search_parts(p, &tiles);

@@ -34,7 +34,7 @@ bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_
 // What a plan must gain over the best, where threads share its tiles: partial sums go through memory and threads find
 // their parts, which the model of cost knows roughly.
 static int64_t margin(const pb_planner* p, const pb_plan* plan) {
-  const pb_plan* best = &p->result->stages[0];
+  const pb_plan* best = &p->result->plan;
   pb_register_tiles more, less;
   if (!p->part_count || p->takes_last) return 0;
   pb__register_tiles_of(p->group->registers, plan, &more);
@@ -43,7 +43,7 @@ static int64_t margin(const pb_planner* p, const pb_plan* plan) {
 }
 
 static bool is_better(const pb_planner* p, const pb_plan* plan) {
-  int64_t price = pb_plan_price(plan), best = pb_plan_price(&p->result->stages[0]);
+  int64_t price = pb_plan_price(plan), best = pb_plan_price(&p->result->plan);
   if (!p->result->found || (p->takes_last && price == best)) return true;
   return price < best && price < best - margin(p, plan);
 }
@@ -54,19 +54,18 @@ static void judge_stage(pb_planner* p) {
     pb__plan_fail(p, why);
     return;
   }
-  if (is_better(p, &p->plan)) p->result->stages[0] = p->plan;
+  if (is_better(p, &p->plan)) p->result->plan = p->plan;
   p->result->found = true;
 }
 
-// Adds up the tree of the kernel's plan, that of the `last` stage, whose tiles are shared as it says.
-static void add_up(pb_planner* p, pb_planner* last, int count, pb_tiling* tiling) {
+// Adds up the tree of the plan, whose tiles are shared as it says.
+static void add_up(pb_planner* p, pb_tiling* tiling) {
   pb_found* r = p->result;
-  if (!pb_tree_cost(tiling, &last->plan)) {
+  if (!pb_tree_cost(tiling, &p->plan)) {
     pb__plan_fail(p, tiling->failure);
     return;
   }
-  if (is_better(p, &last->plan))
-    for (pb_planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
+  if (is_better(p, &p->plan)) r->plan = p->plan;
   r->found = true;
   ++r->legal;
 }
@@ -80,9 +79,8 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
       p->plan.column_parts = p->parts[c];
       if (!pb__register_parts_legal(p->group->registers, &p->plan, &why)) break;
       bool added_up = r + c > 0;
-      if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->stages[0]))
-        continue;
-      add_up(p, p, 1, tiling);
+      if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
+      add_up(p, tiling);
     }
 }
 
@@ -93,16 +91,13 @@ void pb__plan_judge(pb_planner* p) {
   }
   pb_arena scratch = {0};
   const char* why = NULL;
-  pb_planner* last = p;
-  int count = 1;
-  for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
-  pb_tiling* tiling = build(last->chip, last->group, &last->plan, &scratch, &why);
-  if (tiling) tiling->apart = last->group->registers && !p->part_count; // the tile alone is looked for
+  pb_tiling* tiling = build(p->chip, p->group, &p->plan, &scratch, &why);
+  if (tiling) tiling->apart = p->group->registers && !p->part_count; // the tile alone is looked for
   if (!tiling)
     pb__plan_fail(p, why);
   else if (p->part_count)
     add_up_shares(p, tiling);
   else
-    add_up(p, last, count, tiling);
+    add_up(p, tiling);
   pb_arena_free(&scratch);
 }

@@ -6,24 +6,22 @@
 
 #include "core/s3/plan/plan.h"
 
-// The best plan found so far. Producers' plans are kept by stage, the last stage's first.
+// The best plan found so far.
 typedef struct pb_found {
-  pb_plan stages[PB_MAX_STAGES];
+  pb_plan plan;
   bool found;
   int legal;             // plans that fit
   char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
 } pb_found;
 
-// What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
+// What plans a kernel of one stage, or one stage of several.
 typedef struct pb_planner {
   const pb_chip* chip;
   const pb_group* group;
-  struct pb_planner* consumer;
-  int base;     // loops of the consumers around
+  int base;     // loops around, which the stages share
   pb_plan plan; // that is considered
-  pb_tiling tiling;
   pb_found* result;
-  const pb_judge* judge;        // of a stage among others, whose loops are around; NULL: the kernel's cycles
+  const pb_judge* judge;        // of a stage among others; NULL: the kernel's cycles
   int copies;                   // of results at most, 0: 2
   pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
   int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
@@ -35,7 +33,7 @@ typedef struct pb_planner {
   bool takes_last; // of plans that are equally good
 } pb_planner;
 
-// Judges p->plan, all stages' plans being decided, and keeps it if it is the best.
+// Judges p->plan, and keeps it if it is the best.
 void pb__plan_judge(pb_planner* p);
 void pb__plan_fail(pb_planner* p, const char* why); // NULL: nobody knows
 // Another band inside those of the plan, if it cuts what is left of its dim, `whole`.

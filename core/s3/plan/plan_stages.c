@@ -7,41 +7,30 @@
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/pads.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_stages_search.h"
+#include "core/s3/stored_form.h"
 #include "core/s3/tree/cost.h"
-#include "core/s3/tree/tiling_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
 enum {
-  // Steps that leave a rest stand beside another one, so threads share the loops around alone: these must be enough.
-  SHARES = 8,
-  UNEVEN_STEP = 8,
-  MOST_UNEVEN = 128,
-  MOST_BYTES = 3 << 18,  // of a thread's buffers: they lie on its stack
-  MOST_STAGED = 1 << 20, // so do those that stand for a core's own memory
-  HOPELESS = 2           // times the best: on queues steps shorter than one so slow are not looked at
+  MOST_BYTES = 3 << 18, // of a thread's buffers: they lie on its stack
+  MOST_STAGED = 1 << 20 // so do those that stand for a core's own memory
 };
 
-// What has two copies, so that queues work on one while others take the other: everything, all but what lies between
-// stages, the results of products alone, nothing.
-typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
-
-// An iteration's stages one after the other, and what several read held; if nothing is, or that does not fit, each with
-// loads of its own; sums made ahead.
-enum { HELD, PLAIN, AHEAD, WAYS };
-
-// Whether the chip's instructions take tiles of its memories; else its cores run whatever code a stage needs.
-static bool is_explicit(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
-
-// The program without borders around what it stores, which are no stage. Returns how many fills they are.
-static int take_fills(const pb_program* program, pb_arena* arena, pb_program* rest, const pb_nest** fills) {
+// The program without borders around what it stores, which are no stage; `resident`: those of what lies on the chip
+// alone, as others pass through buffers on their way out. Returns how many fills they are.
+static int take_fills(const pb_program* program, bool resident, pb_arena* arena, pb_program* rest,
+                      const pb_nest** fills) {
   int *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1), count = 0, taken = 0;
   for (int n = 0; n < program->nest_count; ++n) {
     const pb_nest* nest = &program->nests[n];
-    bool fill = nest->access_count == 1 && nest->reduce == PB_SET && taken < PB_MAX_STAGE_FILLS;
+    bool fill = nest->access_count == 1 && nest->reduce == PB_SET && taken < PB_MAX_FILLS &&
+                (!resident || program->values[pb_program_stored(program, n)].space);
     for (int k = n + 1; k < program->nest_count; ++k) // what sums start from
       fill &= program->nests[k].reduce == PB_SET || !pb_program_same_place(program, n, k);
     if (fill && (count || n + 1 < program->nest_count))
@@ -56,8 +45,8 @@ static int take_fills(const pb_program* program, pb_arena* arena, pb_program* re
 // Of any kernel, if only of one stage: tensors are moved to the core's own memory, by parts that fit.
 static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* stages) {
   pb_program* rest = PB_NEW(arena, pb_program);
-  const pb_nest* fills[PB_MAX_STAGE_FILLS];
-  int count = take_fills(program, arena, rest, fills);
+  const pb_nest* fills[PB_MAX_FILLS];
+  int count = take_fills(program, false, arena, rest, fills);
   pb_stages_cut_rows(rest, 0);
   if (!pb_stages_read(rest, arena, stages) || stages->blocks) return false;
   stages->fill_count = count;
@@ -78,35 +67,66 @@ static bool takes_rows_in_lanes(const pb_program* p) {
   return false;
 }
 
-// Of cores: rows that some stages walk by blocks and lanes, and a product one by one, are two loops for all of them
-// where more loops are shared then. Lanes stay inside.
-static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+// The stages of the program with rows that some of its nests walk by blocks, and others one by one, as two loops for
+// all of them: windows of a pooling that lie side by side, rows in lanes. lanes: of a block, 0: of any length.
+static bool share_blocks(const pb_program* program, int64_t lanes, pb_arena* arena, pb_stages* stages) {
   int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   pb_program* cut = PB_NEW(arena, pb_program);
-  pb_stages blocks;
-  if (!takes_rows_in_lanes(program)) return false;
   for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
   pb_program_view(program, nests, program->nest_count, arena, cut);
-  pb_stages_cut_rows(cut, pb_vector_facts_of(chip).lanes);
-  if (!pb_stages_read(cut, arena, &blocks)) return false;
-  pb_stages_keep_rows(&blocks);
-  if (blocks.shared <= stages->shared) return false;
+  pb_stages_cut_rows(cut, lanes);
+  if (!pb_stages_read(cut, arena, stages)) return false;
+  pb_stages_keep_rows(stages);
+  return true;
+}
+
+// Of cores: lanes stay inside.
+static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  pb_stages blocks;
+  if (!takes_rows_in_lanes(program) || !share_blocks(program, pb_vector_facts_of(chip).lanes, arena, &blocks) ||
+      blocks.shared <= stages->shared)
+    return false;
   *stages = blocks;
   return stages->rows_in_lanes = true;
 }
 
+// Where memory is explicit, padded tensors are read through boxes, and weights of a stored form as their elements: what
+// fills the ones and makes the others is no stage.
+static const pb_program* without_moves(const pb_program* program, pb_arena* arena) {
+  pb_program* folded = PB_NEW(arena, pb_program);
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
+  pb_program_view(program, nests, program->nest_count, arena, folded);
+  pb_program_fold_pads(folded, arena);
+  pb_program_fold_expansions(folded, arena);
+  return folded;
+}
+
+// Where the chip's instructions take tiles of its memories. Nothing needs to be shared: then all of the values between
+// lie there at once.
+static bool explicit_of(const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  pb_stages blocks;
+  pb_program* rest = PB_NEW(arena, pb_program);
+  const pb_nest* fills[PB_MAX_FILLS];
+  int count = take_fills(without_moves(program, arena), true, arena, rest, fills);
+  program = rest;
+  if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
+  if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
+  pb_stages_keep_rows(stages);
+  if (share_blocks(program, 0, arena, &blocks) && blocks.shared > stages->shared) *stages = blocks;
+  pb_stages_order_by_reuse(stages);
+  stages->fill_count = count;
+  memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
+  return true;
+}
+
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
+  if (pb__is_explicit(chip)) return explicit_of(program, arena, stages);
   if (program->nest_count < 2) return false;
   bool read = pb_stages_read(program, arena, stages); // blocks may be those of rows in lanes
-  if (!is_explicit(chip) && !stages->blocks) read |= share_blocks_of_lanes(chip, program, arena, stages);
-  if (!read) return false;
-  if (is_explicit(chip)) {
-    if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
-    pb_stages_keep_rows(stages);
-    pb_stages_order_by_reuse(stages);
-  }
-  return stages->shared > 0;
+  if (!stages->blocks) read |= share_blocks_of_lanes(chip, program, arena, stages);
+  return read && stages->shared > 0;
 }
 
 // Of a core's caches three quarters, which is less than tensors of what stages add up would take in memory; of kernels
@@ -140,31 +160,32 @@ static int64_t imbalance(int64_t iterations) {
 }
 
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
-static bool add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
-  if (is_explicit(s->chip)) return pb_tree_cost(t, loops);
+bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
+  if (pb__is_explicit(s->chip)) return pb_tree_cost(t, loops);
   loops->cycles = s->cycles + s->cycles * imbalance(s->parts) / 1024;
   loops->bound = "compute";
   return fits(t, s->stages->program);
 }
 
 // What full iterations leave over is planned as it comes, and so are copies; nobody prints that.
-static bool plan_alone(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why) {
+bool pb__stage_plan_alone(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan,
+                          const char** why) {
   pb_diag quiet = {.sink = pb_diag_drop};
   *why = "a stage of what full iterations leave over has no plan";
   return pb_plan_make(chip, group, arena, &quiet, plan) == PB_OK;
 }
 
-static void begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                  pb_stage_tiles* s) {
+void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+                          pb_stage_tiles* s) {
   pb_stage_tiles_begin(chip, stages, &plan->loops, arena, s);
   s->tiles = plan->stages;
   s->skewed = plan->skewed;
   s->holds = plan->holds;
-  if (!is_explicit(chip)) s->rest = plan_alone;
+  if (!pb__is_explicit(chip)) s->rest = pb__stage_plan_alone;
 }
 
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
-static const pb_iteration_groups* full_iteration(pb_stage_tiles* s, const char** why) {
+const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why) {
   pb_arena scratch = {0};
   s->built = 0;
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
@@ -177,18 +198,18 @@ static const pb_iteration_groups* full_iteration(pb_stage_tiles* s, const char**
 bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
                         const char** why) {
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
-  begin(chip, stages, plan, arena, s);
+  pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
-  if (!is_explicit(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
-  const pb_iteration_groups* iteration = full_iteration(s, why);
+  if (!pb__is_explicit(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
+  const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
   if (iteration->read.count != plan->count) return false;
-  for (int k = 0; k < plan->count && !is_explicit(chip); ++k)
+  for (int k = 0; k < plan->count && !pb__is_explicit(chip); ++k)
     if (!pb_plan_cost(chip, &iteration->alone[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
-  if (pb_stage_tiles_build(s, arena, NULL, t) && add_up(s, t, &plan->loops)) return true;
+  if (pb_stage_tiles_build(s, arena, NULL, t) && pb__stage_plan_add_up(s, t, &plan->loops)) return true;
   *why = t->failure;
   return false;
 }
@@ -196,159 +217,9 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
                          struct pb_proofs* proofs, pb_tiling* tiling) {
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
-  begin(chip, stages, plan, arena, s);
+  pb__stage_plan_begin(chip, stages, plan, arena, s);
   s->built = plan->count;
   return pb_stage_tiles_build(s, arena, proofs, tiling);
-}
-
-// ---- the search ----
-
-// One choice of the loops and of what has copies.
-typedef struct trial {
-  room room;
-  pb_stage_tiles tiles;
-  pb_stage_plan plan;
-  pb_arena* arena;
-  const char* bound;
-} trial;
-
-// What the stages so far take with this plan for the last of them.
-static bool cost_with(void* user, pb_plan* plan, const char** why) {
-  trial* s = user;
-  pb_arena scratch = {0};
-  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
-  pb_plan whole = s->plan.loops;
-  s->plan.stages[s->tiles.built - 1] = *plan;
-  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && add_up(&s->tiles, t, &whole);
-  plan->cycles = whole.cycles;
-  plan->port = whole.port;
-  s->bound = whole.bound;
-  if (!legal) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
-  pb_arena_free(&scratch);
-  return legal;
-}
-
-// Plans the last of the stages so far.
-static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
-  const pb_judge judge = {cost_with, s};
-  const char* unused;
-  char why[PB_PLAN_WHY];
-  if (!is_explicit(s->tiles.chip)) return plan_alone(s->tiles.chip, group, s->arena, best, &unused);
-  int copies = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction) ? 1 : 2;
-  return pb_plan_stage(s->tiles.chip, group, s->plan.loops.band_count, copies, &judge, best, why);
-}
-
-// Plans all stages of an iteration of the loops. false: some stage has no plan.
-static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
-  const char* unused;
-  s->plan.count = iteration->read.count;
-  for (int k = 0; k < s->plan.count; ++k) {
-    pb_plan best;
-    s->tiles.built = k + 1;
-    if (!plan_stage(s, &iteration->alone[k], &best)) return false;
-    s->plan.stages[k] = best;
-  }
-  pb_plan last = s->plan.stages[s->plan.count - 1];
-  bool legal = cost_with(s, &last, &unused);
-  s->plan.loops.cycles = last.cycles;
-  s->plan.loops.port = last.port;
-  s->plan.loops.bound = s->bound;
-  for (int k = 0; k < s->plan.count && is_explicit(s->tiles.chip); ++k) s->plan.stages[k].bound = s->bound;
-  return legal;
-}
-
-typedef struct search {
-  const pb_chip* chip;
-  const pb_stages* stages;
-  pb_stage_plan* best;
-  bool found;
-} search;
-
-static void keep(search* f, const pb_stage_plan* plan) {
-  pb_plan* stages = f->best->stages;
-  if (f->found && pb_plan_price(&plan->loops) >= pb_plan_price(&f->best->loops)) return;
-  f->found = true;
-  *f->best = *plan;
-  f->best->stages = stages;
-  memcpy(stages, plan->stages, sizeof *stages * (size_t)plan->count);
-}
-
-// Iterations of `step` along shared loop `at`, of one along those around it and of all along those inside it. Returns
-// whether more room would change nothing: the stages fit, or cannot be tiled so. *cycles: the least so far.
-static bool consider(search* f, int at, int64_t step, int way, room room, int64_t* cycles) {
-  pb_arena scratch = {0};
-  const pb_stages* stages = f->stages;
-  const char* unused;
-  trial* s = PB_NEW(&scratch, trial);
-  s->arena = &scratch;
-  s->room = room;
-  s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
-  s->plan.loops = (pb_plan){.result_depth = room == ROOMY ? 2 : 1, .x_depth = 1, .w_depth = 1, .bound = ""};
-  s->plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)stages->program->nest_count + 1);
-  for (int k = 0; k <= at && k < stages->shared; ++k) {
-    int64_t by = k < at ? 1 : step;
-    if (by < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, by};
-  }
-  begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
-  const pb_iteration_groups* iteration = full_iteration(&s->tiles, &unused);
-  bool possible = iteration != NULL, planned = possible && plan_all(s, iteration);
-  if (planned && s->plan.loops.cycles < *cycles) *cycles = s->plan.loops.cycles;
-  if (planned) keep(f, &s->plan);
-  pb_arena_free(&scratch);
-  return planned || !possible;
-}
-
-// All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
-static int64_t consider_step(search* f, int at, int64_t step) {
-  int64_t cycles = INT64_MAX;
-  if (!is_explicit(f->chip)) {
-    consider(f, at, step, PLAIN, TIGHT, &cycles);
-    return cycles;
-  }
-  for (int way = 0; way < WAYS; ++way) {
-    if (way == PLAIN && cycles < INT64_MAX) continue;
-    for (room room = ROOMY; room <= TIGHT; ++room)
-      if (consider(f, at, step, way, room, &cycles)) break;
-  }
-  return cycles;
-}
-
-// Whether few rows of blocks are left over by steps of so many rows.
-static bool fits_blocks(const pb_stages* s, int64_t step) {
-  const pb_blocks* blocks = s->blocks;
-  for (int b = 0; b < blocks->count; ++b)
-    if (blocks->items[b].rows < step || (blocks->items[b].rows % step && b + 1 < blocks->count)) return false;
-  return step % UNEVEN_STEP == 0 || step == 1 || s->rows_in_lanes;
-}
-
-// The next step below `step` that is worth trying along a shared loop; 0: none is left.
-static int64_t next_step(const search* f, int at, int64_t step) {
-  const pb_blocks* blocks = f->stages->blocks;
-  int64_t extent = f->stages->extent[at], outer = 1;
-  bool staged = pb_chip_staging(f->chip) >= 0;
-  if (is_explicit(f->chip)) return pb_plan_next_step(extent, step, false);
-  for (int k = 0; k + 1 < f->stages->shared; ++k) outer *= f->stages->extent[k];
-  while (--step > 0) {
-    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
-    uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
-    if (blocks ? fits_blocks(f->stages, step) : extent % step == 0 || uneven) break;
-  }
-  return step;
-}
-
-bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
-  search f = {.chip = chip, .stages = s, .best = plan};
-  int last = s->shared - 1, first = pb_chip_staging(chip) >= 0 ? 0 : last;
-  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
-  if (!s->shared) (void)consider_step(&f, 0, 1);
-  for (int at = last; at >= first && at >= 0; --at)
-    for (int64_t step = s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at]; step >= 1;
-         step = next_step(&f, at, step)) {
-      int64_t cycles = consider_step(&f, at, step);
-      // shorter iterations only wait more
-      if (is_explicit(chip) && f.found && cycles / HOPELESS > plan->loops.cycles) break;
-    }
-  return f.found;
 }
 
 // ---- as text ----
@@ -357,8 +228,8 @@ static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* st
   pb_arena scratch = {0};
   const char* unused;
   pb_stage_tiles* s = PB_NEW(&scratch, pb_stage_tiles);
-  begin(chip, stages, plan, &scratch, s);
-  const pb_iteration_groups* iteration = full_iteration(s, &unused);
+  pb__stage_plan_begin(chip, stages, plan, &scratch, s);
+  const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, &unused);
   for (int k = 0; iteration && k < plan->count; ++k) {
     if (k) pb_text_add(text, ", ");
     pb_plan_print(text, &plan->stages[k], &iteration->read.groups[k]);
@@ -412,6 +283,6 @@ pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place
   plan->count = (int)mlirArrayAttrGetNumElements(stages);
   plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
   for (int k = 0; k < plan->count; ++k)
-    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, arena, diag, &plan->stages[k]));
+    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, diag, &plan->stages[k]));
   return PB_OK;
 }

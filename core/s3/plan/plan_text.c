@@ -54,20 +54,11 @@ static void print_form(pb_text* text, const pb_group* group) {
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
-  const pb_group* of = group;
-  int producers = 0;
   for (int d = 0; d < main->dim_count; ++d) tile[d] = tile_of(plan, main, d);
   pb_text_add(text, "{");
   print_list(text, "extents", main->extent, main->dim_count);
   print_list(text, "tile", tile, main->dim_count);
   print_stage(text, plan);
-  for (const pb_plan* p = plan->producer; p; p = p->producer, ++producers) {
-    pb_text_add(text, ", producer = {");
-    print_stage(text, p);
-    of = of ? of->producer : NULL;
-    if (of) print_form(text, of);
-  }
-  while (producers-- > 0) pb_text_add(text, "}");
   print_form(text, group);
   if (group->contraction) pb_text_add(text, ", instruction = \"%s\"", group->contraction->name);
   pb_text_add(text, ", cycles = %lld : i64, bound = \"%s\"}", (long long)plan->cycles, plan->bound);
@@ -86,8 +77,8 @@ static pb_status refuse(const source* from, const char* field) {
 
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
-  static const char* const others[] = {"bands",       "extents", "tile",  "parts",    "image_depth",
-                                       "instruction", "cycles",  "bound", "producer", "w_form"};
+  static const char* const others[] = {"bands",       "extents", "tile",  "parts", "image_depth",
+                                       "instruction", "cycles",  "bound", "w_form"};
   for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
     MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
     bool known = false;
@@ -144,21 +135,11 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
   return PB_OK;
 }
 
-pb_status pb_plan_from(MlirAttribute all, pb_place place, int code, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
-  source from = {diag, place, code};
-  PB_TRY(read_stage(all, &from, "pb.plan", plan));
-  for (int stages = 1;; ++stages) {
-    all = pb_member(all, "producer");
-    if (mlirAttributeIsNull(all)) return PB_OK;
-    if (stages == PB_MAX_STAGES) return refuse(&from, "producer");
-    pb_plan* producer = PB_NEW(arena, pb_plan);
-    PB_TRY(read_stage(all, &from, "producer", producer));
-    plan->producer = producer;
-    plan = producer;
-  }
+pb_status pb_plan_from(MlirAttribute all, pb_place place, int code, pb_diag* diag, pb_plan* plan) {
+  return read_stage(all, &(source){diag, place, code}, "pb.plan", plan);
 }
 
-pb_status pb_plan_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) {
   return pb_plan_from(mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan")),
-                      (pb_place){.what = "pb.plan"}, 4011, arena, diag, plan);
+                      (pb_place){.what = "pb.plan"}, 4011, diag, plan);
 }

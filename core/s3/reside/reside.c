@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 // Between the first and the last, all of which are planned with less room; what lives longer takes it from too many.
-enum { MOST_LAUNCHES = 32 };
+enum { MOST_LAUNCHES = 32, FEW_STAGES = 3 };
 
 // ---- what the module has ----
 
@@ -116,26 +116,51 @@ static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program,
   pb_plan plan;
   pb_launch* like = &s->launches[s->launches[launch].like];
   if (!pb_plan_program_again(s->unit, program, scratch, &plan)) return -1;
-  if (!s->launches[launch].alive_count && !like->plan && !plan.producer) { // a producer's lies in the scratch
+  if (!s->launches[launch].alive_count && !like->plan) {
     like->plan = PB_NEW(&s->unit->pass, pb_plan);
     *like->plan = plan;
   }
   return pb_plan_price(&plan);
 }
 
+// Steps along the shared loops as the plan has them.
+static const int64_t* steps_of(const pb_stages* stages, const pb_plan* loops, pb_arena* arena) {
+  int64_t* steps = PB_NEW_ARRAY(arena, int64_t, PB_MAX_SHARED);
+  for (int k = 0; k < stages->shared; ++k) steps[k] = stages->extent[k];
+  for (int b = 0; b < loops->band_count; ++b) steps[loops->bands[b].dim] = loops->bands[b].step;
+  return steps;
+}
+
+// Both prices of kernels of several stages. Of many, searches are long, and what has little room gains little by other
+// steps along the shared loops; of few, new plans are looked for at once.
+static int64_t price_of_stages(pb_reside* s, int launch, const pb_program* program, bool anew, pb_arena* scratch) {
+  pb_launch* like = &s->launches[s->launches[launch].like];
+  pb_stages stages;
+  const char* why;
+  bool first = !s->launches[launch].alive_count && !like->stages;
+  bool many = like->stages && like->stages->count > FEW_STAGES;
+  if (!pb_stages_of(s->unit->chip, program, scratch, &stages)) return -1;
+  if (many && !anew) {
+    pb_stage_plan plan = *like->stages;
+    return pb_stage_plan_cost(s->unit->chip, &stages, scratch, &plan, &why) ? pb_plan_price(&plan.loops) : -1;
+  }
+  if (many) stages.steps = steps_of(&stages, &like->stages->loops, scratch);
+  pb_stage_plan plan;
+  if (!pb_stage_plan_again(s->unit, &stages, false, first ? &s->unit->pass : scratch, &plan)) return -1;
+  if (first) {
+    like->stages = PB_NEW(&s->unit->pass, pb_stage_plan);
+    *like->stages = plan;
+  }
+  return pb_plan_price(&plan.loops);
+}
+
 static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
-  int64_t price = -1;
   pb_program* program = pb__reside_program(s, launch, &scratch);
-  if (mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"))) {
-    price = anew ? price_of_new(s, launch, program, &scratch) : price_of_old(s, launch, program, &scratch);
-  } else {
-    pb_stages stages;
-    pb_stage_plan plan;
-    if (pb_stages_of(s->unit->chip, program, &scratch, &stages) &&
-        pb_stage_plan_again(s->unit, &stages, false, &scratch, &plan))
-      price = pb_plan_price(&plan.loops);
-  }
+  bool staged = !mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"));
+  int64_t price = staged ? price_of_stages(s, launch, program, anew, &scratch)
+                  : anew ? price_of_new(s, launch, program, &scratch)
+                         : price_of_old(s, launch, program, &scratch);
   pb_arena_free(&scratch);
   return price;
 }
@@ -201,7 +226,6 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    if (!mlirAttributeIsNull(pb_op_attribute(s->launches[l].func, "pb.stages"))) return false;
     if (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v)) return false;
   }
   return true;

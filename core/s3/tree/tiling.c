@@ -108,7 +108,7 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
       return pb__tiling_fail(t, "a band names a dim that is not there");
     if (band->step < 1 || band->step > left[band->dim])
       return pb__tiling_fail(t, "a band's step is not between 1 and what is left of its dim");
-    if (left[band->dim] % band->step && (t->group->producer || t->plan->x_stays))
+    if (left[band->dim] % band->step && t->plan->x_stays)
       return pb__tiling_fail(t, "a band's step does not divide its dim, and slices of x must be of one size");
     pb_tree* loop = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};

@@ -8,7 +8,7 @@
 
 // Beats of the system's memory that a mover's run takes at least: shorter ones cost more than they bring forward.
 enum { PB_RUN_BEATS = 4 };
-enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = PB_NEST_DIMS + 2, PB_MAX_STAGES = 4 };
+enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = PB_NEST_DIMS + 2 };
 
 // One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
 // what the bands around it leave of the dim: the rest is a tile of its own behind the loop.
@@ -22,7 +22,7 @@ typedef struct pb_plan {
   int band_count;
   pb_band bands[PB_MAX_BANDS]; // outermost first; what is left of each dim is walked inside the tile
   // How many loops over tiles are around the buffers of the two inputs and of the results; 0: resident for the whole
-  // kernel. Loops around a producer's bands, those of its consumer outside x, count as well.
+  // kernel. Loops that the stages of a kernel share count as well.
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
   int image_depth;                    // of x on its second step, in a memory of its own; 0: two
@@ -33,8 +33,6 @@ typedef struct pb_plan {
   // take an iteration each of the outermost bands: the first is the rows', where those have several parts, the next the
   // columns'. 0: nobody shares anything.
   int64_t row_parts, column_parts;
-  // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
-  const struct pb_plan* producer;
   int64_t cycles;              // predicted, for the kernel
   int64_t port;                // of these the system memory's port moves something in so many; of cores 0
   const char* bound;           // the queue or memory that takes them
@@ -110,7 +108,7 @@ typedef struct pb_tiling {
   const pb_group* group;
   const pb_plan* plan;
   pb_arena* arena;
-  int base;                          // loops of the consumers around the stage that is built
+  int base;                          // loops that are around the stage that is built
   const struct pb_into* into;        // where its result goes; NULL: to its tensor
   pb_tree root;                      // a LOOP of extent 1
   pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
@@ -134,7 +132,8 @@ typedef struct pb_tiling {
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
-// A stage that makes another one's x: the buffer, and where in the tensor that it stands for the buffer begins.
+// Where a stage leaves what the next ones take: the buffer, and where in the tensor that it stands for the buffer
+// begins.
 typedef struct pb_into {
   int buffer;
   pb_access origin;
@@ -149,10 +148,6 @@ bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* 
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
 void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
 
-// The producer of the group's x as far as one tile of t->plan needs it: its main nest with the slice's extents, in
-// which the loops around are outer columns. Of t only group, plan, base and the loops outside base are looked at, and
-// the plan's own loops are opened. false: it cannot be sliced, t->failure says why.
-bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
 // The same tree as pb_tiling_build's, with each slice proved by isl in every build of the compiler. false with
 // tiling->failure: a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
@@ -174,6 +169,8 @@ static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* 
 bool pb__tiling_cuts_sum(const pb_tiling* t);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
+// What sets the borders of what the group stores.
+void pb__tiling_add_fills(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
 bool pb__tiling_build_group(pb_tiling* t);
 // Of the values of t's group some lie in buffers (buffer_of: by value, -1: it does not), which begin where origin_of,
@@ -182,13 +179,9 @@ bool pb__tiling_build_group(pb_tiling* t);
 void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of);
 // The same for arguments that lie in a memory of the chip.
 void pb__tiling_take_residents(pb_tiling* t);
-// Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
-bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
 // Slices a nest that makes x so that it makes the buffer instead; in tiling_prologue.c. `load` is the copy that it
 // replaces: it has the slice's origin; `box`: the slice.
 bool pb__tiling_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box);
-// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
-void pb__tiling_into(const pb_tiling* t, pb_access* store);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.
 void pb__tiling_hang(pb_tiling* t, int level);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
@@ -254,6 +247,10 @@ bool pb__tiling_same_part(const pb_access* box, const pb_access* origin, const p
                           const pb_access* other_origin);
 // The access of a tensor, or of a buffer, becomes one of a buffer of that shape that holds a box from `origin` on.
 void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, const pb_access* origin);
+// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
+static inline void pb__tiling_into(const pb_tiling* t, pb_access* store) {
+  pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
+}
 // A load walks its dim in pieces of so many, which divide it, outermost: what begins with the first does not wait for
 // the last. It has room for a dim.
 void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);

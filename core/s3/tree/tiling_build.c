@@ -1,5 +1,4 @@
-// From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, epilogues behind
-// it.
+// From a plan to the tiled kernel: the main nest over its bands, epilogues behind it.
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
@@ -94,13 +93,13 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
   return add_epilogues(t, results, *pb_nest_store(&point), last);
 }
 
-// Where the sums are made: in a buffer of their own, or, for a producer without epilogues, in the one that it fills.
+// Where the sums are made: in a buffer of their own, or, for a stage without epilogues, in the one that it fills.
 static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_tile* results) {
   int y = s->main.access_count - 1;
   if (t->into && t->group->around.epilogue_count == 0) {
     pb__tiling_into(t, &s->main.access[y]);
     if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
-    return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
+    return pb__tiling_fail(t, "a stage's sums are made where the next one cannot read them");
   }
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   if (pb__in_registers(t)) {
@@ -291,20 +290,18 @@ bool pb__tiling_open(pb_tiling* t) {
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
   if (!pb__in_registers(t) && !shares_are_legal(t)) return false; // threads share tiles: plan_registers.h
-  if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
+  if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels ||
                         group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
   if (plan->result_level < t->base)
-    return pb__tiling_fail(t, "a producer's result_level is outside the tile that it is made for");
-  if ((group->producer != NULL) != (plan->producer != NULL))
-    return pb__tiling_fail(t, group->producer ? "the plan of the producer is missing" : "there is no producer to plan");
+    return pb__tiling_fail(t, "a stage's result_level is outside the loops that are around it");
   bool uneven = rest_of(group) > 0;
   if (uneven && pb_plan_shared_bands(plan))
     return pb__tiling_fail(t, "parts: one core alone can do what ends in a row");
   return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
 }
 
-static void add_fills(pb_tiling* t) {
+void pb__tiling_add_fills(pb_tiling* t) {
   for (int f = 0; f < t->group->around.fill_count; ++f) {
     pb_nest fill;
     pb_nest_copy(&fill, t->group->around.fills[f]);
@@ -319,7 +316,7 @@ bool pb__tiling_build_group(pb_tiling* t) {
   const pb_into* into = t->into;
   if (pb__in_registers(t)) pb__registers_begin(t);
   pb__tiling_take_residents(t);
-  add_fills(t);
+  pb__tiling_add_fills(t);
   bool built = pb__tiling_open(t) && (t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t));
   t->group = group;
   t->plan = plan;

@@ -135,7 +135,8 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
   for (int v = 0; v < program->value_count; ++v) {
     pb_held held = {.nest = NULL};
     int stage = -1;
-    bool several = false, same = program->values[v].kind != PB_VALUE_CONST && !pb_program_is_local(program, v);
+    bool several = false, resident = program->values[v].space != NULL; // lies on the chip as it is
+    bool same = program->values[v].kind != PB_VALUE_CONST && !pb_program_is_local(program, v) && !resident;
     for (int n = 0; n < program->nest_count; ++n)
       for (int a = 0; a < program->nests[n].access_count && same; ++a) {
         if (program->value_of[n][a] != v) continue;

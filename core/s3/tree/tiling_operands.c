@@ -1,4 +1,4 @@
-// Where a stage's operands wait for its instruction: buffers on the way in from tensors, slices that producers make.
+// Where a stage's operands wait for its instruction: buffers on the way in from tensors.
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"
@@ -80,7 +80,6 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   pb_nest load;
   pb_access box, iteration = {0}, origin = {0};
   if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
-  if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
   if (plan->x_stays) {
     pb_tile inner = *tile;
     pb_nest point;
@@ -189,7 +188,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   load.kept = pieces(&load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, &load);
   pb__tiling_add(t, t->plan->w_level, &load);
-  // a producer's weights are needed before those of its consumer
+  // a stage's weights are needed before those of the next one
   if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
   if (load.access[1].gathered && !t->failure) pb__tiling_fill_first(t, load.access[1].buffer);
 }

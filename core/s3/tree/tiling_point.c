@@ -192,13 +192,6 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
   pb__tiling_to_front(t, 0, before);
 }
 
-// A slice that reaches over its tensor's border is computed there too, of whatever lies beside: of what stays on the
-// chip that may be another's bytes, or none.
-static bool reads_beside(const pb_tiling* t, const pb_nest* part, const pb_access* access) {
-  bool stays = !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].tensor;
-  return t->into && stays && pb__tiling_leaves(t, part, access);
-}
-
 // Operands that are tensors move in beside the tile unless the instruction reads them where they are; vectors stay
 // resident.
 static void bring_operands(point* p, pb_nest* part, int carried, const pb_match* match) {
@@ -207,14 +200,11 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
     bool there = memory >= 0 && pb_is_outside(&t->chip->memories[memory]);
-    if (reads_beside(t, part, &part->access[a]))
-      pb__tiling_fail(t, "a slice reads a tensor on the chip past its border");
     if (a == carried || !part->access[a].memref.ptr || there) continue;
     if (!is_tensor_operand(t, part, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
-    if (t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;
     pb__tiling_buffer(t, &part->access[a], part->extent, p->level, memory, t->plan->x_depth, "operand", &move);
     move.stream = carried >= 0 ? 1 : 0;
     if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;

@@ -43,14 +43,14 @@ bool pb__tiling_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* l
     memset(origin.coef, 0, PB_NEST_DIMS * sizeof *origin.coef); // the load's own dims
     if (!moves(&origin)) {                                      // a part that is the same in every iteration
       int64_t left = clip(&nest, r, origin.cst, box->shape[r]);
-      if (left < 0) return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
+      if (left < 0) return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
       if (left == 0) return true;
       continue;
     }
     bool own =
         pb_index_single(&prologue->access[prologue->access_count - 1].index[r], &d); // the slice of x is a slice of d
     if (!own || d < 0 || prologue->extent[d] != x->shape[r])
-      return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
+      return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
     nest.extent[d] = box->shape[r];
     pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
   }

@@ -61,7 +61,7 @@ static const pb_nest* kept(const placing* r, const pb_nest* nest) {
   return own;
 }
 
-// The group with its producers, of which each nest uses the buffers.
+// The group, of which each nest uses the buffers.
 static pb_group* group_on(const placing* r, const pb_group* group, const pb_program* program) {
   pb_group* own = pb_alloc_raw(r->t->arena, sizeof *own);
   memcpy(own, group, sizeof *own);
@@ -71,7 +71,6 @@ static pb_group* group_on(const placing* r, const pb_group* group, const pb_prog
   for (int k = 0; k < own->around.epilogue_count; ++k)
     own->around.epilogues[k].nest = kept(r, own->around.epilogues[k].nest);
   for (int k = 0; k < own->around.fill_count; ++k) own->around.fills[k] = kept(r, own->around.fills[k]);
-  if (own->producer) own->producer = group_on(r, own->producer, program);
   return own;
 }
 

@@ -247,6 +247,9 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   const pb_program* program = s->stages->program;
   pb_group* group = PB_NEW(arena, pb_group);
   group->program = program;
+  group->around.program = program;
+  group->around.fill_count = s->stages->fill_count;
+  memcpy(group->around.fills, s->stages->fills, sizeof s->stages->fills);
   group->memo = s->memo;
   group->main.name = program->nests[program->nest_count - 1].name;
   group->main.dim_count = s->stages->shared;
@@ -258,6 +261,14 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   s->staging = pb__staging_begin(s->chip, s->stages, arena);
   if (s->staging.memory >= 0) s->iterations = NULL; // what was read names the buffers of another tree
   s->at = &s->iterations;
+}
+
+// Borders of what is stored, which may lie on the chip.
+static void add_fills(pb_tiling* t) {
+  if (!t->group->around.fill_count) return;
+  pb__tiling_take_residents(t);
+  pb__tiling_add_fills(t);
+  t->into = NULL;
 }
 
 static void enter_block(const pb_stages* stages, const pb_block* block, pb_tile* tile) {
@@ -272,12 +283,7 @@ bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* 
   t->proofs = proofs;
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
   s->parts = pb_chip_runs_code(s->chip) ? parts_of(t, s) : 0;
-  for (int f = 0; f < s->stages->fill_count; ++f) {
-    pb_nest fill;
-    pb_nest_copy(&fill, s->stages->fills[f]);
-    fill.part = "fill";
-    pb__tiling_add(t, t->base, &fill);
-  }
+  add_fills(t);
   const pb_blocks* blocks = s->stages->blocks;
   for (s->block = 0; s->block < (blocks ? blocks->count : 1); ++s->block) {
     pb_tile tile;

@@ -1,0 +1,59 @@
+// A padded tensor that stays one: the fills around a copy, each a kernel of its own so far, and the copy become one
+// copy that reads through a box, where that is predicted to be faster.
+#include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/pads.h"
+#include "core/s3/kernel/stages.h"
+#include "core/s3/plan/plan_memo.h"
+
+typedef struct joiner {
+  pb_unit* unit;
+  pb_groups* groups;
+} joiner;
+
+// Tensors that the kernel would be given: commands can name so many and no more.
+static int argument_count(const pb_program* p) {
+  int count = 0;
+  for (int v = 0; v < p->value_count; ++v) count += p->values[v].kind != PB_VALUE_LOCAL;
+  return count;
+}
+
+// Cycles of the nests as one kernel. false: the chip cannot run them so.
+static bool cycles_of(const joiner* j, const int* nests, int count, int64_t* cycles) {
+  pb_arena scratch = {0};
+  pb_program program;
+  pb_plan plan;
+  pb_program_view(j->groups->program, nests, count, &scratch, &program);
+  bool runs =
+      argument_count(&program) <= j->unit->chip->arguments && pb_plan_program_again(j->unit, &program, &scratch, &plan);
+  if (runs) *cycles = plan.cycles;
+  pb_arena_free(&scratch);
+  return runs;
+}
+
+static void join_pad(const joiner* j, int copy) {
+  pb_groups* g = j->groups;
+  const pb_program* p = g->program;
+  int value = pb_program_stored(p, copy), nests[PB_MAX_PROLOGUES], count = 0;
+  int64_t apart = 0, one = 0;
+  pb_nest padded;
+  PB_FOR_USES (n, p, value) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (count == PB_MAX_PROLOGUES || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
+    nests[count++] = n;
+  }
+  if (count < 2 || !pb_pad_as_copy(p, nests, count, &padded)) return;
+  int group[PB_MAX_PROLOGUES];
+  for (int k = 0; k < count; ++k) {
+    group[k] = g->of[nests[k]];
+    if (!cycles_of(j, &nests[k], 1, &one)) return;
+    apart += one;
+  }
+  if (!cycles_of(j, nests, count, &one) || !pb_fusion_gains(one, apart)) return;
+  for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
+}
+
+void pb_fuse_pads(pb_unit* unit, pb_groups* groups) {
+  const joiner j = {unit, groups};
+  for (int n = 0; n < groups->program->nest_count; ++n)
+    if (pb_nest_is_copy(&groups->program->nests[n])) join_pad(&j, n);
+}

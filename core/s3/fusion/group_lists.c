@@ -1,0 +1,40 @@
+// Groups of nests on their way to kernels: which nests each has, in order.
+#include "core/s3/fusion/fusion.h"
+
+void pb_groups_add(const pb_groups* g, int group, pb_arena* arena, pb_nest_list* list) {
+  int count = 0, from = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) ++count;
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)(list->count + count) + 1);
+  count = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) {
+    while (from < list->count && list->nests[from] < n) nests[count++] = list->nests[from++];
+    nests[count++] = n;
+  }
+  while (from < list->count) nests[count++] = list->nests[from++];
+  *list = (pb_nest_list){nests, count};
+}
+
+void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
+                    pb_groups* groups) {
+  *groups = (pb_groups){.program = program, .count = count, .of = of, .main = main, .last = last};
+  groups->first = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
+  groups->next = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  for (int g = 0; g < count; ++g) groups->first[g] = -1;
+  for (int n = program->nest_count - 1; n >= 0; --n) {
+    groups->next[n] = groups->first[of[n]];
+    groups->first[of[n]] = n;
+  }
+}
+
+void pb_groups_join(pb_groups* g, int from, int into) {
+  int *link = &g->first[into], at = g->first[from];
+  while (at >= 0) {
+    while (*link >= 0 && *link < at) link = &g->next[*link];
+    int rest = g->next[at];
+    g->of[at] = into;
+    g->next[at] = *link;
+    *link = at;
+    at = rest;
+  }
+  g->first[from] = g->last[from] = -1;
+}

@@ -1,0 +1,240 @@
+// The search for plans of kernels of several stages. Of the loops that the stages share, tiles of the innermost ones go
+// together, and those further out one by one: more rows give products more to do with each load, fewer leave more of
+// the values between in a near memory. For each such iteration the stages are planned one after the other as kernels of
+// one stage are. On queues each is judged by what the kernel takes up to and with it, since queues run on from stage to
+// stage and from iteration to iteration, and the memories are all stages'. On cores, where one stage ends before the
+// next begins, each is planned by itself, and an iteration takes the sum of what they take.
+#include "core/s3/plan/plan_stages_search.h"
+#include "core/s3/plan/plan.h"
+
+#include <string.h>
+
+enum {
+  // Steps that leave a rest stand beside another one, so threads share the loops around alone: these must be enough.
+  SHARES = 8,
+  UNEVEN_STEP = 8,
+  MOST_UNEVEN = 128,
+  HOPELESS = 2 // times the best: on queues steps shorter than one so slow are not looked at
+};
+
+// What has two copies, so that queues work on one while others take the other: everything, all but what lies between
+// stages, the results of products alone, nothing.
+typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
+
+// An iteration's stages one after the other, and what several read held; if nothing is, or that does not fit, each with
+// loads of its own; sums made ahead.
+enum { HELD, PLAIN, AHEAD, WAYS };
+
+// One choice of the loops and of what has copies.
+typedef struct trial {
+  room room;
+  pb_stage_tiles tiles;
+  pb_stage_plan plan;
+  pb_arena* arena;
+  const char* bound;
+} trial;
+
+// What the stages so far take, by their plans.
+static bool cost_of(trial* s, pb_plan* plan, const char** why) {
+  pb_arena scratch = {0};
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_plan whole = s->plan.loops;
+  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && pb__stage_plan_add_up(&s->tiles, t, &whole);
+  plan->cycles = whole.cycles;
+  plan->port = whole.port;
+  s->bound = whole.bound;
+  if (!legal) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
+  pb_arena_free(&scratch);
+  return legal;
+}
+
+// The same with this plan for the last of them.
+static bool cost_with(void* user, pb_plan* plan, const char** why) {
+  trial* s = user;
+  s->plan.stages[s->tiles.built - 1] = *plan;
+  return cost_of(s, plan, why);
+}
+
+static bool cost_whole(void* user, pb_plan* plan, const char** why) { return cost_of(user, plan, why); }
+
+// Plans the last of the stages so far.
+static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
+  const pb_judge judge = {.cost = cost_with, .user = s, .is_last = s->tiles.built == s->plan.count};
+  const char* unused;
+  char why[PB_PLAN_WHY];
+  if (!pb__is_explicit(s->tiles.chip)) return pb__stage_plan_alone(s->tiles.chip, group, s->arena, best, &unused);
+  int copies = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction) ? 1 : 2;
+  return pb_plan_stage(s->tiles.chip, group, s->plan.loops.band_count, copies, &judge, best, why);
+}
+
+// Plans all stages of an iteration of the loops. false: some stage has no plan.
+static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
+  const char* unused;
+  s->plan.count = iteration->read.count;
+  for (int k = 0; k < s->plan.count; ++k) {
+    pb_plan best;
+    s->tiles.built = k + 1;
+    if (!plan_stage(s, &iteration->alone[k], &best)) return false;
+    s->plan.stages[k] = best;
+  }
+  pb_plan last = s->plan.stages[s->plan.count - 1];
+  bool legal = cost_with(s, &last, &unused);
+  s->plan.loops.cycles = last.cycles;
+  s->plan.loops.port = last.port;
+  s->plan.loops.bound = s->bound;
+  for (int k = 0; k < s->plan.count && pb__is_explicit(s->tiles.chip); ++k) s->plan.stages[k].bound = s->bound;
+  return legal;
+}
+
+typedef struct search {
+  const pb_chip* chip;
+  const pb_stages* stages;
+  pb_stage_plan* best;
+  bool found;
+} search;
+
+static void keep(search* f, const pb_stage_plan* plan) {
+  pb_plan* stages = f->best->stages;
+  if (f->found && pb_plan_price(&plan->loops) >= pb_plan_price(&f->best->loops)) return;
+  f->found = true;
+  *f->best = *plan;
+  f->best->stages = stages;
+  memcpy(stages, plan->stages, sizeof *stages * (size_t)plan->count);
+}
+
+// Whether the first stage's sums, made ahead, give its unit work that stages behind would keep it from: one of them
+// multiplies nothing. What takes the sums of one product for the next is hidden by copies of these already.
+static bool hides(const pb_iteration_groups* iteration) {
+  for (int k = 2; k < iteration->read.count; ++k) // the second takes the first one's
+    if (!iteration->read.groups[k].contraction) return true;
+  return false;
+}
+
+// Iterations of so many steps along each shared loop. Returns whether more room would change nothing: the stages fit,
+// or cannot be tiled so. *cycles: the least so far.
+static bool consider(search* f, const int64_t* steps, int way, room room, int64_t* cycles) {
+  pb_arena scratch = {0};
+  const pb_stages* stages = f->stages;
+  const char* unused;
+  trial* s = PB_NEW(&scratch, trial);
+  s->arena = &scratch;
+  s->room = room;
+  s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
+  s->plan.loops = (pb_plan){.result_depth = room == ROOMY ? 2 : 1, .x_depth = 1, .w_depth = 1, .bound = ""};
+  s->plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)stages->program->nest_count + 1);
+  for (int k = 0; k < stages->shared; ++k)
+    if (steps[k] < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, steps[k]};
+  pb__stage_plan_begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
+  const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
+  bool possible = iteration != NULL && (way != AHEAD || hides(iteration)), planned = possible && plan_all(s, iteration);
+  if (planned && s->plan.loops.cycles < *cycles) *cycles = s->plan.loops.cycles;
+  if (planned) keep(f, &s->plan);
+  pb_arena_free(&scratch);
+  return planned || !possible;
+}
+
+// All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
+static int64_t consider_steps(search* f, const int64_t* steps) {
+  int64_t cycles = INT64_MAX;
+  if (!pb__is_explicit(f->chip)) {
+    consider(f, steps, PLAIN, TIGHT, &cycles);
+    return cycles;
+  }
+  for (int way = 0; way < WAYS; ++way) {
+    if (way == PLAIN && cycles < INT64_MAX) continue;
+    for (room room = ROOMY; room <= TIGHT; ++room)
+      if (consider(f, steps, way, room, &cycles)) break;
+  }
+  return cycles;
+}
+
+// Whether few rows of blocks are left over by steps of so many rows.
+static bool fits_blocks(const pb_stages* s, int64_t step) {
+  const pb_blocks* blocks = s->blocks;
+  for (int b = 0; b < blocks->count; ++b)
+    if (blocks->items[b].rows < step || (blocks->items[b].rows % step && b + 1 < blocks->count)) return false;
+  return step % UNEVEN_STEP == 0 || step == 1 || s->rows_in_lanes;
+}
+
+// The next step below `step` that is worth trying along a shared loop; 0: none is left.
+static int64_t next_step(const search* f, int at, int64_t step) {
+  const pb_blocks* blocks = f->stages->blocks;
+  int64_t extent = f->stages->extent[at], outer = 1;
+  bool staged = pb_chip_staging(f->chip) >= 0;
+  if (pb__is_explicit(f->chip)) return pb_plan_next_step(extent, step);
+  for (int k = 0; k + 1 < f->stages->shared; ++k) outer *= f->stages->extent[k];
+  while (--step > 0) {
+    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
+    uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
+    if (blocks ? fits_blocks(f->stages, step) : extent % step == 0 || uneven) break;
+  }
+  return step;
+}
+
+// Whether iterations of the loop read some of a tensor alike: windows over it overlap along it.
+static bool overlaps(const pb_stages* s, int loop) {
+  const pb_program* p = s->program;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+      const pb_access* access = &p->nests[n].access[a];
+      for (int r = 0; r < access->rank; ++r) {
+        if (!access->index[r].coef[s->dim[n][loop]]) continue;
+        for (int d = 0; d < p->nests[n].dim_count; ++d)
+          if (d != s->dim[n][loop] && access->index[r].coef[d] && p->nests[n].extent[d] > 1) return true;
+      }
+    }
+  return false;
+}
+
+// Tiles along one loop, of one iteration along those around it and of all along those inside it.
+static void search_loop(search* f, int at, int64_t first) {
+  int64_t steps[PB_MAX_SHARED];
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at ? 1 : f->stages->extent[k];
+  for (steps[at] = first; steps[at] >= 1; steps[at] = next_step(f, at, steps[at])) {
+    int64_t cycles = consider_steps(f, steps);
+    // shorter iterations only wait more
+    if (pb__is_explicit(f->chip) && f->found && cycles / HOPELESS > f->best->loops.cycles) break;
+  }
+}
+
+// Tiles of parts of two loops, along the outer one of which windows overlap: the longest rows that there are plans for.
+static void search_tiles(search* f, int outer) {
+  int64_t steps[PB_MAX_SHARED];
+  bool any = false;
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? 1 : f->stages->extent[k];
+  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= 1 && !any;
+       step = next_step(f, outer + 1, step)) {
+    steps[outer + 1] = step;
+    for (steps[outer] = f->stages->extent[outer]; steps[outer] > 1; steps[outer] = next_step(f, outer, steps[outer]))
+      any |= consider_steps(f, steps) < INT64_MAX;
+  }
+}
+
+// More copies of what the best plan's stages hold.
+static void deepen(search* f) {
+  pb_arena scratch = {0};
+  const char* unused;
+  trial* s = PB_NEW(&scratch, trial);
+  s->arena = &scratch;
+  s->plan = *f->best;
+  pb__stage_plan_begin(f->chip, f->stages, &s->plan, &scratch, &s->tiles);
+  const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
+  s->tiles.built = s->plan.count;
+  const pb_judge whole = {.cost = cost_whole, .user = s};
+  if (iteration)
+    pb_plan_deepen(f->chip, iteration->read.groups, s->plan.stages, s->plan.count, &whole, &f->best->loops);
+  pb_arena_free(&scratch);
+}
+
+bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
+  search f = {.chip = chip, .stages = s, .best = plan};
+  bool is_explicit = pb__is_explicit(chip);
+  int last = s->shared - 1, first = is_explicit || pb_chip_staging(chip) >= 0 ? 0 : last;
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
+  if (!s->shared || s->steps) (void)consider_steps(&f, s->steps);
+  for (int at = last; at >= first && at >= 0 && !s->steps; --at)
+    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at]);
+  if (is_explicit && last > 0 && overlaps(s, last - 1) && !s->steps) search_tiles(&f, last - 1);
+  if (is_explicit && f.found) deepen(&f);
+  return f.found;
+}
