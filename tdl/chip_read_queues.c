@@ -154,8 +154,8 @@ static void read_bits(const record* rec, pb_chip* c) {
   }
 }
 
-// Its counters hold so many; with fences it has none.
-static int tokens_of(const record* queue, const char* instead) {
+// Its counters hold so many, or as many as the record of class Tokens says of all; with fences it has none.
+static int tokens_of(const record* order, const record* queue, const char* instead) {
   if (instead) {
     int64_t tokens = json_integer_value(json_object_get(queue->json, "Tokens"));
     char hint[80];
@@ -165,8 +165,12 @@ static int tokens_of(const record* queue, const char* instead) {
                 instead[0] == 'r' ? "a Fence" : "Semaphores", instead[0] == 'r' ? "s" : "");
     return 0;
   }
-  int tokens = pb__get_int32(queue, "Tokens", 1);
-  if (tokens < 1 || tokens > PB_MOST_TOKENS) pb__fault(queue, 3043, "1 to 4095", "Tokens is %d", tokens);
+  bool own = !json_integer_value(json_object_get(order->json, "Most")) || // an engine of before has none
+             json_is_integer(json_object_get(queue->json, "Tokens"));
+  const record* said = own ? queue : order;
+  int tokens = pb__get_int32(said, own ? "Tokens" : "Most", 1);
+  if (tokens < 1 || tokens > PB_MOST_TOKENS)
+    pb__fault(said, 3043, "1 to 4095", "%s is %d", own ? "Tokens" : "Most", tokens);
   return tokens;
 }
 
@@ -175,7 +179,7 @@ static void read_queue(const record* rec, pb_chip* c, int k, const char* instead
   reader* r = rec->r;
   record q = pb__open_record(r, pb__get_def(json_array_get(json_object_get(rec->json, "Queues"), (size_t)k)));
   c->queues[k] = (pb_queue){.name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1)};
-  c->queues[k].tokens = tokens_of(&q, instead);
+  c->queues[k].tokens = tokens_of(rec, &q, instead);
   json_t* order = json_object_get(q.json, "InOrder"); // an engine of before has none
   c->queues[k].in_order = !order || json_integer_value(order) != 0;
   pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
@@ -265,6 +269,9 @@ void pb__read_queues(reader* r) {
                         : json_array_size(json_object_get(rec.json, "Semaphores")) ? "Semaphores"
                                                                                    : NULL;
   for (int k = 0; k < c->queue_count; ++k) read_queue(&rec, c, k, instead);
+  if (instead && json_integer_value(json_object_get(rec.json, "Most")))
+    pb__fault(&rec, 3320, "leave Most out, or the Semaphores",
+              "Most is of counters, and Semaphores put commands in order");
   if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
     pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
               c->queue_count);

@@ -113,7 +113,7 @@ class Memory {
 class Queue {
   int Depth = ?;                // commands fetched ahead; of one list with fences: that it holds
   bit InOrder = 1;              // 0: its commands complete in any order
-  int Tokens = ?;               // largest count of each of its counters; with a Fence or Semaphores there are none: leave it out
+  int Tokens = ?;               // largest count of each of its counters, where it is not the Most of Tokens; with a Fence or Semaphores there are none: leave it out
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,6 +306,20 @@ class Instruction<Queue queue> {
   bit Beside = 0;               // 1: it starts in its turn, and goes on for its Cycles beside the commands behind it
 }
 
+// What instructions have in common: a second class of an instruction, behind the first, as in
+// class Move<Queue q, bits<6> op> : Op<q, op>, Copy.
+// It moves data as they are, from its window src to its window dst.
+class Copy {
+  bit Mover = 1;                // as of an Instruction
+  dag Semantics = (set $dst, $src); // as of an Instruction
+}
+// It computes nothing: it writes state, or waits and signals alone.
+class Idle {
+  list<Dim> Dims = [];          // as of an Instruction
+  dag Operands = (ins);         // as of an Instruction
+  dag Cycles = (plus 1, 0);     // as of an Instruction
+}
+
 // An operand in a row of registers: element (d0, d1, ...) follows element (..., dk - 1).
 class Reg<Memory mem, Type type, list<string> dims> {
   Memory Mem = mem;             // of kind "registers"
@@ -387,6 +401,7 @@ class Semaphore<list<Queue> givers, list<Queue> takers, int most> {
 class Tokens {
   list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k
   list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
+  int Most = 0;                 // largest count of each counter, of queues that do not say their own Tokens; 0: all say theirs
   list<Semaphore> Semaphores = []; // in place of counters for pairs: at most 16
   int WaitBits = 1;             // of semaphores: bits of how many of one a command waits for, 1 to 4
   int WaitBit = -1;             // first bit of the set of queues to wait for, or of the numbers, in order of Semaphores

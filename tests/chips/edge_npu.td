@@ -44,34 +44,31 @@ def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let
 #ifdef NARROW_ARRAY
 def WREG4 : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = !div(N, 2); let Banks = 4; let BytesPerCycle = N; }
 #endif
-
 #ifdef PALETTE
 #ifdef MANY_PALETTES
-def LUT : Memory { let Bytes = 1024; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
+defvar Palettes = 64;
+class TableNumber { bits<6> table; }
 #else
-def LUT : Memory { let Bytes = 64; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
+defvar Palettes = 4;
+class TableNumber { bits<2> table; }
 #endif
+def LUT : Memory { let Bytes = !mul(16, Palettes); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
 #endif
 
-#ifdef FENCES
 class Side : Queue { let Depth = 16; }
-#else
-#ifdef SEMAPHORES
-class Side : Queue { let Depth = 16; }
-#else
-class Side : Queue { let Depth = 16; let Tokens = 63; }
-#endif
-#endif
 def LD : Side; // DMA in
 def WT : Side; // DMA of weights and parameters
 def TL : Side; // weights into the array
 def MX : Side; // the array
 def OU : Side; // the output unit
 def ST : Side; // DMA out
+defvar All = [LD, WT, TL, MX, OU, ST];
+class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
+
 #ifdef FENCES
 def FENCE : Fence {
   bits<6> on;
-  let Queues = [LD, WT, TL, MX, OU, ST]; let Wait = "on"; let Depth = 32;
+  let Queues = All; let Wait = "on"; let Depth = 32;
   let Inst{255-250} = 63; let Inst{5-0} = on;
 }
 #else
@@ -89,28 +86,20 @@ def CODES : Alone<OU, ST>;
 def CODES_OUT : Alone<ST, OU>;
 def FREE : Alone<ST, LD>;
 def : Tokens {
-  let Queues = [LD, WT, TL, MX, OU, ST];
+  let Queues = All;
   let Semaphores = [OPERANDS, RESULTS, ROWS, WEIGHTS_IN, WEIGHTS_OUT, TILE_IN, TILE_OUT, SUMS, CODES, CODES_OUT, FREE];
   let WaitBits = 2; let WaitBit = 216; let SignalBit = 238;
 }
-#else
-def : Tokens { let Queues = [LD, WT, TL, MX, OU, ST]; let WaitBit = 216; let SignalBit = 232; }
-#endif
-#endif
-
-class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
-
-#ifdef SEMAPHORES
-class Pass<Queue q, bits<6> op> : Op<q, op> {
-  let Summary = "do nothing: wait for semaphores and give some";
-  let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
-}
+class Pass<Queue q, bits<6> op> : Op<q, op>, Idle { let Summary = "do nothing: wait for semaphores and give some"; }
 def LPASS : Pass<LD, 33>;
 def WPASS : Pass<WT, 34>;
 def TPASS : Pass<TL, 35>;
 def MPASS : Pass<MX, 36>;
 def OPASS : Pass<OU, 37>;
 def SPASS : Pass<ST, 38>;
+#else
+def : Tokens { let Queues = All; let Most = 63; let WaitBit = 216; let SignalBit = 232; }
+#endif
 #endif
 
 // DMA -----------------------------------------------------------------------------------------------------------------
@@ -119,14 +108,14 @@ class Dram<Type t, Memory m = DRAM> : Window<m, t, ["i", "j", "b"], "off", ["si"
 def Padded : Dram<I8> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; let Fill = "fill"; }
 defvar InSRAM = Window<SRAM, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 
-class Move<Queue q, bits<6> op> : Op<q, op> {
+class Move<Queue q, bits<6> op> : Op<q, op>, Copy {
 #ifdef TWO_OF_FOUR
   bits<4> arg; let Inst{200} = arg{3};
 #else
   bits<3> arg;
 #endif
   bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<19> loc; bits<18> li; bits<14> lj;
-  let Mover = 1; let Latency = 6; let Buffer = 4096;
+  let Latency = 6; let Buffer = 4096;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
   let Inst{12-10} = arg{2-0}; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{123-105} = loc; let Inst{141-124} = li; let Inst{155-142} = lj;
@@ -137,11 +126,10 @@ def IN : Move<LD, 1> {
   let Summary = "DRAM to SRAM, filling what lies outside";
   bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;
-  let Operands = (ins Padded:$src, InSRAM:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
+  let Operands = (ins Padded:$src, InSRAM:$dst); let Signed = ["fill", "off"];
 }
 def WEIGHTS : Move<WT, 2> {
-  let Summary = "weights to SRAM";
-  let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst); let Semantics = (set $dst, $src);
+  let Summary = "weights to SRAM"; let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst);
 }
 #ifdef SMALL_CODES
 class Unpack<bits<6> op, dag widened> : Move<WT, op> {
@@ -152,24 +140,20 @@ def SMALL_WEIGHTS : Unpack<5, (sext $src)> { let Summary = "weights of 4 bits to
 def UNSIGNED_WEIGHTS : Unpack<6, (zext $src)> { let Summary = "the same of 0 to 15"; }
 #endif
 #ifdef PACKED
-def PackedOutside : Window<Constants, I4, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
 def PACKED_WEIGHTS : Move<WT, 5> {
   let Summary = "weights of 4 bits to SRAM, two in a byte as they lie";
-  let Operands = (ins PackedOutside:$src, Window<SRAM, I4, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
-  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
+  let Operands = (ins Dram<I4, Constants>:$src, Window<SRAM, I4, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
 }
 #endif
 #ifdef TWO_OF_FOUR
 class Kept<Type t, string slot, string base, string step> : Window<Constants, t, ["g", "b"], base, [step, "elem"], 1> { let Slot = slot; }
-def FirstKept : Kept<I8, "arg", "off", "si">;
-def SecondKept : Kept<I8, "arg2", "off2", "si">;
-def Places : Kept<I4, "arg3", "off3", "sp">;
 def SPARSE_WEIGHTS : Op<WT, 5> {
   let Summary = "weights of which two of four are not 0, and their places, to SRAM, all of them";
   bits<4> arg; bits<28> off; bits<4> arg2; bits<28> off2; bits<4> arg3; bits<28> off3; bits<14> si; bits<14> sp; bits<8> ng; bits<10> nb;
   bits<19> loc; bits<16> li; bits<14> lj;
   let Dims = [Dim<"g", 255, "ng">, Dim<"r", 4>, Dim<"b", 1023, "nb">]; let Latency = 6;
-  let Operands = (ins FirstKept:$first, SecondKept:$second, Places:$places,
+  let Operands = (ins Kept<I8, "arg", "off", "si">:$first, Kept<I8, "arg2", "off2", "si">:$second, Kept<I4, "arg3", "off3", "sp">:$places,
                       Window<SRAM, I8, ["g", "r", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, (two_of_four $first, $second, $places)); let Cycles = (times $g, (times 4, (ceildiv $b, 32)));
   let Shared = ["si"]; let Signed = ["off", "off2", "off3"];
@@ -182,33 +166,23 @@ def SPARSE_WEIGHTS : Op<WT, 5> {
 def VALUES : Move<WT, 5> {
   let Summary = "a palette of 16 weights to the table of such";
   let Operands = (ins Dram<I8, Constants>:$src, Window<LUT, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
-  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+  let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
 }
-def CODED_WEIGHTS : Move<WT, 6> {
+def CODED_WEIGHTS : Move<WT, 6>, TableNumber {
   let Summary = "codes of 4 bits to SRAM, as the weights that a palette has for them";
-#ifdef MANY_PALETTES
-  bits<6> table;
-  let Mover = 0; let Buffer = 0; let Inst{161-156} = table;
-#else
-  bits<2> table;
-  let Mover = 0; let Buffer = 0; let Inst{157-156} = table;
-#endif
+  let Mover = 0; let Buffer = 0; let Inst{!add(155, !logtwo(Palettes))-156} = table;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">, Dim<"t", 16>];
   let Operands = (ins Dram<I4, Constants>:$src, Window<LUT, I8, ["t"], "table", ["elem"]>:$t, InSRAM:$dst);
   let Semantics = (set $dst, (lookup $t, (zext $src)));
 }
 #endif
-def PARAMETERS : Move<WT, 3> {
-  let Summary = "biases, factors and shifts to the accumulators";
-  let Operands = (ins Dram<I32, Constants>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
-  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
+class Words<Queue q, bits<6> op, Memory from> : Move<q, op> {
+  let Operands = (ins Dram<I32, from>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
 }
+def PARAMETERS : Words<WT, 3, Constants> { let Summary = "biases, factors and shifts to the accumulators"; }
 #ifdef GATHER
-def NUMBERS : Move<LD, 7> {
-  let Summary = "numbers of rows to the accumulators";
-  let Operands = (ins Dram<I32>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
-  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
-}
+def NUMBERS : Words<LD, 7, DRAM> { let Summary = "numbers of rows to the accumulators"; }
 def TableRows : Window<Constants, I8, ["t", "b"], "off", ["st", "elem"], 1> { let Slot = "arg"; }
 def ROWS : Op<WT, 12> {
   let Summary = "rows of a table of codes, by numbers among the accumulators";
@@ -222,8 +196,7 @@ def ROWS : Op<WT, 12> {
 }
 #endif
 def OUT : Move<ST, 4> {
-  let Summary = "SRAM to DRAM";
-  let Operands = (ins InSRAM:$src, Dram<I8>:$dst); let Semantics = (set $dst, $src);
+  let Summary = "SRAM to DRAM"; let Operands = (ins InSRAM:$src, Dram<I8>:$dst);
 }
 
 // The array -----------------------------------------------------------------------------------------------------------

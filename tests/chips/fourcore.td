@@ -34,11 +34,7 @@ def SRAM : Own { let Bytes = !shl(1, 18); let RowBytes = N; let Banks = 8; let B
 def WBUF : Own { let Bytes = !shl(1, 17); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def ACC  : Own { let Bytes = !shl(1, 16); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 
-#ifdef FENCES
 class Side : Queue { let Depth = 16; }
-#else
-class Side : Queue { let Depth = 16; let Tokens = 63; }
-#endif
 def LD : Side; // DMA in
 def WT : Side; // DMA of weights and parameters
 def MX : Side; // the array
@@ -50,7 +46,7 @@ def FENCE : Fence {
   let Inst{255-250} = 63; let Inst{3-0} = on;
 }
 #else
-def : Tokens { let Queues = [LD, WT, MX, OU]; let WaitBit = 216; let SignalBit = 232; }
+def : Tokens { let Queues = [LD, WT, MX, OU]; let Most = 63; let WaitBit = 216; let SignalBit = 232; }
 #endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }

@@ -39,9 +39,9 @@ def PaddedWords : Host<I32> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi"
 defvar InUB = Window<UB, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 defvar InACC = Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 
-class Move<Queue q, bits<6> op> : Op<q, op> {
+class Move<Queue q, bits<6> op> : Op<q, op>, Copy {
   bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<25> loc; bits<20> li; bits<14> lj;
-  let Mover = 1; let Latency = 8; let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
+  let Latency = 8; let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{129-105} = loc; let Inst{149-130} = li; let Inst{163-150} = lj;
   let Signed = ["off"]; let Cycles = (times $i, (times $j, (ceildiv $b, 21)));
@@ -52,17 +52,15 @@ class Boxed<bits<6> op> : Move<RD, op> { bits<8> ilo; bits<8> ihi; bits<8> jlo; 
 def READ_HOST : Boxed<1> {
   let Summary = "host memory to the unified buffer"; bits<8> fill; bits<10> blo; bits<10> bhi;
   let Inst{203-196} = fill; let Inst{213-204} = blo; let Inst{223-214} = bhi;
-  let Operands = (ins Padded:$src, InUB:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
+  let Operands = (ins Padded:$src, InUB:$dst); let Signed = ["fill", "off"];
 }
 def READ_PARAMETERS : Boxed<2> {
-  let Summary = "biases, scales and f32 tensors"; let Operands = (ins PaddedWords:$src, InACC:$dst); let Semantics = (set $dst, $src);
+  let Summary = "biases, scales and f32 tensors"; let Operands = (ins PaddedWords:$src, InACC:$dst);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 21)));
 }
-def WRITE_HOST : Move<WR, 3> {
-  let Summary = "the unified buffer to host memory"; let Operands = (ins InUB:$src, Host<I8>:$dst); let Semantics = (set $dst, $src);
-}
+def WRITE_HOST : Move<WR, 3> { let Summary = "the unified buffer to host memory"; let Operands = (ins InUB:$src, Host<I8>:$dst); }
 def WRITE_WORDS : Move<WR, 4> {
-  let Summary = "f32 results to host memory"; let Operands = (ins InACC:$src, Host<I32>:$dst); let Semantics = (set $dst, $src);
+  let Summary = "f32 results to host memory"; let Operands = (ins InACC:$src, Host<I32>:$dst);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 21)));
 }
 

@@ -72,6 +72,14 @@ typedef struct row {
 
 #define PAIRS(pairs, code, word)                                                                                       \
   { "let WaitBit = 8;", "let Pairs = [" pairs "]; let WaitBit = 8;", "", code, word }
+// Queues that leave it to the record of class Tokens how many tokens there are.
+#define MOST(most, code, word)                                                                                         \
+  {                                                                                                                    \
+    TOKENS,                                                                                                            \
+        "def LD : Queue { let Depth = 2; }\ndef EX : Queue { let Depth = 3; }\n"                                       \
+        "def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; " most " }",                       \
+        "", code, word                                                                                                 \
+  }
 #define BETWEEN "def ON : Queue { let Depth = 2; let Tokens = 7; }\n"
 
 // A second memory outside; a copy between it, or another, and a memory of the chip; and a window on it.
@@ -508,7 +516,10 @@ static const row rows[] =
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),
     PAIRS("Pair<LD, EX>", 3285, "from EX to LD, which both use BUF"),
     FENCED("", "let Inst{7-0} = 0x06;", 3250, "same encoding"), // a loop's
-    FENCED("let Tokens = 7;", "", 3320, "LD: Tokens is 7"),
+    FENCED("let Tokens = 7;", "", 3320, "LD: Tokens is 7"), MOST("let Most = -1;", 3043, "Most is -1"),
+    MOST("let Most = 4096;", 3043, "Most is 4096"), MOST("", 3010, "field 'Tokens' is not set"),
+    MOST("let Most = 3; let Semaphores = [Semaphore<[LD], [EX], 1>, Semaphore<[EX], [LD], 1>];", 3320,
+         "Most is of counters"),
     FENCED("", "let Wait = \"of\";", 3323, "'of', which is not there"),
     FENCED("", "bits<3> one; let Inst{12-10} = one; let Wait = \"one\";", 3324, "'one' has 3 bits for 2 queues"),
     FENCED("", "let Cycles = 0;", 3326, "Cycles is 0"), FENCED("", "let Depth = 0;", 3042, "Depth is 0"),
