@@ -128,7 +128,7 @@ static void run_banks(suite* s, int memory, const char* what) {
   double start = suite_seconds();
   int banks = s->chip->memories[memory].banks, most = room_of(s, memory, banks);
   program p;
-  suite_parts(s, false);
+  suite_parts(s);
   program_begin(s, &p, false);
   for (int round = 0; round < ROUNDS * banks; ++round) {
     if (!strcmp(what, "in-turn")) fill_and_take(s, &p, memory, 1, false);

@@ -33,7 +33,7 @@ static void run_broadcast(suite* s, const pb_insn* insn) {
   int drawn = 0;
   for (int round = 0; round < 3 && good; ++round) {
     program p;
-    suite_parts(s, false);
+    suite_parts(s);
     program_begin(s, &p, false);
     p.together = group_of(s->chip, round);
     for (int k = 0; k < 20; ++k) { // between them what reads what they have written

@@ -174,7 +174,10 @@ static void run_shape(suite* s, const pb_insn* insn, wish w, const char* suffix)
   if (!suite_wants(s, name)) return;
   double start = suite_seconds();
   program p;
-  suite_parts(s, w.shape == SHAPE_LARGEST);
+  if (w.shape == SHAPE_LARGEST)
+    suite_parts_for(s, insn, w.which);
+  else
+    suite_parts(s);
   program_begin(s, &p, w.shape == SHAPE_EXTREME);
   int drawn = 0, repeats = w.shape == SHAPE_LARGEST ? 1 : 3;
   for (int k = 0; k < repeats; ++k)
@@ -228,7 +231,7 @@ static void run_instruction(suite* s, const pb_insn* insn) {
 void suite_instructions(suite* s) {
   for (int i = 0; i < s->chip->insn_count; ++i)
     if (s->chip->insns[i].operand_count) run_instruction(s, &s->chip->insns[i]);
-  suite_parts(s, false);
+  suite_parts(s);
 }
 
 // Queues --------------------------------------------------------------------------------------------------------------
@@ -285,7 +288,7 @@ static void run_pair(suite* s, int from, int to) {
   bool good = true;
   for (int round = 0; round < 4 && good; ++round) {
     program p;
-    suite_parts(s, false);
+    suite_parts(s);
     narrow_parts(s);
     program_begin(s, &p, false);
     for (int k = 0; k < 12; ++k) {
@@ -298,7 +301,7 @@ static void run_pair(suite* s, int from, int to) {
     note_edges(s, &p);
     good = judge_program(s, &p, round == 0, name, &text);
   }
-  suite_parts(s, false);
+  suite_parts(s);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 
@@ -353,7 +356,7 @@ static void run_semaphore(suite* s, int semaphore, int taker) {
   bool good = true;
   for (int round = 0; round < 4 && good; ++round) {
     program p;
-    suite_parts(s, false);
+    suite_parts(s);
     if (round % 2) narrow_parts(s);
     program_begin(s, &p, false);
     p.semaphore = semaphore;
@@ -368,7 +371,7 @@ static void run_semaphore(suite* s, int semaphore, int taker) {
     note_edges(s, &p);
     good = judge_program(s, &p, round == 0, name, &text);
   }
-  suite_parts(s, false);
+  suite_parts(s);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 
@@ -440,7 +443,7 @@ static void run_random(suite* s, int number) {
   program_end(s, &p);
   note_edges(s, &p);
   bool good = judge_program(s, &p, true, name, &text);
-  suite_parts(s, false);
+  suite_parts(s);
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 

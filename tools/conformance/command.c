@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 240, POINTS = 1 << 16, MOST_POINTS = 1 << 20 };
+enum { TRIES = 240, POINTS = 1 << 16, MOST_POINTS = 1 << 28 };
 
 const char* const shape_names[SHAPES] = {"random",  "smallest", "largest", "ragged", "unaligned", "extreme",
                                          "overlap", "in-place", "repeat",  "first",  "last",      "box"};
@@ -37,8 +37,9 @@ static int64_t draw_extent(suite* s, const pb_dim* d, int dim, wish w) {
     return x < d->min ? d->min : x > d->max ? d->max : x;
   }
   default: {
-    int64_t most = draw(s, 4) ? 6 : 40;
-    return draw_between(s, d->min, d->max < d->min + most ? d->max : d->min + most);
+    int64_t most = draw(s, 4) ? 6 : 40, least = d->min;
+    if (w.shape == SHAPE_OVERLAP && least < 2 && d->max > 1) least = 2; // one element lies over nothing
+    return draw_between(s, least, d->max < d->min + most ? d->max : d->min + most);
   }
   }
 }
@@ -141,6 +142,7 @@ static bool draw_base(suite* s, pb_command* c, const pb_operand* o, region r, wi
   int64_t steps = (last - first) / unit, at = first + draw_between(s, 0, steps) * unit;
   if (w.shape == SHAPE_FIRST || w.shape == SHAPE_SMALLEST) at = first;
   if (w.shape == SHAPE_LAST) at = first + steps * unit;
+  if (w.shape == SHAPE_LARGEST && draw(s, 2)) at = first + (draw(s, 2) ? steps * unit : 0); // the result needs the rest
   int64_t row = s->chip->memories[o->memory].row_bytes;
   for (int tries = 0; w.shape == SHAPE_UNALIGNED && unit < row && at % row == 0 && tries < 16; ++tries)
     at = first + draw_between(s, 0, steps) * unit;
@@ -441,7 +443,7 @@ bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why) 
     if (w.stays) take_state(s, &c);
     good = good && (!insn->operand_count || (judged(s, &c, &read, why) && sound(&read, w)));
     if (good) return program_put(s, p, &c, why);
-    if (w.shape == SHAPE_LARGEST ? tries > TRIES / 8 : tries > TRIES / 2) (void)shrink(&c);
+    if (tries > TRIES / 2) (void)shrink(&c);
   }
   return false;
 }

@@ -116,11 +116,24 @@ static void plan_region(suite* s, int kind, int slot, int memory, int64_t bytes,
   if (slot >= s->argument_count) s->argument_count = slot + 1;
 }
 
+// Bytes of the drain: what is copied out of a program is as large as the largest result that a memory can hold, too.
+static int64_t drain_bytes(const pb_chip* chip) {
+  int64_t most = 0;
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int d = 0; d < chip->insns[i].dim_count && chip->insns[i].operand_count; ++d) {
+      const pb_memory* memory = &chip->memories[chip->insns[i].operands[chip->insns[i].dest].memory];
+      int64_t bytes = suite_largest(&chip->insns[i], d);
+      bool held = chip->insns[i].dims[d].field >= 0 && !pb_is_outside(memory) && bytes <= memory->bytes;
+      if (held && bytes > most) most = bytes;
+    }
+  return DRAIN_BYTES + (most > WIDE_BYTES ? 2 * most : 0);
+}
+
 // An argument a region, if the chip has so many: else the last one has the rest. That of the memory of constants is
 // behind those.
 static void plan_arguments(suite* s) {
-  static const int64_t bytes[REGION_CONSTANTS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, DRAIN_BYTES};
   const pb_chip* chip = s->chip;
+  const int64_t bytes[REGION_CONSTANTS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, drain_bytes(chip)};
   int slots = chip->arguments - (chip->constant_memory >= 0);
   for (int k = 0; k < REGION_CONSTANTS; ++k) {
     int64_t room = chip->memories[chip->system_memory].bytes / 4 / REGION_CONSTANTS / 64 * 64;
@@ -185,25 +198,41 @@ static void plan_fillers(suite* s) {
   }
 }
 
-// Small memories whole, of others both ends.
-void suite_parts(suite* s, bool wide) {
-  s->wide = wide;
-  for (int m = 0; m < s->chip->memory_count; ++m) {
-    const pb_memory* memory = &s->chip->memories[m];
-    memory_plan* plan = &s->memories[m];
-    int64_t part = (wide ? WIDE_BYTES : PART_BYTES) / memory->row_bytes * memory->row_bytes;
-    if (part < memory->row_bytes) part = memory->row_bytes;
-    plan->tile = tile_bytes(s->chip, m) / 2;
-    if (part < 2 * plan->tile) part = 2 * plan->tile;
-    plan->count = 0;
-    if (pb_is_outside(memory) || pb_in_banks(memory)) continue; // banks are filled as they are needed
-    if (memory->bytes <= 2 * part)
-      plan->parts[plan->count++] = (region){s->space[m], 0, memory->bytes};
-    else {
-      plan->parts[plan->count++] = (region){s->space[m], 0, part};
-      plan->parts[plan->count++] = (region){s->space[m], memory->bytes - part, memory->bytes};
-    }
+int64_t suite_largest(const pb_insn* insn, int dim) {
+  const pb_operand* d = &insn->operands[insn->dest];
+  int64_t bytes = pb_bytes_of(d->type, 1);
+  for (int k = d->rank - 1; k >= 0; --k) {
+    if (d->strides[k].kind == PB_STRIDE_FIELD && d->dims[k] == dim && bytes < d->unit) bytes = d->unit;
+    bytes *= d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;
   }
+  return bytes;
+}
+
+// Small memories whole, of others both ends.
+static void plan_parts(suite* s, int m, int64_t part) {
+  const pb_memory* memory = &s->chip->memories[m];
+  memory_plan* plan = &s->memories[m];
+  part = (part + memory->row_bytes - 1) / memory->row_bytes * memory->row_bytes;
+  plan->tile = tile_bytes(s->chip, m) / 2;
+  if (part < 2 * plan->tile) part = 2 * plan->tile;
+  plan->count = 0;
+  if (pb_is_outside(memory) || pb_in_banks(memory)) return; // banks are filled as they are needed
+  if (memory->bytes <= 2 * part)
+    plan->parts[plan->count++] = (region){s->space[m], 0, memory->bytes};
+  else {
+    plan->parts[plan->count++] = (region){s->space[m], 0, part};
+    plan->parts[plan->count++] = (region){s->space[m], memory->bytes - part, memory->bytes};
+  }
+}
+
+void suite_parts(suite* s) {
+  for (int m = 0; m < s->chip->memory_count; ++m) plan_parts(s, m, PART_BYTES);
+}
+
+void suite_parts_for(suite* s, const pb_insn* insn, int dim) {
+  int64_t largest = suite_largest(insn, dim);
+  for (int m = 0; m < s->chip->memory_count; ++m)
+    plan_parts(s, m, insn->operands[insn->dest].memory == m && largest > WIDE_BYTES ? largest : WIDE_BYTES);
 }
 
 bool suite_plan(suite* s, char* why) {
@@ -214,7 +243,7 @@ bool suite_plan(suite* s, char* why) {
   }
   plan_arguments(s);
   plan_fillers(s);
-  suite_parts(s, false);
+  suite_parts(s);
   s->coverage = pb_alloc_array(&s->arena, (size_t)s->chip->insn_count, sizeof *s->coverage);
   suite_images(s);
   return true;

@@ -42,13 +42,7 @@ static void missing(FILE* out, int* count, const pb_insn* insn, const char* form
 
 // Whether the result can lie in its memory with the dim at its largest and all others at their least.
 static bool can_hold(const pb_chip* chip, const pb_insn* insn, int dim) {
-  const pb_operand* d = &insn->operands[insn->dest];
-  int64_t bytes = pb_bytes_of(d->type, 1);
-  for (int k = d->rank - 1; k >= 0; --k) {
-    if (d->strides[k].kind == PB_STRIDE_FIELD && d->dims[k] == dim && bytes < d->unit) bytes = d->unit;
-    bytes *= d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;
-  }
-  return bytes <= chip->memories[d->memory].bytes;
+  return suite_largest(insn, dim) <= chip->memories[insn->operands[insn->dest].memory].bytes;
 }
 
 // Whether the field is a stride of the result too, whose elements lie apart.
@@ -106,6 +100,23 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
   }
 }
 
+// The forms that no program can have, by the memory that is why.
+static void tell_too_large(const pb_chip* chip, FILE* out) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    for (int i = 0, seen = 0; i <= chip->insn_count; ++i) {
+      const pb_insn* insn = &chip->insns[i];
+      if (i == chip->insn_count && seen) fprintf(out, "\n");
+      for (int d = 0; i < chip->insn_count && insn->operand_count && d < insn->dim_count; ++d) {
+        if (insn->dims[d].field < 0 || insn->operands[insn->dest].memory != m || can_hold(chip, insn, d)) continue;
+        if (!seen++)
+          fprintf(out, "  cannot be: dims at their largest whose results do not fit in %s, which has %lld bytes:",
+                  chip->memories[m].name, (long long)chip->memories[m].bytes);
+        fprintf(out, "%s %s '%s' (%lld)", seen > 1 ? "," : "", insn->name, insn->dims[d].name,
+                (long long)suite_largest(insn, d));
+      }
+    }
+}
+
 // A queue on one side of a semaphore.
 static void cover_semaphore(const suite* s, int semaphore, int queue, bool takes, FILE* out, int* edges, int* seen) {
   const pb_semaphore* x = &s->chip->semaphores[semaphore];
@@ -124,6 +135,7 @@ int suite_coverage(const suite* s, FILE* out) {
   for (int i = 0; i < s->chip->insn_count; ++i)
     if (!s->chip->insns[i].waits_by && !s->chip->insns[i].signals_by)
       cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
+  tell_too_large(s->chip, out);
   for (int k = 0; k < s->chip->semaphore_count; ++k)
     for (int q = 0; q < 2 * s->chip->queue_count; ++q) cover_semaphore(s, k, q / 2, q % 2, out, &edges, &seen);
   for (int to = 0; to < s->chip->queue_count; ++to)

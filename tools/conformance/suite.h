@@ -125,7 +125,6 @@ typedef struct suite {
   int constants;                      // the argument that lies in the memory of constants; -1: none does
   uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
   insn_coverage* coverage;            // by instruction
-  bool wide;                          // parts of memories as large as any command's windows
   uint32_t waited[PB_MAX_QUEUES];     // by queue: for which queues it has waited, or semaphores
   uint32_t gave[PB_MAX_QUEUES];       // by queue: which semaphores it has given
   case_result* results;
@@ -146,7 +145,11 @@ int64_t draw_between(suite* s, int64_t least, int64_t most);
 bool suite_plan(suite* s, char* why);
 bool suite_is_outside(const suite* s, const pb_operand* window); // so it has an argument
 void suite_images(suite* s);                                     // fills the images anew
-void suite_parts(suite* s, bool wide);
+void suite_parts(suite* s);
+// Parts so large that the instruction's result lies in one with the dim at its largest.
+void suite_parts_for(suite* s, const pb_insn* insn, int dim);
+// Bytes of the result with the dim at its largest and all others at their least.
+int64_t suite_largest(const pb_insn* insn, int dim);
 
 // How a command is to be drawn (command.c).
 typedef enum shape {
