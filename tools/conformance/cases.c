@@ -43,6 +43,8 @@ static bool encodes(suite* s, const pb_command* c, char* why) {
     return snprintf(why, JUDGE_WHY, "waits 0x%x and signals 0x%x were put in, 0x%x and 0x%x stand there%s", c->waits,
                     c->signals, read.waits, read.signals, read.counts != c->counts ? ", for other numbers" : ""),
            false;
+  int spare = judge_spare_bit(s->judge, at, bytes);
+  if (spare >= 0) return snprintf(why, JUDGE_WHY, "bit %d is set, which says nothing", spare), false;
   bool decoded = pb_decode(s->chip, bytes, &back, NULL) == PB_OK && back.insn == c->insn && back.counts == c->counts;
   for (int f = 0; f < c->insn->field_count; ++f) {
     const pb_field* field = &c->insn->fields[f];

@@ -162,6 +162,21 @@ bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* 
   return true;
 }
 
+int judge_spare_bit(const judge* j, int insn, const uint8_t* bytes) {
+  const judge_insn_record* of = &j->insns[insn];
+  bool tokens = !j->has_fence && !*j->wait_field;
+  int width = j->count_bits ? j->count_bits : 1;
+  for (int bit = 0; bit < 8 * j->command_bytes; ++bit) {
+    bool says = bit_of(of->mask, bit);
+    for (int f = 0; f < of->field_count; ++f)
+      for (int b = 0; b < of->fields[f].width; ++b) says |= of->fields[f].bit[b] == bit;
+    says |= tokens && bit >= j->wait_bit && bit < j->wait_bit + j->counters * width;
+    says |= tokens && bit >= j->signal_bit && bit < j->signal_bit + j->counters;
+    if (!says && bit_of(bytes, bit)) return bit;
+  }
+  return -1;
+}
+
 bool judge_fence(const judge* j, const uint8_t* bytes, uint32_t* queues) {
   bool same = j->has_fence;
   for (int k = 0; k < j->command_bytes; ++k) same &= !((bytes[k] ^ j->fence.fixed[k]) & j->fence.mask[k]);

@@ -71,6 +71,9 @@ bool judge_read(judge* j, const uint8_t* bytes, judge_command* command, char* wh
 int judge_banks(const judge* j, int space, int* waiting, bool* held);
 const int64_t* judge_state(const judge* j, int insn); // fields of the last command of the instruction
 bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* command, char* why);
+// The first bit of a command of the instruction that is set and says nothing: no bit of its opcode, of a field or of
+// tokens. -1: there is none.
+int judge_spare_bit(const judge* j, int insn, const uint8_t* bytes);
 // Whether the bytes are a fence, and the queues that it waits for.
 bool judge_fence(const judge* j, const uint8_t* bytes, uint32_t* queues);
 // Carries out what judge_read has read.
