@@ -49,6 +49,7 @@ struct options {
   uint32_t latency = 0; // cycles from request to data; 0: as the description says
   uint32_t random = 0;  // 1: latencies between a half and twice that, out of order between requesters
   uint32_t stall = 0;   // percent of cycles in which DRAM takes no request
+  uint32_t powered = 0; // 1: registers begin with random bits, as those of a chip do; of a model that is built POWERED
   uint64_t seed = 1;
 };
 
@@ -233,6 +234,8 @@ bool parse_options(const char* text, options* opt, std::string* bad) {
       opt->random = uint32_t(value);
     else if (number && key == "stall" && value <= 95)
       opt->stall = uint32_t(value);
+    else if (number && key == "powered" && value <= PB_RTL_POWERED)
+      opt->powered = uint32_t(value);
     else if (number && key == "seed")
       opt->seed = value;
     else {
@@ -254,7 +257,7 @@ int device_open(const char* text, pb_device** out) {
   std::string bad;
   *out = nullptr;
   if (!parse_options(text, &opt, &bad)) {
-    open_fault = "bad option '" + bad + "'; known: latency=1..1000, random=0|1, stall=0..95 (percent), seed=N";
+    open_fault = "bad option '" + bad + "'; known: latency=1..1000, random=0|1, stall=0..95 (percent), powered=0|1 (1: of the model of 8 lanes), seed=N";
     return FAULT_OPTION;
   }
   pb_device* d = new pb_device;
@@ -267,7 +270,8 @@ int device_open(const char* text, pb_device** out) {
     return FAULT_MEMORY;
   }
   d->dram = static_cast<uint8_t*>(map);
-  d->context.randReset(0);
+  d->context.randReset(opt.powered ? 2 : 0);
+  if (opt.powered) d->context.randSeed(int(opt.seed % 0x7fffffff) + 1);
   d->top = new Vsimnpu(&d->context);
   for (int q = 0; q < QUEUES; ++q) d->top->stream_count[q] = 0;
   reset(d);

@@ -453,7 +453,7 @@ static void test_faults(void** state) {
   assert_int_not_equal(b.dev.ops->copy_in(b.dev.handle, 0x60000000, bytes, 32), 0);
   pb_device* none;
   static const char* const bad[] = {"latency", "latency=", "latency=0", "latency=x",
-                                    "speed=3", "random=2", "stall=100"};
+                                    "speed=3", "random=2", "stall=100", "powered=2"};
   for (size_t n = 0; n < sizeof bad / sizeof *bad; ++n) assert_int_not_equal(b.dev.ops->open(bad[n], &none), 0);
   bench_close(&b);
 }
