@@ -1,4 +1,4 @@
-"""Copies of the tree and their builds, which take one fault at a time. For scripts/mutate."""
+"""Copies of the tree and their builds, which take one fault at a time. For scripts/mutate and tests/conformance/rtl_mutants.py."""
 
 import filecmp
 import json
@@ -15,8 +15,10 @@ TOOLS = ["pb-server", "pbc", "pb-opt", "pb-run", "pb-tdl", "pb-objdump", "functi
 OPTIONS = ["-DCMAKE_BUILD_TYPE=Mutate", "-DCMAKE_C_FLAGS_MUTATE=-O1", "-DCMAKE_CXX_FLAGS_MUTATE=-O1"]
 OPTIONS += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld"] if shutil.which("ld.lld") else []
 FOLDERS = {"build": ["-DPB_RTL=OFF"], "build-rtl": ["-DPB_RTL_MODELS=8", "-DPB_RTL_OPTIMISE=-O1"],
+           "build-suite": ["-DPB_RTL_MODELS=8", "-DPB_RTL_OPTIMISE=-O1"],
            "build-lines": ["-DPB_RTL=OFF", "-DCMAKE_C_FLAGS_MUTATE=-O1 --coverage"],
            "build-asan": ["-DPB_RTL=OFF", "-DPB_SANITIZE=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]}
+WHOLE = {"build-suite": ["pb-target-test", "simnpu_rtl_8"]}  # what is built of a folder, if not all
 
 
 def run(command, timeout, **more):
@@ -36,6 +38,7 @@ class Tree:
 
     def __init__(self, place, folder):
         self.place, self.copy, self.folder, self.jobs = place, place.copy, folder, place.jobs
+        self.targets = WHOLE.get(folder, [])
         options = FOLDERS[folder]
         self.env = sanitisers(self.copy) if "-DPB_SANITIZE=ON" in options else {}
         self.spent = {"building": 0.0, "testing": 0.0}
@@ -43,7 +46,7 @@ class Tree:
         self.timed("building", ["cmake", "-S", ".", "-B", folder, "-G", "Ninja", "-DPB_SHORT_TESTS=ON", *OPTIONS, *options], 600,
                    must="the tree is not configured")
         # All of it once: what is not there yet, ctest does not name.
-        self.timed("building", ["ninja", "-C", folder, f"-j{self.jobs}"], 3600, must="the tree does not build")
+        self.timed("building", ["ninja", "-C", folder, f"-j{self.jobs}", *self.targets], 3600, must="the tree does not build")
         out = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], cwd=self.copy, capture_output=True, text=True, check=True)
         self.tests = {test["name"]: test.get("command", []) for test in json.loads(out.stdout)["tests"]}
 
