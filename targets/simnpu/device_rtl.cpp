@@ -275,6 +275,7 @@ int device_open(const char* text, pb_device** out) {
   d->top = new Vsimnpu(&d->context);
   for (int q = 0; q < QUEUES; ++q) d->top->stream_count[q] = 0;
   reset(d);
+  for (uint64_t& base : d->base) base = 0; // what counters held when they were powered, nobody counted
   if (d->opt.latency == 0) d->opt.latency = d->top->dram_latency;
   *out = d;
   return 0;

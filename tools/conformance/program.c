@@ -381,13 +381,19 @@ static bool runs_on_core(suite* s, const program* p, const target_device* d, cha
   difference x = {0};
   char* said = NULL;
   uint64_t before = cycles_of(d);
+  timeline times;
+  timeline_begin(s, d, &times);
   bool ran = run_on(s, p, d, results, &arena);
+  char* late = timeline_end(s, p, d, &times, &s->arena);
   if (ran && !s->limit) s->limit = 50 * (cycles_of(d) - before) + 100000;
   if (!ran) (void)device_says(d, &said, &s->arena);
   bool right = ran && compare(s, results, &x);
-  if (!right) *text = explain(s, p, d, x, said, &s->arena);
+  if (!right)
+    *text = explain(s, p, d, x, said, &s->arena);
+  else if (late)
+    *text = late;
   pb_arena_free(&arena);
-  return right;
+  return right && !late;
 }
 
 bool program_check(suite* s, const program* p, char** text) {

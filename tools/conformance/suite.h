@@ -220,6 +220,20 @@ void program_free(program* p);
 // Runs it on each core of each device. False, with what differs first, or what a device said.
 bool program_check(suite* s, const program* p, char** text);
 
+// What the device traces and counts while it runs a program on the core at hand (timeline.c).
+typedef struct timeline {
+  suite* suite;
+  uint64_t begun, busy[PB_MAX_QUEUES]; // counters in front of it
+  uint32_t seen[PB_MAX_QUEUES];        // commands that have ended, by queue
+  uint64_t last[PB_MAX_QUEUES];
+  const char* what; // is wrong first, of which command; NULL: nothing is
+  int queue;
+  uint32_t index;
+} timeline;
+void timeline_begin(suite* s, const target_device* d, timeline* t);
+// NULL, or what is wrong: `p` ran in between, and all of it was right.
+char* timeline_end(suite* s, const program* p, const target_device* d, timeline* t, pb_arena* arena);
+
 bool device_open(suite* s, const char* name, target_device* d, char* why);
 void device_close(target_device* d);
 
