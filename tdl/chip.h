@@ -328,6 +328,8 @@ int64_t pb_field_code(const pb_field* field, int64_t number);
 int64_t pb_field_number(const pb_field* field, int64_t code);
 // The value of a field that carries these bits of an f32: as many, with the sign that the field has.
 int64_t pb_field_bits(const pb_field* field, uint32_t bits);
+// An integer of so many bits as the field says it: where that has no sign and room for all of them, their bits.
+int64_t pb_field_low(const pb_field* field, int bits, int64_t number);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Sets the bits of what an encoded command waits for and signals; none was set before.

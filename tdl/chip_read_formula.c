@@ -84,6 +84,33 @@ static void read_operands(const record* rec, bool add, pb_insn* insn, pb_formula
     pb__fault(rec, 3133, "(add $sum, $bias)", "a formula of kind \"sum\" needs an operand '$bias'");
 }
 
+// Whether codes end at 255, or where a number without sign says.
+static bool ends_unsigned(const pb_insn* insn) {
+  const pb_expr_node *e = insn->expr, *node = &e[insn->expr_count - 1];
+  if (node->op == PB_OP_TRUNC) node = &e[node->args[0]];
+  for (; node->op == PB_OP_MIN || node->op == PB_OP_MAX; node = &e[node->args[0]]) {
+    const pb_expr_node* bound = &e[node->args[1]];
+    if (bound->op == PB_OP_ZEXT || (bound->op == PB_OP_CONST && bound->value == UINT8_MAX)) return true;
+  }
+  return false;
+}
+
+// Codes, and numbers beside them, are read as what is made of sums.
+static void check_signs(const record* rec, const pb_insn* insn, const pb_formula* f) {
+  for (int k = 0; k < insn->expr_count; ++k) {
+    const pb_expr_node* node = &insn->expr[k];
+    if (node->op != PB_OP_SEXT && node->op != PB_OP_ZEXT) continue;
+    const pb_expr_node* from = &insn->expr[node->args[0]];
+    if ((from->op != PB_OP_LOAD && from->op != PB_OP_IMM) || from->type != PB_I8) continue;
+    pb_formula_term term = f->operands[from->operand].term;
+    bool code = term == PB_TERM_A || term == PB_TERM_B || (term >= PB_TERM_ZA && term <= PB_TERM_HI);
+    if (code && f->is_unsigned != (node->op == PB_OP_ZEXT))
+      pb__fault(rec, 3141, f->is_unsigned ? "zext" : "sext", "'$%s' is read %s sign, codes are made %s",
+                insn->operands[from->operand].name, f->is_unsigned ? "with" : "without",
+                f->is_unsigned ? "of 0 to 255" : "with it");
+  }
+}
+
 static void read_one(reader* r, const char* name) {
   record rec = pb__open_record(r, name);
   static const char* const kinds[] = {"sum", "add"};
@@ -98,6 +125,8 @@ static void read_one(reader* r, const char* name) {
   if (insn->expr_count && (value != insn->expr_count - 1 || insn->expr[value].type != PB_I8))
     pb__fault(&rec, 3135, "a code: (trunc8 ...) or (sat8 ...)", "a formula gives %s",
               pb_type_name(insn->expr[value].type));
+  f->is_unsigned = insn->expr_count && ends_unsigned(insn);
+  check_signs(&rec, insn, f);
   for (int o = 0; o < insn->operand_count; ++o) {
     bool used = false;
     for (int e = 0; e < insn->expr_count; ++e)

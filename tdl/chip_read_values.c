@@ -50,6 +50,7 @@ static const struct {
                  {"sitofp", PB_OP_SITOFP, 1, INTEGERS, PB_F32},
                  {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},
                  {"fptosi32", PB_OP_FPTOSI, 1, FLOATS, PB_I32},
+                 {"fptoui8", PB_OP_FPTOUI, 1, FLOATS, PB_I8},
                  {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
                  {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},
                  {"maximum", PB_OP_MAXIMUM, 2, FLOATS, PB_TYPE_COUNT},
@@ -376,7 +377,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
             "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
             "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
             "zext8, sext64, zext64, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
-            "fptosi32, roundeven, "
+            "fptosi32, fptoui8, roundeven, "
             "floor, "
             "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "
@@ -417,13 +418,18 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
   json_t* args = json_object_get(dag, "args");
   size_t wanted = insn->emit || (form && !strcmp(form, "set")) || json_array_size(args) == 2 ? 2 : 3;
   insn->acc_flag = -1;
-  if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) ||
-      json_array_size(args) != wanted) {
-    pb__fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max like these",
+  static const struct {
+    const char* form;
+    pb_reduce reduce;
+  } forms[] = {{"set", PB_SET}, {"acc_add", PB_ACC_ADD}, {"acc_max", PB_ACC_MAX}, {"acc_maxu", PB_ACC_MAXU}};
+  size_t of = 0, count = sizeof forms / sizeof *forms;
+  while (of < count && (!form || strcmp(form, forms[of].form))) ++of;
+  if (of == count || json_array_size(args) != wanted) {
+    pb__fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max or acc_maxu like these",
               "semantics of no known form");
     return;
   }
-  insn->reduce = form[0] == 's' ? PB_SET : !strcmp(form, "acc_add") ? PB_ACC_ADD : PB_ACC_MAX;
+  insn->reduce = forms[of].reduce;
   const char* dest = json_string_value(json_array_get(json_array_get(args, 0), 1));
   insn->dest = dest ? pb_insn_operand(insn, dest) : -1;
   if (insn->dest < 0 || insn->operands[insn->dest].memory < 0) {
@@ -440,6 +446,7 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
   int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
   pb_type given = insn->expr_count ? insn->expr[value].type : PB_TYPE_COUNT, to = insn->operands[insn->dest].type;
   bool half = pb_type_is_narrow(to), bits = !insn->emit && half && given == pb_type_stored(to);
+  if (insn->reduce == PB_ACC_MAXU && to == PB_F32) pb__fault(rec, 3094, "acc_max", "acc_maxu of %s", pb_type_name(to));
   if (insn->expr_count && given != to && !bits)
     pb__fault(rec, 3100, half ? "truncf" : "convert it", "semantics write %s into a window of %s", pb_type_name(given),
               pb_type_name(to));

@@ -16,7 +16,8 @@ static const char* const op_names[PB_OP_COUNT] = {
     [PB_OP_XOR] = "^",           [PB_OP_SHL] = "<<",          [PB_OP_SHR] = ">>",
     [PB_OP_SHRU] = ">>>",        [PB_OP_FLOOR] = "floor",     [PB_OP_CEIL] = "ceil",
     [PB_OP_WHOLE] = "whole",     [PB_OP_MAXIMUM] = "maximum", [PB_OP_FPTOSI] = "i32_towards_0",
-    [PB_OP_MINIMUM] = "minimum", [PB_OP_LESS_EQUAL] = "<=",   [PB_OP_LESSU] = "<u"};
+    [PB_OP_MINIMUM] = "minimum", [PB_OP_LESS_EQUAL] = "<=",   [PB_OP_LESSU] = "<u",
+    [PB_OP_FPTOUI] = "u8"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -84,11 +85,13 @@ char* pb_insn_formula(const pb_insn* insn, pb_arena* arena) {
   if (insn->reduce == PB_SET) return pb_printf(arena, "%s = %s", dest, value);
   bool add = insn->reduce == PB_ACC_ADD;
   char* over = reduced_dims(insn, arena);
-  if (*over) value = pb_printf(arena, "%s(%s) %s", add ? "sum" : "max", over, value);
-  if (insn->acc_flag < 0) return pb_printf(arena, "%s %s %s", dest, add ? "+=" : "max=", value);
+  const char* most = insn->reduce == PB_ACC_MAXU ? "maxu" : "max";
+  if (*over) value = pb_printf(arena, "%s(%s) %s", add ? "sum" : most, over, value);
+  if (insn->acc_flag < 0)
+    return add ? pb_printf(arena, "%s += %s", dest, value) : pb_printf(arena, "%s %s= %s", dest, most, value);
   const char* flag = insn->operands[insn->acc_flag].name;
   return add ? pb_printf(arena, "%s = (%s ? %s : 0) + %s", dest, flag, dest, value)
-             : pb_printf(arena, "%s = %s ? max(%s, %s) : %s", dest, flag, dest, value, value);
+             : pb_printf(arena, "%s = %s ? %s(%s, %s) : %s", dest, flag, most, dest, value, value);
 }
 
 static char* cost_text(const pb_insn* insn, int node, pb_arena* arena) {

@@ -52,6 +52,11 @@ int64_t pb_field_nearest(const pb_field* field, int64_t number) {
   return pb_field_number(field, number < 0 ? code - 1 : code + 1); // both lie within: the ends do
 }
 
+int64_t pb_field_low(const pb_field* field, int bits, int64_t number) {
+  bool holds_all = field->form == PB_FORM_PLAIN && !field->is_signed && field->width >= bits && bits < 32;
+  return holds_all && number < 0 ? number + ((int64_t)1 << bits) : number;
+}
+
 int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
   return field->is_signed && field->width == 32 ? (int32_t)bits : (int64_t)bits;
 }

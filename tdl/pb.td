@@ -187,6 +187,7 @@ def ins;      // (ins operand:$name, ...)
 def set;      // (set $d, e)             d[...] = e
 def acc_add;  // (acc_add $d, $flag, e)  d[...] = (flag ? d[...] : 0) + sum of e over the dims that d lacks
 def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least value
+def acc_maxu; // (acc_maxu $d, $flag, e) the same of integers taken as unsigned numbers, and 0
 // Without $flag both always add to what is there.
 // Semantics: values. Types follow the operands; no implicit conversion.
 def add;      // sum; integers wrap
@@ -224,6 +225,7 @@ def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their n
 def two_of_four; // (two_of_four $a, $b, $w): of elements that $a, $b and $w, of I4, do not walk, along a dim of four: $a where the low two bits of $w count them, $b where the high two do, else 0
 def gather;     // (gather $t, $i): row $i, an i32, of window $t: along its first dim, which nothing else walks and $i is kept in
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
+def fptoui8;    // f32 in [0, 255], already integral, to i8: its bits, an unsigned number
 def fptosi32;   // f32 to i32, towards 0; past the ends and of NaN: the nearest end, of NaN the least
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
 def less_equal; // the same, or equal
@@ -290,7 +292,7 @@ class Instruction<Queue queue> {
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6
   dag Operands = ?;             // (ins Window<...>:$a, Imm<F32>:$s, ...)
-  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max like these
+  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max, acc_maxu like these
   dag Cycles = ?;               // how long its queue is busy
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0

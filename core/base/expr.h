@@ -143,13 +143,19 @@ typedef struct pb_expr_node {
 
 // How the value is stored: plainly, or combined with what is there over the dims that the destination lacks.
 // PB_ACC_BODY: the body itself loads what is there and makes what replaces it; turns go in the order of the loops.
-// PB_ACC_MAXIMUM: of floats, NaN wins.
-typedef enum pb_reduce { PB_SET, PB_ACC_ADD, PB_ACC_MAX, PB_ACC_MAXIMUM, PB_ACC_BODY } pb_reduce;
+// PB_ACC_MAXIMUM: of floats, NaN wins. PB_ACC_MAXU: of integers as numbers without a sign.
+typedef enum pb_reduce { PB_SET, PB_ACC_ADD, PB_ACC_MAX, PB_ACC_MAXIMUM, PB_ACC_MAXU, PB_ACC_BODY } pb_reduce;
 
 // Whether it combines by one operation, whatever the order, and which one that is.
 static inline bool pb_reduce_combines(pb_reduce reduce) { return reduce != PB_SET && reduce != PB_ACC_BODY; }
 static inline pb_op pb_reduce_op(pb_reduce reduce) {
-  return reduce == PB_ACC_ADD ? PB_OP_ADD : reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_MAXIMUM;
+  static const pb_op ops[] = {
+      [PB_ACC_ADD] = PB_OP_ADD, [PB_ACC_MAX] = PB_OP_MAX, [PB_ACC_MAXIMUM] = PB_OP_MAXIMUM, [PB_ACC_MAXU] = PB_OP_MAXU};
+  return ops[reduce];
+}
+// The least element of the type, as a maximum of integers begins: the bits, with the sign of the type.
+static inline int64_t pb_reduce_least(pb_reduce reduce, int bits) {
+  return reduce == PB_ACC_MAXU ? 0 : -((int64_t)1 << (bits - 1));
 }
 
 #endif

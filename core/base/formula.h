@@ -36,6 +36,7 @@ typedef struct pb_formula {
   pb_place place; // in the description
   int operand_count;
   pb_formula_operand operands[PB_FORMULA_OPERANDS];
+  bool is_unsigned; // codes are numbers of 0 to 255, those of this compiler and 128 more
   int expr_count;
   pb_expr_node expr[PB_FORMULA_EXPR]; // LOAD and IMM: `operand` is one of the operands; the last node is the code
   int factor_bits, max_shift;

@@ -115,14 +115,32 @@ typedef struct argument {
   pb_access shape;
   int constant; // -1: the buffer is the check's own
   bool output;
+  bool turned; // codes that lie there without sign: those that the check draws, and compares, with their sign bit
+               // flipped
 } argument;
 
-static void read_argument(MlirOperation main, int k, argument* a) {
+// From pass `unsigned` on these are as the model has them.
+static bool is_turned(const pb_unit* unit, MlirValue value) {
+  MlirAttribute name = pb_argument_attribute(value, "pb.input");
+  if (mlirAttributeIsNull(name)) name = pb_argument_attribute(value, "pb.output");
+  for (int k = 0; unit->codes_unsigned && !mlirAttributeIsNull(name) && k < unit->unsigned_count; ++k)
+    if (mlirStringRefEqual(mlirStringAttrGetValue(name), mlirStringRefCreateFromCString(unit->unsigned_names[k])))
+      return true;
+  return false;
+}
+
+static void turn(const argument* a, void* data) {
+  size_t bytes = a->turned ? bytes_of(&a->shape) : 0;
+  for (size_t k = 0; k < bytes; ++k) ((uint8_t*)data)[k] ^= 0x80;
+}
+
+static void read_argument(const pb_unit* unit, MlirOperation main, int k, argument* a) {
   MlirValue value = mlirBlockGetArgument(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)), k);
   MlirAttribute id = pb_argument_attribute(value, "pb.const");
   pb_access_of_value(value, &a->shape);
   a->constant = mlirAttributeIsNull(id) ? -1 : (int)mlirIntegerAttrGetValueInt(id);
   a->output = !mlirAttributeIsNull(pb_argument_attribute(value, "pb.output"));
+  a->turned = is_turned(unit, value);
 }
 
 enum { SETS = 2 }; // of inputs: numbers, and odd ones among them
@@ -137,7 +155,7 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
   pb_status status = PB_OK;
   for (int k = 0; k < count * SETS; ++k) {
     argument* a = &arguments[k % count];
-    read_argument(main, k % count, a);
+    read_argument(unit, main, k % count, a);
     if (a->constant >= 0)
       buffers[k] = (void*)(uintptr_t)pb_const_data(unit->consts, a->constant);
     else if (!(buffers[k] = calloc(bytes_of(&a->shape) + 1, 1)))
@@ -147,11 +165,15 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
   for (int s = 0; s < SETS && status == PB_OK; ++s) {
     uint64_t state = seed;
     for (int k = 0; k < count; ++k)
-      if (arguments[k].constant < 0) fill_input(buffers[s * count + k], &arguments[k].shape, s > 0, &state);
+      if (arguments[k].constant < 0) {
+        fill_input(buffers[s * count + k], &arguments[k].shape, s > 0, &state);
+        turn(&arguments[k], buffers[s * count + k]);
+      }
   }
   if (status == PB_OK) status = pb_ir_execute_sets(module, "main", buffers, count, SETS, unit->diag);
   for (int k = 0; k < count * SETS; ++k) {
     const argument* a = &arguments[k % count];
+    if (a->output) turn(a, buffers[k]);
     if (status == PB_OK && a->output) take_result(&a->shape, buffers[k], results);
     if (a->constant < 0) free(buffers[k]);
   }

@@ -60,7 +60,8 @@ void pb__compilation_free(compilation* c);
 pb_status pb__compile_open(compilation* c) PB_MUST_CHECK;
 // An engine without kernels for the chip.
 pb_engine* pb__engine_start(compilation* c);
-pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) PB_MUST_CHECK;
+pb_status pb__engine_mark_unsigned(const pb_unit* unit, const pb_s1* program, pb_diag* diag,
+                                   pb_engine* e) PB_MUST_CHECK;
 pb_status pb__emit_kernels(compilation* c, pb_engine* e) PB_MUST_CHECK;
 void pb__stage_done(compilation* c, const char* name);
 

@@ -276,7 +276,14 @@ static pb_status run_passes(compilation* c) {
   return PB_OK;
 }
 
+static void name_unsigned(compilation* c) {
+  c->unit.unsigned_names = PB_NEW_ARRAY(&c->unit.arena, const char*, c->s1.value_count + 1);
+  for (size_t v = 0; v < c->s1.value_count; ++v)
+    if (c->s1.values[v].is_unsigned) c->unit.unsigned_names[c->unit.unsigned_count++] = c->s1.values[v].name;
+}
+
 pb_status pb__compile_passes(compilation* c) {
+  if (!c->is_segment) name_unsigned(c);
   PB_TRY(pb_host_check(&c->unit));
   PB_TRY(run_passes(c));
   PB_TRY(pb_given_plans_used(&c->unit));
@@ -307,8 +314,9 @@ static const char* target_of(pb_arena* arena, const pb_chip* chip) {
   return chip->variant[0] ? pb_printf(arena, "%s:%s", chip->name, chip->variant) : pb_strdup(arena, chip->name);
 }
 
-// The engine's tensors are the program's, in its order; the IR between has all codes signed.
-pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) {
+// The engine's tensors are the program's, in its order; the IR between has all codes signed, or what comes and goes as
+// it is.
+pb_status pb__engine_mark_unsigned(const pb_unit* unit, const pb_s1* program, pb_diag* diag, pb_engine* e) {
   int inputs = 0, outputs = 0;
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
@@ -319,7 +327,7 @@ pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engin
         info->type != pb_type_stored(value->type))
       return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
                       "is not the engine's tensor in its place");
-    info->type = value->is_unsigned ? PB_U8 : value->type;
+    info->type = !value->is_unsigned ? value->type : unit->codes_unsigned && unit->unsigned_count ? PB_UI8 : PB_U8;
   }
   return PB_OK;
 }
@@ -358,7 +366,7 @@ static pb_status back(compilation* c) {
   pb__stage_done(c, "s4");
   PB_TRY(dump_kernels(c));
   PB_TRY(c->mains ? pb_host_build_segments(&c->unit, &c->s1, &c->segments, c->mains, e) : pb_host_build(&c->unit, e));
-  PB_TRY(pb__engine_mark_unsigned(&c->s1, c->unit.diag, e));
+  PB_TRY(pb__engine_mark_unsigned(&c->unit, &c->s1, c->unit.diag, e));
   if (c->options->explain) explain(c, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   pb__stage_done(c, "host");

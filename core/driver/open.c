@@ -85,7 +85,7 @@ static pb_status make_engine(compilation* to, compilation* c, pb_open_program* o
   PB_TRY(pb__emit_kernels(c, e));
   pb__stage_done(to, "s4");
   PB_TRY(pb_open_host(open, kernels, c->unit.diag, e));
-  PB_TRY(pb__engine_mark_unsigned(&c->s1, c->unit.diag, e));
+  PB_TRY(pb__engine_mark_unsigned(&c->unit, &c->s1, c->unit.diag, e));
   pb__stage_done(to, "host");
   return PB_OK;
 }

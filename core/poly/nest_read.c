@@ -325,13 +325,18 @@ static void drop_node(pb_nest* nest, int id) {
 static void recognise_reduction(pb_nest* nest) {
   int top = nest->expr_count - 1;
   pb_expr_node* n = &nest->expr[top];
-  if (n->op != PB_OP_ADD && n->op != PB_OP_MAX && n->op != PB_OP_MAXIMUM) return;
+  pb_reduce reduce = n->op == PB_OP_ADD       ? PB_ACC_ADD
+                     : n->op == PB_OP_MAX     ? PB_ACC_MAX
+                     : n->op == PB_OP_MAXIMUM ? PB_ACC_MAXIMUM
+                     : n->op == PB_OP_MAXU    ? PB_ACC_MAXU
+                                              : PB_SET;
+  if (reduce == PB_SET) return;
   for (int side = 0; side < 2; ++side) {
     pb_expr_node* old = &nest->expr[n->args[side]];
     if (old->op != PB_OP_LOAD || old->args[0] >= 0 || !same_place(&nest->access[old->operand], pb_nest_store(nest)))
       continue;
     int value = n->args[1 - side], gone = n->args[side], access = old->operand;
-    nest->reduce = n->op == PB_OP_ADD ? PB_ACC_ADD : n->op == PB_OP_MAX ? PB_ACC_MAX : PB_ACC_MAXIMUM;
+    nest->reduce = reduce;
     --nest->expr_count; // the add
     if (value != top - 1 && gone != top - 1) return;
     drop_node(nest, gone);

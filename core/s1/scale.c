@@ -59,10 +59,24 @@ static int add_const(scaler* s, const pb_s1_op* op, pb_type type, int64_t count,
   return pb_consts_add(s->consts, op->name, type, 1, &count, data);
 }
 
-static bool fits(pb_type type, int64_t number) {
-  int bits = pb_type_bits(type);
+// Whether the formula reads the operand without sign.
+static bool reads_unsigned(const pb_formula* f, int operand) {
+  for (int k = 0; k < f->expr_count; ++k) {
+    const pb_expr_node* node = &f->expr[k];
+    const pb_expr_node* from = node->op == PB_OP_ZEXT ? &f->expr[node->args[0]] : NULL;
+    if (from && (from->op == PB_OP_LOAD || from->op == PB_OP_IMM) && from->operand == operand) return true;
+  }
+  return false;
+}
+
+static bool fits(const pb_formula* f, int operand, int64_t number) {
+  int bits = pb_type_bits(f->operands[operand].type);
+  if (reads_unsigned(f, operand)) return number >= 0 && number < (int64_t)1 << bits;
   return number >= -((int64_t)1 << (bits - 1)) && number < (int64_t)1 << (bits - 1);
 }
+
+// What a code of this compiler is in the formula.
+static int64_t code_in(const pb_formula* f, double code) { return (int64_t)code + (f->is_unsigned ? 128 : 0); }
 
 // Sets one term: a constant by channel, or the one number that all channels have.
 static pb_status set(scaler* s, const pb_s1_op* op, pb_formula_terms* t, pb_formula_term term, int64_t count,
@@ -71,7 +85,7 @@ static pb_status set(scaler* s, const pb_s1_op* op, pb_formula_terms* t, pb_form
   if (o < 0) return PB_OK;
   const pb_formula_operand* operand = &t->formula->operands[o];
   for (int64_t k = 0; k < count; ++k) {
-    if (!fits(operand->type, numbers[k])) return refuse(s, "wider operands", "a number does not fit its operand");
+    if (!fits(t->formula, o, numbers[k])) return refuse(s, "wider operands", "a number does not fit its operand");
     if (!operand->by_channel && numbers[k] != numbers[0])
       return refuse(s, "quantise weights with one scale for the tensor",
                     "it has one factor, shift or bias for a tensor, but the model's differ by channel");
@@ -85,9 +99,9 @@ static pb_status set(scaler* s, const pb_s1_op* op, pb_formula_terms* t, pb_form
 static pb_status set_clamp(scaler* s, const pb_s1_op* op, pb_formula_terms* t) {
   if ((op->lo > INT8_MIN && !has(t->formula, PB_TERM_LO)) || (op->hi < INT8_MAX && !has(t->formula, PB_TERM_HI)))
     return refuse(s, "an operand $lo or $hi", "it has no clamp such as this operator's");
-  t->number[PB_TERM_LO] = (int64_t)op->lo;
-  t->number[PB_TERM_HI] = (int64_t)op->hi;
-  t->number[PB_TERM_ZERO] = (int64_t)op->zy;
+  t->number[PB_TERM_LO] = code_in(t->formula, (double)op->lo);
+  t->number[PB_TERM_HI] = code_in(t->formula, (double)op->hi);
+  t->number[PB_TERM_ZERO] = code_in(t->formula, (double)op->zy);
   return PB_OK;
 }
 
@@ -130,7 +144,7 @@ static pb_status scale_sum(scaler* s, pb_s1_op* op) {
       factors[k] = has(f, PB_TERM_FACTOR) ? llrint(ldexp(scale, shift)) : 1;
     }
     shifts[k] = shift;
-    sums[k] = biases[k] + (has(f, PB_TERM_ZERO) ? 0 : llrint(op->zy / scale));
+    sums[k] = biases[k] + (has(f, PB_TERM_ZERO) ? 0 : llrint((double)code_in(f, (double)op->zy) / scale));
     status = shift < 0 ? refuse(s, NULL, "a scale is too large for it") : check_off(s, f, scale, factors[k], shift);
   }
   if (status == PB_OK) status = set_clamp(s, op, t);
@@ -153,10 +167,10 @@ static pb_status scale_add(scaler* s, pb_s1_op* op) {
   fb = llrint(ldexp(mb, shift));
   PB_TRY(check_off(s, f, ma, fa, shift));
   PB_TRY(check_off(s, f, mb, fb, shift));
-  int64_t bias = 0, za = (int64_t)op->zx, zb = (int64_t)op->zz, by_shift = shift;
+  int64_t bias = 0, za = code_in(f, (double)op->zx), zb = code_in(f, (double)op->zz), by_shift = shift;
   if (!has(f, PB_TERM_ZA)) bias -= za * fa;
   if (!has(f, PB_TERM_ZB)) bias -= zb * fb;
-  if (!has(f, PB_TERM_ZERO)) bias += (int64_t)op->zy * ((int64_t)1 << shift);
+  if (!has(f, PB_TERM_ZERO)) bias += code_in(f, (double)op->zy) * ((int64_t)1 << shift);
   if (bias && !has(f, PB_TERM_BIAS)) return refuse(s, "an operand $bias", "it has no place for zero points");
   PB_TRY(set_clamp(s, op, t));
   PB_TRY(set(s, op, t, PB_TERM_FA, 1, &fa));

@@ -1,6 +1,17 @@
 // Codes by a chip's own formula: its expression with an operator's terms in it.
 #include "core/s2/builder.h"
 
+// A code without sign as one with it, and the other way round.
+static int turned_over(pb_nest* n, int code) {
+  return pb_nest_node(n, PB_OP_XOR, PB_I8, code, pb_nest_integer(n, PB_I8, INT8_MIN));
+}
+
+static int term_at(pb_nest* n, const pb_formula* f, const pb_expr_node* node, const int* access) {
+  pb_formula_term term = f->operands[node->operand].term;
+  int load = pb_nest_load(n, access[term]);
+  return f->is_unsigned && (term == PB_TERM_A || term == PB_TERM_B) ? turned_over(n, load) : load;
+}
+
 // Appends the formula's nodes to the nest's. access: of each term that is read, the nest's access.
 static void print_formula(pb_nest* n, const pb_formula_terms* t, const int* access) {
   const pb_formula* f = t->formula;
@@ -9,18 +20,19 @@ static void print_formula(pb_nest* n, const pb_formula_terms* t, const int* acce
     const pb_expr_node* node = &f->expr[k];
     int arg = node->args[0] >= 0 ? at[node->args[0]] : -1;
     if (node->op == PB_OP_LOAD)
-      at[k] = pb_nest_load(n, access[f->operands[node->operand].term]);
+      at[k] = term_at(n, f, node, access);
     else if (node->op == PB_OP_IMM)
       at[k] = pb_nest_integer(n, node->type, t->number[f->operands[node->operand].term]);
     else if (node->op == PB_OP_CONST)
       at[k] = pb_nest_integer(n, node->type, (int64_t)node->value);
-    else if (node->op == PB_OP_SEXT && n->expr[arg].op == PB_OP_CONST) // as instructions have their immediates
-      at[k] = pb_nest_integer(n, node->type, n->expr[arg].integer);
+    else if ((node->op == PB_OP_SEXT || node->op == PB_OP_ZEXT) && n->expr[arg].op == PB_OP_CONST)
+      at[k] = pb_nest_integer(n, node->type, n->expr[arg].integer); // as instructions have their immediates
     else {
       at[k] = pb_nest_node(n, node->op, node->type, arg, node->args[1] >= 0 ? at[node->args[1]] : -1);
       if (node->args[2] >= 0) n->expr[at[k]].args[2] = at[node->args[2]];
     }
   }
+  if (f->is_unsigned) (void)turned_over(n, at[f->expr_count - 1]);
 }
 
 void pb__s2_sum_formula(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {

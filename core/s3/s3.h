@@ -25,8 +25,15 @@ typedef struct pb_unit {
   bool between_outside;         // tensors between kernels lie in the system's memory, all of them
   const char* codes_like;       // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
   double scales_off;            // the largest share by which a scale is off there
+  // The model's inputs and outputs whose codes are u8, by name: outside of kernels that have codes with a sign, 128
+  // more.
+  const char** unsigned_names;
+  int unsigned_count;
+  bool
+      codes_unsigned; // from pass `unsigned` on: codes lie without sign, these inputs and outputs as the model has them
 } pb_unit;
 
+pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;

@@ -88,7 +88,7 @@ static int loads_of(const coverer* c, int access) {
 // node = onto + addend: in the place of onto, if nobody else wants that. The nest's own result has a place of its own.
 static void try_add(coverer* c, const pb_insn* insn, int node, int memory, way* best) {
   const pb_expr_node* n = &c->nest->expr[node];
-  if (n->op != (insn->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX) || !each_element_alone(insn)) return;
+  if (n->op != pb_reduce_op(insn->reduce) || !each_element_alone(insn)) return;
   if (node == c->nest->expr_count - 1) return;
   for (int side = 0; side < 2; ++side) {
     int onto = n->args[side];

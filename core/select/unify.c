@@ -9,11 +9,13 @@ static double type_least(pb_type type) { return type == PB_I1 ? 0 : -ldexp(1, pb
 static double type_most(pb_type type) { return type == PB_I1 ? 1 : ldexp(1, pb_type_bits(type) - 1) - 1; }
 
 // The immediate operand behind an instruction's node: itself, or converted on the way. -1: not an immediate.
-static int immediate_of(const pb_insn* insn, int node) {
+// *is_unsigned: its bits are taken as a number without sign.
+static int immediate_of(const pb_insn* insn, int node, bool* is_unsigned) {
   const pb_expr_node* n = &insn->expr[node];
-  if (n->op == PB_OP_IMM) return n->operand;
-  if (n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT) return immediate_of(insn, n->args[0]);
-  return -1;
+  *is_unsigned = false;
+  for (; n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT; n = &insn->expr[n->args[0]])
+    *is_unsigned |= n->op == PB_OP_ZEXT;
+  return n->op == PB_OP_IMM ? n->operand : -1;
 }
 
 // Whether a derived field can say the number. A plain one is as wide as its type; its sign is the encoder's to judge.
@@ -21,9 +23,10 @@ static bool can_say(const pb_field* field, double value) {
   return field->form == PB_FORM_PLAIN || pb_field_holds(field, (int64_t)value);
 }
 
-static bool bind_immediate(const pb_insn* insn, int operand, double value, pb_binding* binding) {
+static bool bind_immediate(const pb_insn* insn, int operand, bool is_unsigned, double value, pb_binding* binding) {
   pb_type type = insn->operands[operand].type;
-  if (type != PB_F32 && (value != floor(value) || value < type_least(type) || value > type_most(type))) return false;
+  double least = is_unsigned ? 0 : type_least(type), most = is_unsigned ? 2 * type_most(type) + 1 : type_most(type);
+  if (type != PB_F32 && (value != floor(value) || value < least || value > most)) return false;
   if (insn->fields && !can_say(&insn->fields[insn->operands[operand].base], value)) return false;
   if (binding->imm_set[operand] && binding->imm[operand] != value) return false;
   binding->imm_set[operand] = true;
@@ -46,8 +49,9 @@ static bool can_fill(const pb_insn* insn, const pb_operand* window, pb_type type
     return pb_field_holds(field, pb_field_bits(field, bits_of(value)));
   }
   if (window->fill < 0) return value == 0;
+  const pb_field* field = &insn->fields[window->fill];
   return value >= type_least(type) && value <= type_most(type) &&
-         pb_field_holds(&insn->fields[window->fill], (int64_t)value);
+         pb_field_holds(field, pb_field_low(field, pb_type_bits(type), (int64_t)value));
 }
 
 static bool bind_window(const pb_insn* insn, int operand, const pb_flat* nest, int access, pb_binding* binding) {
@@ -84,7 +88,7 @@ static bool bind_fill(const pb_insn* insn, int operand, const pb_expr_node* cons
 }
 
 // The value at which `op` with this immediate as second argument does nothing.
-static bool neutral_value(pb_op op, pb_type imm_type, double* value) {
+static bool neutral_value(pb_op op, pb_type imm_type, bool is_unsigned, double* value) {
   switch (op) {
   case PB_OP_ADD:
   case PB_OP_SUB:
@@ -95,10 +99,10 @@ static bool neutral_value(pb_op op, pb_type imm_type, double* value) {
     *value = 1;
     return true;
   case PB_OP_MAX:
-    *value = type_least(imm_type);
+    *value = is_unsigned ? 0 : type_least(imm_type);
     return imm_type != PB_F32;
   case PB_OP_MIN:
-    *value = type_most(imm_type);
+    *value = is_unsigned ? 2 * type_most(imm_type) + 1 : type_most(imm_type);
     return imm_type != PB_F32;
   default:
     return false;
@@ -182,8 +186,9 @@ static bool is_counted(const pb_flat* nest, int nn) {
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding) {
   const pb_expr_node* i = &insn->expr[in];
   const pb_expr_node* n = &nest->expr[nn];
-  int imm = immediate_of(insn, in);
-  if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
+  bool is_unsigned;
+  int imm = immediate_of(insn, in, &is_unsigned);
+  if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, is_unsigned, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST && bind_fill(insn, i->operand, n, binding)) return true;
   if (i->op == PB_OP_LOAD && i->args[0] >= 0 && insn->operands[i->operand].rows >= 0)
     return unify_rows(insn, i, nest, n, binding);
@@ -198,11 +203,12 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
     if (commutes(i->op) && unify_args(insn, i, nest, n, true, binding)) return true;
   }
   if (i->args[0] < 0 || i->args[1] < 0) return false;
-  int last = immediate_of(insn, i->args[1]);
+  int last = immediate_of(insn, i->args[1], &is_unsigned);
   double value;
-  if (last < 0 || !neutral_value(i->op, insn->operands[last].type, &value)) return false;
+  if (last < 0 || !neutral_value(i->op, insn->operands[last].type, is_unsigned, &value)) return false;
   pb_binding saved = *binding;
-  if (bind_immediate(insn, last, value, binding) && unify(insn, i->args[0], nest, nn, binding)) return true;
+  if (bind_immediate(insn, last, is_unsigned, value, binding) && unify(insn, i->args[0], nest, nn, binding))
+    return true;
   *binding = saved;
   return false;
 }

@@ -35,6 +35,7 @@ static const char* op_name(pb_op op) {
                {PB_OP_SELECT, "select"},
                {PB_OP_SITOFP, "sitofp"},
                {PB_OP_FPTOSI8, "fptosi8"},
+               {PB_OP_FPTOUI, "fptoui8"},
                {PB_OP_FPTOSI, "fptosi32"},
                {PB_OP_ROUNDEVEN, "roundeven"},
                {PB_OP_FLOOR, "floor"},
@@ -80,7 +81,7 @@ static void differs(comparison* c, const char* format, ...) {
 static int immediate_of(const pb_insn* insn, int node) {
   const pb_expr_node* n = &insn->expr[node];
   if (n->op == PB_OP_IMM) return n->operand;
-  return n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT ? immediate_of(insn, n->args[0]) : -1;
+  return n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT ? immediate_of(insn, n->args[0]) : -1;
 }
 
 static const char* memory_name(const comparison* c, int memory) { return c->chip->memories[memory].name; }
@@ -160,6 +161,7 @@ static int compare(comparison* c) {
                                       [PB_ACC_ADD] = "adds up",
                                       [PB_ACC_MAX] = "keeps the largest",
                                       [PB_ACC_MAXIMUM] = "keeps the largest, or NaN",
+                                      [PB_ACC_MAXU] = "keeps the largest without sign",
                                       [PB_ACC_BODY] = "makes each element of what was there"};
   if (c->insn->reduce != c->nest->reduce) {
     differs(c, "it %s, here the nest %s", kinds[c->insn->reduce], kinds[c->nest->reduce]);
@@ -232,11 +234,9 @@ static void put_operand(text* t, const pb_chip* chip, const pb_flat* nest, int a
 }
 
 static void put_nest(text* t, const pb_chip* chip, const pb_flat* nest) {
-  static const char* const kinds[] = {[PB_SET] = "set",
-                                      [PB_ACC_ADD] = "acc_add",
-                                      [PB_ACC_MAX] = "acc_max",
-                                      [PB_ACC_MAXIMUM] = "acc_max",
-                                      [PB_ACC_BODY] = "set"};
+  static const char* const kinds[] = {
+      [PB_SET] = "set",           [PB_ACC_ADD] = "acc_add", [PB_ACC_MAX] = "acc_max", [PB_ACC_MAXIMUM] = "acc_max",
+      [PB_ACC_MAXU] = "acc_maxu", [PB_ACC_BODY] = "set"};
   put(t, "needed: (%s $y, ", kinds[nest->reduce]);
   put_value(t, nest, nest->expr_count - 1);
   put(t, ")");

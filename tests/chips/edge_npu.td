@@ -13,11 +13,24 @@
 // of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with PALETTE (edge_npu_palette.td) one
 // that looks up weights of 16 values by codes of 4 bits, in a table of its own; with TWO_OF_FOUR
 // (edge_npu_sparse.td) one that puts two of four weights where they belong; with GATHER (edge_npu_gather.td) one that gathers
-// rows of a table by their numbers.
+// rows of a table by their numbers; with UNSIGNED (edge_npu_unsigned.td) codes are numbers of 0 to 255: the array multiplies
+// such by weights with a sign, as that of TPU v1 and of many chips of the edge does, and the output unit's clamp ends there.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 32;
+#ifdef UNSIGNED
+defvar Wide = zext;
+defvar Wide64 = zext64;
+defvar Most = 255;
+defvar Larger = acc_maxu;
+#else
+defvar Wide = sext;
+defvar Wide64 = sext64;
+defvar Most = 127;
+defvar Larger = acc_max;
+#endif
+
 #ifdef TWO_OF_FOUR
 defvar Slots = 16; // weights take three
 #else
@@ -126,7 +139,12 @@ def IN : Move<LD, 1> {
   let Summary = "DRAM to SRAM, filling what lies outside";
   bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;
-  let Operands = (ins Padded:$src, InSRAM:$dst); let Signed = ["fill", "off"];
+  let Operands = (ins Padded:$src, InSRAM:$dst);
+#ifdef UNSIGNED
+  let Signed = ["off"];
+#else
+  let Signed = ["fill", "off"];
+#endif
 }
 def WEIGHTS : Move<WT, 2> {
   let Summary = "weights to SRAM"; let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst);
@@ -235,7 +253,7 @@ class Multiply<bits<6> op, Window weights, dag product> : Op<MX, op> {
   let Inst{11-10} = bank; let Inst{12} = keep; let Inst{26-13} = a; let Inst{38-27} = ai; let Inst{46-39} = aj; let Inst{57-47} = c;
   let Inst{68-58} = ci; let Inst{76-69} = cj; let Inst{86-77} = ni; let Inst{96-87} = nj;
 }
-def MULTIPLY : Multiply<9, Tiles, (mul (sext $x), (sext $w))> {
+def MULTIPLY : Multiply<9, Tiles, (mul (Wide $x), (sext $w))> {
   let Summary = "rows of rows of codes by a tile of weights, into or onto accumulators";
 }
 #ifdef NARROW_ARRAY
@@ -247,12 +265,12 @@ def UNSIGNED_MULTIPLY : Multiply<13, SmallTiles, (mul (sext $x), (zext $w))> { l
 
 def : Formula<"sum"> {
   let Operands = (ins Element<I32>:$sum, ByChannel<I32>:$bias, ByChannel<I32>:$factor, ByChannel<I32>:$shift, Imm<I8>:$lo);
-  let Value = (trunc8 (min (max (shrr (mul (sext64 (add $sum, $bias)), (sext64 $factor)), (sext64 $shift)), (sext64 $lo)), (i64c 127)));
+  let Value = (trunc8 (min (max (shrr (mul (sext64 (add $sum, $bias)), (sext64 $factor)), (sext64 $shift)), (Wide64 $lo)), (i64c Most)));
 }
 def : Formula<"add"> {
   let Operands = (ins Element<I8>:$a, Element<I8>:$b, Imm<I16>:$fa, Imm<I16>:$fb, Imm<I32>:$bias, Imm<I8>:$shift, Imm<I8>:$lo);
-  let Value = (trunc8 (min (max (shrr (add (add (mul (sext $a), (sext $fa)), (mul (sext $b), (sext $fb))), $bias), (sext $shift)),
-                                (sext $lo)), (i32c 127)));
+  let Value = (trunc8 (min (max (shrr (add (add (mul (Wide $a), (sext $fa)), (mul (Wide $b), (sext $fb))), $bias), (sext $shift)),
+                                (Wide $lo)), (i32c Most)));
   let FactorBits = 15; let MaxShift = 22;
 }
 
@@ -269,8 +287,10 @@ def SCALE : Unit<16> {
   bits<11> c; bits<11> ci; bits<8> cj; bits<11> pb; bits<11> pf; bits<11> ps; bits<8> lo;
   let Operands = (ins Codes<"y">:$d, Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$x, Row<"pb">:$bias, Row<"pf">:$factor,
                       Row<"ps">:$shift, Imm<I8>:$lo);
-  let Semantics = (set $d, (trunc8 (min (max (shrr (mul (sext64 (add $x, $bias)), (sext64 $factor)), (sext64 $shift)), (sext64 $lo)), (i64c 127))));
+  let Semantics = (set $d, (trunc8 (min (max (shrr (mul (sext64 (add $x, $bias)), (sext64 $factor)), (sext64 $shift)), (Wide64 $lo)), (i64c Most))));
+#ifndef UNSIGNED
   let Signed = ["lo"];
+#endif
   let Inst{74-64} = c; let Inst{85-75} = ci; let Inst{93-86} = cj; let Inst{104-94} = pb; let Inst{115-105} = pf; let Inst{126-116} = ps;
   let Inst{134-127} = lo;
 }
@@ -278,9 +298,13 @@ def ADD : Unit<17> {
   let Summary = "codes of two tensors, added";
   bits<14> a; bits<12> ai; bits<8> aj; bits<14> b; bits<12> bi; bits<8> bj; bits<16> fa; bits<16> fb; bits<32> bias; bits<8> shift; bits<8> lo;
   let Operands = (ins Codes<"a">:$x, Codes<"b">:$z, Imm<I16>:$fa, Imm<I16>:$fb, Imm<I32>:$bias, Imm<I8>:$shift, Imm<I8>:$lo, Codes<"y">:$d);
-  let Semantics = (set $d, (trunc8 (min (max (shrr (add (add (mul (sext $x), (sext $fa)), (mul (sext $z), (sext $fb))), $bias), (sext $shift)),
-                                             (sext $lo)), (i32c 127))));
+  let Semantics = (set $d, (trunc8 (min (max (shrr (add (add (mul (Wide $x), (sext $fa)), (mul (Wide $z), (sext $fb))), $bias), (sext $shift)),
+                                             (Wide $lo)), (i32c Most))));
+#ifdef UNSIGNED
+  let Signed = ["fa", "fb", "bias", "shift"];
+#else
   let Signed = ["fa", "fb", "bias", "shift", "lo"];
+#endif
   let Inst{77-64} = a; let Inst{89-78} = ai; let Inst{97-90} = aj; let Inst{111-98} = b; let Inst{123-112} = bi; let Inst{131-124} = bj;
   let Inst{147-132} = fa; let Inst{163-148} = fb; let Inst{195-164} = bias; let Inst{203-196} = shift; let Inst{211-204} = lo;
 }
@@ -290,9 +314,9 @@ class Pool<bits<6> op> : Unit<op> {
 }
 def POOL_MAX : Pool<18> {
   let Summary = "the larger code";
-  let Operands = (ins Codes<"a">:$x, Imm<I1>:$keep, Codes<"y">:$d); let Semantics = (acc_max $d, $keep, $x);
+  let Operands = (ins Codes<"a">:$x, Imm<I1>:$keep, Codes<"y">:$d); let Semantics = (Larger $d, $keep, $x);
 }
 def POOL_SUM : Pool<19> {
   let Summary = "sums of codes";
-  let Operands = (ins Codes<"a">:$x, Imm<I1>:$keep, Row<"y">:$d); let Semantics = (acc_add $d, $keep, (sext $x));
+  let Operands = (ins Codes<"a">:$x, Imm<I1>:$keep, Row<"y">:$d); let Semantics = (acc_add $d, $keep, (Wide $x));
 }

@@ -74,6 +74,16 @@ class One<bits<6> op, Type from, Type to, dag value> : Lanes<op> {
 def ENDS   : One<32, I32, I16, (sat16 $x)>;
 def WORDS  : One<33, F32, I32, (fptosi32 $x)>;
 def SHORTS : One<34, F32, I16, (sat16 (fptosi32 (roundeven $x)))>;
+def BYTES  : One<36, F32, I8, (fptoui8 $x)>;
+
+// Largest numbers without a sign, of rows: of what is there, or of 0.
+class Largest<bits<6> op, Type t> : Lanes<op> {
+  bits<1> keep; let Inst{41} = keep;
+  let Operands = (ins On<t, "a">:$x, Imm<I1>:$keep, Window<ROW, t, ["l"], "y", ["elem"]>:$y); let Semantics = (acc_maxu $y, $keep, $x);
+}
+def MOST8  : Largest<37, I8>;
+def MOST16 : Largest<38, I16>;
+def MOST32 : Largest<39, I32>;
 
 // Counts less one, strides as logarithms or less one, bases in blocks of 16 rows, factors as logarithms, numbers in threes.
 defvar Always = [DerivedField<"a", "scaled", 16>, DerivedField<"ai", "log2">, DerivedField<"yi", "minus">, DerivedField<"n", "minus">];

@@ -7,10 +7,43 @@
 // tile that is worked on stays in the FIFO, of whose four three wait; encodings of 32 bytes (the paper's have 12) with strides and
 // boxes; a flag that takes the next tile; scales by column in f32, from the host; codes in and out, and the addition of residuals, by
 // Activate; commands by a port of their own; all latencies.
+// The paper's array takes codes with a sign or without. Here they have one; with UNSIGNED (tpu_v1_unsigned.td) activations have
+// none, as models of uint8 want it, and a command turns those of int8 over.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 256;
+#ifdef UNSIGNED
+defvar Wide = zext;
+defvar ToCode = fptoui8;
+defvar Larger = acc_maxu;
+defvar SignedCodes = []<string>;
+defvar SignedZeros = []<string>;
+defvar SignedZero = []<string>;
+defvar SignedFill = ["off"];
+defvar Zero = (sitofp (zext $zp));
+defvar Low = (sitofp (zext $lo));
+defvar High = (sitofp (zext $hi));
+defvar X = (sitofp (zext $x));
+defvar XZero = (sitofp (zext $za));
+defvar Z = (sitofp (zext $z));
+defvar ZZero = (sitofp (zext $zb));
+#else
+defvar Wide = sext;
+defvar ToCode = fptosi8;
+defvar Larger = acc_max;
+defvar SignedCodes = ["zp", "lo", "hi"];
+defvar SignedZeros = ["za", "zb"];
+defvar SignedZero = ["za"];
+defvar SignedFill = ["fill", "off"];
+defvar Zero = (sitofp $zp);
+defvar Low = (sitofp $lo);
+defvar High = (sitofp $hi);
+defvar X = (sitofp $x);
+defvar XZero = (sitofp $za);
+defvar Z = (sitofp $z);
+defvar ZZero = (sitofp $zb);
+#endif
 
 def tpu_v1 : Chip {
   let Summary = "TPU v1 (ISCA 2017): a 256x256 int8 array, 24 MiB of unified buffer";
@@ -52,7 +85,7 @@ class Boxed<bits<6> op> : Move<RD, op> { bits<8> ilo; bits<8> ihi; bits<8> jlo; 
 def READ_HOST : Boxed<1> {
   let Summary = "host memory to the unified buffer"; bits<8> fill; bits<10> blo; bits<10> bhi;
   let Inst{203-196} = fill; let Inst{213-204} = blo; let Inst{223-214} = bhi;
-  let Operands = (ins Padded:$src, InUB:$dst); let Signed = ["fill", "off"];
+  let Operands = (ins Padded:$src, InUB:$dst); let Signed = SignedFill;
 }
 def READ_PARAMETERS : Boxed<2> {
   let Summary = "biases, scales and f32 tensors"; let Operands = (ins PaddedWords:$src, InACC:$dst);
@@ -77,7 +110,7 @@ def MATRIX_MULTIPLY : Op<MM, 9> {
   let Dims = [Dim<"m", 4095, "rows">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<FIFO, I8, ["k", "n"], "pop", ["row", "elem"]>:$w, Window<UB, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
                       Imm<I1>:$keep, Window<ACC, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
-  let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus $m, 1); let Latency = 260;
+  let Semantics = (acc_add $y, $keep, (mul (Wide $x), (sext $w))); let Cycles = (plus $m, 1); let Latency = 260;
   let Inst{10} = pop; let Inst{12} = keep; let Inst{24-13} = rows; let Inst{41-25} = a; let Inst{51-42} = da; let Inst{63-52} = c;
   let Inst{71-64} = dc;
 }
@@ -88,7 +121,7 @@ class Activate<bits<6> op> : Op<AC, op> {
   let Inst{21-10} = rows; let Inst{38-22} = a; let Inst{48-39} = da; let Inst{65-49} = y; let Inst{75-66} = dy;
 }
 class Code<bits<6> op> : Activate<op> {
-  bits<8> zp; bits<8> lo; bits<8> hi; bits<12> ps; let Signed = ["zp", "lo", "hi"];
+  bits<8> zp; bits<8> lo; bits<8> hi; bits<12> ps; let Signed = SignedCodes;
   let Inst{83-76} = zp; let Inst{91-84} = lo; let Inst{99-92} = hi; let Inst{111-100} = ps; }
 defvar YC = Window<UB, I8, ["m", "n"], "y", ["dy", "elem"]>;
 defvar AC8 = Window<UB, I8, ["m", "n"], "a", ["da", "elem"]>;
@@ -98,32 +131,38 @@ def ACTIVATE : Code<16> {
   let Summary = "sums to codes: bias, scale, round, clamp"; bits<12> pb; let Inst{123-112} = pb;
   let Operands = (ins YC:$d, Window<ACC, I32, ["m", "n"], "a", ["da", "elem"]>:$x, Window<ACC, I32, ["n"], "pb", ["elem"]>:$bias, PS:$scale,
                       Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi);
-  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Semantics = (set $d, (ToCode (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), Zero), Low), High)));
 }
 def ACTIVATE_SUM : Code<17> {
   let Summary = "codes of two tensors, added"; bits<17> b; bits<10> db; bits<12> psb; bits<8> za; bits<8> zb;
   let Operands = (ins AC8:$x, Window<UB, I8, ["m", "n"], "b", ["db", "elem"]>:$z, PS:$sa, Window<ACC, F32, ["n"], "psb", ["elem"]>:$sb,
                       Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
-  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (add (mul (sub (sitofp $x), (sitofp $za)), $sa),
-                      (mul (sub (sitofp $z), (sitofp $zb)), $sb))), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
-  let Signed = ["za", "zb", "zp", "lo", "hi"];
+  let Semantics = (set $d, (ToCode (min (max (add (roundeven (add (mul (sub X, XZero), $sa),
+                      (mul (sub Z, ZZero), $sb))), Zero), Low), High)));
+  let Signed = !listconcat(SignedZeros, SignedCodes);
   let Inst{128-112} = b; let Inst{138-129} = db; let Inst{150-139} = psb; let Inst{158-151} = za; let Inst{166-159} = zb;
 }
 def ACTIVATE_IN : Code<18> {
   let Summary = "f32 to codes";
   let Operands = (ins Window<ACC, F32, ["m", "n"], "a", ["da", "elem"]>:$x, PS:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
-  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Semantics = (set $d, (ToCode (min (max (add (roundeven (mul $x, $scale)), Zero), Low), High)));
 }
 def POOL_MAX : Activate<19> {
   let Summary = "the larger code"; bits<1> keep; let Inst{76} = keep;
-  let Operands = (ins AC8:$x, Imm<I1>:$keep, YC:$d); let Semantics = (acc_max $d, $keep, $x);
+  let Operands = (ins AC8:$x, Imm<I1>:$keep, YC:$d); let Semantics = (Larger $d, $keep, $x);
 }
 def POOL_SUM : Activate<20> {
   let Summary = "sums of codes"; bits<1> keep; let Inst{76} = keep;
-  let Operands = (ins AC8:$x, Imm<I1>:$keep, Window<ACC, I32, ["n"], "y", ["elem"]>:$d); let Semantics = (acc_add $d, $keep, (sext $x));
+  let Operands = (ins AC8:$x, Imm<I1>:$keep, Window<ACC, I32, ["n"], "y", ["elem"]>:$d); let Semantics = (acc_add $d, $keep, (Wide $x));
 }
+#ifdef UNSIGNED
+def TURN : Activate<22> {
+  let Summary = "codes with a sign to those without, and back"; let Operands = (ins AC8:$x, YC:$d);
+  let Semantics = (set $d, (trunc8 (xor (sext $x), (i32c -128))));
+}
+#endif
 def ACTIVATE_OUT : Activate<21> {
-  let Summary = "codes to f32"; bits<12> ps; bits<8> za; let Inst{87-76} = ps; let Inst{95-88} = za; let Signed = ["za"];
+  let Summary = "codes to f32"; bits<12> ps; bits<8> za; let Inst{87-76} = ps; let Inst{95-88} = za; let Signed = SignedZero;
   let Operands = (ins AC8:$x, PS:$scale, Imm<I8>:$za, Window<ACC, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
-  let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
+  let Semantics = (set $d, (mul (sub X, XZero), $scale));
 }

@@ -6,6 +6,8 @@ A scale m becomes factor * 2^-shift, factor the whole number of at most `bits` b
   add    y = min(max(a*fa + b*fb + bias + half >> shift, lo), 127), one shift for both: that of the larger scale;
          bias = zy * 2^shift - za*fa - zb*fb
 
+With `unsigned` a code is a number of 0 to 255, the model's and 128 more: so are zero points and clamps, which end at 255.
+
 Everything else is as reference.py has it.
 """
 
@@ -37,9 +39,14 @@ class FixedPoint(Reference):
     """sum, add: (bits of factors, largest shift); factors of 0 bits are 1, and scales powers of 2. With `nearest` off
     shifts cut off what they lose; `common`: one shift for all channels, that of the largest scale."""
 
-    def __init__(self, model, sum=(31, 62), add=(15, 22), nearest=True, away=False, common=False):
+    def __init__(self, model, sum=(31, 62), add=(15, 22), nearest=True, away=False, common=False, unsigned=False):
         super().__init__(model)
         self.sum, self.add, self.nearest, self.away, self.common = sum, add, nearest, away, common
+        self.more = 128 if unsigned else 0
+
+    def clipped(self, y, limits):
+        low, high = (limit + self.more for limit in limits)
+        return (np.clip(y, low, high) - self.more).astype(np.int8)
 
     def shifted(self, x, shift):
         if self.away:
@@ -57,9 +64,9 @@ class FixedPoint(Reference):
             factor, shift = 1, -np.rint(np.log2(multiplier)).astype(np.int64)
             if (np.float64(multiplier) != 2.0 ** -shift.astype(np.float64)).any():
                 return super().requantize(acc, multiplier, zero, limits)  # which such a chip leaves to another
-        acc = acc + np.rint(np.float64(zero) / np.float64(multiplier)).astype(np.int64)
+        acc = acc + np.rint(np.float64(int(zero) + self.more) / np.float64(multiplier)).astype(np.int64)
         require(acc.min() >= -(2**31) and acc.max() < 2**31, "accumulator leaves int32")
-        return np.clip(self.shifted(acc * factor, shift), *limits).astype(np.int8)
+        return self.clipped(self.shifted(acc * factor, shift), limits)
 
     def op_add(self, node, attrs, values, sy, zy, limits, sign=1):
         require(limits[1] == 127, "a clamp from above")
@@ -67,8 +74,9 @@ class FixedPoint(Reference):
         scales = f32(sa / sy), f32(sign) * f32(sb / sy)
         shift = min(split(scale, *self.add)[1] for scale in scales)
         fa, fb = (np.rint(np.ldexp(np.float64(scale), shift)).astype(np.int64) for scale in scales)
-        bias = (np.int64(zy) << shift) - np.int64(za) * fa - np.int64(zb) * fb
-        return np.clip(self.shifted(a * fa + b * fb + bias, shift), *limits).astype(np.int8)
+        a, b, za, zb, zy = (np.int64(v) + self.more for v in (a, b, za, zb, zy))
+        bias = (zy << shift) - za * fa - zb * fb
+        return self.clipped(self.shifted(a * fa + b * fb + bias, shift), limits)
 
 
 def powers_of_two(model):

@@ -174,6 +174,16 @@ static const row rows[] =
 , BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, "(fptosi8 (sitofp (shr (add $sum, $bias), (sext $shift))))", "")), 3136,
     "floats"
 }
+,
+    BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$lo",
+                       "(trunc8 (min (max (shr (add $sum, $bias), (sext $shift)), (sext $lo)), (i32c 255)))", "")),
+    3141, "'$lo' is read with sign, codes are made of 0 to 255"
+}
+,
+    BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$zero",
+                       "(sat8 (add (shr (add $sum, $bias), (sext $shift)), (zext $zero)))", "")),
+    3141, "'$zero' is read without sign, codes are made with it"
+}
 , BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$lo", SUM_VALUE, "")), 3237, "'lo' is not used"
 }
 , BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, SUM_VALUE, "let FactorBits = 40;")), 3137, "FactorBits is 40"

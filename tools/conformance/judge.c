@@ -689,6 +689,9 @@ static judge_value apply(const judge* j, const judge_node* n, judge_type from, j
     return (judge_value){.u = from.is_float ? a.f == b.f : number_of(from, a) == number_of(from, b)};
   case JUDGE_FPTOSI8:
     return to_code(a);
+  case JUDGE_FPTOUI8: // of 255 the bits are those of -1
+    if (!(a.f > 0)) return (judge_value){.i = 0};
+    return as_number(n->type, a.f > 255 ? 255 : (int64_t)a.f);
   case JUDGE_LESS:
     return (judge_value){.u = from.is_float ? a.f < b.f : number_of(from, a) < number_of(from, b)};
   case JUDGE_LESS_EQUAL:
@@ -742,11 +745,15 @@ static const judge_value* compute(const element* e, row* r) {
 
 static judge_value combine(const judge_insn_record* insn, judge_type type, judge_value a, judge_value b) {
   judge_op op = insn->how == JUDGE_ACC_ADD ? JUDGE_ADD : JUDGE_MAX;
+  if (insn->how == JUDGE_ACC_MAXU) { // no sign: whichever lies further up from 0 through the bits
+    uint32_t ones = type.bits < 32 ? (1u << type.bits) - 1 : ~0u;
+    return (a.u & ones) > (b.u & ones) ? a : b;
+  }
   return type.is_float ? on_floats(NULL, op, a, b) : on_integers(op, type, a, b);
 }
 
 static judge_value nothing(const judge_insn_record* insn, judge_type type) {
-  if (insn->how == JUDGE_ACC_ADD) return (judge_value){.u = 0};
+  if (insn->how == JUDGE_ACC_ADD || insn->how == JUDGE_ACC_MAXU) return (judge_value){.u = 0};
   if (type.is_float) return (judge_value){.f = -INFINITY};
   return (judge_value){.i = -(int32_t)((1u << (type.bits - 1)) - 1) - 1};
 }

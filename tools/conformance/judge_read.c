@@ -236,7 +236,8 @@ static const struct {
                  {"minimum", JUDGE_MINIMUM}, {"neg", JUDGE_NEG},
                  {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
                  {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8},
-                 {"sat16", JUDGE_SAT16},     {"fptosi32", JUDGE_FPTOSI32}};
+                 {"sat16", JUDGE_SAT16},     {"fptosi32", JUDGE_FPTOSI32},
+                 {"fptoui8", JUDGE_FPTOUI8}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -255,6 +256,7 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_TRUNC8:
   case JUDGE_SAT8:
   case JUDGE_FPTOSI8:
+  case JUDGE_FPTOUI8:
   case JUDGE_ZEXT8:
     return (judge_type){.bits = 8, .is_float = false};
   case JUDGE_EQUAL:
@@ -365,7 +367,10 @@ static bool read_semantics(reader* r, const json_t* record, judge_insn_record* i
   const char* name = text(json_object_get(dag, "operator"), "def");
   const json_t* args = json_object_get(dag, "args");
   size_t count = json_array_size(args);
-  insn->how = !strcmp(name, "acc_add") ? JUDGE_ACC_ADD : !strcmp(name, "acc_max") ? JUDGE_ACC_MAX : JUDGE_SET;
+  insn->how = !strcmp(name, "acc_add")    ? JUDGE_ACC_ADD
+              : !strcmp(name, "acc_max")  ? JUDGE_ACC_MAX
+              : !strcmp(name, "acc_maxu") ? JUDGE_ACC_MAXU
+                                          : JUDGE_SET;
   insn->dest = operand_named(insn, json_string_value(json_array_get(json_array_get(args, 0), 1)));
   insn->flag = count == 3 ? operand_named(insn, json_string_value(json_array_get(json_array_get(args, 1), 1))) : -1;
   if (insn->dest < 0 || count < 2) return wrong(r, "%s: Semantics of another shape", insn->name);

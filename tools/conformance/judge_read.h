@@ -40,6 +40,7 @@ typedef enum judge_op {
   JUDGE_GATHER,      // of rows
   JUDGE_TWO_OF_FOUR, // operand: the dim along which
   JUDGE_FPTOSI8,
+  JUDGE_FPTOUI8,
   JUDGE_FPTOSI32,
   JUDGE_LESS,
   JUDGE_SELECT,
@@ -121,7 +122,7 @@ typedef struct judge_insn_record {
   int dest, flag; // operand; the flag's, -1: none
   int state_of;   // whose state it writes; -1: its own
   char state_of_name[64];
-  enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX } how;
+  enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX, JUDGE_ACC_MAXU } how;
   judge_node nodes[JUDGE_NODES]; // the last one is the value
 } judge_insn_record;
 

@@ -120,6 +120,6 @@ const char* pb_around_add(pb_around* around, int n, pb_arena* arena) {
 }
 
 double pb_reduce_neutral(pb_reduce reduce, pb_type type) {
-  if (reduce == PB_ACC_ADD) return 0;
+  if (reduce == PB_ACC_ADD || reduce == PB_ACC_MAXU) return 0;
   return type == PB_I8 ? INT8_MIN : type == PB_I16 ? INT16_MIN : type == PB_I32 ? INT32_MIN : -__builtin_inf();
 }

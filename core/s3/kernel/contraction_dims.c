@@ -45,6 +45,7 @@ static void set_factors(pb_contraction_dims* roles, const pb_factor* x, const pb
   roles->x_type = x->type;
   roles->w = w->load;
   roles->w_type = w->type;
+  roles->x_unsigned = x->is_unsigned;
 }
 
 static pb_role role_of(bool x, bool w, bool y) {
@@ -109,6 +110,18 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (multiplies(&chip->insns[i], x, w, y, &unused)) return true;
   return false;
+}
+
+bool pb_chip_codes_unsigned(const pb_chip* chip) {
+  bool any = false;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    pb_contraction_dims roles;
+    if (insn->emit || !pb_insn_contraction_dims(insn, &roles) || roles.x_type != PB_I8) continue;
+    if (!roles.x_unsigned) return false;
+    any = true;
+  }
+  return any;
 }
 
 pb_type pb_chip_half_product(const pb_chip* chip) {

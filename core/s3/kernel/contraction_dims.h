@@ -18,6 +18,7 @@ typedef struct pb_factor {
 typedef struct pb_contraction_dims {
   int x, w, y;            // accesses (operands of an instruction)
   pb_type x_type, w_type; // as pb_factor has them
+  bool x_unsigned;
   pb_role role[PB_NEST_DIMS];
 } pb_contraction_dims;
 
@@ -39,6 +40,9 @@ const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type 
                                         pb_contraction_dims* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+// Whether codes lie without sign in its memories: all its products of codes read those that are multiplied by weights
+// so (zext). Cores flip the bit of each load instead (vector_insn.c).
+bool pb_chip_codes_unsigned(const pb_chip* chip);
 // The narrow float, of two factors, whose products it sums in f32; PB_TYPE_COUNT: none.
 pb_type pb_chip_half_product(const pb_chip* chip);
 // The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.

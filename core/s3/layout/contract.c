@@ -514,6 +514,16 @@ static bool flips_back(const contract* c, const pb_expr_node* expr, int k) {
   return load->op == PB_OP_LOAD && load->operand == c->roles->x;
 }
 
+// Whether x lies without sign, as another chip has its codes, and is read so.
+static bool reads_unsigned(const contract* c) {
+  const pb_expr_node* expr = c->nest->expr;
+  for (int k = 0; k < c->nest->expr_count; ++k)
+    if (expr[k].op == PB_OP_ZEXT && expr[expr[k].args[0]].op == PB_OP_LOAD &&
+        expr[expr[k].args[0]].operand == c->roles->x)
+      return true;
+  return false;
+}
+
 // x read without sign: with its sign bit flipped, if it is not stored so.
 static void flip(contract* c) {
   pb_nest* out = &c->out;
@@ -552,7 +562,7 @@ static contract begin(pb_layout* l, int n, const pb_contraction_dims* roles) {
 
 bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles) {
   contract c = begin(l, n, roles);
-  return !l->gathers[n] && c.w_const >= 0 && classify(&c) && c.use_insn && c.insn.flips;
+  return !l->gathers[n] && !roles->x_unsigned && c.w_const >= 0 && classify(&c) && c.use_insn && c.insn.flips;
 }
 
 bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
@@ -587,7 +597,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
   if (c.w_const >= 0) {
     int id = pack_weights(&c, w);
     pb__layout_use_const(l, w, id, false);
-    if (c.use_insn && c.insn.flips) {
+    if (c.use_insn && c.insn.flips && !reads_unsigned(&c)) {
       corrected = correction(&c, id);
       flip(&c);
     }

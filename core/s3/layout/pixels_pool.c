@@ -45,8 +45,8 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
   const pb_nest* nest = &p->program->nests[n];
   const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
   int dim, walks = 0;
-  if (nest->reduce != PB_ACC_MAX || nest->access_count != 2 || nest->expr_count != 1 || x->rank != 4 || x->boxed ||
-      x->gathered || store->rank != 4 || x->type != PB_I8 || store->type != PB_I8)
+  if ((nest->reduce != PB_ACC_MAX && nest->reduce != PB_ACC_MAXU) || nest->access_count != 2 || nest->expr_count != 1 ||
+      x->rank != 4 || x->boxed || x->gathered || store->rank != 4 || x->type != PB_I8 || store->type != PB_I8)
     return false;
   *out = (pool){.nest = nest, .store = store, .x = p->program->value_of[n][0], .y = pb_program_stored(p->program, n)};
   if (!pb_index_single(&x->index[0], &dim) || !pb_index_single(&x->index[1], &out->c) || out->c < 0) return false;
@@ -144,12 +144,12 @@ static int put_pad(pb_pixels* p, const char* name, int v, int index, int64_t bef
 }
 
 // Largest elements over a dim that index `index` of x goes along as `moved` says, beside what walks y.
-static void put_max(pb_pixels* p, const char* name, int x, int y, int index, pb_index moved, int64_t step,
+static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_index moved, int64_t step,
                     int64_t extent) {
   pb_nest nest;
   int dims[4];
-  pb_nest_begin(&nest, name, "reduce", 2);
-  nest.reduce = PB_ACC_MAX;
+  pb_nest_begin(&nest, of->nest->name, "reduce", 2);
+  nest.reduce = of->nest->reduce;
   nest.access[1] = walk(p, y, NULL, NULL, &nest, dims);
   nest.access[0] = access_of(p, x);
   memcpy(nest.access[0].index, nest.access[1].index, sizeof nest.access[0].index);
@@ -180,9 +180,12 @@ static int add_places(pb_pixels* p, int64_t channels, int64_t columns) {
   return add_numbers(p, PB_I8, 4, shape, data);
 }
 
-static int widened(pb_nest* nest, int access) {
-  return pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, access), -1);
+static int widened(pb_nest* nest, int access, bool is_unsigned) {
+  return pb_nest_node(nest, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, PB_I32, pb_nest_load(nest, access), -1);
 }
+
+// Codes of 0 to 255, where the pool takes the largest of such.
+static bool has_no_sign(const pool* of) { return of->nest->reduce == PB_ACC_MAXU; }
 
 static void put_products(pb_pixels* p, const pool* of, int x, int weights, int sums) {
   pb_nest nest;
@@ -203,15 +206,16 @@ static void put_products(pb_pixels* p, const pool* of, int x, int weights, int s
   nest.access[0].index[3].coef[s] = line->coef[of->s];
   if (dims[3] >= 0) nest.access[0].index[3].coef[dims[3]] = line->coef[of->w];
   nest.access[1].index[0].coef[dims[1]] = nest.access[1].index[3].coef[s] = 1;
-  int left = widened(&nest, 0), right = widened(&nest, 1);
+  int left = widened(&nest, 0, has_no_sign(of)), right = widened(&nest, 1, false);
   (void)pb_nest_node(&nest, PB_OP_MUL, PB_I32, left, right);
   put(p, &nest, (const int[PB_NEST_ACCESSES]){x, weights, sums});
 }
 
 // Codes of sums of codes, as convolutions' are made: by a bias of 0 and a scale of 1.
-static void make_codes(const pb_pixels* p, const char* name, int sums, int bias, int scale, int codes, pb_nest* nest) {
+static void make_codes(const pb_pixels* p, const pool* of, int sums, int bias, int scale, int codes, pb_nest* nest) {
   int dims[4];
-  pb_nest_begin(nest, name, "point", 4);
+  bool is_unsigned = has_no_sign(of);
+  pb_nest_begin(nest, of->nest->name, "point", 4);
   nest->access[3] = walk(p, codes, NULL, NULL, nest, dims);
   nest->access[0] = access_of(p, bias);
   nest->access[1] = access_of(p, sums);
@@ -224,9 +228,9 @@ static void make_codes(const pb_pixels* p, const char* name, int sums, int bias,
   number = pb_nest_load(nest, 2);
   v = pb_nest_node(nest, PB_OP_MUL, PB_F32, v, number);
   v = pb_nest_node(nest, PB_OP_ROUNDEVEN, PB_F32, v, -1);
-  v = pb_nest_node(nest, PB_OP_MAX, PB_F32, v, pb_nest_const(nest, PB_F32, INT8_MIN));
-  v = pb_nest_node(nest, PB_OP_MIN, PB_F32, v, pb_nest_const(nest, PB_F32, INT8_MAX));
-  (void)pb_nest_node(nest, PB_OP_FPTOSI8, PB_I8, v, -1);
+  v = pb_nest_node(nest, PB_OP_MAX, PB_F32, v, pb_nest_const(nest, PB_F32, is_unsigned ? 0 : INT8_MIN));
+  v = pb_nest_node(nest, PB_OP_MIN, PB_F32, v, pb_nest_const(nest, PB_F32, is_unsigned ? UINT8_MAX : INT8_MAX));
+  (void)pb_nest_node(nest, is_unsigned ? PB_OP_FPTOUI : PB_OP_FPTOSI8, PB_I8, v, -1);
 }
 
 // false: the chip makes no such codes.
@@ -239,13 +243,13 @@ static bool put_columns(pb_pixels* p, const pool* of, int x) {
   int sums = add_value(p, PB_I32, shape), codes = add_value(p, PB_I8, shape);
   int bias = add_numbers(p, PB_I32, 1, &shape[1], zeros), scale = add_numbers(p, PB_F32, 1, &shape[1], ones);
   pb_nest point;
-  make_codes(p, of->nest->name, sums, bias, scale, codes, &point);
+  make_codes(p, of, sums, bias, scale, codes, &point);
   if (!pb_nest_known(p->unit->chip, &point)) return false;
   put_products(p, of, x, add_places(p, channels, columns), sums);
   put(p, &point, (const int[PB_NEST_ACCESSES]){bias, sums, scale, codes});
   const pb_program* program = p->program; // what the pool begins with, behind all that it takes now
   put(p, &program->nests[of->init], program->value_of[of->init]);
-  put_max(p, of->nest->name, codes, of->y, 1, (pb_index){.coef = {channels}}, 1, columns);
+  put_max(p, of, codes, of->y, 1, (pb_index){.coef = {channels}}, 1, columns);
   return true;
 }
 
@@ -258,8 +262,8 @@ static bool cut_pool(pb_pixels* p, const pool* of) {
   if (of->r >= 0) {
     int64_t shape[4] = {y[0], y[1], y[2], p->to.values[v].shape[3]};
     int most = add_value(p, PB_I8, shape);
-    put_fill(p, nest->name, "init", most, NULL, NULL, INT8_MIN);
-    put_max(p, nest->name, v, most, 2, (pb_index){.coef = {lines->coef[of->r]}, .cst = lines->cst},
+    put_fill(p, nest->name, "init", most, NULL, NULL, (double)pb_reduce_least(nest->reduce, 8));
+    put_max(p, of, v, most, 2, (pb_index){.coef = {lines->coef[of->r]}, .cst = lines->cst},
             of->h < 0 ? 1 : lines->coef[of->h], nest->extent[of->r]);
     v = most;
   } else if (of->h < 0 || lines->coef[of->h] != 1 || lines->cst) {

@@ -58,11 +58,10 @@ static int init_of(const pb_program* p, int n) {
 
 // A sum or maximum as its operation on the old value, an access of its own in front of the store. Returns which one.
 static int with_own(pb_nest* nest) {
-  static const pb_op ops[] = {[PB_ACC_ADD] = PB_OP_ADD, [PB_ACC_MAX] = PB_OP_MAX, [PB_ACC_MAXIMUM] = PB_OP_MAXIMUM};
   int own = nest->access_count - 1, value = nest->expr_count - 1;
   nest->access[nest->access_count++] = nest->access[own];
   int old = pb_nest_load(nest, own);
-  (void)pb_nest_node(nest, ops[nest->reduce], nest->expr[value].type, old, value);
+  (void)pb_nest_node(nest, pb_reduce_op(nest->reduce), nest->expr[value].type, old, value);
   return own;
 }
 

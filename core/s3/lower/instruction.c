@@ -349,12 +349,12 @@ static void start_from_flag(body* b) {
     line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
   else
     line(b, "%%neutral = arith.constant %lld : %s",
-         insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
+         (long long)(insn->reduce == PB_ACC_ADD ? 0 : pb_reduce_least(insn->reduce, pb_type_bits(type))), name);
   line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
 }
 
 static const char* combination_of(const pb_insn* insn) {
-  return pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, insn->operands[insn->dest].type);
+  return pb_op_spelling(pb_reduce_op(insn->reduce), insn->operands[insn->dest].type);
 }
 
 static void print_reduction(body* b, const pb_chip* chip) {

@@ -259,6 +259,12 @@ static inline int32_t to_code(float x) {
   return (int32_t)(bounded > 127.0f ? 127.0f : bounded);
 }
 
+// The bits of a code without sign, as an i8.
+static inline int32_t to_unsigned_code(float x) {
+  float bounded = x >= 0.0f ? x : 0.0f;
+  return (int8_t)(int32_t)(bounded > 255.0f ? 255.0f : bounded);
+}
+
 // Towards 0, and to the nearest end: 2^31 is the least float past the most.
 static inline int32_t to_word(float x) {
   if (x >= 0x1p31f) return INT32_MAX;
@@ -312,6 +318,9 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
     break;
   case PB_OP_FPTOSI8:
     EACH(out[k].i = to_code(a[k].f));
+    break;
+  case PB_OP_FPTOUI:
+    EACH(out[k].i = to_unsigned_code(a[k].f));
     break;
   case PB_OP_FPTOSI:
     EACH(out[k].i = to_word(a[k].f));
@@ -552,13 +561,14 @@ static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
 static value combine(pb_reduce reduce, pb_type type, value a, value b) {
   if (type == PB_F32) return reduce == PB_ACC_ADD ? (value){.f = canonical(a.f + b.f)} : larger(a, b);
   if (reduce == PB_ACC_ADD) return (value){.u = a.u + b.u};
+  if (reduce == PB_ACC_MAXU) return a.u << (32 - pb_type_bits(type)) > b.u << (32 - pb_type_bits(type)) ? a : b;
   return a.i > b.i ? a : b;
 }
 
 static value neutral(pb_reduce reduce, pb_type type) {
   if (reduce == PB_ACC_ADD) return (value){.u = 0};
   if (type == PB_F32) return (value){.f = -INFINITY};
-  return (value){.i = -(int32_t)((1u << (pb_type_bits(type) - 1)) - 1) - 1};
+  return (value){.i = (int32_t)pb_reduce_least(reduce, pb_type_bits(type))};
 }
 
 // A balanced tree over neighbours; what is left over at a level passes to the next.

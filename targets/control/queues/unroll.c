@@ -84,21 +84,24 @@ static pb_status set_field(tracer* t, pb_unrolled* c, int field, int64_t value) 
 }
 
 // A number of the model: floats are carried as their bits.
-static int64_t number_in(const pb_insn* insn, int field, bool is_float, double value) {
+static int64_t number_in(const pb_insn* insn, int field, pb_type type, bool is_float, double value) {
   float f = (float)value;
   uint32_t bits;
   memcpy(&bits, &f, sizeof bits);
-  return is_float ? pb_field_bits(&insn->fields[field], bits) : (int64_t)value;
+  return is_float ? pb_field_bits(&insn->fields[field], bits)
+                  : pb_field_low(&insn->fields[field], pb_type_bits(type), (int64_t)value);
 }
 
 int64_t pb_unroll_immediate(const pb_insn* insn, int o, const pb_unrolled_value* value) {
   const pb_operand* operand = &insn->operands[o];
   double number = operand->type == PB_I1 ? value->number != 0 : value->number; // i1 true is printed as -1
-  return number_in(insn, operand->base, operand->type == PB_F32, number);
+  return number_in(insn, operand->base, operand->type, operand->type == PB_F32, number);
 }
 
 int64_t pb_unroll_fill(const pb_insn* insn, int field, const pb_unrolled_value* value) {
-  return number_in(insn, field, value->is_float, value->number);
+  int boxed = 0;
+  while (insn->operands[boxed].fill != field) ++boxed;
+  return number_in(insn, field, insn->operands[boxed].type, value->is_float, value->number);
 }
 
 pb_command pb_unroll_blank(const pb_insn* insn) {
