@@ -1,5 +1,7 @@
 #include "core/s3/transfer_paths.h"
 
+#include "core/s3/kernel/contraction_dims.h"
+
 #include "core/s3/small_codes.h"
 
 // A plain copy: sets its destination to what it loads. Returns the operand that it reads, NULL if it is no copy.
@@ -137,7 +139,8 @@ const pb_insn* pb_transfer_transposes(const pb_chip* chip, pb_type type) {
   return NULL;
 }
 
-int pb_chip_lanes(const pb_chip* chip) {
+// Of all fixed extents the one that most dims have, of several the first.
+static int most_common_extent(const pb_chip* chip) {
   enum { DISTINCT = 64 }; // fixed extents that are told apart: chips have two or three
   int extents[DISTINCT], counts[DISTINCT], distinct = 0, best = 1, most = 0;
   for (int i = 0; i < chip->insn_count; ++i)
@@ -153,10 +156,28 @@ int pb_chip_lanes(const pb_chip* chip) {
       }
       ++counts[k];
     }
-  for (int k = 0; k < distinct; ++k) // of several the first
+  for (int k = 0; k < distinct; ++k)
     if (counts[k] > most) {
       most = counts[k];
       best = extents[k];
     }
   return best;
+}
+
+static int least_multiple(int a, int b) {
+  int r = a;
+  while (b > 0 && r % b) r += a;
+  return r;
+}
+
+int pb_chip_lanes(const pb_chip* chip) {
+  int lanes = most_common_extent(chip);
+  for (int i = 0; i < chip->insn_count; ++i) {
+    pb_contraction_dims roles;
+    if (chip->insns[i].emit || !pb_insn_contraction_dims(&chip->insns[i], &roles)) continue;
+    if (pb_sums_by_lanes(&chip->insns[i], &roles)) continue;
+    lanes = least_multiple(lanes, pb_insn_lanes(&chip->insns[i], &roles, PB_ROLE_K));
+    lanes = least_multiple(lanes, pb_insn_lanes(&chip->insns[i], &roles, PB_ROLE_N));
+  }
+  return lanes;
 }

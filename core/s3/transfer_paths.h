@@ -38,7 +38,7 @@ bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type);
 // The mover that brings elements of `type` from the system's memory and can put neighbours apart; NULL: none.
 const pb_insn* pb_transfer_transposes(const pb_chip* chip, pb_type type);
 // Elements in a row: the fixed extent that most of the chip's instructions share as their innermost dim; 1: none has
-// one.
+// one. Where queues have products that sum or make another number at once, rows are whole numbers of each.
 int pb_chip_lanes(const pb_chip* chip);
 
 #endif

@@ -31,7 +31,7 @@ static size_t write_key(const pb_flat* nest, int64_t* key) {
     key[n++] = access->type;
     key[n++] = access->boxed;
     key[n++] = access->splat;
-    key[n++] = access->aligned_rows;
+    key[n++] = access->aligned_rows ? -1 : access->base;
     key[n++] = access->table;
     key[n++] = access->rows;
     key[n++] = access->row;

@@ -237,8 +237,9 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
-    if (!access->aligned_rows && pb_base_unit(s->insn, &s->insn->operands[o]) > pb_bytes_of(access->type, 1))
-      return false;
+    if (access->aligned_rows) continue;
+    int64_t unit = pb_base_unit(s->insn, &s->insn->operands[o]);
+    if (unit > pb_bytes_of(access->type, 1) && (!access->base || access->base % unit)) return false;
   }
   return true;
 }

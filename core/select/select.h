@@ -25,7 +25,8 @@ typedef struct pb_flat_access {
   bool splat;        // all lanes hold one number: any stride along them will do
   int64_t table;     // elements of one that is read at an index that the body computes, 0: it is none
   int64_t rows, row; // of one whose rows are: how many there are, and elements from one to the next; 0: it is none
-  bool aligned_rows; // its base is a multiple of the memory's row; false: element-granular
+  bool aligned_rows; // its base is a multiple of the memory's row
+  int64_t base;      // else the bytes that it is a multiple of
 } pb_flat_access;
 
 typedef struct pb_flat {

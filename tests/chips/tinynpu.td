@@ -8,12 +8,20 @@
 include "pb.td"
 
 // tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td,
-// tinynpu_fence_async.td, tinynpu_fence_loop.td, tinynpu_semaphores.td and tinynpu_events.td include this file with one of these macros, or two.
+// tinynpu_fence_async.td, tinynpu_fence_loop.td, tinynpu_semaphores.td and tinynpu_events.td include this file with one of these macros, or two;
+// tinynpu_16x8.td and tinynpu_32x16.td with SIDES, and numbers of their own for what stands under it.
+#ifndef SIDES
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
 defvar N = 8;
 #endif
+defvar K = N;       // rows of the array
+defvar V = N;       // lanes of the vector unit
+defvar U = N;       // codes, or words, that addresses count by
+#endif
+defvar W = !if(!gt(K, N), !if(!gt(K, V), K, V), !if(!gt(N, V), N, V)); // codes, or words, in a row of memory
+defvar Blocks = !if(!gt(U, 8), !div(32768, U), 4096);                 // that fit
 #ifdef SHORT_COMMANDS
 defvar Rows = 7;    // rows in one command of the array or the vector unit
 defvar Boxes = 3;   // rows of runs, and runs, in one move
@@ -40,9 +48,9 @@ def tinynpu : Chip {
 }
 
 def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
-def BUF : Memory { let Bytes = !mul(4096, N); let RowBytes = N; let Banks = 2; let BytesPerCycle = !mul(4, N); let Latency = 1; }
-def SUM : Memory { let Bytes = !mul(1024, !mul(4, N)); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
-def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
+def BUF : Memory { let Bytes = !mul(Blocks, U); let RowBytes = W; let Banks = 2; let BytesPerCycle = !mul(4, K); let Latency = 1; }
+def SUM : Memory { let Bytes = !mul(Blocks, U); let RowBytes = !mul(4, W); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
+def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(K, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
 
 #ifdef FENCES
 class Waits : Queue { let Depth = Ahead; }
@@ -207,11 +215,11 @@ def CODES : Register<VX, 40> {
 def SETW : Op<MX, 8> {
   let Summary = "load an 8x8 tile of weights into one of two banks";
   bits<1> bank; bits<12> src; bits<8> step;
-  let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<BUF, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
-                      Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
+  let Dims = [Dim<"k", K>, Dim<"n", N>];
+  let Operands = (ins Window<BUF, I8, ["k", "n"], "src", ["step", "elem"], U>:$s,
+                      Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(K, N)>:$d);
   let Semantics = (set $d, $s);
-  let Cycles = (plus N, 0);
+  let Cycles = (plus K, 0);
   let Latency = 2;
 #ifdef IN_REGISTERS
   let State = [StateField<"bank", "TILE_TO", "bank">, StateField<"src", "TILE_FROM", "src">, StateField<"step", "TILE_FROM", "step">];
@@ -254,11 +262,11 @@ def VPASS : Pass<VX, 27>;
 def MUL : Op<MX, 9> {
   let Summary = "multiply rows by the weights in a bank; set or add to rows of sums";
   bits<1> bank; bits<1> keep; bits<8> n_; bits<12> a; bits<8> da; bits<10> c; bits<7> dc;
-  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>, Dim<"k", N>];
-  let Operands = (ins Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$wt,
-                      Window<BUF, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
+  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>, Dim<"k", K>];
+  let Operands = (ins Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(K, N)>:$wt,
+                      Window<BUF, I8, ["m", "k"], "a", ["da", "elem"], U>:$x,
                       Imm<I1>:$keep,
-                      Window<SUM, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
+                      Window<SUM, I32, ["m", "n"], "c", ["dc", "elem"], !mul(4, U)>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $wt)));
   let Cycles = (plus $m, 2);
   let Latency = 10;
@@ -285,7 +293,7 @@ class Vec<bits<6> op> : Op<VX, op> {
 #ifdef ONE_STRIDE
   let Shared = ["da"];
 #endif
-  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>];
+  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", V>];
   let Cycles = (times $m, 2);
   let Latency = 6;
 #ifdef IN_REGISTERS
@@ -307,14 +315,14 @@ defvar DY = "da"; // one stride for what is read and what is written
 #else
 defvar DY = "dy";
 #endif
-defvar YC = Window<BUF, I8, ["m", "n"], "y", [DY, "elem"]>;
-defvar AC = Window<BUF, I8, ["m", "n"], "a", ["da", "elem"]>;
+defvar YC = Window<BUF, I8, ["m", "n"], "y", [DY, "elem"], U>;
+defvar AC = Window<BUF, I8, ["m", "n"], "a", ["da", "elem"], U>;
 
 def REQ : Code<16> {
   let Summary = "requantise sums";
   bits<10> pb; bits<10> ps;
-  let Operands = (ins YC:$d, Window<SUM, I32, ["m", "n"], "a", ["da", "elem"]>:$x,
-                      Window<SUM, I32, ["n"], "pb", ["elem"]>:$bias, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale,
+  let Operands = (ins YC:$d, Window<SUM, I32, ["m", "n"], "a", ["da", "elem"], !mul(4, U)>:$x,
+                      Window<SUM, I32, ["n"], "pb", ["elem"], !mul(4, U)>:$bias, Window<SUM, F32, ["n"], "ps", ["elem"], !mul(4, U)>:$scale,
                       Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)),
                                               (sitofp $lo)), (sitofp $hi))));
@@ -324,8 +332,8 @@ def REQ : Code<16> {
 def ADDC : Code<17> {
   let Summary = "add two quantised tensors and requantise";
   bits<12> b; bits<8> db; bits<10> psa; bits<10> psb; bits<8> za; bits<8> zb;
-  let Operands = (ins AC:$x, Window<BUF, I8, ["m", "n"], "b", ["db", "elem"]>:$z,
-                      Window<SUM, F32, ["n"], "psa", ["elem"]>:$sa, Window<SUM, F32, ["n"], "psb", ["elem"]>:$sb,
+  let Operands = (ins AC:$x, Window<BUF, I8, ["m", "n"], "b", ["db", "elem"], U>:$z,
+                      Window<SUM, F32, ["n"], "psa", ["elem"], !mul(4, U)>:$sa, Window<SUM, F32, ["n"], "psb", ["elem"], !mul(4, U)>:$sb,
                       Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven
                       (add (mul (sub (sitofp $x), (sitofp $za)), $sa), (mul (sub (sitofp $z), (sitofp $zb)), $sb))),
@@ -337,8 +345,8 @@ def ADDC : Code<17> {
 def QNT : Code<18> {
   let Summary = "quantise f32";
   bits<10> ps;
-  let Operands = (ins Window<SUM, F32, ["m", "n"], "a", ["da", "elem"]>:$x,
-                      Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
+  let Operands = (ins Window<SUM, F32, ["m", "n"], "a", ["da", "elem"], !mul(4, U)>:$x,
+                      Window<SUM, F32, ["n"], "ps", ["elem"], !mul(4, U)>:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
   let Signed = ["zp", "lo", "hi"];
   let Inst{87-78} = ps;
@@ -353,15 +361,15 @@ def MAXC : Vec<19> {
 def SUMC : Vec<20> {
   let Shared = []; let Summary = "sum codes over rows";
   bits<1> keep;
-  let Operands = (ins AC:$x, Imm<I1>:$keep, Window<SUM, I32, ["n"], "y", ["elem"]>:$d);
+  let Operands = (ins AC:$x, Imm<I1>:$keep, Window<SUM, I32, ["n"], "y", ["elem"], !mul(4, U)>:$d);
   let Semantics = (acc_add $d, $keep, (sext $x));
   let Inst{54} = keep;
 }
 def DEQ : Vec<21> {
   let Summary = "dequantise codes to f32";
   bits<10> ps; bits<8> za;
-  let Operands = (ins AC:$x, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$za,
-                      Window<SUM, F32, ["m", "n"], "y", [DY, "elem"]>:$d);
+  let Operands = (ins AC:$x, Window<SUM, F32, ["n"], "ps", ["elem"], !mul(4, U)>:$scale, Imm<I8>:$za,
+                      Window<SUM, F32, ["m", "n"], "y", [DY, "elem"], !mul(4, U)>:$d);
   let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
   let Signed = ["za"];
   let Inst{63-54} = ps; let Inst{71-64} = za;

@@ -185,6 +185,7 @@ static void lanes_apart(pb_flat* f) {
 }
 static void uneven_stride(pb_flat* f) { f->access[0].stride[0] += 3; } // no whole rows, which the window counts in
 static void uneven_base(pb_flat* f) { f->access[0].aligned_rows = false; }
+static void base_inside_a_unit(pb_flat* f) { f->access[0].aligned_rows = false, f->access[0].base = 24; }
 static void too_few_lanes(pb_flat* f) { f->extent[f->dim_count - 1] = 10; }
 static void zero_out_of_range(pb_flat* f) {
   (void)f;
@@ -229,7 +230,7 @@ static const row rows[] = {
      "MMA",
      0,
      {other_operation, other_type, other_memory, other_destination, other_reduction, lanes_apart, uneven_stride,
-      uneven_base, too_few_lanes, box_where_none_is}},
+      uneven_base, base_inside_a_unit, too_few_lanes, box_where_none_is}},
     {"requantisation",
      with_zero_point,
      "VRQ",

@@ -65,14 +65,24 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
   }
 }
 
+// Of what begins at a multiple of so many bits, 0: at the memory's front.
+static void set_base(const pb_chip* chip, int memory, int64_t bits, pb_flat_access* access) {
+  access->aligned_rows = bits % (8 * chip->memories[memory].row_bytes) == 0;
+  access->base = access->aligned_rows || bits % 8 ? 0 : bits / 8;
+}
+
 void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat) {
   const pb_access* a = &nest->access[access];
   flat->access[access].memory = memory;
   if (memory < 0) return;
-  int64_t bits = pb_type_bits(flat->access[access].type), row = 8 * chip->memories[memory].row_bytes;
-  bool aligned = pb_access_offset(a) * bits % row == 0;
-  for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * bits % row == 0;
-  flat->access[access].aligned_rows = aligned;
+  int64_t bits = pb_type_bits(flat->access[access].type), base = pb_gcd(pb_access_offset(a) * bits, 0);
+  for (int k = 0; k < nest->outer_count; ++k) base = pb_gcd(base, pb_access_stride(a, PB_NEST_DIMS + k) * bits);
+  set_base(chip, memory, base, &flat->access[access]);
+}
+
+void pb_flat_copies(const pb_chip* chip, int memory, int64_t bytes, pb_flat_access* access) {
+  int64_t base = access->aligned_rows ? chip->memories[memory].row_bytes : access->base;
+  set_base(chip, memory, 8 * pb_gcd(base, bytes), access);
 }
 
 // The nest as the command that makes bytes of codes of 4 bits, with a sign or without.

@@ -15,6 +15,8 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
 // Access `access` lies in a memory of the chip (PB_ANY_MEMORY: in any): notes it, and whether all that moves the base
 // of its window keeps it on whole rows there.
 void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat);
+// The access is to one of several copies of a buffer in that memory, of so many bytes each.
+void pb_flat_copies(const pb_chip* chip, int memory, int64_t bytes, pb_flat_access* access);
 
 // Where accesses are of buffers in which codes lie two in a byte (PB_I4, PB_U4: see pb_buffer), the nest as a command
 // has it that copies them, makes bytes of them or widens them itself. lies: by access; before these are placed. What is

@@ -24,6 +24,8 @@ typedef struct contract {
   bool dot;             // few columns: lanes of channels are summed apart, inner is their dim, and lanes_dim none
   pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
   pb_layout_groups cut; // those groups
+  int64_t columns;      // results that lie next to each other in the nest's innermost dim of them: its lanes
+  int64_t sums;         // channels that are summed at once there, of those in one row of lanes; 0: all
   int lane_column;      // of the new nest: the lanes
   int64_t group;        // neighbours of the sum that lie inside the lanes of packed weights
   int64_t rows;         // product of M's extents
@@ -205,9 +207,31 @@ static bool sums_neighbours(const contract* c) {
   return insn && c->w_const >= 0 && pb_weights_by_columns(insn, &r);
 }
 
+void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
+                      int64_t* sums) {
+  pb_contraction_dims r;
+  const pb_insn* insn = NULL;
+  *columns = *sums = l->lanes;
+  if (l->whole_rows)
+    insn = pb_chip_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
+  if (!insn || pb_sums_by_lanes(insn, &r)) return;
+  int n = pb_insn_lanes(insn, &r, PB_ROLE_N), k = pb_insn_lanes(insn, &r, PB_ROLE_K);
+  if (n > 0) *columns = n;
+  if (k > 0) *sums = k;
+}
+
+static void find_sides(contract* c) {
+  int64_t sums;
+  c->columns = c->l->lanes;
+  if (c->depthwise) return;
+  pb__layout_sides(c->l, c->nest, c->roles, &c->columns, &sums);
+  if (sums < c->x_block) c->sums = sums;
+}
+
 static int64_t group_of(const contract* c) {
   if (c->use_insn) return c->insn.group;
-  return c->x_block && !c->depthwise && sums_neighbours(c) ? c->x_block : 1;
+  if (!c->x_block || c->depthwise || !sums_neighbours(c)) return 1;
+  return c->sums ? c->sums : c->x_block;
 }
 
 static bool classify(contract* c) {
@@ -258,9 +282,9 @@ static void split_results(contract* c) {
   if (c->g.g >= 0 && extent < block) block = c->l->lanes;
   s->size[lanes] = block;
   if (extent > block) s->block[lanes] = add_dim(c, pb__layout_blocks(extent, block));
-  if (block == c->l->lanes) return;
-  s->scale[lanes] = c->l->lanes;
-  s->lane[lanes] = add_dim(c, block / c->l->lanes);
+  if (block == c->columns) return;
+  s->scale[lanes] = c->columns;
+  s->lane[lanes] = add_dim(c, block / c->columns);
 }
 
 static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.lanes > 1; }
@@ -272,7 +296,7 @@ static void split_lanes(contract* c) {
     c->lane_column = s->keep[c->lanes_dim] = add_dim(c, c->g.outs);
     return;
   }
-  c->lane_column = add_dim(c, c->l->lanes);
+  c->lane_column = add_dim(c, c->columns);
   *(s->lane[c->lanes_dim] >= 0 ? &s->group[c->lanes_dim] : &s->lane[c->lanes_dim]) = c->lane_column;
 }
 
@@ -289,13 +313,14 @@ static void split_all(contract* c) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
   if (!c->dot) split_lanes(c);
-  int64_t group = c->group, inner_steps = 0;
+  int64_t group = c->group, step = group, inner_steps = 0;
   int k = c->inner;
   if (k >= 0 && !c->taps) {
     int64_t block = c->x_block ? c->x_block : group > 1 ? pb__layout_blocks(nest->extent[k], group) * group : 0;
+    step = group > 1 || !c->sums ? group : c->sums;
     s->size[k] = block;
-    s->scale[k] = group;
-    inner_steps = block / group;
+    s->scale[k] = step;
+    inner_steps = block / step;
     if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb__layout_blocks(nest->extent[k], block));
   }
   // Channels whose lanes come in runs are steps inside one register of x: innermost.
@@ -305,7 +330,7 @@ static void split_all(contract* c) {
           (groups_are_lanes(c) && d == k) == inside)
         s->keep[d] = add_dim(c, nest->extent[d]);
   if (inner_steps > 1) s->lane[k] = add_dim(c, inner_steps);
-  if (inner_steps && group > 1) s->group[k] = add_dim(c, group);
+  if (inner_steps && step > 1) s->group[k] = add_dim(c, step);
   if (c->taps) s->group[k] = add_dim(c, nest->extent[k]);
 }
 
@@ -343,24 +368,31 @@ static void pack_sum(const contract* c, packing* p) {
   for (int column = 0; column < c->out.dim_count; ++column)
     for (int d = 0; d < c->nest->dim_count; ++d) {
       if (c->roles->role[d] != PB_ROLE_K) continue;
-      int64_t scale = s->keep[d] == column ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
-      if (s->keep[d] == column || s->block[d] == column || s->lane[d] == column)
+      bool inside = c->group == 1 && s->group[d] == column; // behind each other, not beside
+      int64_t scale = s->keep[d] == column || inside ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
+      if (s->keep[d] == column || s->block[d] == column || s->lane[d] == column || inside)
         pack_dim(p, column, c->out.extent[column], d, scale);
     }
+}
+
+// Results by as many as lie next to each other, in whole rows of lanes where those are several.
+static int64_t rows_of_results(const contract* c) {
+  int64_t extent = c->nest->extent[c->lanes_dim];
+  if (!c->l->whole_rows) return pb__layout_blocks(extent, c->columns);
+  return pb__layout_blocks(extent, c->l->lanes) * (c->l->lanes / c->columns);
 }
 
 // The weights as [batches and blocks of lanes, k, lanes, group].
 static int pack_weights(contract* c, pb_access* w) {
   const pb_split* s = &c->split;
   packing p = {.count = 0};
-  int64_t shape[4] = {1, 1, c->l->lanes, c->group};
+  int64_t shape[4] = {1, 1, c->columns, c->group};
   int lanes = c->lanes_dim, rank = 3;
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (walks_weights(c, d) && s->keep[d] >= 0) pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
   if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
-  if (!groups_are_lanes(c) && !c->dot)
-    pack_dim(&p, -1, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
+  if (!groups_are_lanes(c) && !c->dot) pack_dim(&p, -1, rows_of_results(c), lanes, c->columns);
   shape[0] = flatten(c, &p, 0, &w->index[0]);
   int first = p.count;
   pack_sum(c, &p);
@@ -370,9 +402,9 @@ static int pack_weights(contract* c, pb_access* w) {
     pack_dim(&p, -1, c->cut.lanes, c->g.g, 1);
     w->index[2].coef[s->group[c->g.g]] = c->g.outs;
   }
-  if (!c->dot) pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
+  if (!c->dot) pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->columns, lanes, 1);
   if (!c->dot) w->index[2].coef[c->lane_column] = 1;
-  if (c->inner >= 0 && s->group[c->inner] >= 0) {
+  if (c->inner >= 0 && s->group[c->inner] >= 0 && (c->group > 1 || c->taps)) {
     pack_dim(&p, -1, c->group, c->inner, 1);
     w->index[rank++].coef[s->group[c->inner]] = 1;
   }
@@ -410,7 +442,7 @@ static void print_init(contract* c, const pb_access* y, int corrected) {
     column[d] = -1;
     if (!pb_access_uses(y, d) || d == gone) continue;
     column[d] = init.dim_count;
-    init.extent[init.dim_count++] = d == c->lane_column ? c->l->lanes : c->out.extent[d];
+    init.extent[init.dim_count++] = d == c->lane_column ? c->columns : c->out.extent[d];
   }
   pb_access to = *y;
   for (int r = 0; r < to.rank; ++r) {
@@ -574,6 +606,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
     c.w_const = c.gather->weights;
   }
   if (!classify(&c)) return false;
+  find_sides(&c);
   const pb_nest* nest = c.nest;
   c.group = group_of(&c);
   c.out = (pb_nest){.name = nest->name,

@@ -348,6 +348,10 @@ void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
 bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles);
+// Results, and channels that are summed, that the chip's instruction for the contraction takes at once, of a row of
+// lanes: an array's two sides may differ.
+void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
+                      int64_t* sums);
 // Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction);
 

@@ -175,6 +175,18 @@ static bool counts_row(const pb_layout* l, int n, int a, int d) {
   return pb__layout_takes_rows(l, n) && a == 0 && nest->extent[d] % l->lanes;
 }
 
+// Rows of lanes of a product are as many as the array takes at once. What is tested against a box stays one dim.
+static void cut_to_sides(const pb_layout* l, pb_nest* out) {
+  pb_contraction_dims roles;
+  int64_t columns, sums;
+  if (!pb_nest_contraction_dims(out, NULL, &roles) || out->access[roles.w].boxed) return;
+  pb__layout_sides(l, out, &roles, &columns, &sums);
+  for (int d = out->dim_count - 1; d >= 0; --d) {
+    int64_t side = roles.role[d] == PB_ROLE_N ? columns : roles.role[d] == PB_ROLE_K ? sums : l->lanes;
+    if (out->extent[d] == l->lanes && side < l->lanes && out->dim_count < PB_NEST_DIMS) pb_nest_cut_dim(out, d, side);
+  }
+}
+
 void pb__layout_rewrite_rows(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   bool lanes[PB_NEST_DIMS] = {0};
@@ -188,5 +200,6 @@ void pb__layout_rewrite_rows(pb_layout* l, int n) {
   pb__layout_rewrite_all(l, n, &s, nest, &out);
   if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
   pb__layout_box_rows(l, n, &out);
+  cut_to_sides(l, &out);
   pb__layout_print(l, &out);
 }

@@ -88,7 +88,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     }
     pb_flat_place(chip, nest, a, b->memory, flat);
     int64_t copy = pb_bytes_of(b->lies, pb_access_elements(&b->shape));
-    if (b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[b->memory].row_bytes == 0;
+    if (b->depth > 1) pb_flat_copies(chip, b->memory, copy, &flat->access[a]);
   }
 }
 

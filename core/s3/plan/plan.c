@@ -64,9 +64,10 @@ static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s
     if (g->roles.role[d] == PB_ROLE_B && !(by_lanes && pb_access_stride(y, d) == 1)) s->blocks[s->block_count++] = d;
   }
   // a reduction dim that walks x by neighbours but is no lane (a window of a row) is a sum too
+  int64_t summed = by_lanes ? 0 : pb_insn_lanes(g->contraction, &g->insn_roles, PB_ROLE_K);
+  if (summed <= 0) summed = g->lanes;
   for (int d = 0; d < g->main.dim_count; ++d)
-    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes &&
-        !s->taps.step[d])
+    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != summed && !s->taps.step[d])
       s->sums[s->sum_count++] = d;
   s->batches = s->row_count > 2 ? s->row_count - 2 : 0;
   s->outer = s->row_count > 0 ? s->rows[s->batches] : -1;
@@ -90,6 +91,12 @@ static pb_plan begin_rows(const pb_planner* p, const shape_of* s, int copies) {
 // It is one stage of several, whose loops are around.
 static bool is_inside(const pb_planner* p) { return p->judge != NULL; }
 
+// Whether the blocks along the dim lie in one row of lanes.
+static bool inside_row(const pb_planner* p, int dim) {
+  const pb_access* y = &p->group->main.access[p->group->roles.y];
+  return p->group->roles.role[dim] == PB_ROLE_N && pb_access_stride(y, dim) < p->group->lanes;
+}
+
 static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan* rows) {
   pb_plan plan = *rows;
   int shared = pb_plan_shared_bands(rows);
@@ -97,7 +104,7 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
   bool is_last = p->judge && p->judge->is_last; // all copies of its weights are behind those of the others
   bool x_by_block = false;                      // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
-    add_band(p, &plan, s->blocks[k], 1);
+    if (!p->columns || !inside_row(p, s->blocks[k])) add_band(p, &plan, s->blocks[k], 1);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
@@ -106,6 +113,8 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
     plan.x_depth = 2;
   }
   plan.result_level = levels_of(p, &plan);
+  for (int k = 0; k < s->block_count && p->columns; ++k)
+    if (inside_row(p, s->blocks[k])) add_band(p, &plan, s->blocks[k], 1);
   int first = s->sum_count ? s->sums[0] : -1;
   int64_t sums = first < 0 ? 1 : p->extent[first];
   for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk)) {
@@ -306,6 +315,8 @@ static void plan_contraction(pb_planner* p) {
   contraction_rows(p, &s);
   p->windows = !p->result->found;
   if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
+  for (int k = 0; k < s.block_count && !p->result->found; ++k) p->columns |= inside_row(p, s.blocks[k]);
+  if (p->columns) contraction_rows(p, &s);
   plan_parts_of_sums(p, &s);
 }
 

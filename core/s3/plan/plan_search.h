@@ -25,6 +25,7 @@ typedef struct pb_planner {
   int copies;                   // of results at most, 0: 2
   pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
   int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
+  bool columns; // units take rows of lanes that several of the array's columns make: all of them are in a tile
   bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
   // In how many parts threads may share a plan's tiles: each number of parts of rows with each of columns is judged on
   // the same tree. 0: only as the plan says.
