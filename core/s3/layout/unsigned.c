@@ -343,11 +343,16 @@ static void replace_outside(turner* t, int v, int nests) {
     turn_over(t, own, v);
 }
 
+static bool is_used(const pb_program* p, int v) {
+  PB_FOR_USES (n, p, v) return true;
+  return false;
+}
+
 static void turn_outside(turner* t, pb_value_kind kind, int nests) {
   pb_program* p = &t->program;
   for (int v = 0; v < t->from; ++v) {
     const pb_value* value = &p->values[v];
-    if (value->kind != kind || value->type != PB_I8) continue;
+    if (value->kind != kind || value->type != PB_I8 || !is_used(p, v)) continue;
     if (t->flipped[v] != is_named_unsigned(t->unit, value->name)) replace_outside(t, v, nests);
   }
 }
