@@ -262,18 +262,36 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// The windows [from, to) of each dim: a convolution of each channel by ones. Windows that hang over the pads are the
-// last of their dim, and lack what hangs over.
-static int average_part(lifter* l, const pb_node* n, const pb_s1_op* whole, const pb_codes* x, const pb_target* t,
+// An average whose windows are summed: those that hang over the pads lack what hangs over, and those that leave out
+// their pads lack these, too.
+typedef struct averaged {
+  pb_s1_op op;
+  bool leaves_out;
+  int64_t extent[2]; // of the image
+} averaged;
+
+// What window `at` of dim k lacks in front, and behind.
+static void lacks(const averaged* a, int k, int64_t at, int64_t* front, int64_t* behind) {
+  const pb_s1_op* op = &a->op;
+  int64_t first = at * op->stride[k] - op->pad[k], step = op->dilation[k];
+  int64_t low = a->leaves_out ? 0 : -op->pad[k];
+  int64_t limit = a->extent[k] + (a->leaves_out ? 0 : op->pad[2 + k] - op->over[k]);
+  *front = first < low ? (low - first + step - 1) / step : 0;
+  for (*behind = 0; first + (op->window[k] - 1 - *behind) * step >= limit;) ++*behind;
+}
+
+// The windows [from, to) of each dim, which lack the same: a convolution of each channel by ones.
+static int average_part(lifter* l, const pb_node* n, const averaged* whole, const pb_codes* x, const pb_target* t,
                         const int64_t* from, const int64_t* to, int y) {
-  pb_s1_op op = *whole;
+  pb_s1_op op = whole->op;
   pb_s1_value in = l->out->values[op.x];
   int64_t begin[4] = {0}, end[4] = {in.shape[0], in.shape[1]};
   for (int k = 0; k < 2; ++k) {
-    int64_t extent = in.shape[2 + k], low = from[k] * op.stride[k] - op.pad[k];
-    int64_t last = (to[k] - 1) * op.stride[k] - op.pad[k], limit = extent + op.pad[2 + k] - op.over[k];
-    while (last + (op.window[k] - 1) * op.dilation[k] >= limit) --op.window[k];
-    int64_t high = last + (op.window[k] - 1) * op.dilation[k] + 1;
+    int64_t extent = in.shape[2 + k], front, behind;
+    lacks(whole, k, from[k], &front, &behind);
+    op.window[k] -= front + behind;
+    int64_t low = from[k] * op.stride[k] - op.pad[k] + front * op.dilation[k];
+    int64_t high = low + (to[k] - 1 - from[k]) * op.stride[k] + (op.window[k] - 1) * op.dilation[k] + 1;
     begin[2 + k] = low > 0 ? low : 0;
     end[2 + k] = high < extent ? high : extent;
     op.pad[k] = begin[2 + k] - low;
@@ -291,17 +309,27 @@ static int average_part(lifter* l, const pb_node* n, const pb_s1_op* whole, cons
   return op.y;
 }
 
-// Windows of another size stand in the last row and column only: up to four parts.
-static void average_parts(lifter* l, const pb_node* n, const pb_s1_op* whole, const pb_codes* x, const pb_target* t,
+// Where along dim k windows lack something else than those in front of them. Returns how many parts there are.
+static int cut_windows(const averaged* whole, int k, int64_t windows, int64_t* cut) {
+  int parts = 0;
+  int64_t front, behind, front_before = -1, behind_before = -1;
+  for (int64_t at = 0; at < windows; ++at) {
+    lacks(whole, k, at, &front, &behind);
+    if (front != front_before || behind != behind_before) cut[parts++] = at;
+    front_before = front, behind_before = behind;
+  }
+  cut[parts] = windows;
+  return parts;
+}
+
+// Windows of another size stand at the image's borders only.
+static void average_parts(lifter* l, const pb_node* n, const averaged* whole, const pb_codes* x, const pb_target* t,
                           const int64_t* shape, int y) {
-  int64_t cut[2][3];
+  int64_t* cut[2];
   int parts[2];
   for (int k = 0; k < 2; ++k) {
-    bool cuts = whole->over[k] && shape[2 + k] > 1;
-    parts[k] = cuts ? 2 : 1;
-    cut[k][0] = 0;
-    cut[k][1] = shape[2 + k] - cuts;
-    cut[k][2] = shape[2 + k];
+    cut[k] = PB_NEW_ARRAY(&l->g->arena, int64_t, (size_t)shape[2 + k] + 1);
+    parts[k] = cut_windows(whole, k, shape[2 + k], cut[k]);
   }
   pb_s1_op rows = pb__codes_op(n, PB_S1_CONCAT, NULL);
   rows.axis = 2;
@@ -325,18 +353,27 @@ static void average_parts(lifter* l, const pb_node* n, const pb_s1_op* whole, co
   }
 }
 
-// What lies outside counts as zero, and with count_include_pad is counted.
+static bool leaves_out_pads(const pb_node* n) {
+  const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
+  bool padded = mode && mode->s && !strncmp(mode->s, "SAME", 4);
+  for (int k = 0; pads && k < pads->count; ++k) padded |= pads->ints[k] != 0;
+  return padded && !pb_node_int(n, "count_include_pad", 0);
+}
+
+// What lies outside counts as zero where it is counted.
 static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
-  pb_s1_op op;
+  averaged whole = {.leaves_out = leaves_out_pads(n)};
+  pb_s1_op* op = &whole.op;
   int64_t shape[4];
-  PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, &op, shape));
-  if (op.window[0] * op.window[1] > 1 << 16)
+  PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, op, shape));
+  if (op->window[0] * op->window[1] > 1 << 16)
     return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
-  op.groups = shape[1];
-  op.zx = x.zero;
-  average_parts(l, n, &op, &x, &t, shape, pb__make_result(l, &t, 4, shape));
+  op->groups = shape[1];
+  op->zx = x.zero;
+  for (int k = 0; k < 2; ++k) whole.extent[k] = l->out->values[op->x].shape[2 + k];
+  average_parts(l, n, &whole, &x, &t, shape, pb__make_result(l, &t, 4, shape));
   return PB_OK;
 }
 
@@ -349,11 +386,19 @@ static bool ends_in_codes(const lifter* l, const pb_node* n) {
   return false;
 }
 
-static bool leaves_out_pads(const pb_node* n) {
+// Windows of so many sizes that a convolution for each is too much: floats take them all at once.
+static bool has_many_sizes(const pb_node* n) {
+  enum { MOST = 25 };
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  bool padded = mode && mode->s && !strncmp(mode->s, "SAME", 4);
-  for (int k = 0; pads && k < pads->count; ++k) padded |= pads->ints[k] != 0;
-  return padded && !pb_node_int(n, "count_include_pad", 0);
+  int64_t sizes[2], window[2] = {1, 1};
+  pb__read_pair(n, "kernel_shape", window);
+  for (int k = 0; k < 2; ++k) {
+    bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
+    sizes[k] = 1 + pb_node_int(n, "ceil_mode", 0);
+    if (same) sizes[k] += window[k] - 1;
+    if (!same && pads && pads->count == 4) sizes[k] += pads->ints[k] + pads->ints[2 + k];
+  }
+  return sizes[0] > MOST || sizes[1] > MOST || sizes[0] * sizes[1] > MOST;
 }
 
 // What takes a row of codes together; operands behind the first are constants.
@@ -375,7 +420,7 @@ static bool on_codes(const lifter* l, const pb_node* n) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
   }
-  return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n));
+  return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_sizes(n));
 }
 
 static const struct {

@@ -304,6 +304,18 @@ def average(g, channels, kernel, stride, pad):
     g.output(g.conv(y, 10, 1))
 
 
+@family("uncounted", (16, 3, 1, (1, 1, 1, 1), "NOTSET"), (21, 3, 2, (1, 1, 1, 1), "NOTSET"), (24, 5, 1, (2, 1, 2, 0), "NOTSET"),
+        (16, (3, 5), (2, 3), (1, 2, 1, 2), "NOTSET"), (8, (5, 2), 1, (4, 0, 2, 1), "NOTSET"), (16, 3, 2, None, "SAME_UPPER"),
+        (21, 4, 3, None, "SAME_LOWER"))
+def uncounted(g, channels, kernel, stride, pads, mode):
+    """Averages that leave out their pads."""
+    pair = [pair if isinstance(pair, tuple) else (pair, pair) for pair in (kernel, stride)]
+    attrs = dict(pads=list(pads)) if pads else dict(auto_pad=mode)
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    y = g.op("AveragePool", x, scale=0.7, zero=5, kernel_shape=list(pair[0]), strides=list(pair[1]), **attrs)
+    g.output(g.conv(y, 10, 1))
+
+
 @family("pair", ("Mul", 16), ("Mul", 21), ("Sub", 16), ("Sub", 5))
 def pair(g, kind, channels):
     x = g.conv(g.input(1, 8, 9, 7), channels)

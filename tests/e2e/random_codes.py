@@ -58,7 +58,7 @@ class CodesDrawing(Shapes):
         if not average:
             return self.graph.op("MaxPool", x, scale=self.rng.choice([None, None, 0.04]), kernel_shape=list(kernel), **attrs)
         return self.graph.op("AveragePool", x, zero=self.zero(), kernel_shape=list(kernel),
-                             count_include_pad=int(any(attrs["pads"]) or self.chance(0.5)), **attrs)
+                             count_include_pad=int(self.chance(0.5)), **attrs)
 
     def pair(self, x):
         """With another tensor of the same image: by elements, or behind each other."""

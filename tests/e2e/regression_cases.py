@@ -164,10 +164,20 @@ def hanging_average(label, height, width, kernel, stride, pads, counted, quantis
 for label, args in (("rows_5", (5, 1, (2, 1), (2, 1), (0, 0, 1, 0), 1)), ("rows_6", (6, 1, (3, 1), (2, 1), (1, 0, 1, 0), 1)),
                     ("columns", (4, 6, (2, 3), (2, 2), (0, 1, 0, 1), 1)), ("both", (6, 8, (3, 3), (2, 3), (1, 0, 1, 1), 1)),
                     ("uncounted", (6, 7, (3, 2), (2, 2), (0, 0, 0, 0), 0)),
+                    ("uncounted_pads", (6, 8, (3, 3), (2, 3), (1, 0, 1, 1), 0)),
                     ("at_equality", (6, 4, (2, 2), (3, 2), (0, 0, 0, 0), 1))):
     for quantised in (True, False):
         name = f"hanging_average_{label}{'' if quantised else '_f32'}"
         CASES[name] = lambda name=name, args=args, q=quantised: hanging_average(name, *args, quantised=q)
+
+
+@case
+def average_of_many_sizes():
+    """Windows of nine rows and columns that leave out their pads have 81 sizes: too many for a convolution of each."""
+    m = Maker("average_of_many_sizes")
+    x = m.codes(m.input("x", 1, 16, 12, 10), F32(0.05))
+    y = m.op("AveragePool", x, kernel_shape=[9, 9], pads=[4] * 4)
+    return m.done(m.codes(y, F32(0.02)), step=0.02, targets=("cpu",))
 
 
 def hanging_maximum(label, extent, kernel, stride, pads, quantised):

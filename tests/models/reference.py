@@ -61,6 +61,16 @@ def signed(codes):
     return (codes.astype(np.int16) - 128).astype(np.int8) if codes.dtype == np.uint8 else codes
 
 
+def same_pads(shape, kernel, strides, mode):
+    """What auto_pad says: an odd one behind for SAME_UPPER, in front for SAME_LOWER."""
+    mode = mode.decode() if isinstance(mode, bytes) else mode
+    if not mode.startswith("SAME"):
+        return [0] * 4
+    total = [max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(shape[2:], kernel, strides)]
+    front = [-(-t // 2) if mode == "SAME_LOWER" else t // 2 for t in total]
+    return [*front, *(t - f for t, f in zip(total, front))]
+
+
 def pad_image(x, pads, value):
     top, left, bottom, right = pads
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
@@ -247,11 +257,17 @@ class Reference(Transformers):
 
     def op_averagepool(self, node, attrs, values, sy, zy, limits):
         name, sx, zx = self.source(node.input[0])
-        kernel, pads = attrs["kernel_shape"], attrs.get("pads", [0] * 4)
-        require(not any(pads) or attrs.get("count_include_pad", 0), "an average that leaves out its pads is not known")
+        kernel, strides = attrs["kernel_shape"], attrs.get("strides", [1, 1])
+        pads = attrs.get("pads") or same_pads(values[name].shape, kernel, strides, attrs.get("auto_pad", ""))
         x = pad_image(values[name].astype(np.int64) - int(zx), pads, 0)
-        acc = windows(x, kernel, attrs.get("strides", [1, 1]), [1, 1]).sum((4, 5))
-        return self.requantize(acc, f32(f32(f32(sx) / f32(kernel[0] * kernel[1])) / sy), zy, limits)
+        acc = windows(x, kernel, strides, [1, 1]).sum((4, 5))
+        counted = pad_image(np.ones_like(x[:, :, pads[0]:x.shape[2] - pads[2], pads[1]:x.shape[3] - pads[3]]), pads,
+                            attrs.get("count_include_pad", 0))
+        sizes, y = windows(counted, kernel, strides, [1, 1]).sum((4, 5)), np.zeros(acc.shape, np.int8)
+        for size in np.unique(sizes):
+            scale = f32(f32(f32(sx) / f32(size)) / sy)
+            y = np.where(sizes == size, self.requantize(acc, scale, zy, limits), y)
+        return y
 
     def op_matmul(self, node, attrs, values, sy, zy, limits):
         if self.source(node.input[1])[0] not in self.const:
