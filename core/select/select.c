@@ -32,6 +32,42 @@ static bool walks_on(const pb_flat_access* access, const pb_flat* nest, int d) {
   return access->stride[d] == access->stride[d + 1] * nest->extent[d + 1];
 }
 
+static bool walk_as_one(const pb_flat* nest, int d, int e) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].stride[d] != nest->access[a].stride[e] * nest->extent[e]) return false;
+  return true;
+}
+
+// Moves dim d in front of dim e, which lies further in.
+static void move_dim(pb_flat* nest, int d, int e) {
+  for (; d + 1 < e; ++d) {
+    int64_t extent = nest->extent[d];
+    nest->extent[d] = nest->extent[d + 1];
+    nest->extent[d + 1] = extent;
+    for (int a = 0; a < nest->access_count; ++a) {
+      int64_t stride = nest->access[a].stride[d];
+      nest->access[a].stride[d] = nest->access[a].stride[d + 1];
+      nest->access[a].stride[d + 1] = stride;
+    }
+  }
+}
+
+// Of what is set element by element: joins the outermost dim that goes on where another one ends, although dims lie
+// between them. The columns of an array that are several of a row of lanes are such. false: there is none.
+static bool join_apart(pb_flat* nest) {
+  if (nest->reduce != PB_SET || nest->counted) return false;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed) return false;
+  for (int d = nest->kept; d < nest->dim_count; ++d)
+    for (int e = d + 2; e < nest->dim_count; ++e) {
+      if (!walk_as_one(nest, d, e)) continue;
+      move_dim(nest, d, e);
+      pb_flat_merge(nest);
+      return true;
+    }
+  return false;
+}
+
 void pb_flat_merge(pb_flat* nest) {
   for (int d = nest->dim_count - 1; d >= nest->kept; --d)
     if (nest->extent[d] == 1 && !is_tested(nest, d) && !is_counted(nest, d)) remove_dim(nest, d);
@@ -430,9 +466,9 @@ static void search_dims(search* s, const pb_flat* merged) {
   if (tests_neighbours(s->insn) && join_tested_run(&joined)) assign(s, &joined, 0, dim_of);
 }
 
-bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why) {
+static bool select_merged(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match,
+                          const char** why) {
   pb_flat merged = *nest;
-  pb_flat_merge(&merged);
   const char* closest = "no instruction computes this expression on operands in these memories";
   const char* misfit = NULL;
   bool found = false, bound = false;
@@ -459,6 +495,14 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
   }
   if (!found && !bound) misfit = pb__why(chip, &merged, arena);
   if (!found) *why = misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
+  return found;
+}
+
+bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why) {
+  pb_flat merged = *nest;
+  pb_flat_merge(&merged);
+  bool found = select_merged(chip, &merged, arena, match, why);
+  while (!found && join_apart(&merged)) found = select_merged(chip, &merged, arena, match, why);
   return found;
 }
 

@@ -13,11 +13,19 @@
 // halves, one for codes, one for words; all latencies and encodings; that lines of images are transposed on their way from
 // outside, at the rate of the port; 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes
 // that round to even, and sums of an average over pixels in L0C.
+//
+// With SIXTEEN (ascend_cube.td) the cube is the paper's: 16 columns in a cycle, one fractal of weights in a command, and sums in
+// L0C as columns of fractals of 16x16 words (zN), where matrices begin at any row of one.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 32;
 defvar Fractal = !mul(16, N); // bytes: 16 rows of 32 codes
+#ifdef SIXTEEN
+defvar C = 16; // columns of the cube
+#else
+defvar C = N;
+#endif
 
 def ascend : Chip {
   let Summary = "Ascend's cube core (HPCA 2021): 16x32x16 int8 a cycle between L0A, L0B and L0C";
@@ -30,7 +38,7 @@ def GM  : Memory { let Scope = "system"; let Bytes = !shl(1, 32); let RowBytes =
 def L1  : Memory { let Bytes = !shl(1, 20); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 2; }
 def L0A : Memory { let Bytes = !shl(1, 16); let RowBytes = Fractal; let Banks = 16; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 def L0B : Memory { let Kind = "registers"; let Bytes = !shl(1, 16); let RowBytes = N; let Banks = 4; let BytesPerCycle = !mul(16, N); }
-def L0C : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 8; let BytesPerCycle = !mul(32, !mul(4, N)); let Latency = 1; }
+def L0C : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, C); let Banks = 8; let BytesPerCycle = !mul(32, !mul(4, N)); let Latency = 1; }
 def UB  : Memory { let Bytes = !shl(1, 17); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 def UBW : Memory { let Bytes = !shl(1, 17); let RowBytes = !mul(4, N); let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 
@@ -95,50 +103,59 @@ def LOAD_L0A : Op<MTE1, 8> { // 16 rows a cycle
   let Inst{24-10} = a; let Inst{36-25} = ai; let Inst{46-37} = aj; let Inst{55-47} = ni; let Inst{64-56} = nj;
   let Inst{71-65} = y; let Inst{86-76} = yi; let Inst{97-87} = yj;
 }
-// A 32x32 tile of weights is two fractals of 16 columns, whose 32 codes each are summed: L0B has columns behind columns.
+// A tile of weights is a fractal of 16 columns, whose 32 codes each are summed, or two: L0B has columns behind columns.
 class Weights<bits<6> op, Window from> : Op<MTE1, op> {
-  bits<7> at; bits<15> src; bits<10> step; let Derived = [DerivedField<"at", "scaled", 16>];
-  let Dims = [Dim<"n", N>, Dim<"k", N>]; let Cycles = (plus 2, 0); let Latency = 4; let Semantics = (set $d, $s);
+  let Derived = [DerivedField<"at", "scaled", 16>]; bits<7> at; let Inst{16-10} = at;
+#ifdef SIXTEEN
+  bits<16> src; bits<11> step; let Inst{32-17} = src; let Inst{43-33} = step;
+#else
+  bits<15> src; bits<10> step; let Inst{31-17} = src; let Inst{41-32} = step;
+#endif
+  let Dims = [Dim<"n", C>, Dim<"k", N>]; let Cycles = (plus !div(C, 16), 0); let Latency = 4; let Semantics = (set $d, $s);
   let Operands = (ins from:$s, Window<L0B, I8, ["n", "k"], "at", ["1", "elem"], N>:$d);
-  let Inst{16-10} = at; let Inst{31-17} = src; let Inst{41-32} = step;
 }
-def LOAD_L0B : Weights<9, Window<L1, I8, ["n", "k"], "src", ["step", "elem"]>> { let Summary = "32x32 weights, two fractals"; }
-def LOAD_L0B_TRANS : Weights<11, Window<L1, I8, ["k", "n"], "src", ["step", "elem"]>> {
-  let Summary = "32x32 weights that lie row by row: the transposing module turns them";
+def LOAD_L0B : Weights<9, Window<L1, I8, ["n", "k"], "src", ["step", "elem"], C>> { let Summary = "32 weights of each column"; }
+def LOAD_L0B_TRANS : Weights<11, Window<L1, I8, ["k", "n"], "src", ["step", "elem"], C>> {
+  let Summary = "weights that lie row by row: the transposing module turns them";
 }
 def MMAD : Op<M, 10> {
-  let Summary = "rows by 32x32 weights: 16 rows in two cycles";
-  bits<7> at; bits<1> keep; bits<11> m; bits<7> a; bits<11> c; bits<8> dc; let Derived = [DerivedField<"at", "scaled", 16>, DerivedField<"a", "scaled", 16>];
-  let Dims = [Dim<"m", 1023, "m">, Dim<"n", N>, Dim<"k", N>];
+  let Summary = "rows by 32 weights of each column: 16 rows by 16 columns a cycle";
+  bits<7> at; bits<1> keep; bits<11> m; bits<7> a; let Derived = [DerivedField<"at", "scaled", 16>, DerivedField<"a", "scaled", 16>];
+#ifdef SIXTEEN
+  bits<12> c; let Inst{51-40} = c; defvar Apart = "1";
+#else
+  bits<11> c; bits<8> dc; let Inst{50-40} = c; let Inst{58-51} = dc; defvar Apart = "dc";
+#endif
+  let Dims = [Dim<"m", 1023, "m">, Dim<"n", C>, Dim<"k", N>];
   let Operands = (ins Window<L0B, I8, ["n", "k"], "at", ["1", "elem"], N>:$w, Window<L0A, I8, ["m", "k"], "a", ["1", "elem"], N>:$x,
-                      Imm<I1>:$keep, Window<L0C, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
-  let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (times 2, (ceildiv $m, 16)); let Latency = 12;
-  let Inst{16-10} = at; let Inst{17} = keep; let Inst{28-18} = m; let Inst{35-29} = a; let Inst{50-40} = c; let Inst{58-51} = dc;
+                      Imm<I1>:$keep, Window<L0C, I32, ["m", "n"], "c", [Apart, "elem"], !mul(4, C)>:$y);
+  let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (times !div(C, 16), (ceildiv $m, 16)); let Latency = 12;
+  let Inst{16-10} = at; let Inst{17} = keep; let Inst{28-18} = m; let Inst{35-29} = a;
 }
 
-// Vectors: 256 bytes a cycle, which is two rows of f32 and eight of codes.
+// Vectors: 256 bytes a cycle, which is two rows of 32 f32 and eight of codes.
 class Vec<bits<6> op> : Op<V, op> {
   bits<12> m; bits<13> a; bits<10> da; bits<13> y; bits<10> dy;
-  let Dims = [Dim<"m", 1000, "m">, Dim<"n", N>]; let Cycles = (plus (ceildiv $m, 2), 1); let Latency = 8;
+  let Dims = [Dim<"m", 1000, "m">, Dim<"n", C>]; let Cycles = (plus (ceildiv $m, !div(64, C)), 1); let Latency = 8;
   let Inst{21-10} = m; let Inst{34-22} = a; let Inst{44-35} = da; let Inst{57-45} = y; let Inst{67-58} = dy;
 }
 class Code<bits<6> op> : Vec<op> {
   bits<8> zp; bits<8> lo; bits<8> hi; bits<13> ps; let Signed = ["zp", "lo", "hi"];
   let Inst{75-68} = zp; let Inst{83-76} = lo; let Inst{91-84} = hi; let Inst{104-92} = ps;
 }
-defvar YC = Window<UB, I8, ["m", "n"], "y", ["dy", "elem"]>;
-defvar AC = Window<UB, I8, ["m", "n"], "a", ["da", "elem"]>;
-defvar PS = Window<UBW, F32, ["n"], "ps", ["elem"]>;
+defvar YC = Window<UB, I8, ["m", "n"], "y", ["dy", "elem"], C>;
+defvar AC = Window<UB, I8, ["m", "n"], "a", ["da", "elem"], C>;
+defvar PS = Window<UBW, F32, ["n"], "ps", ["elem"], !mul(4, C)>;
 
 def REQUANT : Code<16> {
   let Summary = "sums out of L0C to codes: bias, scale, round, clamp"; bits<13> pb; let Inst{117-105} = pb;
-  let Operands = (ins YC:$d, Window<L0C, I32, ["m", "n"], "a", ["da", "elem"]>:$x, Window<UBW, I32, ["n"], "pb", ["elem"]>:$bias, PS:$scale,
+  let Operands = (ins YC:$d, Window<L0C, I32, ["m", "n"], "a", ["da", "elem"], !mul(4, C)>:$x, Window<UBW, I32, ["n"], "pb", ["elem"], !mul(4, C)>:$bias, PS:$scale,
                       Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
 }
 def ADD_CODES : Code<18> {
   let Summary = "codes of two tensors, added"; bits<13> b; bits<10> db; bits<13> psb; bits<8> za; bits<8> zb;
-  let Operands = (ins AC:$x, Window<UB, I8, ["m", "n"], "b", ["db", "elem"]>:$z, PS:$sa, Window<UBW, F32, ["n"], "psb", ["elem"]>:$sb,
+  let Operands = (ins AC:$x, Window<UB, I8, ["m", "n"], "b", ["db", "elem"], C>:$z, PS:$sa, Window<UBW, F32, ["n"], "psb", ["elem"], !mul(4, C)>:$sb,
                       Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (add (mul (sub (sitofp $x), (sitofp $za)), $sa),
                       (mul (sub (sitofp $z), (sitofp $zb)), $sb))), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
@@ -147,19 +164,19 @@ def ADD_CODES : Code<18> {
 }
 def QUANT : Code<19> {
   let Summary = "f32 to codes";
-  let Operands = (ins Window<UBW, F32, ["m", "n"], "a", ["da", "elem"]>:$x, PS:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
+  let Operands = (ins Window<UBW, F32, ["m", "n"], "a", ["da", "elem"], !mul(4, C)>:$x, PS:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
 }
 def MAX : Vec<20> {
-  let Summary = "the larger code"; bits<1> keep; let Inst{68} = keep; let Cycles = (plus (ceildiv $m, 8), 1);
+  let Summary = "the larger code"; bits<1> keep; let Inst{68} = keep; let Cycles = (plus (ceildiv $m, !div(256, C)), 1);
   let Operands = (ins AC:$x, Imm<I1>:$keep, YC:$d); let Semantics = (acc_max $d, $keep, $x);
 }
 def SUM : Vec<21> {
   let Summary = "sums of codes, where those of the cube are"; bits<1> keep; let Inst{68} = keep;
-  let Operands = (ins AC:$x, Imm<I1>:$keep, Window<L0C, I32, ["n"], "y", ["elem"]>:$d); let Semantics = (acc_add $d, $keep, (sext $x));
+  let Operands = (ins AC:$x, Imm<I1>:$keep, Window<L0C, I32, ["n"], "y", ["elem"], !mul(4, C)>:$d); let Semantics = (acc_add $d, $keep, (sext $x));
 }
 def DEQUANT : Vec<22> {
   let Summary = "codes to f32"; bits<13> ps; bits<8> za; let Inst{80-68} = ps; let Inst{88-81} = za; let Signed = ["za"];
-  let Operands = (ins AC:$x, PS:$scale, Imm<I8>:$za, Window<UBW, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
+  let Operands = (ins AC:$x, PS:$scale, Imm<I8>:$za, Window<UBW, F32, ["m", "n"], "y", ["dy", "elem"], !mul(4, C)>:$d);
   let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
 }

@@ -274,6 +274,30 @@ static void each_nest_has_its_instruction(void** state) {
   }
 }
 
+// Rows of 16 lanes whose halves are another loop, outside of that over the rows, are rows of lanes again.
+static void halves_of_rows_are_joined(void** state) {
+  (void)state;
+  pb_flat f;
+  pb_match match;
+  pb_arena arena = {0};
+  const char* why = "";
+  with_zero_point(&f);
+  f.expr_count = used;
+  int lanes = f.dim_count - 1;
+  assert_int_equal(f.dim_count, 2);
+  f.extent[2] = f.extent[lanes] / 2;
+  f.extent[1] = f.extent[0], f.extent[0] = 2;
+  for (int a = 0; a < f.access_count; ++a) {
+    int64_t* stride = f.access[a].stride;
+    stride[2] = stride[1], stride[1] = stride[0], stride[0] = stride[2] * f.extent[2];
+  }
+  f.dim_count = 3;
+  if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s", why);
+  assert_string_equal(match.insn->name, "VRQ");
+  assert_int_equal(match.loop_count, 0);
+  pb_arena_free(&arena);
+}
+
 static void each_mutant_is_refused(void** state) {
   (void)state;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
@@ -459,6 +483,7 @@ static int close_chip(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_nest_has_its_instruction),
                                      cmocka_unit_test(each_mutant_is_refused),
+                                     cmocka_unit_test(halves_of_rows_are_joined),
                                      cmocka_unit_test(immediates),
                                      cmocka_unit_test(arguments_may_swap),
                                      cmocka_unit_test(longer_dims_are_split),
