@@ -30,6 +30,7 @@ CHIPS = {"edge_npu": ({}, False), "edge_npu_fence": ({}, False), "edge_npu_semap
          "fourcore_fence_broadcast": ({}, False),
          "vectornpu": ({}, False),
          "nvdla": (dict(sum=(15, 47), common=True, away=True), False),
+         "nvdla_full": (dict(sum=(15, 47), common=True, away=True), False),
          "vta": (dict(sum=(0, 31), add=(6, 6), nearest=False), True)}
 DIGITS = os.path.join(HERE, "..", "models", "digits.onnx")
 

@@ -8,10 +8,18 @@
 // a time, with two shadow sets, and sizes in them are one less than meant; the language has commands in queues, one for
 // each unit. Assumed: a second memory of 512 KiB on the chip, through which all results go; 32 bytes a cycle outside;
 // latencies; elementwise sums of two products, where NVDLA multiplies one operand; averages by PDP's sums and SDP's factor.
+// With FULL (nvdla_full.td) atoms are of 64 channels by 32 kernels, as nv_full's: 2,048 MACs.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-defvar N = 32;
+defvar N = 32; // kernels
+#ifdef FULL
+defvar K = 64; // channels
+defvar Most = 512; // rows, and columns, of a stripe
+#else
+defvar K = N;
+defvar Most = 1024;
+#endif
 
 def nvdla : Chip {
   let Summary = "NVDLA with 1,024 MACs: convolution buffer, SDP and PDP";
@@ -20,10 +28,10 @@ def nvdla : Chip {
 }
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 32; let BytesPerCycle = 32; let Latency = 80; }
-def CBUF : Memory { let Bytes = !shl(1, 19); let RowBytes = N; let Banks = 16; let BytesPerCycle = !mul(8, N); let Latency = 1; }
+def CBUF : Memory { let Bytes = !shl(1, 19); let RowBytes = K; let Banks = 16; let BytesPerCycle = !mul(8, K); let Latency = 1; }
 def SRAM : Memory { let Bytes = !shl(1, 19); let RowBytes = N; let Banks = 16; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def CACC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
-def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
+def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(K, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
 
 def CDMA : Queue { let Depth = 8; let Tokens = 63; } // data into the convolution buffer
 def CDMW : Queue { let Depth = 8; let Tokens = 63; } // weights, and SDP's operands (its own DMA)
@@ -78,18 +86,18 @@ def WRITE : Move<BDMA, 5> {
 def KERNELS : Op<CSC, 8> {
   let Summary = "weights of 32 kernels, which lie behind each other, into shadow registers";
   bits<2> bank; bits<14> src;
-  let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["1", "elem"]>:$s,
-                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
-  let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
+  let Dims = [Dim<"k", K>, Dim<"n", N>];
+  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["1", "elem"], N>:$s,
+                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(K, N)>:$d);
+  let Semantics = (set $d, $s); let Cycles = (plus K, 0); let Latency = 2;
   let Inst{11-10} = bank; let Inst{25-12} = src;
 }
 def STRIPE : Op<CMAC, 9> {
   let Summary = "a stripe of pixels by 32 kernels, into or onto accumulators";
   bits<2> bank; bits<1> keep; bits<14> a; bits<12> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<10> ni; bits<10> nj;
-  let Dims = [Dim<"i", 1024, "ni">, Dim<"j", 1024, "nj">, Dim<"n", N>, Dim<"k", N>];
+  let Dims = [Dim<"i", Most, "ni">, Dim<"j", Most, "nj">, Dim<"n", N>, Dim<"k", K>];
   let Operands = (ins Window<CBUF, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$w, Imm<I1>:$keep,
+                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(K, N)>:$w, Imm<I1>:$keep,
                       Window<CACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
   let Derived = [DerivedField<"ni", "minus">, DerivedField<"nj", "minus">];
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 36;
