@@ -1,6 +1,6 @@
-// Codes of 4 bits, two in a byte. Outside they are read alone; in a memory of the chip they lie as they came, and
-// whatever reads them there widens them. A command that copies them moves whole bytes, so that nobody writes half of
-// one.
+// Codes of 4 bits, two in a byte. Outside they are read alone; in a memory of the chip they lie as they came, or as a
+// command made them, and whatever reads them there widens them. A command that copies them moves whole bytes, and one
+// that makes them an even number in each row, so that nobody writes half of a byte.
 #include "tdl/check.h"
 
 #define FAULT(code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
@@ -30,15 +30,28 @@ static bool is_widened(const pb_insn* insn, int operand) {
   return last->op != PB_OP_LOAD || last->operand != operand;
 }
 
+static bool makes_small_codes(const pb_insn* insn) {
+  const pb_expr_node* last = insn->expr_count ? &insn->expr[insn->expr_count - 1] : NULL;
+  return last && insn->reduce == PB_SET && last->op == PB_OP_TRUNC && last->type == PB_I4;
+}
+
+static bool writes_whole_bytes(const pb_insn* insn, const pb_operand* w) {
+  const pb_dim* last = w->rank ? &insn->dims[w->dims[w->rank - 1]] : NULL;
+  return last && last->min == last->max && last->max % 2 == 0;
+}
+
 static void check_place(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag,
                         int* faults) {
   bool outside = w->memory >= 0 && pb_is_outside(&chip->memories[w->memory]);
   if (w->memory < 0 || pb_in_banks(&chip->memories[w->memory]) || (outside && w->written))
     FAULT(3335, "a window that is read outside the chip, or one in a memory of the chip whose parts commands name",
           "%s: operand '%s' is of i4", insn->name, w->name);
-  else if (w->written && !pb_insn_moves_small_codes(insn))
-    FAULT(3338, "(set $dst, $src), both of I4", "%s writes codes of i4, '%s', and is no copy of such", insn->name,
-          w->name);
+  else if (w->written && !pb_insn_moves_small_codes(insn) && !makes_small_codes(insn))
+    FAULT(3338, "(set $dst, $src), both of I4, or (set $dst, (trunc4 ...))",
+          "%s writes codes of i4, '%s', and is no copy of such", insn->name, w->name);
+  else if (w->written && makes_small_codes(insn) && !writes_whole_bytes(insn, w))
+    FAULT(3386, "a last dim of a fixed, even extent", "%s writes codes of i4, '%s', and of a byte perhaps one alone",
+          insn->name, w->name);
   if (outside && !w->written && pb_is_outside(&chip->memories[insn->operands[insn->dest].memory]))
     FAULT(3333, "a memory of the chip as its destination", "%s copies window '%s' of %s to %s, outside again",
           insn->name, w->name, chip->memories[w->memory].name, chip->memories[insn->operands[insn->dest].memory].name);

@@ -44,6 +44,7 @@ static const struct {
                  {"zext8", PB_OP_ZEXT, 1, TRUTHS, PB_I8},
                  {"sext64", PB_OP_SEXT, 1, INTEGERS, PB_I64},
                  {"zext64", PB_OP_ZEXT, 1, INTEGERS, PB_I64},
+                 {"trunc4", PB_OP_TRUNC, 1, WORDS, PB_I4},
                  {"trunc8", PB_OP_TRUNC, 1, WORDS, PB_I8},
                  {"trunc16", PB_OP_TRUNC, 1, WORDS, PB_I16},
                  {"trunc32", PB_OP_TRUNC, 1, WORDS, PB_I32},
@@ -376,7 +377,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   pb__fault(rec, 3096,
             "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
             "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "zext8, sext64, zext64, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
+            "zext8, sext64, zext64, trunc4, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
             "fptosi32, fptoui8, roundeven, "
             "floor, "
             "ceil, whole, sqrt, "

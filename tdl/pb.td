@@ -23,7 +23,7 @@ class Type<string name, int width, string kind> {
   string Kind = kind;           // "int" or "float"
 }
 def I1   : Type<"i1", 1, "int">;      // of immediates
-def I4   : Type<"i4", 4, "int">;      // two in a byte, the first below: of windows that commands copy, or widen
+def I4   : Type<"i4", 4, "int">;      // two in a byte, the first below: of windows that commands copy, widen, or make
 def I8   : Type<"i8", 8, "int">;
 def I16  : Type<"i16", 16, "int">;
 def I32  : Type<"i32", 32, "int">;
@@ -145,7 +145,8 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // that makes each code a byte, (trunc8 (sext $a)) for the one kind and (trunc8 (zext $a)) for the other, or that copies it
 // to a window of I4 on the chip: (set $dst, $src), without a box, both windows along one dim last. Copies move whole bytes,
 // of an odd number of codes the half behind them too. In a memory of the chip, or in registers, other commands read such
-// codes, and widen them at once: (sext $a), (zext $a).
+// codes, and widen them at once: (sext $a), (zext $a). There a command may make them, too: (set $d, (trunc4 e)), where the last
+// dim of $d has a fixed, even extent, so that nobody writes half of a byte.
 // A command may make elements of codes outside, of I4 or of I8 where elements have more bits, and a palette, a window of
 // one dim in an addressed memory of the chip: (set $dst, (lookup $t, (zext $c))). Weights of no more values than the palette
 // has elements, the zeros that fill lanes among them, then lie outside as codes in rows of an even number, and the palette
@@ -204,7 +205,8 @@ def zext8;      // (zext8 $i1): to i8, 0 or 1
 def sitofp;     // any integer to f32, round to nearest even
 def sext64;     // (sext64 $a): to i64, which no window has: wide products and what is made of them
 def zext64;     // (zext64 $a): to i64, the bits of $a taken as an unsigned number
-def trunc8;     // i32 or i64 to i8: its low bits
+def trunc4;     // i32 or i64 to i4: its low bits, which are written
+def trunc8;     // the same to i8
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code

@@ -76,6 +76,13 @@ def WORDS  : One<33, F32, I32, (fptosi32 $x)>;
 def SHORTS : One<34, F32, I16, (sat16 (fptosi32 (roundeven $x)))>;
 def BYTES  : One<36, F32, I8, (fptoui8 $x)>;
 
+// Codes of 4 bits, two in a byte, made, and read again: with a sign and without.
+def PACK   : One<40, I32, I4, (trunc4 (min (max $x, (i32c -8)), (i32c 7)))>;
+def PACK64 : One<41, I32, I4, (trunc4 (shr (sext64 $x), (i64c 28)))>;
+def WIDEN  : One<42, I4, I32, (sext $x)>;
+def WIDENU : One<43, I4, I16, (trunc16 (add (zext $x), (i32c 3)))>;
+def LOW    : One<44, I4, I4, (trunc4 (add (sext $x), (i32c 5)))>;
+
 // Largest numbers without a sign, of rows: of what is there, or of 0.
 class Largest<bits<6> op, Type t> : Lanes<op> {
   bits<1> keep; let Inst{41} = keep;

@@ -372,6 +372,13 @@ static void put(judge_space* s, int64_t address, judge_type type, judge_value x)
   }
 }
 
+// A code of 4 bits, which leaves the other half of its byte as it is.
+static void put_half(judge_space* s, int64_t address, bool upper, judge_value x) {
+  uint8_t code = x.u & 15, old = s->data[address];
+  s->data[address] = upper ? (uint8_t)(code << 4 | (old & 15)) : (uint8_t)((old & 0xf0) | code);
+  s->valid[address] = 1;
+}
+
 static const uint32_t one_nan = 0x7fc00000;
 static judge_value rounded(float x) { return x == x ? (judge_value){.f = x} : (judge_value){.u = one_nan}; }
 
@@ -671,6 +678,7 @@ static judge_value apply(const judge* j, const judge_node* n, judge_type from, j
   case JUDGE_TRUNCF:
     if (n->type.bits == 8) return to_f8(n->type.is_e4m3, a);
     return n->type.is_brain ? to_bf16(a) : to_f16(a);
+  case JUDGE_TRUNC4:
   case JUDGE_TRUNC8:
   case JUDGE_TRUNC16:
   case JUDGE_TRUNC32:
@@ -777,6 +785,7 @@ static bool step(const judge_command* c, const int* dims, int count, int64_t* at
 
 typedef struct result {
   int64_t address;
+  bool upper; // of the two codes in its byte
   judge_value value;
 } result;
 
@@ -818,7 +827,8 @@ static void compute_results(const element* of, const judge_window* d, const walk
       terms[filled++] = values[t];
       if (filled < w->each) continue;
       results[p].address = d->address;
-      for (int k = 0; k < d->rank; ++k) results[p].address += at.at[d->dims[k]] * d->stride[k];
+      results[p].upper = d->half >= 0 && at.at[d->dims[d->half]] % 2;
+      for (int k = 0; k < d->rank; ++k) results[p].address += at.at[d->dims[k]] / (k == d->half ? 2 : 1) * d->stride[k];
       results[p++].value = e.insn->how == JUDGE_SET ? terms[0] : total(e.insn, type, terms, w->each);
       step(e.c, w->dims, w->outer, at.at);
       filled = 0;
@@ -854,7 +864,7 @@ void judge_run(judge* j, const judge_command* c) {
   turn_banks(j, insn, c);
   const judge_window* d = &c->windows[c->dest];
   judge_type type = insn->operands[c->dest].type;
-  if (d->half >= 0) { // what writes such codes copies them
+  if (d->half >= 0 && insn->nodes[insn->node_count - 1].op == JUDGE_LOAD) {
     copy_halves(j, c, &c->windows[insn->nodes[insn->node_count - 1].operand], d);
     return;
   }
@@ -866,6 +876,10 @@ void judge_run(judge* j, const judge_command* c) {
   compute_results(&(element){.j = j, .insn = insn, .c = c}, d, &w, r, terms, results);
   judge_space* s = &j->spaces[d->space];
   for (int64_t p = 0; p < w.points; ++p) {
+    if (d->half >= 0) {
+      put_half(s, results[p].address, results[p].upper, results[p].value);
+      continue;
+    }
     judge_value old = c->accumulates ? fetch(s, results[p].address, type) : nothing(insn, type);
     put(s, results[p].address, type,
         insn->how == JUDGE_SET ? results[p].value : combine(insn, type, old, results[p].value));

@@ -237,7 +237,7 @@ static const struct {
                  {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
                  {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8},
                  {"sat16", JUDGE_SAT16},     {"fptosi32", JUDGE_FPTOSI32},
-                 {"fptoui8", JUDGE_FPTOUI8}};
+                 {"fptoui8", JUDGE_FPTOUI8}, {"trunc4", JUDGE_TRUNC4}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -253,6 +253,8 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_TRUNC16:
   case JUDGE_SAT16:
     return (judge_type){.bits = 16, .is_float = false};
+  case JUDGE_TRUNC4:
+    return (judge_type){.bits = 4, .is_float = false};
   case JUDGE_TRUNC8:
   case JUDGE_SAT8:
   case JUDGE_FPTOSI8:

@@ -34,6 +34,7 @@ typedef enum judge_op {
   JUDGE_SEXT,
   JUDGE_ZEXT,
   JUDGE_SITOFP,
+  JUDGE_TRUNC4,
   JUDGE_TRUNC8,
   JUDGE_SQRT,
   JUDGE_LOOKUP,

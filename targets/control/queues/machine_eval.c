@@ -156,6 +156,18 @@ static void store_run(uint8_t* to, const value* from, int64_t stride, int64_t co
   }
 }
 
+// To the view's element at `at`. Of codes of 4 bits the other half of the byte stays.
+static void store_at(const view* v, const value* from, int64_t at, int64_t stride, int64_t count) {
+  if (v->type != PB_I4) {
+    store_run(v->data + at, from, stride, count, v->type);
+    return;
+  }
+  for (int64_t k = 0; k < count; ++k, at += stride) {
+    int shift = at % 2 ? 4 : 0;
+    v->data[at / 2] = (uint8_t)((v->data[at / 2] & ~(15 << shift)) | (from[k].u & 15) << shift);
+  }
+}
+
 // Where point number `first` lies along each dim.
 static void place(const view* v, int64_t first, int64_t* at) {
   for (int p = v->rank - 1; p >= 0; --p) {
@@ -213,7 +225,7 @@ static void gather(const view* v, int64_t first, int64_t count, value* out) {
 static void scatter(const view* v, int64_t first, int64_t count, const value* from_values) {
   int64_t at[PB_MAX_INSN_DIMS];
   if (v->rank == 0) {
-    store_run(v->data + v->address, from_values, 0, 1, v->type);
+    store_at(v, from_values, v->address, 0, 1);
     return;
   }
   int last = v->rank - 1;
@@ -221,7 +233,7 @@ static void scatter(const view* v, int64_t first, int64_t count, const value* fr
   for (int64_t done = 0; done < count; next_row(v, at)) {
     int64_t from = at[last], run = v->extent[last] - from;
     if (run > count - done) run = count - done;
-    store_run(v->data + row_address(v, at) + from * v->stride[last], from_values + done, v->stride[last], run, v->type);
+    store_at(v, from_values + done, row_address(v, at) + from * v->stride[last], v->stride[last], run);
     done += run;
   }
 }
