@@ -9,73 +9,23 @@
 #include "core/s3/tree/cost.h"
 
 #include "core/s3/tree/cost_cores.h"
+#include "core/s3/tree/cost_loops.h"
 
 #include <string.h>
 
 enum {
   START_CYCLES = 6, // from the last beat of a command, or a token, to the start
   TOKEN_CYCLES = 2,
-  CORE = 0,    // a core issues as a queue does, in order
-  FENCED = 3,  // copies for each iteration that a fence lets in
-  EXPOSED = 8, // of what a core brings while it computes, and the other way round, one part of so many is not hidden
-  BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64
+  CORE = 0,   // a core issues as a queue does, in order
+  FENCED = 3, // copies for each iteration that a fence lets in
+  EXPOSED = 8 // of what a core brings while it computes, and the other way round, one part of so many is not hidden
 };
-
-// One execution of a tree's body, as far as it has been added up. Times are from its own start.
-typedef struct part {
-  int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
-  int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
-  int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
-  int64_t system;                    // cycles of its port
-  int64_t constants;                 // the same of the memory that constants lie in apart
-  int64_t loaded;                    // of the system's what loads take
-  uint32_t loaders;                  // the queues that load
-  int64_t chain;                     // cycles in which the iterations of its buffers follow each other
-  int64_t end;                       // the last result is there
-  int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
-  int64_t paced[PB_MAX_QUEUES];      // the same where its loops began no sooner than what they wait for was there
-  int64_t first[PB_MAX_QUEUES];      // its first command starts
-  bool used[PB_MAX_QUEUES];          // it has one
-  bool rolled[PB_MAX_QUEUES];        // its words are a hardware loop's, in part
-  bool unfenced[PB_MAX_QUEUES];      // it has commands that no fence inside waits for
-  int64_t ready[PB_MAX_BUFFERS];     // what fills the buffer has brought enough to go on with
-  int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
-  int64_t taken[PB_MAX_BUFFERS];     // what reads it first begins
-  uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
-  uint32_t brought[PB_MAX_BUFFERS];  // queues outside a loop that made it, which brought what it is made of
-  uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];       // which buffers what fills it has read, and those before it
-  int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS];     // it is in use; to 0: it is not
-  int64_t sweep[PB_MAX_BUFFERS], early[PB_MAX_BUFFERS]; // its last piece is begun with so long after `from`, and its
-                                                        // first one is left so long before `to`
-  uint32_t walked[PB_MAX_BUFFERS];                      // by which of the loops around
-  uint32_t filled_by[PB_MAX_BUFFERS], read_by[PB_MAX_BUFFERS]; // queues that do
-  int64_t free_at[PB_MAX_BUFFERS]; // a loop's own: its first copy is, behind the loop; 0: it has run out
-} part;
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked, int64_t sweep, int64_t early) {
   p->walked[buffer] |= walked;
   if (!p->to[buffer] || from < p->from[buffer]) p->from[buffer] = from, p->sweep[buffer] = sweep;
   if (to > p->to[buffer]) p->early[buffer] = early < to - p->to[buffer] ? early : to - p->to[buffer];
   p->to[buffer] = larger(p->to[buffer], to);
-}
-
-// How long a copy of the buffer is taken, for those that take the next one piece by piece in the same order.
-static int64_t held(const part* p, int buffer) {
-  int64_t together = p->early[buffer] < p->sweep[buffer] ? p->early[buffer] : p->sweep[buffer];
-  return p->to[buffer] - p->from[buffer] - together;
-}
-
-// Cycles from one iteration to the next that the buffer's copies allow. What is brought from outside into one copy, and
-// read no sooner than later on in the iteration, may come later; all that its queue brings for the next iteration comes
-// behind it.
-static int64_t pace_of_copies(const part* p, int buffer, int64_t depth) {
-  int64_t idle = p->taken[buffer] - p->whole[buffer], taken = held(p, buffer);
-  bool brought = p->read_by[buffer] && p->after[buffer] == p->filled_by[buffer];
-  if (depth > 1 || !brought || idle <= 0) return taken / larger(depth, 1);
-  int queue = __builtin_ctz(p->filled_by[buffer]);
-  return larger(taken - idle, (taken + p->queue_free[queue] - p->first[queue]) / 2);
 }
 
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
@@ -119,9 +69,6 @@ static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int6
   return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
 }
 
-// What issues: queues, and units that go on beside them; or one core.
-static int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_count; }
-
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
 static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
   const pb_chip* chip = t->chip;
@@ -148,11 +95,24 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
   return most;
 }
 
-static uint32_t columns_of(const pb_nest* nest, int access) {
+// The loops around that walk the buffer, of one that comes in pieces those that walk it as these come: others want all
+// pieces at once.
+static uint32_t columns_of(const pb_tiling* t, const pb_nest* nest, int access) {
+  const pb_access* a = &nest->access[access];
+  int along = t->buffers[a->buffer].along;
   uint32_t columns = 0;
   for (int k = 0; k < nest->outer_count; ++k)
-    if (pb_access_uses(&nest->access[access], PB_NEST_DIMS + k)) columns |= 1u << k;
+    if (along ? a->index[along - 1].coef[PB_NEST_DIMS + k] != 0 : pb_access_uses(a, PB_NEST_DIMS + k))
+      columns |= 1u << k;
   return columns;
+}
+
+// A load that goes piece by piece fills its buffer along this index.
+static void note_pieces(pb_tiling* t, const pb_nest* nest) {
+  const pb_access* dest = &nest->access[nest->access_count - 1];
+  if (!nest->kept || !pb__is_buffer(dest)) return;
+  for (int r = 0; r < dest->rank; ++r)
+    if (dest->index[r].coef[0]) t->buffers[dest->buffer].along = r + 1;
 }
 
 static void begin_queue(part* p, int queue, int64_t start) {
@@ -224,7 +184,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, const pb_
   for (int a = 0; a < nest->access_count; ++a)
     if (pb__is_buffer(&nest->access[a])) {
       int64_t until = start + lasts + (handed_on_alone(t, nest->access[a].buffer) ? 0 : until_done);
-      use(p, nest->access[a].buffer, start, until, columns_of(nest, a), 0, early_of(match, a, lasts));
+      use(p, nest->access[a].buffer, start, until, columns_of(t, nest, a), 0, early_of(match, a, lasts));
     }
   if (pb__is_buffer(dest)) {
     p->after[dest->buffer] = after;
@@ -235,6 +195,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, const pb_
     if (loads) p->whole[dest->buffer] = larger(p->whole[dest->buffer], served_at(p, queue, loads) + until_done);
   }
   begin_queue(p, queue, start);
+  p->follows[queue] |= after;
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
     p->queue[queue] += own - free_at;
     // so nothing of the next iteration's is under way meanwhile: all since its first command is this iteration's alone
@@ -281,6 +242,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   pb_flat flat;
   pb_match match;
   const char* why;
+  note_pieces(t, nest);
   pb_tiling_flat(t, nest, &flat);
   if (!pb_select_again(t->group->memo, &flat, &match, &why))
     return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
@@ -325,21 +287,6 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
 
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
 
-// Cycles from one iteration of the loop to the next that the buffers allow: until their copies are free again.
-static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
-  int64_t chain = one->chain;
-  for (const pb_tree* node = loop->first; node; node = node->next) {
-    if (node->kind != PB_TREE_ALLOC) continue;
-    int b = node->buffer;
-    chain = larger(chain, pace_of_copies(one, b, t->buffers[b].depth));
-    one->to[b] = 0; // nobody outside sees it
-  }
-  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with: of this loop, not of one inside
-    if (t->buffers[b].ahead && t->buffers[b].level == loop->level && one->to[b])
-      chain = larger(chain, one->whole[b] - one->from[b]);
-  return chain;
-}
-
 // When the copies of a loop's buffers are free for what lies at their places: its remainder goes on with the copy that
 // has not been used for longest.
 static void note_free(const pb_tiling* t, const pb_tree* loop, const part* later, int64_t last, int64_t period,
@@ -348,7 +295,8 @@ static void note_free(const pb_tiling* t, const pb_tree* loop, const part* later
     if (node->kind != PB_TREE_ALLOC) continue;
     const pb_buffer* buffer = &t->buffers[node->buffer];
     int place = buffer->shares >= 0 ? buffer->shares : node->buffer;
-    sum->free_at[place] = last + later->from[node->buffer] + held(later, node->buffer) - (buffer->depth - 1) * period;
+    sum->free_at[place] =
+        last + later->from[node->buffer] + pb__cost_held(later, node->buffer) - (buffer->depth - 1) * period;
   }
 }
 
@@ -430,51 +378,6 @@ static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
   }
 }
 
-// How many iterations ahead of the rest a queue can be: as many as the buffers made in each iteration have copies.
-static int64_t iterations_ahead(const pb_tiling* t, const pb_tree* loop) {
-  int64_t most = 0;
-  for (const pb_tree* node = loop->first; node; node = node->next)
-    if (node->kind == PB_TREE_ALLOC) most = larger(most, t->buffers[node->buffer].depth);
-  return most;
-}
-
-// Cycles from one iteration to the next at which a queue goes through a loop that nobody holds up: its own, or those of
-// what it waits for at the beginning.
-static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
-  int64_t pace = one->queue[queue];
-  for (int q = 0; q < issuers(t); ++q)
-    if (one->used[q] && one->first[q] < one->first[queue]) pace = larger(pace, one->queue[q]);
-  return pace;
-}
-
-// Cycles that a queue is in a loop at least, since what it reads there comes no faster: when it begins, as many
-// iterations of that wait for it as the buffer has copies; each further one is begun when a copy is free again.
-static int64_t fed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue, int b) {
-  int64_t waited = loop->extent - t->buffers[b].depth, pace = 0;
-  for (int q = 0; q < issuers(t); ++q)
-    if (one->filled_by[b] >> q & 1) pace = larger(pace, pace_of(t, one, q));
-  return waited > 0 ? (waited - 1) * pace + one->to[b] - one->from[b] + one->queue[queue] : 0;
-}
-
-// The same of what it fills and others take: it fills each copy once without waiting, then as they become free. What
-// comes behind the loop waits too, as a queue goes in order.
-static int64_t freed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue, int b) {
-  int64_t depth = t->buffers[b].depth, waited = loop->extent - depth;
-  return waited > 0 ? depth * one->queue[queue] + waited * pace_of_copies(one, b, depth) : 0;
-}
-
-static int64_t loop_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue) {
-  int64_t most = 0;
-  for (const pb_tree* node = loop->first; node; node = node->next) {
-    int b = node->buffer;
-    if (node->kind != PB_TREE_ALLOC) continue;
-    bool fills = one->filled_by[b] >> queue & 1, reads = one->read_by[b] >> queue & 1;
-    if (reads && !fills) most = larger(most, fed_time(t, loop, one, queue, b));
-    if (fills && !reads && one->read_by[b]) most = larger(most, freed_time(t, loop, one, queue, b));
-  }
-  return most;
-}
-
 // What a loop makes comes after what the queues outside brought for it. Notes in `sum` what it was made of.
 static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int made) {
   uint32_t after = 0;
@@ -497,7 +400,68 @@ static void note_ready(const pb_tree* loop, const part* one, int b, int64_t star
     sum->ready[b] = one->ready[b] ? start + further + one->ready[b] : sum->whole[b];
 }
 
-// All iterations of a loop: it begins when what it reads from outside is there.
+// All iterations of a loop on its queues and buffers: when they begin, from one to the next, from the first to the
+// last.
+typedef struct iterations {
+  int64_t start, period, further;
+  int64_t behind;               // to the first one that waits for a copy of a buffer
+  int64_t own[PB_MAX_QUEUES];   // what comes after the queue's own former work is there
+  int64_t wait[PB_MAX_QUEUES];  // for that
+  int64_t least[PB_MAX_QUEUES]; // that the queue is in the loop
+} iterations;
+
+// A loop begins when what it reads from outside is there, and its queues are free.
+static void begin_loop(const pb_tiling* t, const pb_tree* loop, const part* one, const part* sum, iterations* all) {
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!one->to[b]) continue;
+    int64_t there = sum->ready[b] - one->from[b];
+    bool piecewise = one->walked[b] >> loop->level & 1; // each iteration takes its piece of the buffer
+    // an iteration that walks all of the buffer ends no sooner than all of it is there
+    if (!piecewise) there = larger(there, sum->whole[b] - one->to[b]);
+    all->start = larger(all->start, there);
+    if (piecewise) there = larger(there, sum->whole[b] - one->from[b] - all->further);
+    for (int q = 0; q < issuers(t); ++q) // as in run_nest
+      if (one->commands[q] && sum->after[b] >> q & 1) all->own[q] = larger(all->own[q], there);
+  }
+  for (int q = 0; q < issuers(t); ++q)
+    if (one->used[q]) all->start = larger(all->start, sum->queue_free[q] - one->first[q]);
+}
+
+static void add_queue(const pb_tree* loop, const part* one, const iterations* all, int q, part* sum) {
+  // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
+  int64_t busy = one->queue[q] * loop->extent, late = larger(sum->queue_free[q] - all->start, 0);
+  int64_t held = all->own[q] ? one->queue_free[q] + all->further - late : 0; // late: at work that was counted
+  if (one->commands[q]) busy = larger(busy, all->least[q]);
+  sum->queue[q] += larger(busy, held) + all->wait[q];
+  sum->busy[q] += one->busy[q] * loop->extent;
+  sum->commands[q] += one->commands[q] * loop->extent;
+  sum->unfenced[q] |= one->unfenced[q];
+  sum->follows[q] |= one->follows[q];
+  if (!one->commands[q]) return;
+  begin_queue(sum, q, all->start + one->first[q]);
+  // in order: what comes behind the loop waits until the last iteration's buffers were free
+  sum->queue_free[q] = larger(sum->queue_free[q], all->start + one->first[q]) + one->queue[q] * loop->extent;
+  sum->queue_free[q] = larger(sum->queue_free[q], all->start + all->behind + one->queue_free[q]);
+  sum->paced[q] = all->start + one->queue_free[q] + (loop->extent - 1) * one->queue[q];
+}
+
+// What the loop takes from outside, or leaves there.
+static void add_buffer(const pb_tiling* t, const pb_tree* loop, const part* one, const iterations* all, int b,
+                       part* sum) {
+  int64_t start = all->start, further = all->further;
+  int64_t pieces = one->walked[b] >> loop->level & 1 ? further : 0; // from the first one's to the last one's
+  use(sum, b, start + one->from[b], start + one->to[b] + further, one->walked[b], one->sweep[b] + pieces,
+      one->early[b] + pieces);
+  for (int q = 0; q < issuers(t); ++q)
+    if (one->read_by[b] >> q & 1) sum->follows[q] |= sum->after[b] | one->after[b];
+  sum->after[b] |= one->after[b];
+  sum->filled_by[b] |= one->filled_by[b];
+  note_taken(sum, b, start + one->taken[b], one->read_by[b]);
+  if (one->after[b]) sum->brought[b] |= one->brought[b] | brought_for(t, sum, one, b);
+  sum->whole[b] = larger(sum->whole[b], start + one->to[b] + further);
+  note_ready(loop, one, b, start, further, sum);
+}
+
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
@@ -505,62 +469,33 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   wait_at_fences(t, loop, &one);
   const char* unused;
   part later = one;
-  int64_t least[PB_MAX_QUEUES];
-  for (int q = 0; q < issuers(t); ++q) least[q] = loop_time(t, loop, &one, q);
-  int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one),
-          ahead = iterations_ahead(t, loop);
+  iterations all = {.start = wait_for_places(t, loop, &one, sum)};
+  int64_t filled[PB_MAX_QUEUES];
+  for (int q = 0; q < issuers(t); ++q) {
+    all.least[q] = pb__cost_in_loop(t, loop, &one, q);
+    filled[q] = pb__cost_filled(t, loop, &one, q);
+  }
+  int64_t chain = pb__cost_chain(t, loop, &one), ahead = pb__cost_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
   sum->constants += one.constants * loop->extent;
   sum->loaded += one.loaded * loop->extent;
   sum->loaders |= one.loaders;
-  int64_t own[PB_MAX_QUEUES] = {0};
-  int64_t period = larger(chain, busiest(t, &later, &unused)), further = (loop->extent - 1) * period;
-  int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
+  all.period = larger(chain, busiest(t, &later, &unused));
+  all.further = (loop->extent - 1) * all.period;
+  all.behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * all.period : 0;
   // a remainder's buffers are those of the loop before it
   sum->chain = loop->iterations_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
-  for (int b = 0; b < t->buffer_count; ++b) {
-    if (!one.to[b]) continue;
-    int64_t there = sum->ready[b] - one.from[b];
-    bool piecewise = one.walked[b] >> loop->level & 1; // each iteration takes its piece of the buffer
-    // an iteration that walks all of the buffer ends no sooner than all of it is there
-    if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
-    start = larger(start, there);
-    if (piecewise) there = larger(there, sum->whole[b] - one.from[b] - further);
-    for (int q = 0; q < issuers(t); ++q) // as in run_nest
-      if (one.commands[q] && sum->after[b] >> q & 1) own[q] = larger(own[q], there);
-  }
-  for (int q = 0; q < issuers(t); ++q)
-    if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
+  begin_loop(t, loop, &one, sum, &all);
   for (int q = 0; q < issuers(t); ++q) {
-    // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
-    int64_t busy = one.queue[q] * loop->extent, late = larger(sum->queue_free[q] - start, 0);
-    int64_t held = own[q] ? one.queue_free[q] + further - late : 0; // late: until then it is at work that was counted
-    if (one.commands[q]) busy = larger(busy, least[q]);
-    sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
-    sum->busy[q] += one.busy[q] * loop->extent;
-    sum->commands[q] += one.commands[q] * loop->extent;
-    sum->unfenced[q] |= one.unfenced[q];
-    if (!one.commands[q]) continue;
-    begin_queue(sum, q, start + one.first[q]);
-    // in order: what comes behind the loop waits until the last iteration's buffers were free
-    sum->queue_free[q] = larger(sum->queue_free[q], start + one.first[q]) + one.queue[q] * loop->extent;
-    sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
-    sum->paced[q] = start + one.queue_free[q] + (loop->extent - 1) * one.queue[q];
+    all.wait[q] = larger(all.own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
+    int64_t held = pb__cost_held_up(t, &one, sum, q, all.own[q], filled[q]);
+    all.least[q] = larger(all.least[q], held - all.wait[q]);
   }
-  sum->end = larger(sum->end, start + one.end + further);
-  note_free(t, loop, &later, start + further, period, sum);
-  for (int b = 0; b < t->buffer_count; ++b) {
-    if (!one.to[b]) continue;
-    int64_t pieces = one.walked[b] >> loop->level & 1 ? further : 0; // from the first one's to the last one's
-    use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b], one.sweep[b] + pieces,
-        one.early[b] + pieces);
-    sum->after[b] |= one.after[b];
-    sum->filled_by[b] |= one.filled_by[b];
-    note_taken(sum, b, start + one.taken[b], one.read_by[b]);
-    if (one.after[b]) sum->brought[b] |= one.brought[b] | brought_for(t, sum, &one, b);
-    sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
-    note_ready(loop, &one, b, start, further, sum);
-  }
+  for (int q = 0; q < issuers(t); ++q) add_queue(loop, &one, &all, q, sum);
+  sum->end = larger(sum->end, all.start + one.end + all.further);
+  note_free(t, loop, &later, all.start + all.further, all.period, sum);
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (one.to[b]) add_buffer(t, loop, &one, &all, b, sum);
   return true;
 }
 

@@ -6,17 +6,38 @@ int64_t pb__port_beat(const pb_chip* chip, int memory) {
   return bytes > 0 ? bytes : 1;
 }
 
-// Runs of an access start at multiples of this many bytes within a beat of `unit` bytes. `run`: the dim of the flat
-// nest along a run.
-static int64_t run_phase(int64_t unit, const pb_nest* nest, const pb_match* match, int access, int run) {
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// Where in a beat runs start: at `first` and so many `steps` of bytes behind it.
+typedef struct starts {
+  int64_t first, step, count;
+} starts;
+
+// Of an access's runs, in beats of `unit` bytes. `run`: the dim of the flat nest along a run.
+static starts starts_of(int64_t unit, const pb_nest* nest, const pb_match* match, int access, int run) {
   const pb_access* a = &nest->access[access];
   const pb_flat_access* flat = &match->nest.access[access];
-  int64_t bits = pb_type_bits(flat->type), phase = unit;
-  phase = pb_gcd(phase, pb_access_offset(a) * bits / 8);
-  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * bits / 8);
+  int64_t bits = pb_type_bits(flat->type), step = unit;
+  for (int k = 0; k < nest->outer_count; ++k) step = pb_gcd(step, pb_access_stride(a, PB_NEST_DIMS + k) * bits / 8);
   for (int d = 0; d < match->nest.dim_count; ++d)
-    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * bits / 8);
-  return phase ? phase : unit;
+    if (d != run && match->nest.extent[d] > 1) step = pb_gcd(step, flat->stride[d] * bits / 8);
+  if (!step) step = unit;
+  int64_t first = pb_access_offset(a) * bits / 8 % step;
+  return (starts){.first = first < 0 ? first + step : first, .step = step, .count = unit / step};
+}
+
+// Elements at the front of a run that a box leaves out, so that nobody reads them.
+static int64_t left_out(const pb_nest* nest, int access) {
+  const pb_access* a = &nest->access[access];
+  int64_t least = 0, most;
+  if (!a->boxed || !a->rank || !pb_index_range(nest, &a->index[a->rank - 1], &least, &most)) return 0;
+  return larger(-least, 0);
+}
+
+// The places of a run's bytes behind the first `bytes`.
+static starts behind(starts s, int64_t bytes) {
+  s.first = (s.first + bytes) % s.step;
+  return s;
 }
 
 // Sum of floor((step * k + first) / by) over k from 0 to count - 1 (as in Graham, Knuth, Patashnik, "Concrete
@@ -36,17 +57,19 @@ static int64_t sum_of_quotients(int64_t count, int64_t step, int64_t first, int6
   return sum;
 }
 
-// Beats of runs of so many bytes, one from each multiple of `step` in a beat.
-static int64_t beats_of(int64_t bytes, int64_t unit, int64_t step) {
-  return sum_of_quotients(unit / step, step, bytes + unit - 1, unit);
+// Beats of runs of so many bytes, one from each place.
+static int64_t beats_of(int64_t bytes, int64_t unit, const starts* s) {
+  return sum_of_quotients(s->count, s->step, s->first + bytes + unit - 1, unit);
 }
 
-// Pairs of places in a beat whose source lies behind the target, and whose run has more than one beat to read.
-static int64_t reads_ahead(int64_t bytes, int64_t unit, int64_t source_step, int64_t target_step) {
-  int64_t sources = unit / source_step, first = bytes > unit ? 0 : (unit - bytes) / source_step + 1;
-  if (first >= sources) return 0;
-  // targets in front of the source k: its distance over target_step, rounded up
-  return sum_of_quotients(sources - first, source_step, source_step * first + target_step - 1, target_step);
+// Pairs of places whose source lies behind the target in its beat, and whose run has more than one beat to read.
+static int64_t reads_ahead(int64_t bytes, int64_t unit, const starts* source, const starts* target) {
+  int64_t least = larger(unit - bytes, target->first) + 1; // of such sources
+  int64_t first = larger(least - source->first + source->step - 1, 0) / source->step;
+  if (first >= source->count) return 0;
+  // targets in front of the source: its distance from the first over the steps, rounded up
+  int64_t from = source->first + source->step * first - target->first;
+  return sum_of_quotients(source->count - first, source->step, from + target->step - 1, target->step);
 }
 
 int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up) {
@@ -63,15 +86,17 @@ void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* ma
     if (d != inner) runs *= match->nest.extent[d];
   if (inner >= 0) bytes = match->nest.extent[inner];
   bytes = pb_bytes_of(to->type, bytes);
-  int64_t target_step = run_phase(unit, nest, match, last, inner), targets = unit / target_step;
-  int64_t source_step = match->fills ? unit : run_phase(unit, nest, match, 0, inner), sources = unit / source_step;
+  starts target = starts_of(unit, nest, match, last, inner), source = {.step = unit, .count = 1};
+  int64_t skip = match->fills ? 0 : pb_bytes_of(to->type, left_out(nest, 0)), read = larger(bytes - skip, 1);
+  if (!match->fills) source = behind(starts_of(unit, nest, match, 0, inner), skip);
   // over all places in a beat at which a run can begin, on both sides
-  int64_t in = match->fills ? 0 : beats_of(bytes, unit, source_step), out = beats_of(bytes, unit, target_step);
-  int64_t ahead = match->fills ? 0 : reads_ahead(bytes, unit, source_step, target_step);
-  int64_t wants = pb__cost_share(runs, sources * out + ahead, sources * targets, true);
+  int64_t in = match->fills ? 0 : beats_of(read, unit, &source), out = beats_of(bytes, unit, &target);
+  target = behind(target, skip);
+  int64_t ahead = match->fills ? 0 : reads_ahead(read, unit, &source, &target);
+  int64_t wants = pb__cost_share(runs, source.count * out + ahead, source.count * target.count, true);
   if (wants > *cycles) *cycles = wants;
-  if (pb_is_outside(&chip->memories[from->memory])) *beats += pb__cost_share(runs, in, sources, false);
-  if (pb_is_outside(&chip->memories[to->memory])) *beats += pb__cost_share(runs, out, targets, false);
+  if (pb_is_outside(&chip->memories[from->memory])) *beats += pb__cost_share(runs, in, source.count, false);
+  if (pb_is_outside(&chip->memories[to->memory])) *beats += pb__cost_share(runs, out, target.count, false);
 }
 
 // Whether the command walks dim d and window o does not: what it reads once serves them all.

@@ -55,6 +55,7 @@ typedef struct pb_buffer {
   bool ahead;        // a loop inside takes what the iteration before has left there, then leaves it for the next
   int claimed;       // by the buffers of which remainder, 0: none
   int tensor;        // 1 + the argument of the kernel that lies there and stays; 0: it is the kernel's own
+  int along;         // 1 + the index along which its load goes piece by piece; 0: it does not
 } pb_buffer;
 
 // Equal iterations of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
