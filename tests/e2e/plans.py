@@ -126,6 +126,7 @@ def fixed_cases(s):
     s.refuses("a field nobody knows", re.sub(K3 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k3)
     stage_cases(s)
     halo_cases(s)
+    kept_cases(s)
     pad_cases(s)
     s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
     s.refuses("a kernel twice", s.text + "k3 = {}\n", 2403, line_of(s.text + "k99", "k99"))
@@ -199,6 +200,27 @@ def halo_cases(s):
     s.refuses("an x that does not move", re.sub(K3 + "x_stays = 0", r"\1x_stays = 1", s.text), 2405, k3)
 
 
+def kept_cases(s):
+    """conv2_f takes its image by lines of the window, once for each block of results: all of them each time, or but the last."""
+    def edited(x, name="x_level = 2"):
+        return re.sub(K3 + "(.*?)x_depth = .*", rf"\1\2x_depth = 1 : i64, {x}{name} : i64, x_stays = 0 : i64}}", s.text)
+    read = {}
+    for name, x in ("again", ""), ("kept", "x_kept = 2 : i64, "):
+        s.carries_out(name, edited(x))
+        tools.run([os.path.join(s.bin, "pb-run"), s.path("edited.pbe"), "--device=machine", "--input", s.path("x.npy"),
+                   f"--stats={s.path('steps.json')}"])
+        with open(s.path("steps.json"), encoding="utf-8") as file:
+            read[name] = sum(step["dram_read"] for step in json.load(file)["steps"] if step["origin"] == "conv2_f")
+    s.check(f"what stays is read again: {read}", 0 < read["kept"] < read["again"])
+    again = tools.run([os.path.join(s.bin, "pbc"), MODEL, "--target=simnpu", *OUTSIDE, f"--plan={s.path('edited.txt')}", "--emit=plan"])
+    s.check("what stays is not printed", re.search(r"k3 = .*x_kept = 2", again))
+    k3 = line_of(s.text, "k3")
+    s.refuses("all of it stays", edited("x_kept = 3 : i64, "), 2405, k3)
+    s.refuses("no number of copies", edited("x_kept = 1 : i64, ").replace("x_depth = 1 : i64, x_kept", "x_depth = 2 : i64, x_kept"), 2405, k3)
+    s.refuses("no band around x", edited("x_kept = 1 : i64, ", "x_level = 0"), 2405, k3)
+    s.refuses("a band of results around x", edited("x_kept = 1 : i64, ", "x_level = 1"), 2405, k3)
+
+
 def numbers_of(plan, field):
     return [int(n) for n in re.search(field + r" = array<i64:?([^>]*)>", plan).group(1).split(",") if n.strip()]
 
@@ -214,7 +236,9 @@ def random_edit(text, rng):
     for _ in range(rng.randint(1, 4)):
         kind = rng.randrange(4)
         if kind == 0:
-            name = rng.choice(["x_stays", "x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies"])
+            name = rng.choice(["x_stays", "x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies", "x_kept"])
+            if name == "x_kept" and name not in plan:
+                plan = plan.replace("x_level = ", "x_kept = 0 : i64, x_level = ", 1)
             plan = re.sub(f"\\b{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", plan)
         elif kind == 1 and extents:
             dim = rng.randrange(len(extents))

@@ -5,6 +5,7 @@
 // whole kernel, for a block or for a chunk of the reduction is part of the choice.
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
+#include "core/s3/plan/plan_kept.h"
 #include "core/s3/plan/plan_search.h"
 #include "core/s3/transfer_paths.h"
 
@@ -13,7 +14,7 @@
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
 enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
-enum { MOST_CHUNKS = 3, MOST_GROUPINGS = 4 };
+enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 
 static void consider(pb_planner* p, pb_plan plan) {
   p->plan = plan;
@@ -235,7 +236,12 @@ static bool consider_chunk(pb_planner* p, const shape_of* s, const pb_plan* sums
   pb__plan_add_band(&plan, s->sums[0], 1, chunk);
   for (int k = 1; k < s->sum_count; ++k) add_band(p, &plan, s->sums[k], 1);
   for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
-  return p->result->legal > legal;
+  if (p->result->legal == legal) return false;
+  if (p->judge) return true; // another stage's buffers may need the room
+  plan = p->plan;
+  pb__plan_keep_x(p->chip, p->group, &plan);
+  if (plan.x_kept) consider(p, plan);
+  return true;
 }
 
 // Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
@@ -250,14 +256,14 @@ static bool sums_fit(const pb_planner* p, const shape_of* s, const pb_plan* sums
 
 // Sums of so many blocks at once, by the longest chunks that fit.
 static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int at, int64_t some) {
-  int64_t sums = p->extent[s->sums[0]];
+  int64_t sums = p->extent[s->sums[0]], least = s->sum_count > 1 ? 1 : 2; // one step of more dims is not short
   pb_plan plan = *rows;
   int fit = 0;
   for (int k = 0; k < at; ++k) add_band(p, &plan, s->blocks[k], 1);
   add_band(p, &plan, s->blocks[at], some);
   plan.result_level = levels_of(p, &plan);
   if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
-  for (int64_t chunk = pb_plan_next_step(sums, sums); chunk > 1 && fit < MOST_CHUNKS;
+  for (int64_t chunk = pb_plan_next_step(sums, sums); chunk >= least && fit < MOST_CHUNKS;
        chunk = pb_plan_next_step(sums, chunk))
     fit += consider_chunk(p, s, &plan, at, some, chunk);
 }
@@ -544,6 +550,9 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   if (chip->cores > 1 && !group->registers) plan_cores(&p, r);
   *plan = r->plan;
   const pb_judge whole = {.cost = cost_alone, .user = &(alone){chip, group, plan}};
-  if (group->contraction && !group->registers) pb_plan_deepen(chip, group, plan, 1, &whole, plan);
+  if (!group->contraction || group->registers) return PB_OK;
+  pb__plan_keep_none(chip, group, plan);
+  pb_plan_deepen(chip, group, plan, 1, &whole, plan);
+  pb__plan_keep_x(chip, group, plan); // in the room that copies leave
   return PB_OK;
 }

@@ -103,8 +103,8 @@ static bool read_plan(const pb_vkernel* k, const pb_plan* plan, pb_register_tile
   *why = "result_level is past the bands";
   if (plan->result_level > plan->band_count) return false;
   *why = "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
-  if (plan->x_level != plan->band_count || plan->w_level != plan->band_count || plan->x_stays || plan->x_depth != 1 ||
-      plan->w_depth != 1 || plan->result_depth != 1)
+  if (plan->x_level != plan->band_count || plan->w_level != plan->band_count || plan->x_stays || plan->x_kept ||
+      plan->x_depth != 1 || plan->w_depth != 1 || plan->result_depth != 1)
     return false;
   bool blocks = plan->result_level > 0 && plan->bands[0].dim < nest->dim_count && k->is_sum[plan->bands[0].dim];
   return (!blocks || read_blocks(k, plan, v, why)) && read_tiles(k, plan, blocks, v, why) && read_sums(k, plan, v, why);

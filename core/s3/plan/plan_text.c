@@ -41,6 +41,7 @@ static void print_stage(pb_text* text, const pb_plan* plan) {
     pb_text_add(text, "%s%s = %d : i64", k ? ", " : "", numbers[k].name,
                 *(const int*)((const char*)plan + numbers[k].offset));
   if (plan->image_depth) pb_text_add(text, ", image_depth = %d : i64", plan->image_depth);
+  if (plan->x_kept) pb_text_add(text, ", x_kept = %d : i64", plan->x_kept);
   if (plan->row_parts)
     pb_text_add(text, ", parts = array<i64: %lld, %lld>", (long long)plan->row_parts, (long long)plan->column_parts);
 }
@@ -77,8 +78,8 @@ static pb_status refuse(const source* from, const char* field) {
 
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
-  static const char* const others[] = {"bands",       "extents", "tile",  "parts", "image_depth",
-                                       "instruction", "cycles",  "bound", "w_form"};
+  static const char* const others[] = {"bands",  "extents",     "tile",   "parts", "image_depth",
+                                       "x_kept", "instruction", "cycles", "bound", "w_form"};
   for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
     MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
     bool known = false;
@@ -123,6 +124,7 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
     PB_TRY(read_number(all, from, numbers[k].name, (int*)((char*)plan + numbers[k].offset)));
   if (!mlirAttributeIsNull(pb_member(all, "image_depth")))
     PB_TRY(read_number(all, from, "image_depth", &plan->image_depth));
+  if (!mlirAttributeIsNull(pb_member(all, "x_kept"))) PB_TRY(read_number(all, from, "x_kept", &plan->x_kept));
   MlirAttribute parts = pb_member(all, "parts");
   if (!mlirAttributeIsNull(parts)) {
     if (!mlirAttributeIsADenseI64Array(parts) || mlirDenseArrayGetNumElements(parts) != 2) return refuse(from, "parts");

@@ -457,7 +457,8 @@ static void add_buffer(const pb_tiling* t, const pb_tree* loop, const part* one,
   sum->after[b] |= one->after[b];
   sum->filled_by[b] |= one->filled_by[b];
   note_taken(sum, b, start + one->taken[b], one->read_by[b]);
-  if (one->after[b]) sum->brought[b] |= one->brought[b] | brought_for(t, sum, one, b);
+  if (!one->after[b]) return; // it is read there, and was all there before
+  sum->brought[b] |= one->brought[b] | brought_for(t, sum, one, b);
   sum->whole[b] = larger(sum->whole[b], start + one->to[b] + further);
   note_ready(loop, one, b, start, further, sum);
 }

@@ -127,8 +127,11 @@ int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterati
   const pb_band* band = &t->plan->bands[level - t->base];
   if (pb__in_registers(t)) return pb__register_runs(t, tile, band, runs);
   int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
+  int64_t kept = level + 1 == t->plan->x_level ? t->plan->x_kept : 0;
   int count = 0;
-  if (iterations) runs[count++] = (pb_iterations){.count = iterations, .extent = band->step, .step = band->step};
+  if (kept) runs[count++] = (pb_iterations){.count = kept, .extent = band->step, .step = band->step};
+  if (iterations > kept)
+    runs[count++] = (pb_iterations){iterations - kept, .extent = band->step, .begin = kept * band->step, band->step};
   if (left) runs[count++] = (pb_iterations){.count = 1, .extent = left, .begin = iterations * band->step};
   return count;
 }
@@ -180,7 +183,7 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
     share_out(t, level, loop);
     if (count > 1) loop->iterations_before = before, loop->iterations = all;
-    if (r) t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
+    if (r) t->twins = (pb_twins){first, end, level, ++t->remainders, around.serial ? &around : NULL};
     bool built = inside(t, &own, level + 1, stage);
     t->twins = around;
     if (!built) return false;
@@ -269,12 +272,12 @@ void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_ac
 }
 
 // A buffer of the loop whose remainder is being built that can hold `new` at its own place; -1: none.
-static int find_twin(const pb_tiling* t, const pb_buffer* new) {
-  for (int b = t->twins.first; b < t->twins.end; ++b) {
+static int find_twin(const pb_tiling* t, const pb_twins* twins, const pb_buffer* new) {
+  for (int b = twins->first; b < twins->end; ++b) {
     const pb_buffer* twin = &t->buffers[b];
-    bool holds = twin->level > t->twins.level && twin->level == new->level && twin->memory == new->memory &&
+    bool holds = twin->level > twins->level && twin->level == new->level && twin->memory == new->memory &&
                  twin->type == new->type && twin->rank == new->rank && twin->depth == new->depth &&
-                 twin->claimed != t->twins.serial;
+                 twin->claimed != twins->serial;
     for (int r = 0; r < new->rank; ++r) holds &= twin->shape[r] >= new->shape[r];
     if (holds) return b;
   }
@@ -282,10 +285,12 @@ static int find_twin(const pb_tiling* t, const pb_buffer* new) {
 }
 
 static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
-  int b = t->twins.serial ? find_twin(t, new) : -1;
+  const pb_twins* twins = &t->twins;
+  int b = -1;
+  for (; b < 0 && twins && twins->serial; twins = b < 0 ? twins->around : twins) b = find_twin(t, twins, new);
   if (b < 0) return;
   pb_buffer* twin = &t->buffers[b];
-  twin->claimed = t->twins.serial;
+  twin->claimed = twins->serial;
   new->shares = twin->shares >= 0 ? twin->shares : b;
   memcpy(new->shape, twin->shape, sizeof new->shape);
 }
@@ -519,9 +524,10 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
   lie_in(t, &load->access[1], access->buffer);
 }
 
-// `shares`: a buffer that has been filled with the same serves. Returns whether the home is another one.
+// In `there`, a buffer that holds the same, or in one of its own: -1. `shares`: then one that has been filled with the
+// same serves. Returns whether the home is its own.
 static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                      const char* name, bool shares, pb_nest* load, pb_access* box) {
+                      const char* name, int there, bool shares, pb_nest* load, pb_access* box) {
   pb_nest point;
   pb_access origin, held, local, *access = &main->access[a];
   pb__tiling_expand(t, main, tile, &point);
@@ -529,7 +535,7 @@ static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, i
   local = held;
   pad_rows(t, main, a, tile, memory, &local);
   pb__tiling_copy_box(t, &held, &origin, load);
-  int there = shares ? filled_before(t, &local, level, memory, depth, load) : -1;
+  if (shares && there < 0) there = filled_before(t, &local, level, memory, depth, load);
   if (there < 0)
     pb__tiling_own(t, &local, level, memory, depth, name);
   else
@@ -548,12 +554,19 @@ static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, i
 
 void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
                      const char* name, pb_nest* load) {
-  (void)make_home(t, main, a, tile, level, memory, depth, name, false, load, NULL);
+  (void)make_home(t, main, a, tile, level, memory, depth, name, -1, false, load, NULL);
 }
 
 bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
                              const char* name, pb_nest* load, pb_access* box) {
-  return make_home(t, main, a, tile, level, memory, depth, name, true, load, box);
+  return make_home(t, main, a, tile, level, memory, depth, name, -1, true, load, box);
+}
+
+bool pb__tiling_kept_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int memory, const char* name,
+                          int* buffer, pb_nest* load) {
+  bool made = make_home(t, main, a, tile, t->base, memory, 1, name, *buffer, false, load, NULL);
+  *buffer = main->access[a].buffer;
+  return made;
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {

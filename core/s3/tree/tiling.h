@@ -29,6 +29,9 @@ typedef struct pb_plan {
   // 1: x stays for all iterations of the band inside x_level, each of which brings only what no iteration before has
   // brought: the halo, rows that neighbouring tiles share, stays on the chip.
   int x_stays;
+  // So many iterations of the innermost band around x, the first ones, find their x where all of it stays for the whole
+  // kernel; the others bring theirs as all do where this is 0.
+  int x_kept;
   // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns. Cores with queues
   // take an iteration each of the outermost bands: the first is the rows', where those have several parts, the next the
   // columns'. 0: nobody shares anything.
@@ -74,6 +77,7 @@ typedef struct pb_tile {
 // While the remainder of a loop is built: the buffers inside the loop, at whose places those of the remainder lie.
 typedef struct pb_twins {
   int first, end, level, serial;
+  const struct pb_twins* around; // of a remainder in which this one is; NULL: it is in none
 } pb_twins;
 
 // ITERATION: what it holds is done in one iteration of one of the loops around.
@@ -230,6 +234,9 @@ void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
 // in another iteration, has filled a buffer there with the same, which serves, and there is nothing to load.
 bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
                              const char* name, pb_nest* load, pb_access* box);
+// The same, in one buffer for everything: *buffer, where an earlier call has made it, -1: none has. false: one has.
+bool pb__tiling_kept_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int memory, const char* name,
+                          int* buffer, pb_nest* load);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);

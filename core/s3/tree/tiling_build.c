@@ -59,21 +59,64 @@ static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   return pb__tiling_point(t, nest, carried, level, last, 0);
 }
 
-// The epilogues on a tile of results, one after the other; `at`: where the first one takes its value.
-static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access at, pb_tree* parent) {
+// The epilogues from the first to before the end one, on a tile of results at `level`. *at: where the first of them
+// takes its value, then where the last one leaves its own.
+static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, int first, int end, int level,
+                          pb_tree* parent) {
   const pb_around* around = &t->group->around;
-  for (int k = 0; k < around->epilogue_count; ++k) {
+  for (int k = first; k < end; ++k) {
     bool last = k + 1 == around->epilogue_count;
     int carried = around->epilogues[k].carried;
     pb_nest epilogue;
     pb__tiling_expand_with(t, &t->group->main, around->epilogues[k].nest, results, &epilogue);
     MlirValue value = epilogue.access[carried].memref;
     if (last && t->into) pb__tiling_into(t, pb_nest_store(&epilogue));
-    take_carried(&epilogue, value, &at);
-    if (!add_point(t, &epilogue, carried, t->plan->result_level, last, parent)) return false;
-    at = *pb_nest_store(&epilogue);
+    take_carried(&epilogue, value, at);
+    if (!add_point(t, &epilogue, carried, level, last, parent)) return false;
+    *at = *pb_nest_store(&epilogue);
   }
   return true;
+}
+
+// The outermost band inside the results' buffer that cuts results, in equal steps: their sums lie side by side there.
+// NULL: none does.
+static const pb_band* band_of_blocks(const pb_tiling* t, const pb_tile* results, int level) {
+  const pb_nest* main = &t->group->main;
+  for (int b = level - t->base; b < t->plan->band_count; ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    if (!pb_access_uses(&main->access[main->access_count - 1], band->dim)) continue;
+    return results->extent[band->dim] % band->step || results->extent[band->dim] == band->step ? NULL : band;
+  }
+  return NULL;
+}
+
+// An access over the dims that a tile of results has as a nest, in one block of it.
+static void enter_block(const pb_tile* results, const pb_band* band, int level, pb_access* at) {
+  int column = 0;
+  for (int d = 0; d < band->dim; ++d) column += results->extent[d] > 1;
+  for (int r = 0; r < at->rank; ++r) {
+    int64_t* coef = at->index[r].coef;
+    coef[PB_NEST_DIMS + level] = coef[column] * band->step;
+    if (band->step > 1) continue;
+    memmove(coef + column, coef + column + 1, sizeof *coef * (size_t)(PB_NEST_DIMS - column - 1));
+    coef[PB_NEST_DIMS - 1] = 0;
+  }
+}
+
+// Sums of several blocks that lie side by side are taken all at once, so that the next ones can begin there. What takes
+// what is made of them goes block by block: the tensors that it reads beside that, and what it leaves, have room for
+// two blocks, and one's store goes on beside the next one.
+static bool end_blocks(pb_tiling* t, const pb_tile* results, pb_access at, int level, const pb_band* band) {
+  pb_tile block = *results;
+  if (!add_epilogues(t, results, &at, 0, 1, level, NULL)) return false;
+  pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
+  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = results->extent[band->dim] / band->step};
+  block.extent[band->dim] = band->step;
+  block.origin[band->dim].coef[PB_NEST_DIMS + level] = band->step;
+  enter_block(results, band, level, &at);
+  bool added = add_epilogues(t, &block, &at, 1, t->group->around.epilogue_count, level + 1, NULL);
+  pb__tiling_hang(t, level);
+  return added;
 }
 
 // The sums of a tile are there: they go to their tensor, or others take them first; of sums in parts the last one's.
@@ -90,7 +133,12 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
     pb__tiling_put(t, last->others, level, s->store);
   }
   pb__tiling_expand(t, &s->main, results, &point);
-  return add_epilogues(t, results, *pb_nest_store(&point), last);
+  pb_access at = *pb_nest_store(&point);
+  int count = t->group->around.epilogue_count;
+  const pb_band* blocks =
+      count < 2 || pb__in_registers(t) || t->into || last ? NULL : band_of_blocks(t, results, level);
+  if (blocks) return end_blocks(t, results, at, level, blocks);
+  return add_epilogues(t, results, &at, 0, count, level, last);
 }
 
 // Where the sums are made: in a buffer of their own, or, for a stage without epilogues, in the one that it fills.
@@ -125,6 +173,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   s.sums_memory = outside->sums_memory;
   s.each = outside->each;
   s.store = outside->store;
+  s.kept = outside->kept;
   pb_tile results = results_of(t, tile);
   if (!pb__in_registers(t) && !pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
@@ -142,7 +191,8 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 }
 
 bool pb__tiling_stage(pb_tiling* t) {
-  pb_tile_stage s = {.each = NULL};
+  int kept = -1;
+  pb_tile_stage s = {.kept = &kept};
   pb_tile tile;
   pb_nest_copy(&s.main, &t->group->main);
   pb__tile_whole(&s.main, &tile);
@@ -217,8 +267,8 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   else if (g->main.expr_count == 1)
     return build_copy(t, tile, level);
   pb__tiling_expand(t, main, tile, &point);
-  return add_point(t, &point, -1, level, g->around.epilogue_count == 0, NULL) &&
-         add_epilogues(t, tile, *pb_nest_store(&point), NULL);
+  if (!add_point(t, &point, -1, level, g->around.epilogue_count == 0, NULL)) return false;
+  return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count, t->plan->result_level, NULL);
 }
 
 // What is left of a row of one dim behind whole rows of lanes, where instructions take nothing but these.
@@ -282,6 +332,28 @@ static bool shares_are_legal(pb_tiling* t) {
   return true;
 }
 
+// Some of x stays: a part of the sums' dim, whatever the loops around do, and the rest comes as if there were no other.
+static bool keeps_part_of_x(pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  const pb_nest* main = &t->group->main;
+  int level = plan->x_level - t->base - 1;
+  if (!plan->x_kept) return true;
+  if (level < 0 || !t->group->reduces || t->group->prologue_count || plan->x_stays)
+    return pb__tiling_fail(t, "x_kept: x is no tensor that a band walks");
+  const pb_band* band = &plan->bands[level];
+  int64_t left = band->dim < 0 || band->dim >= main->dim_count ? 0 : main->extent[band->dim];
+  for (int b = 0; b < level; ++b) {
+    if (pb_access_uses(&main->access[t->group->x], plan->bands[b].dim))
+      return pb__tiling_fail(t, "x_kept: x is another one in iterations of the bands around");
+    if (plan->bands[b].dim == band->dim) left = plan->bands[b].step;
+  }
+  if (!left || pb_access_uses(&main->access[main->access_count - 1], band->dim))
+    return pb__tiling_fail(t, "x_kept: the band around x walks no dim that is summed over");
+  if (band->step < 1 || left % band->step || plan->x_kept >= left / band->step || plan->x_kept % plan->x_depth)
+    return pb__tiling_fail(t, "x_kept is no number of x's copies, or leaves no iteration that brings its own");
+  return true;
+}
+
 bool pb__tiling_open(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
@@ -293,6 +365,7 @@ bool pb__tiling_open(pb_tiling* t) {
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels ||
                         group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
+  if (!keeps_part_of_x(t)) return false;
   if (plan->result_level < t->base)
     return pb__tiling_fail(t, "a stage's result_level is outside the loops that are around it");
   bool uneven = rest_of(group) > 0;

@@ -73,6 +73,28 @@ static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) 
   return pb__tiling_fail(t, "what a stage makes does not lie where the next one's instruction reads it");
 }
 
+// What the first iterations of the band around x take stays for the whole kernel: it comes in front of all loops, in
+// pieces as long as those of an iteration (but for windows, which lie over each other), so that the first begins with
+// the first one.
+static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
+  const pb_plan* plan = t->plan;
+  const pb_band* band = &plan->bands[plan->x_level - t->base - 1];
+  int x = t->group->x;
+  pb_access was = s->main.access[x];
+  pb_nest load;
+  if (!pb__tiling_kept_home(t, &s->main, x, tile, s->x_memory, "kept", s->kept, &load) || t->failure)
+    return !t->failure;
+  load.outer_count = t->base;
+  int d = -1;
+  for (int k = 0; k < load.dim_count; ++k)
+    for (int r = 0; r < was.rank; ++r)
+      if (load.access[1].index[r].coef[k] && was.index[r].coef[band->dim]) d = k;
+  if (d >= 0 && load.dim_count < PB_NEST_DIMS && load.extent[d] % plan->x_kept == 0)
+    pb__tiling_in_pieces(&load, d, load.extent[d] / plan->x_kept);
+  pb__tiling_add(t, t->base, &load);
+  return !t->failure;
+}
+
 // The main input's buffer, filled by moves or by the nests that make it.
 static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
@@ -80,6 +102,7 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   pb_nest load;
   pb_access box, iteration = {0}, origin = {0};
   if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
+  if (plan->x_kept && !tile->adds) return keep_x(t, s, tile);
   if (plan->x_stays) {
     pb_tile inner = *tile;
     pb_nest point;

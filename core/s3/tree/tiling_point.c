@@ -192,6 +192,9 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
   pb__tiling_to_front(t, 0, before);
 }
 
+// Whether the nest takes one block of several that lie side by side where the results' buffer begins.
+static bool takes_blocks(const point* p) { return p->level > p->t->plan->result_level; }
+
 // Operands that are tensors move in beside the tile unless the instruction reads them where they are; vectors stay
 // resident.
 static void bring_operands(point* p, pb_nest* part, int carried, const pb_match* match) {
@@ -205,10 +208,12 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
-    pb__tiling_buffer(t, &part->access[a], part->extent, p->level, memory, t->plan->x_depth, "operand", &move);
+    // for all blocks at once: a load that waited for one of them would hold up whatever its queue brings behind it
+    int level = takes_blocks(p) ? t->plan->result_level : p->level;
+    pb__tiling_buffer(t, &part->access[a], part->extent, level, memory, t->plan->x_depth, "operand", &move);
     move.stream = carried >= 0 ? 1 : 0;
     if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
-    pb__tiling_add(t, p->level, &move);
+    pb__tiling_add(t, level, &move);
   }
 }
 
@@ -224,8 +229,8 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   if (p->direct && !p->last) return pb__tiling_fail(t, "its result leaves the chip before the next nest takes it");
   if (p->direct) return true;
   if (p->last && !pb__tiling_leaves_no_holes(t, store, p->nest->extent, p->level)) return false;
-  pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, t->plan->result_depth, p->last ? "result" : "carried",
-                    &p->move);
+  int copies = takes_blocks(p) && p->last && t->plan->result_depth < 2 ? 2 : t->plan->result_depth;
+  pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, copies, p->last ? "result" : "carried", &p->move);
   pb__tiling_turn(&p->move, "store");
   if (p->valid) p->move.extent[p->move.dim_count - 1] = p->valid;
   return true;
