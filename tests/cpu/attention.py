@@ -1,4 +1,4 @@
-"""Attention over many keys, whose copies would be larger than a core's caches: against NumPy in f64, and that the engine keeps
+"""Attention over many keys, whose copies would be larger than a core's caches, also of heads that share theirs: against NumPy in f64, and that the engine keeps
 neither keys nor values nor scores in memory, where keys lie as the product of queries in lanes takes them. Causal ones also on NaN
 and infinities, for which blocks of keys that the mask takes out must not be left out.
 
@@ -20,27 +20,38 @@ import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 # batch, heads, queries, keys, width of queries and keys, width of values, form; whether memory holds nothing
+# grouped: two heads of queries on each head of keys and values
 CASES = [(1, 4, 1088, 1088, 64, 64, "plain", True), (1, 5, 96, 1001, 64, 64, "plain", True), (2, 2, 64, 1200, 64, 32, "plain", True),
          (1, 4, 160, 1100, 128, 128, "keys", True), (1, 3, 1040, 1040, 96, 48, "no scale", True), (1, 4, 72, 1100, 64, 64, "plain", False),
-         (1, 4, 1088, 1088, 64, 64, "mask", False), (1, 4, 1088, 1088, 64, 64, "causal", True), (1, 4, 1072, 1072, 64, 32, "causal", True)]
+         (1, 4, 1088, 1088, 64, 64, "mask", False), (1, 4, 1088, 1088, 64, 64, "causal", True), (1, 4, 1072, 1072, 64, 32, "causal", True),
+         (1, 6, 1088, 1088, 64, 64, "grouped", True), (2, 4, 96, 2100, 64, 32, "grouped", True), (1, 4, 1088, 1088, 64, 64, "grouped causal", True)]
 MOST = 1 << 20  # bytes between kernels
 
 
 def save(path, batch, heads, queries, keys, width, value_width, form):
-    shapes = {"q": [batch, heads, queries, width], "k": [batch, heads, keys, width], "v": [batch, heads, keys, value_width]}
-    constants, nodes, scores = [], [helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]), helper.make_node("MatMul", ["q", "kt"], ["s"])], "s"
+    own = heads // 2 if "grouped" in form else heads
+    shapes = {"q": [batch, heads, queries, width], "k": [batch, own, keys, width], "v": [batch, own, keys, value_width]}
+    constants, nodes, scores, k, v = [], [], "s", "k", "v"
+    if "grouped" in form:
+        for name, columns in ("k", width), ("v", value_width):
+            constants += [numpy_helper.from_array(np.array(shape, np.int64), f"{name}_{what}") for what, shape in
+                          (("apart", [batch, own, 1, keys, columns]), ("wide", [batch, own, 2, keys, columns]), ("joined", [batch, heads, keys, columns]))]
+            nodes += [helper.make_node("Reshape", [name, f"{name}_apart"], [f"{name}1"]), helper.make_node("Expand", [f"{name}1", f"{name}_wide"], [f"{name}2"]),
+                      helper.make_node("Reshape", [f"{name}2", f"{name}_joined"], [f"{name}3"])]
+        k, v = "k3", "v3"
+    nodes += [helper.make_node("Transpose", [k], ["kt"], perm=[0, 1, 3, 2]), helper.make_node("MatMul", ["q", "kt"], ["s"])]
     if form != "no scale":
         constants.append(numpy_helper.from_array(np.float32(width**-0.5), "scale"))
         nodes.append(helper.make_node("Mul", [scores, "scale"], ["scaled"]))
         scores = "scaled"
     if form in ("keys", "mask"):
         shapes["m"] = [1, 1, 1 if form == "keys" else queries, keys]
-    if form == "causal":
+    if "causal" in form:
         constants.append(numpy_helper.from_array(np.triu(np.full((1, 1, queries, keys), np.finfo(np.float32).min, np.float32), 1), "m"))
-    if form in ("keys", "mask", "causal"):
+    if form in ("keys", "mask") or "causal" in form:
         nodes.append(helper.make_node("Add", [scores, "m"], ["masked"]))
         scores = "masked"
-    nodes += [helper.make_node("Softmax", [scores], ["p"], axis=-1), helper.make_node("MatMul", ["p", "v"], ["y"])]
+    nodes += [helper.make_node("Softmax", [scores], ["p"], axis=-1), helper.make_node("MatMul", ["p", v], ["y"])]
     info = helper.make_tensor_value_info
     graph = helper.make_graph(nodes, "g", [info(n, TensorProto.FLOAT, s) for n, s in shapes.items()],
                               [info("y", TensorProto.FLOAT, [batch, heads, queries, value_width])], constants)
@@ -51,10 +62,11 @@ def save(path, batch, heads, queries, keys, width, value_width, form):
 
 def wanted(feeds, width, form):
     q, k, v = (feeds[n].astype(np.float64) for n in "qkv")
+    k, v = (np.repeat(each, q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = q @ k.swapaxes(-1, -2) * (1 if form == "no scale" else width**-0.5)
     if "m" in feeds:
         scores += feeds["m"]
-    if form == "causal":
+    if "causal" in form:
         scores += np.triu(np.full(scores.shape[-2:], -np.inf), 1)
     p = np.exp(scores - scores.max(-1, keepdims=True))
     return p / p.sum(-1, keepdims=True) @ v
@@ -68,7 +80,7 @@ def arena_of(binaries, engine):
 def special(feeds, form):
     """The same with one number that is none, or infinite, in each of them."""
     yield "plain numbers", feeds
-    for name, number in [(n, x) for n in "qkv" for x in (np.nan, np.inf)] if form == "causal" else ():
+    for name, number in [(n, x) for n in "qkv" for x in (np.nan, np.inf)] if "causal" in form else ():
         other = {n: array.copy() for n, array in feeds.items()}
         other[name][0, 1, 700, 3] = number
         yield f"{name} with {number}", other

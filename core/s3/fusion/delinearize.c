@@ -7,6 +7,8 @@
 //
 // What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
 // kernel (fuse_stages.c).
+#include "core/s3/fusion/delinearize.h"
+
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
@@ -136,6 +138,33 @@ static void clear(cutter* c) {
   c->nest_count = c->value_count = 0;
 }
 
+static cutter begin(pb_unit* unit, pb_program* p) {
+  size_t nests = (size_t)p->nest_count + 1, values = (size_t)p->value_count + 1;
+  return (cutter){.p = p,
+                  .index = pb_alloc_array(&unit->pass, values, sizeof(bool[PB_NEST_RANK])),
+                  .dim = pb_alloc_array(&unit->pass, nests, sizeof(bool[PB_NEST_DIMS])),
+                  .indices = PB_NEW_ARRAY(&unit->pass, int, values),
+                  .values = PB_NEW_ARRAY(&unit->pass, int, values),
+                  .nests = PB_NEW_ARRAY(&unit->pass, int, nests* PB_NEST_DIMS)};
+}
+
+// Cuts the value and what goes with it, or nothing. Returns whether it did.
+static bool cut(cutter* c, int value, int r) {
+  bool cuts = cut_value(c, value, r);
+  if (cuts) apply(c);
+  clear(c);
+  return cuts;
+}
+
+bool pb__cut_index(pb_unit* unit, pb_program* p, int n, int a, int r) {
+  cutter c = begin(unit, p);
+  const pb_nest* nest = &p->nests[n];
+  int d = outermost(nest, &nest->access[a], r);
+  if (d < 0 || !pb_program_is_local(p, p->value_of[n][a])) return false;
+  c.inner = nest->access[a].index[r].coef[d];
+  return cut(&c, p->value_of[n][a], r);
+}
+
 // A product of two computed tensors.
 static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
   return p->nests[n].reduce != PB_SET && pb_nest_contraction_dims(&p->nests[n], NULL, roles) &&
@@ -153,10 +182,7 @@ static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a
     int d = outermost(nest, &nest->access[a], r);
     if (d < 0 || (roles->role[d] != PB_ROLE_B && roles->role[d] != PB_ROLE_M)) continue;
     c->inner = nest->access[a].index[r].coef[d];
-    bool cuts = cut_value(c, value, r);
-    if (cuts) apply(c);
-    clear(c);
-    any |= cuts;
+    any |= cut(c, value, r);
   }
   return any;
 }
@@ -164,13 +190,7 @@ static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a
 pb_status pb_s3_delinearize(pb_unit* unit) {
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
-  size_t nests = (size_t)program.nest_count + 1, values = (size_t)program.value_count + 1;
-  cutter c = {.p = &program,
-              .index = pb_alloc_array(&unit->pass, values, sizeof *c.index),
-              .dim = pb_alloc_array(&unit->pass, nests, sizeof *c.dim),
-              .indices = PB_NEW_ARRAY(&unit->pass, int, values),
-              .values = PB_NEW_ARRAY(&unit->pass, int, values),
-              .nests = PB_NEW_ARRAY(&unit->pass, int, nests* PB_NEST_DIMS)};
+  cutter c = begin(unit, &program);
   bool any = false;
   pb_contraction_dims roles;
   for (int n = 0; n < program.nest_count; ++n)

@@ -11,6 +11,7 @@
 //
 // Only where the copy of the keys is larger than a core's caches: smaller ones are soon read.
 #include "core/s3/compose.h"
+#include "core/s3/fusion/delinearize.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
@@ -69,6 +70,35 @@ static pb_access source_of(const turner* t, int n, int a, int* copy) {
   return pb_access_compose(access, dim_of, &p->nests[made].access[0]);
 }
 
+// Whether the copy makes several of what it reads: some dim walks what it makes alone.
+static bool repeats(const pb_nest* copy) {
+  for (int d = 0; d < copy->dim_count; ++d)
+    if (copy->extent[d] > 1 && !pb_access_uses(&copy->access[0], d)) return true;
+  return false;
+}
+
+// The index of the tensor that the copy makes which several dims walk, in front of the last two. -1: there is none.
+static int index_of_heads(const pb_access* to) {
+  int dim;
+  for (int r = 0; r + 2 < to->rank; ++r)
+    if (to->shape[r] > 1 && !pb_index_single(&to->index[r], &dim)) return r;
+  return -1;
+}
+
+// How far apart in memory the elements lie that dim d walks of access a, once it is read where these come from.
+static int64_t stride_at_source(const turner* t, int n, int a, int d) {
+  int copy, own, made = pb_program_only_writer(&t->program, t->program.value_of[n][a]);
+  pb_access source = source_of(t, n, a, &copy);
+  if (copy >= 0 || made < 0 || made >= n || !pb_copies_elements(&t->program.nests[made]) ||
+      !repeats(&t->program.nests[made]))
+    return pb_access_stride(&source, d);
+  const pb_access *from = &t->program.nests[made].access[0], *to = from + 1;
+  for (int r = 0; r < to->rank; ++r) // heads are cut later; others walk as the copy does
+    if (source.index[r].coef[d] == 1 && pb_index_single(&to->index[r], &own) && own >= 0)
+      return pb_access_stride(from, own);
+  return 0;
+}
+
 // Whether the nest makes scores: rows of the first factor by rows of the second one, whose copy is large.
 static bool makes_scores(const turner* t, int n, plane* at) {
   const pb_program* p = &t->program;
@@ -82,7 +112,7 @@ static bool makes_scores(const turner* t, int n, plane* at) {
   if (roles.role[at->row] != PB_ROLE_M || roles.role[at->column] != PB_ROLE_N) return false;
   for (int d = 0; d < nest->dim_count; ++d) {
     if ((roles.role[d] == PB_ROLE_M && d != at->row) || (roles.role[d] == PB_ROLE_N && d != at->column)) return false;
-    if (roles.role[d] == PB_ROLE_K && pb_access_stride(&w, d) == 1) shared = d;
+    if (roles.role[d] == PB_ROLE_K && stride_at_source(t, n, roles.w, d) == 1) shared = d;
   }
   for (int a = 0; a < 2; ++a)
     if (p->values[p->value_of[n][a]].kind == PB_VALUE_CONST) return false;
@@ -185,17 +215,21 @@ static void swap_dims(pb_nest* nest, int a, int b) {
       swap_extents(&nest->access[k].index[r].coef[a], &nest->access[k].index[r].coef[b]);
 }
 
+// Factor a of a product is read where it lies.
+static void read_source(turner* t, int n, int a) {
+  int copy;
+  pb_access source = source_of(t, n, a, &copy);
+  if (copy < 0) return;
+  t->program.nests[n].access[a] = source;
+  pb_program_set_value(&t->program, &t->unit->pass, n, a, t->program.value_of[copy][0]);
+  t->dropped[copy] = pb_program_readers(&t->program, pb_program_stored(&t->program, copy)) == 0;
+}
+
 // The factors of a product change places; the second one is read where it lies.
 static void swap_factors(turner* t, int n) {
   pb_contraction_dims roles;
-  int copy;
   if (!pb_nest_contraction_dims(&t->program.nests[n], NULL, &roles)) return;
-  pb_access keys = source_of(t, n, roles.w, &copy);
-  if (copy >= 0) {
-    t->program.nests[n].access[roles.w] = keys;
-    pb_program_set_value(&t->program, &t->unit->pass, n, roles.w, t->program.value_of[copy][0]);
-    t->dropped[copy] = pb_program_readers(&t->program, pb_program_stored(&t->program, copy)) == 0;
-  }
+  read_source(t, n, roles.w);
   pb_nest* nest = &t->program.nests[n];
   int* of = t->program.value_of[n];
   pb_access kept = nest->access[0];
@@ -204,6 +238,17 @@ static void swap_factors(turner* t, int n) {
   nest->access[1] = kept;
   of[0] = of[1];
   of[1] = value;
+}
+
+// Factor a of a product that is a copy of each head for all heads that share it is read where it lies: heads become
+// groups and heads of a group, in all that lies between.
+static void share_heads(turner* t, int n, int a) {
+  const pb_program* p = &t->program;
+  int made = pb_program_only_writer(p, p->value_of[n][a]);
+  if (made < 0 || made >= n || !pb_copies_elements(&p->nests[made]) || !repeats(&p->nests[made])) return;
+  int r = index_of_heads(&p->nests[made].access[1]);
+  if (r >= 0 && !pb__cut_index(t->unit, &t->program, made, 1, r)) return;
+  read_source(t, n, a);
 }
 
 // The constant with its last two indices in the other order. Returns the value that it is.
@@ -266,6 +311,26 @@ static void turn(turner* t, int scores) {
       swap_extents(&p->values[v].shape[p->values[v].rank - 2], &p->values[v].shape[p->values[v].rank - 1]);
 }
 
+// Both products of scores: the one that makes them and those that take what is made of them. Returns whether keys are
+// read by rows then.
+static bool share_all_heads(turner* t, int scores) {
+  const pb_program* p = &t->program;
+  for (int n = scores; n < p->nest_count; ++n) {
+    bool takes = n == scores;
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+      takes |= !t->nests[n] && p->value_of[n][a] < t->known && t->turned[p->value_of[n][a]];
+    for (int a = 0; takes && a < 2; ++a)
+      if (p->value_of[n][a] >= t->known || !t->turned[p->value_of[n][a]]) share_heads(t, n, a);
+  }
+  pb_contraction_dims roles;
+  int copy, shared = 0;
+  if (!pb_nest_contraction_dims(&p->nests[scores], NULL, &roles)) return false;
+  pb_access keys = source_of(t, scores, roles.w, &copy);
+  for (int d = 0; d < p->nests[scores].dim_count; ++d)
+    shared += roles.role[d] == PB_ROLE_K && pb_access_stride(&keys, d) == 1;
+  return shared > 0;
+}
+
 pb_status pb_s3_turn(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   turner t = {.unit = unit, .lanes = facts.lanes, .near = facts.cache[1]};
@@ -284,8 +349,8 @@ pb_status pb_s3_turn(pb_unit* unit) {
     t.turned = PB_NEW_ARRAY(&unit->pass, bool, 2 * values); // with masks that are added
     t.nests = PB_NEW_ARRAY(&unit->pass, bool, nests);
     if (!follow(&t, n)) continue;
-    turn(&t, n);
     changed = true;
+    if (share_all_heads(&t, n)) turn(&t, n);
   }
   return changed ? pb_program_rewrite(unit, &t.program, t.dropped, "turn") : PB_OK;
 }

@@ -171,12 +171,12 @@ static bool classify_groups(contract* c) {
 }
 
 // Of several dims of columns the one along y's lanes: the others walk weights and results like batches that all have
-// the same x. -2: there is none, or the weights are computed.
+// the same x. -2: there is none, or the weights are computed and units take rows of lanes alone.
 static int column_of_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int axis = v->kind == PB_LAYOUT_BLOCKED ? 1 : y->rank - 1, dim;
-  if (c->w_const < 0 || !y_walks(c, axis, &dim) || dim < 0) return -2;
+  if ((c->w_const < 0 && c->l->whole_rows) || !y_walks(c, axis, &dim) || dim < 0) return -2;
   return c->roles->role[dim] == PB_ROLE_N ? dim : -2;
 }
 
