@@ -1,4 +1,4 @@
-"""Attention over many keys, whose copies would be larger than a core's caches, also of heads that share theirs: against NumPy in f64, and that the engine keeps
+"""Attention over many keys, whose copies would be larger than caches, also of heads that share theirs: against NumPy in f64, and that the engine keeps
 neither keys nor values nor scores in memory, where keys lie as the product of queries in lanes takes them. Causal ones also on NaN
 and infinities, for which blocks of keys that the mask takes out must not be left out.
 
@@ -24,7 +24,8 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 CASES = [(1, 4, 1088, 1088, 64, 64, "plain", True), (1, 5, 96, 1001, 64, 64, "plain", True), (2, 2, 64, 1200, 64, 32, "plain", True),
          (1, 4, 160, 1100, 128, 128, "keys", True), (1, 3, 1040, 1040, 96, 48, "no scale", True), (1, 4, 72, 1100, 64, 64, "plain", False),
          (1, 4, 1088, 1088, 64, 64, "mask", False), (1, 4, 1088, 1088, 64, 64, "causal", True), (1, 4, 1072, 1072, 64, 32, "causal", True),
-         (1, 6, 1088, 1088, 64, 64, "grouped", True), (2, 4, 96, 2100, 64, 32, "grouped", True), (1, 4, 1088, 1088, 64, 64, "grouped causal", True)]
+         (1, 6, 1088, 1088, 64, 64, "grouped", True), (2, 4, 96, 2100, 64, 32, "grouped", True), (1, 4, 1088, 1088, 64, 64, "grouped causal", True),
+         (1, 10, 256, 256, 64, 64, "grouped", True)]
 MOST = 1 << 20  # bytes between kernels
 
 

@@ -9,7 +9,10 @@
 //   after    s[h, j, i] += k[h, j, d] * q[h, i, d];  m[h, i] max= s[h, j, i];  ..
 //            y[h, i, e] += p[h, j, i] * v[h, j, e]
 //
-// Only where the copy of the keys is larger than a core's caches: smaller ones are soon read.
+// Only where the copy of the keys is larger than a core's caches: smaller ones are soon read. Heads that share keys and
+// values read them where they lie: what is between has an index for the group, g, and one for the head in it, h.
+//
+//   then     s[g, h, j, i] += k[g, j, d] * q[g * H + h, i, d];  ..  y[g * H + h, i, e] += p[g, h, j, i] * v[g, j, e]
 #include "core/s3/compose.h"
 #include "core/s3/fusion/delinearize.h"
 #include "core/s3/kernel/contraction_dims.h"
@@ -116,8 +119,10 @@ static bool makes_scores(const turner* t, int n, plane* at) {
   }
   for (int a = 0; a < 2; ++a)
     if (p->values[p->value_of[n][a]].kind == PB_VALUE_CONST) return false;
+  int made = pb_program_only_writer(p, p->value_of[n][roles.w]);
+  int copies = made >= 0 && repeats(&p->nests[made]) ? 2 : 1; // for heads that share keys values are copied, too
   return shared >= 0 && pb_access_stride(x, shared) == 1 && nest->extent[at->row] % t->lanes == 0 &&
-         nest->extent[at->row] >= 4 * t->lanes && pb_access_elements(&w) * 4 > t->near;
+         nest->extent[at->row] >= 4 * t->lanes && copies * pb_access_elements(&w) * 4 > t->near;
 }
 
 // Whether the nest sums over the columns of the value, as a product's rows, and is so the last that reads such values.
