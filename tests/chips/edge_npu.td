@@ -13,23 +13,12 @@
 // of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with PALETTE (edge_npu_palette.td) one
 // that looks up weights of 16 values by codes of 4 bits, in a table of its own; with TWO_OF_FOUR
 // (edge_npu_sparse.td) one that puts two of four weights where they belong; with GATHER (edge_npu_gather.td) one that gathers
-// rows of a table by their numbers; with UNSIGNED (edge_npu_unsigned.td) codes are numbers of 0 to 255: the array multiplies
-// such by weights with a sign, as that of TPU v1 and of many chips of the edge does, and the output unit's clamp ends there.
+// rows of a table by their numbers; with UNSIGNED (edge_npu_unsigned.td) codes are numbers of 0 to 255: codes.td.
 //===----------------------------------------------------------------------===//
 include "pb.td"
+include "codes.td"
 
 defvar N = 32;
-#ifdef UNSIGNED
-defvar Wide = zext;
-defvar Wide64 = zext64;
-defvar Most = 255;
-defvar Larger = acc_maxu;
-#else
-defvar Wide = sext;
-defvar Wide64 = sext64;
-defvar Most = 127;
-defvar Larger = acc_max;
-#endif
 
 #ifdef TWO_OF_FOUR
 defvar Slots = 16; // weights take three
@@ -139,12 +128,7 @@ def IN : Move<LD, 1> {
   let Summary = "DRAM to SRAM, filling what lies outside";
   bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;
-  let Operands = (ins Padded:$src, InSRAM:$dst);
-#ifdef UNSIGNED
-  let Signed = ["off"];
-#else
-  let Signed = ["fill", "off"];
-#endif
+  let Operands = (ins Padded:$src, InSRAM:$dst); let Signed = SignedFill;
 }
 def WEIGHTS : Move<WT, 2> {
   let Summary = "weights to SRAM"; let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst);
@@ -288,9 +272,7 @@ def SCALE : Unit<16> {
   let Operands = (ins Codes<"y">:$d, Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$x, Row<"pb">:$bias, Row<"pf">:$factor,
                       Row<"ps">:$shift, Imm<I8>:$lo);
   let Semantics = (set $d, (trunc8 (min (max (shrr (mul (sext64 (add $x, $bias)), (sext64 $factor)), (sext64 $shift)), (Wide64 $lo)), (i64c Most))));
-#ifndef UNSIGNED
-  let Signed = ["lo"];
-#endif
+  let Signed = SignedLow;
   let Inst{74-64} = c; let Inst{85-75} = ci; let Inst{93-86} = cj; let Inst{104-94} = pb; let Inst{115-105} = pf; let Inst{126-116} = ps;
   let Inst{134-127} = lo;
 }
@@ -300,11 +282,7 @@ def ADD : Unit<17> {
   let Operands = (ins Codes<"a">:$x, Codes<"b">:$z, Imm<I16>:$fa, Imm<I16>:$fb, Imm<I32>:$bias, Imm<I8>:$shift, Imm<I8>:$lo, Codes<"y">:$d);
   let Semantics = (set $d, (trunc8 (min (max (shrr (add (add (mul (Wide $x), (sext $fa)), (mul (Wide $z), (sext $fb))), $bias), (sext $shift)),
                                              (Wide $lo)), (i32c Most))));
-#ifdef UNSIGNED
-  let Signed = ["fa", "fb", "bias", "shift"];
-#else
-  let Signed = ["fa", "fb", "bias", "shift", "lo"];
-#endif
+  let Signed = !listconcat(["fa", "fb", "bias", "shift"], SignedLow);
   let Inst{77-64} = a; let Inst{89-78} = ai; let Inst{97-90} = aj; let Inst{111-98} = b; let Inst{123-112} = bi; let Inst{131-124} = bj;
   let Inst{147-132} = fa; let Inst{163-148} = fb; let Inst{195-164} = bias; let Inst{203-196} = shift; let Inst{211-204} = lo;
 }

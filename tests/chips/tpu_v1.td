@@ -6,44 +6,12 @@
 // Read_Weights, MatrixMultiply, Activate and host transfers. Assumed, as the paper does not say it or the language cannot yet: the
 // tile that is worked on stays in the FIFO, of whose four three wait; encodings of 32 bytes (the paper's have 12) with strides and
 // boxes; a flag that takes the next tile; scales by column in f32, from the host; codes in and out, and the addition of residuals, by
-// Activate; commands by a port of their own; all latencies.
-// The paper's array takes codes with a sign or without. Here they have one; with UNSIGNED (tpu_v1_unsigned.td) activations have
-// none, as models of uint8 want it, and a command turns those of int8 over.
+// Activate; commands by a port of their own; all latencies. Codes have a sign, or none, as the array takes both: codes.td.
 //===----------------------------------------------------------------------===//
 include "pb.td"
+include "codes.td"
 
 defvar N = 256;
-#ifdef UNSIGNED
-defvar Wide = zext;
-defvar ToCode = fptoui8;
-defvar Larger = acc_maxu;
-defvar SignedCodes = []<string>;
-defvar SignedZeros = []<string>;
-defvar SignedZero = []<string>;
-defvar SignedFill = ["off"];
-defvar Zero = (sitofp (zext $zp));
-defvar Low = (sitofp (zext $lo));
-defvar High = (sitofp (zext $hi));
-defvar X = (sitofp (zext $x));
-defvar XZero = (sitofp (zext $za));
-defvar Z = (sitofp (zext $z));
-defvar ZZero = (sitofp (zext $zb));
-#else
-defvar Wide = sext;
-defvar ToCode = fptosi8;
-defvar Larger = acc_max;
-defvar SignedCodes = ["zp", "lo", "hi"];
-defvar SignedZeros = ["za", "zb"];
-defvar SignedZero = ["za"];
-defvar SignedFill = ["fill", "off"];
-defvar Zero = (sitofp $zp);
-defvar Low = (sitofp $lo);
-defvar High = (sitofp $hi);
-defvar X = (sitofp $x);
-defvar XZero = (sitofp $za);
-defvar Z = (sitofp $z);
-defvar ZZero = (sitofp $zb);
-#endif
 
 def tpu_v1 : Chip {
   let Summary = "TPU v1 (ISCA 2017): a 256x256 int8 array, 24 MiB of unified buffer";
@@ -155,12 +123,6 @@ def POOL_SUM : Activate<20> {
   let Summary = "sums of codes"; bits<1> keep; let Inst{76} = keep;
   let Operands = (ins AC8:$x, Imm<I1>:$keep, Window<ACC, I32, ["n"], "y", ["elem"]>:$d); let Semantics = (acc_add $d, $keep, (Wide $x));
 }
-#ifdef UNSIGNED
-def TURN : Activate<22> {
-  let Summary = "codes with a sign to those without, and back"; let Operands = (ins AC8:$x, YC:$d);
-  let Semantics = (set $d, (trunc8 (xor (sext $x), (i32c -128))));
-}
-#endif
 def ACTIVATE_OUT : Activate<21> {
   let Summary = "codes to f32"; bits<12> ps; bits<8> za; let Inst{87-76} = ps; let Inst{95-88} = za; let Signed = SignedZero;
   let Operands = (ins AC8:$x, PS:$scale, Imm<I8>:$za, Window<ACC, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
