@@ -32,7 +32,6 @@ typedef struct pb_stages {
   int fill_count;            // borders around what is stored, which are no part of the program
   const pb_nest* fills[PB_MAX_FILLS];
   const pb_blocks* blocks; // NULL: everything is done
-  const int64_t* steps;    // of an iteration along each of the loops, if no others are to be looked at
   bool rows_in_lanes;      // the last index of what lies between is no loop: a row of lanes, of the loop in front of it
 } pb_stages;
 

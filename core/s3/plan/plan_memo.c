@@ -100,8 +100,6 @@ static void print_blocks(const pb_stages* stages, pb_text* text) {
     pb_nest_print(text, fill, 0, &serial);
   }
   pb_arena_free(&scratch);
-  for (int k = 0; stages && stages->steps && k < stages->shared; ++k)
-    pb_text_add(text, "%lld ", (long long)stages->steps[k]);
   for (int b = 0; stages && stages->blocks && b < stages->blocks->count; ++b) {
     const pb_block* block = &stages->blocks->items[b];
     pb_text_add(text, "%d %lld %lld %lld %lld\n", stages->blocks->row, (long long)block->row, (long long)block->rows,

@@ -231,10 +231,10 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   bool is_explicit = pb__is_explicit(chip);
   int last = s->shared - 1, first = is_explicit || pb_chip_staging(chip) >= 0 ? 0 : last;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
-  if (!s->shared || s->steps) (void)consider_steps(&f, s->steps);
-  for (int at = last; at >= first && at >= 0 && !s->steps; --at)
+  if (!s->shared) (void)consider_steps(&f, NULL);
+  for (int at = last; at >= first && at >= 0; --at)
     search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at]);
-  if (is_explicit && last > 0 && overlaps(s, last - 1) && !s->steps) search_tiles(&f, last - 1);
+  if (is_explicit && last > 0 && overlaps(s, last - 1)) search_tiles(&f, last - 1);
   if (is_explicit && f.found) deepen(&f);
   return f.found;
 }

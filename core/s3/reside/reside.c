@@ -123,44 +123,25 @@ static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program,
   return pb_plan_price(&plan);
 }
 
-// Steps along the shared loops as the plan has them.
-static const int64_t* steps_of(const pb_stages* stages, const pb_plan* loops, pb_arena* arena) {
-  int64_t* steps = PB_NEW_ARRAY(arena, int64_t, PB_MAX_SHARED);
-  for (int k = 0; k < stages->shared; ++k) steps[k] = stages->extent[k];
-  for (int b = 0; b < loops->band_count; ++b) steps[loops->bands[b].dim] = loops->bands[b].step;
-  return steps;
+// The same of a kernel of several stages, of which new plans are looked for at once.
+static int64_t price_of_stages(pb_reside* s, const pb_program* program, pb_arena* scratch) {
+  pb_stages stages;
+  pb_stage_plan plan;
+  bool planned = pb_stages_of(s->unit->chip, program, scratch, &stages) &&
+                 pb_stage_plan_again(s->unit, &stages, false, scratch, &plan);
+  return planned ? pb_plan_price(&plan.loops) : -1;
 }
 
-// Both prices of kernels of several stages. Of many, searches are long, and what has little room gains little by other
-// steps along the shared loops; of few, new plans are looked for at once.
-static int64_t price_of_stages(pb_reside* s, int launch, const pb_program* program, bool anew, pb_arena* scratch) {
-  pb_launch* like = &s->launches[s->launches[launch].like];
-  pb_stages stages;
-  const char* why;
-  bool first = !s->launches[launch].alive_count && !like->stages;
-  bool many = like->stages && like->stages->count > FEW_STAGES;
-  if (!pb_stages_of(s->unit->chip, program, scratch, &stages)) return -1;
-  if (many && !anew) {
-    pb_stage_plan plan = *like->stages;
-    return pb_stage_plan_cost(s->unit->chip, &stages, scratch, &plan, &why) ? pb_plan_price(&plan.loops) : -1;
-  }
-  if (many) stages.steps = steps_of(&stages, &like->stages->loops, scratch);
-  pb_stage_plan plan;
-  if (!pb_stage_plan_again(s->unit, &stages, false, first ? &s->unit->pass : scratch, &plan)) return -1;
-  if (first) {
-    like->stages = PB_NEW(&s->unit->pass, pb_stage_plan);
-    *like->stages = plan;
-  }
-  return pb_plan_price(&plan.loops);
+static bool is_staged(const pb_reside* s, int launch) {
+  return !mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"));
 }
 
 static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
   pb_program* program = pb__reside_program(s, launch, &scratch);
-  bool staged = !mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"));
-  int64_t price = staged ? price_of_stages(s, launch, program, anew, &scratch)
-                  : anew ? price_of_new(s, launch, program, &scratch)
-                         : price_of_old(s, launch, program, &scratch);
+  int64_t price = is_staged(s, launch) ? price_of_stages(s, program, &scratch)
+                  : anew               ? price_of_new(s, launch, program, &scratch)
+                                       : price_of_old(s, launch, program, &scratch);
   pb_arena_free(&scratch);
   return price;
 }
@@ -210,6 +191,16 @@ static bool stores(const pb_program* p, int value) {
   return false;
 }
 
+// Whether the launch's kernel has many stages, as attention and norms have: an iteration of theirs needs the room, and
+// is long in searching for another place.
+static bool has_many_stages(const pb_reside* s, int launch) {
+  pb_arena scratch = {0};
+  int* of;
+  bool many = is_staged(s, launch) && pb_stages_split(s->launches[launch].program, &scratch, &of) > FEW_STAGES;
+  pb_arena_free(&scratch);
+  return many;
+}
+
 // The launches that make and take it: one makes it, before all others.
 static bool find_life(const pb_reside* s, pb_resident* r) {
   r->first = s->launch_count;
@@ -226,7 +217,7 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    if (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v)) return false;
+    if (has_many_stages(s, l) || (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v))) return false;
   }
   return true;
 }

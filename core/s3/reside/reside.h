@@ -4,7 +4,6 @@
 
 #include "core/base/table.h"
 #include "core/s3/plan/plan.h"
-#include "core/s3/plan/plan_stages.h"
 #include "core/s3/s3.h"
 
 // A tensor that one kernel makes and kernels behind it take, with a border where some of these read beside it.
@@ -24,7 +23,6 @@ typedef struct pb_launch {
   int like;                                 // the first launch of the same kernel
   int64_t price;                            // of its plan with the residents so far; 0: not asked yet, -1: it has none
   pb_plan* plan;                            // of `like`: without residents; NULL: none is kept
-  pb_stage_plan* stages;                    // the same where it is of several stages
   int alive[PB_MAX_RESIDENTS], alive_count; // residents that live while it runs
 } pb_launch;
 
