@@ -257,7 +257,9 @@ int device_open(const char* text, pb_device** out) {
   std::string bad;
   *out = nullptr;
   if (!parse_options(text, &opt, &bad)) {
-    open_fault = "bad option '" + bad + "'; known: latency=1..1000, random=0|1, stall=0..95 (percent), powered=0|1 (1: of the model of 8 lanes), seed=N";
+    open_fault = "bad option '" + bad +
+                 "'; known: latency=1..1000, random=0|1, stall=0..95 (percent), powered=0|1 (1: of the model of 8 "
+                 "lanes), seed=N";
     return FAULT_OPTION;
   }
   pb_device* d = new pb_device;
