@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_BYTES = 12288, WIDE_BYTES = 131072, SYSTEM_BYTES = 65536, DRAIN_BYTES = 524288 };
+enum { PART_BYTES = 12288, WIDE_BYTES = 131072, SYSTEM_BYTES = 65536, DRAIN_BYTES = 524288, MOST_RESULT = 1 << 24 };
 
 uint32_t draw(suite* s, uint32_t below) {
   s->state ^= s->state << 13;
@@ -121,9 +121,10 @@ static int64_t drain_bytes(const pb_chip* chip) {
   int64_t most = 0;
   for (int i = 0; i < chip->insn_count; ++i)
     for (int d = 0; d < chip->insns[i].dim_count && chip->insns[i].operand_count; ++d) {
-      const pb_memory* memory = &chip->memories[chip->insns[i].operands[chip->insns[i].dest].memory];
+      int memory = chip->insns[i].operands[chip->insns[i].dest].memory;
       int64_t bytes = suite_largest(&chip->insns[i], d);
-      bool held = chip->insns[i].dims[d].field >= 0 && !pb_is_outside(memory) && bytes <= memory->bytes;
+      bool held = chip->insns[i].dims[d].field >= 0 && !pb_is_outside(&chip->memories[memory]) &&
+                  bytes <= suite_most(chip, memory);
       if (held && bytes > most) most = bytes;
     }
   return DRAIN_BYTES + (most > WIDE_BYTES ? 2 * most : 0);
@@ -203,9 +204,15 @@ int64_t suite_largest(const pb_insn* insn, int dim) {
   int64_t bytes = pb_bytes_of(d->type, 1);
   for (int k = d->rank - 1; k >= 0; --k) {
     if (d->strides[k].kind == PB_STRIDE_FIELD && d->dims[k] == dim && bytes < d->unit) bytes = d->unit;
-    bytes *= d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;
+    int64_t extent = d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;
+    if (extent > 0 && bytes > INT64_MAX / extent) return INT64_MAX;
+    bytes *= extent;
   }
   return bytes;
+}
+
+int64_t suite_most(const pb_chip* chip, int memory) {
+  return chip->memories[memory].bytes < MOST_RESULT ? chip->memories[memory].bytes : MOST_RESULT;
 }
 
 // Small memories whole, of others both ends.
@@ -232,7 +239,10 @@ void suite_parts(suite* s) {
 void suite_parts_for(suite* s, const pb_insn* insn, int dim) {
   int64_t largest = suite_largest(insn, dim);
   for (int m = 0; m < s->chip->memory_count; ++m)
-    plan_parts(s, m, insn->operands[insn->dest].memory == m && largest > WIDE_BYTES ? largest : WIDE_BYTES);
+    plan_parts(s, m,
+               insn->operands[insn->dest].memory == m && largest > WIDE_BYTES && largest <= suite_most(s->chip, m)
+                   ? largest
+                   : WIDE_BYTES);
 }
 
 bool suite_plan(suite* s, char* why) {

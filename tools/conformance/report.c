@@ -42,7 +42,7 @@ static void missing(FILE* out, int* count, const pb_insn* insn, const char* form
 
 // Whether the result can lie in its memory with the dim at its largest and all others at their least.
 static bool can_hold(const pb_chip* chip, const pb_insn* insn, int dim) {
-  return suite_largest(insn, dim) <= chip->memories[insn->operands[insn->dest].memory].bytes;
+  return suite_largest(insn, dim) <= suite_most(chip, insn->operands[insn->dest].memory);
 }
 
 // Whether the field is a stride of the result too, whose elements lie apart.
@@ -109,8 +109,9 @@ static void tell_too_large(const pb_chip* chip, FILE* out) {
       for (int d = 0; i < chip->insn_count && insn->operand_count && d < insn->dim_count; ++d) {
         if (insn->dims[d].field < 0 || insn->operands[insn->dest].memory != m || can_hold(chip, insn, d)) continue;
         if (!seen++)
-          fprintf(out, "  cannot be: dims at their largest whose results do not fit in %s, which has %lld bytes:",
-                  chip->memories[m].name, (long long)chip->memories[m].bytes);
+          fprintf(out, "  cannot be: dims at their largest whose results take more than the %lld bytes of %s%s:",
+                  (long long)suite_most(chip, m), chip->memories[m].name,
+                  suite_most(chip, m) < chip->memories[m].bytes ? " that programs fill" : "");
         fprintf(out, "%s %s '%s' (%lld)", seen > 1 ? "," : "", insn->name, insn->dims[d].name,
                 (long long)suite_largest(insn, d));
       }

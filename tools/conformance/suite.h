@@ -150,6 +150,8 @@ void suite_parts(suite* s);
 void suite_parts_for(suite* s, const pb_insn* insn, int dim);
 // Bytes of the result with the dim at its largest and all others at their least.
 int64_t suite_largest(const pb_insn* insn, int dim);
+// Bytes of the largest result in the memory that programs have: all of a memory, and no more than 16 MiB.
+int64_t suite_most(const pb_chip* chip, int memory);
 
 // How a command is to be drawn (command.c).
 typedef enum shape {
