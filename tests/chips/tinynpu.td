@@ -21,7 +21,6 @@ defvar V = N;       // lanes of the vector unit
 defvar U = N;       // codes, or words, that addresses count by
 #endif
 defvar W = !if(!gt(K, N), !if(!gt(K, V), K, V), !if(!gt(N, V), N, V)); // codes, or words, in a row of memory
-defvar Blocks = !if(!gt(U, 8), !div(32768, U), 4096);                 // that fit
 #ifdef SHORT_COMMANDS
 defvar Rows = 7;    // rows in one command of the array or the vector unit
 defvar Boxes = 3;   // rows of runs, and runs, in one move
@@ -48,8 +47,8 @@ def tinynpu : Chip {
 }
 
 def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
-def BUF : Memory { let Bytes = !mul(Blocks, U); let RowBytes = W; let Banks = 2; let BytesPerCycle = !mul(4, K); let Latency = 1; }
-def SUM : Memory { let Bytes = !mul(Blocks, U); let RowBytes = !mul(4, W); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
+def BUF : Memory { let Bytes = !mul(4096, U); let RowBytes = W; let Banks = 2; let BytesPerCycle = !mul(4, K); let Latency = 1; }
+def SUM : Memory { let Bytes = !mul(1024, !mul(4, U)); let RowBytes = !mul(4, W); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(K, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
 
 #ifdef FENCES

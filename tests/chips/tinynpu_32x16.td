@@ -3,5 +3,5 @@
 defvar K = 32;
 defvar N = 16;
 defvar V = 16;
-defvar U = 16;
+defvar U = 8;
 include "tinynpu.td"

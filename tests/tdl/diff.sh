@@ -34,7 +34,7 @@ is_void "^void   MUL.Semantics: (acc_add .*(sext .wt))) -> .*(zext .wt)))" 's/(m
 is_void "^void   REQ.Inst: .*hi{0}" 's/let Inst{77-70} = hi;/let Inst{77-70} = lo;/; s/let Inst{69-62} = lo;/let Inst{69-62} = hi;/'
 is_void "^void   Tokens.Queues: \[DM, MX, VX\] -> \[MX, DM, VX\]" 's/let Queues = \[DM, MX, VX\]/let Queues = [MX, DM, VX]/'
 is_void "^void   SUMC: this Instruction is gone" 's/def SUMC/def SUMS/' '/def SUMS/,/^}/s/(sext $x)/(sub (i32c 0), (sext $x))/'
-diff_says 1 "^void   BUF.Bytes: 32768 -> 16384" 's/let Bytes = !mul(4096, N);/let Bytes = !mul(2048, N);/'
+diff_says 1 "^void   BUF.Bytes: 32768 -> 16384" 's/let Bytes = !mul(4096, U);/let Bytes = !mul(2048, U);/'
 sed -i '1i #define SEMAPHORES' old.td
 diff_says 0 "^plan   SUMS.Most: 3 -> 7" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 7>/'
 diff_says 1 "^void   SUMS.Most: 3 -> 2" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 2>/'
