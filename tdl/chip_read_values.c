@@ -374,16 +374,17 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     node.type = result_type(rec, insn, &node, k);
     return add_node(rec, insn, node);
   }
-  pb__fault(rec, 3096,
-            "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
-            "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "zext8, sext64, zext64, trunc4, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
-            "fptosi32, fptoui8, roundeven, "
-            "floor, "
-            "ceil, whole, sqrt, "
-            "exp2, recip, rsqrt, "
-            "lookup, gather, two_of_four, f32c, i8c, i32c, i64c",
-            "semantics use '%s'", name ? name : "?");
+  pb__fault(
+      rec, 3096,
+      "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
+      "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
+      "zext8, sext64, zext64, trunc4, trunc8, trunc16, trunc32, sat8, sat16, extf, truncf, bitcast, sitofp, fptosi8, "
+      "fptosi32, fptoui8, roundeven, "
+      "floor, "
+      "ceil, whole, sqrt, "
+      "exp2, recip, rsqrt, "
+      "lookup, gather, two_of_four, f32c, i8c, i32c, i64c",
+      "semantics use '%s'", name ? name : "?");
   return 0;
 }
 
