@@ -792,6 +792,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   for (size_t n = 0, count = graph->node_count; n < count && status == PB_OK; ++n) // what is written out comes behind
     if (!l.done[n]) status = pb__lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
+  if (status == PB_OK) pb__s1_join_tables(program, consts);
   if (status == PB_OK) pb_s1_drop_unread(program);
   if (status == PB_OK) pb__s1_walks(program, consts);
   if (status == PB_OK) pb_s1_drop_unread(program);

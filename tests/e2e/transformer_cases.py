@@ -54,6 +54,18 @@ def silu(g, width):
     g.output(g.quantise(y, 0.03, -100, (5, width)), codes=True)
 
 
+@family("silu_steps", (16, ), (17, ))
+def silu_steps(g, width):
+    """A scale for each step: products and sums of codes and of tables of the same codes are tables, whoever else reads those; of
+    other codes they are not."""
+    x, other = (g.input(5, width, codes=True, scale=scale, zero=zero) for scale, zero in ((0.05, -3), (0.04, 9)))
+    gate, wave = g.op("Sigmoid", x, scale=1 / 256, zero=-128), g.op("Tanh", x, scale=1 / 127, zero=2)
+    g.output(gate, codes=True)
+    for kind, a, b in ("Mul", x, gate), ("Mul", gate, x), ("Add", x, wave), ("Mul", gate, wave), ("Mul", other, gate):
+        y = g.node(kind, [g.floats(a), g.floats(b)])
+        g.output(g.quantise(y, 0.03, -100, (5, width)), codes=True)
+
+
 @family("gelu_steps", (48, ))
 def gelu_steps(g, width):
     x = g.dense(g.input(6, 32), width)
