@@ -1,7 +1,7 @@
 """Bytes of DRAM that a layer of an int8 transformer reads and writes on the machine, kernel by kernel, against what it must:
 each kernel's operands and results once; and the cycles that the plans predict against the machine's.
 
-    bytes.py --bin BUILD/bin [--net bert,gpt2,vit,gpt2-token] [--target simnpu] [--table]
+    bytes.py --bin BUILD/bin [--net bert,gpt2,vit,llama,gpt2-token] [--target simnpu] [--table]
 
 The layer is what stands between the first norm and the product of the logits. The test fails where it moves more than its
 limit times what it must, and where a kernel of the network is predicted more than 15% off, as tests/simnpu/cycles.py has it.
@@ -24,7 +24,8 @@ import numpy as np  # noqa: E402
 import quantised_transformers  # noqa: E402
 
 # ViT's 197 rows leave the accumulator's last rows free, and its last product reads its input once more for that.
-LIMITS = {"bert": 1.15, "gpt2": 1.15, "vit": 1.25, "gpt2-token": None}
+# Of eight thousand columns in the Llama class' last product an eighth has room, and its norms read their rows twice.
+LIMITS = {"bert": 1.1, "gpt2": 1.1, "vit": 1.2, "llama": 1.3, "gpt2-token": None}
 PREDICTED_SHARE, PREDICTED_CYCLES = 0.15, 200
 BITS = {"i8": 8, "i32": 32, "f32": 32}
 
