@@ -14,6 +14,7 @@
 // it: layout/fold_padding.c).
 #include "core/s3/reside/reside.h"
 
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 
 // Between the first and the last, all of which are planned with less room; what lives longer takes it from too many.
-enum { MOST_LAUNCHES = 32, FEW_STAGES = 3 };
+enum { MOST_LAUNCHES = 32 };
 
 // ---- what the module has ----
 
@@ -191,14 +192,18 @@ static bool stores(const pb_program* p, int value) {
   return false;
 }
 
-// Whether the launch's kernel has many stages, as attention and norms have: an iteration of theirs needs the room, and
-// is long in searching for another place.
-static bool has_many_stages(const pb_reside* s, int launch) {
-  pb_arena scratch = {0};
-  int* of;
-  bool many = is_staged(s, launch) && pb_stages_split(s->launches[launch].program, &scratch, &of) > FEW_STAGES;
-  pb_arena_free(&scratch);
-  return many;
+// Whether the kernel is of several stages none of which multiplies by weights, as attention and norms are: an iteration
+// of theirs needs the room, and plans with less of it are long to search for.
+static bool keeps_room(const pb_reside* s, int launch) {
+  const pb_program* p = s->launches[launch].program;
+  pb_contraction_dims roles;
+  if (!is_staged(s, launch)) return false;
+  for (int n = 0; n < p->nest_count; ++n)
+    if (pb_nest_contraction_dims(&p->nests[n], NULL, &roles) &&
+        (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
+         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST))
+      return false;
+  return true;
 }
 
 // The launches that make and take it: one makes it, before all others.
@@ -217,7 +222,7 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    if (has_many_stages(s, l) || (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v))) return false;
+    if (keeps_room(s, l) || (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v))) return false;
   }
   return true;
 }
