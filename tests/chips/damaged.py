@@ -402,8 +402,7 @@ def draw(args, number):
     rng = random.Random(f"{args.seed}-{number}")
     chip = args.chip or rng.choice(sorted(CHIPS))
     path, head = CHIPS[chip]
-    with open(os.path.join(HERE, path)) as f:
-        text = head + f.read()
+    text = head + tools.description(os.path.join(HERE, path))
     kinds = dict(HARMLESS if number % 3 == 2 else DAMAGE)
     if args.kind:
         kinds = {args.kind: (DAMAGE | HARMLESS)[args.kind]}
