@@ -147,5 +147,8 @@ void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most)
 pb_type pb_type_of(MlirType type);
 // Fills type, rank, shape of an access from a memref value. false: not a ranked static memref of a known type.
 bool pb_access_of_value(MlirValue value, pb_access* access);
+// The same of a memref of any rank, as mapped buffers have, whose first index is their copies: its element type, the
+// extent of its first index, and how many elements it has.
+bool pb_memref_extent(MlirValue value, pb_type* type, int64_t* first, int64_t* elements);
 
 #endif

@@ -76,6 +76,16 @@ bool pb_access_of_value(MlirValue value, pb_access* access) {
   return true;
 }
 
+bool pb_memref_extent(MlirValue value, pb_type* type, int64_t* first, int64_t* elements) {
+  MlirType memref = mlirValueGetType(value);
+  if (!mlirTypeIsAMemRef(memref) || !mlirShapedTypeHasStaticShape(memref)) return false;
+  *type = pb_type_of(mlirShapedTypeGetElementType(memref));
+  *first = *elements = 1;
+  for (intptr_t r = mlirShapedTypeGetRank(memref) - 1; r >= 0; --r)
+    *elements *= *first = mlirShapedTypeGetDimSize(memref, r);
+  return *type != PB_TYPE_COUNT;
+}
+
 bool pb_value_same(MlirValue a, MlirValue b) { return a.ptr == b.ptr; }
 
 // The column of a value that an access map uses: an own loop, or an outer one (noted on first sight).

@@ -71,15 +71,16 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
       MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
       for (; !mlirBlockIsNull(inner); inner = mlirBlockGetNextInRegion(inner)) add_buffers(chip, inner, used);
     }
-    pb_access shape;
+    pb_type type;
+    int64_t first, all;
     if (!pb_op_is(op, "memref.alloc") && !pb_op_is(op, "memref.alloca")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);
-    if (!pb_access_of_value(v, &shape)) continue;
+    if (!pb_memref_extent(v, &type, &first, &all)) continue;
     int m = memory_of(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
     bool placed = !mlirAttributeIsNull(pb_op_attribute(op, "pb.address"));
-    int64_t copies = placed ? shape.shape[0] : 1, row = placed ? chip->memories[m].row_bytes : 1;
-    int64_t elements = pb_access_elements(&shape) / copies;
-    int64_t bytes = elements * ((pb_type_bits(shape.type) + 7) / 8);
+    int64_t copies = placed ? first : 1, row = placed ? chip->memories[m].row_bytes : 1;
+    int64_t elements = all / copies;
+    int64_t bytes = elements * ((pb_type_bits(type) + 7) / 8);
     if (pb_op_integer(op, "pb.packed", 0)) bytes = pb_bytes_of(PB_I4, elements);
     used[m] += (bytes + row - 1) / row * row * copies;
   }

@@ -27,12 +27,12 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);
-    pb_access shape;
+    pb_type type;
+    int64_t copies, elements;
     int m = pb_memref_memory(chip, v);
-    if (m < 0 || pb_is_outside(&chip->memories[m]) || !pb_access_of_value(v, &shape)) continue;
+    if (m < 0 || pb_is_outside(&chip->memories[m]) || !pb_memref_extent(v, &type, &copies, &elements)) continue;
     const pb_memory* memory = &chip->memories[m];
-    pb_type lies = pb_small_codes_alloc(op, shape.type);
-    int64_t copies = shape.shape[0], bytes = pb_bytes_of(lies, pb_access_elements(&shape) / copies);
+    int64_t bytes = pb_bytes_of(pb_small_codes_alloc(op, type), elements / copies);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
     MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
     ++unit->changes;

@@ -79,12 +79,13 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
 }
 
 // The outermost band inside the results' buffer that cuts results, in equal steps: their sums lie side by side there.
-// NULL: none does.
+// NULL: none does, or it cuts rows of lanes, which instructions take whole.
 static const pb_band* band_of_blocks(const pb_tiling* t, const pb_tile* results, int level) {
   const pb_nest* main = &t->group->main;
   for (int b = level - t->base; b < t->plan->band_count; ++b) {
     const pb_band* band = &t->plan->bands[b];
     if (!pb_access_uses(&main->access[main->access_count - 1], band->dim)) continue;
+    if (pb_access_stride(&main->access[main->access_count - 1], band->dim) < t->group->lanes) return NULL;
     return results->extent[band->dim] % band->step || results->extent[band->dim] == band->step ? NULL : band;
   }
   return NULL;
