@@ -48,24 +48,20 @@ static const char* reference(const mapper* m, const pb_access* access) {
   return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(access->memref));
 }
 
-// All copies of a buffer, one after the other.
-static pb_access copies_of(const mapper* m, const pb_tiled_buffer* b) {
-  pb_access all = b->shape;
-  all.space = m->unit->chip->memories[b->memory].name;
-  all.rank = b->shape.rank + 1;
-  memmove(&all.shape[1], &all.shape[0], sizeof(int64_t) * (size_t)b->shape.rank);
-  all.shape[0] = b->depth;
-  return all;
+// The type of all copies of a buffer, one after the other: an index more than tensors may have.
+static void print_copies_type(const mapper* m, const pb_tiled_buffer* b, pb_text* text) {
+  pb_text_add(text, "memref<%dx", b->depth);
+  for (int r = 0; r < b->shape.rank; ++r) pb_text_add(text, "%lldx", (long long)b->shape.shape[r]);
+  pb_text_add(text, "%s, \"%s\">", pb_type_name(b->shape.type), m->unit->chip->memories[b->memory].name);
 }
 
 static void map_alloc(mapper* m, int buffer) {
   const pb_tiled_buffer* b = &m->tiled->buffers[buffer];
-  pb_access all = copies_of(m, b);
   pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
   if (b->lies != b->shape.type) pb_text_add(&m->head, ", pb.packed = %d : i64", pb_codes_of_type(b->lies));
   if (b->place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)b->place);
   pb_text_add(&m->head, "} : ");
-  pb_access_print_type(&m->head, &all);
+  print_copies_type(m, b, &m->head);
   pb_text_add(&m->head, "\n");
 }
 
@@ -198,8 +194,10 @@ static void print_window(call* c, int o) {
   pb_text_add(t, "], strides: [");
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
   pb_text_add(t, "] : ");
-  if (access) {
-    pb_access type = b && b->argument < 0 ? copies_of(c->m, b) : *access;
+  if (b && b->argument < 0) {
+    print_copies_type(c->m, b, t);
+  } else if (access) {
+    pb_access type = *access;
     if (b) type.space = c->m->unit->chip->memories[b->memory].name;
     pb_access_print_type(t, &type);
   } else {
