@@ -34,7 +34,7 @@ install(FILES ${CMAKE_BINARY_DIR}/pb-config.cmake ${CMAKE_BINARY_DIR}/pb-config-
 
 install(DIRECTORY include/pb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 set(share ${CMAKE_INSTALL_DATADIR}/pb)
-install(FILES tdl/pb.td DESTINATION ${share}/tdl)
+install(FILES tdl/pb.td tdl/codes.td DESTINATION ${share}/tdl)
 file(GLOB descriptions RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS targets/*/*.td)
 foreach(description ${descriptions})
   get_filename_component(folder ${description} DIRECTORY)

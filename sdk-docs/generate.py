@@ -18,6 +18,8 @@ A chip is one `.td` file that begins with `include "pb.td"`, in the syntax of
 [LLVM TableGen](https://llvm.org/docs/TableGen/ProgRef.html). This page is made from the schema `tdl/pb.td` by
 `generate.py`. [adding-a-target.md](adding-a-target.md) shows how to write a description,
 `targets/simnpu/simnpu.td` and `tests/chips/tinynpu.td` are whole ones, and `pb-tdl check FILE.td` names every fault.
+`include "codes.td"` behind it has words for chips that come with codes of -128 to 127 and with codes of 0 to 255, as
+`tests/chips/tpu_v1.td` does.
 
 In the tables, `required` means that the field has no default.
 """

@@ -77,7 +77,7 @@ static const char* hint_for(const char* complaint) {
       {"Variable not defined",
        "a record above it, a class's argument or a defvar; operators of Semantics and Cycles are listed in pb.td"},
       {"Couldn't find class", "one of pb.td's classes, or one of your own above it"},
-      {"Could not find include file", "the language's own file is \"pb.td\"; others lie beside the description"},
+      {"Could not find include file", "the language's own files are \"pb.td\" and \"codes.td\"; others lie beside the description"},
       {"has no field named", "the record's class lists its fields: see pb.td"},
       {"unknown in", "the record's class lists its fields: see pb.td"}};
   for (size_t k = 0; k < sizeof known / sizeof *known; ++k)

@@ -402,7 +402,8 @@ def draw(args, number):
     rng = random.Random(f"{args.seed}-{number}")
     chip = args.chip or rng.choice(sorted(CHIPS))
     path, head = CHIPS[chip]
-    text = head + tools.description(os.path.join(HERE, path))
+    with open(os.path.join(HERE, path)) as f:
+        text = head + f.read()
     kinds = dict(HARMLESS if number % 3 == 2 else DAMAGE)
     if args.kind:
         kinds = {args.kind: (DAMAGE | HARMLESS)[args.kind]}

@@ -6,7 +6,7 @@
 // Read_Weights, MatrixMultiply, Activate and host transfers. Assumed, as the paper does not say it or the language cannot yet: the
 // tile that is worked on stays in the FIFO, of whose four three wait; encodings of 32 bytes (the paper's have 12) with strides and
 // boxes; a flag that takes the next tile; scales by column in f32, from the host; codes in and out, and the addition of residuals, by
-// Activate; commands by a port of their own; all latencies. Codes have a sign, or none, as the array takes both: codes.td.
+// Activate; commands by a port of their own; all latencies. Codes have a sign or none, as the array takes both: codes.td.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 include "codes.td"

@@ -15,9 +15,6 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
-import tools  # noqa: E402
-
 TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
 INTEGERS, BANKS = "../chips/integers.td", "../machine/banks.td"
 FENCES = "../chips/tinynpu.td#define FENCES\n"
@@ -152,7 +149,7 @@ FAULTS = [
 def written(work, chip, old, new):
     """The description as it is, and with the fault; what stands in front of it goes with both."""
     chip, _, head = chip.partition("#")
-    text = "#" * bool(head) + head + tools.description(os.path.join(HERE, chip))
+    text = "#" * bool(head) + head + open(os.path.join(HERE, chip)).read()
     if old not in text:
         sys.exit(f"{chip}: the text of '{old}' is gone")
     paths = [os.path.join(work, os.path.basename(chip)), os.path.join(work, "other.td")]

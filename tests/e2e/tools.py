@@ -207,16 +207,3 @@ def network(bin_dir, net, kind, size, classes=10, **more):
              *(f"--{key}={value}" for key, value in more.items()), "--out", mine])
         os.replace(mine, path)
     return path
-
-
-def description(path):
-    """The text of a chip's description, that of the files beside it which it includes in their places."""
-    beside = os.path.dirname(path)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-
-    def included(match):
-        there = os.path.join(beside, match.group(1))
-        return description(there) if os.path.exists(there) else match.group(0)
-
-    return re.sub(r'^include "([^"]+)"\n', included, text, flags=re.M)

@@ -1,7 +1,12 @@
 //===- codes.td - codes of chips, with a sign or without ---------------------===//
 //
-// What descriptions of chips say otherwise where codes are numbers of 0 to 255 (UNSIGNED): such chips multiply codes without
-// sign by weights with one, as TPU v1 and many chips of the edge do, and clamp results to 255. Included by these descriptions.
+// Words for descriptions of chips that come in two kinds: with codes of -128 to 127, or (#define UNSIGNED in front of the
+// include) with codes of 0 to 255. Such chips multiply codes without sign by weights with one, as TPU v1 and many chips of the
+// edge do, and clamp results to 255. Included behind pb.td.
+//
+//   Wide, Wide64        a code as i32, as i64            Most, ToCode        the largest code; from f32
+//   Larger              acc_max of codes                 Signed...           lists for Signed of fields: lo; zp lo hi; ...
+//   Zero, Low, High     $zp, $lo, $hi as f32             X, XZero, Z, ZZero  $x, $za, $z, $zb as f32
 //===----------------------------------------------------------------------===//
 
 #ifdef UNSIGNED
