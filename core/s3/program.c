@@ -337,3 +337,9 @@ void pb_program_set_value(pb_program* p, pb_arena* arena, int nest, int access, 
   int at = place_among(uses, nest);
   memmove(uses->nests + at, uses->nests + at + 1, sizeof *uses->nests * (size_t)(--uses->count - at));
 }
+
+int pb_program_given(const pb_program* p) {
+  int count = 0;
+  for (int v = 0; v < p->value_count; ++v) count += !pb_program_is_local(p, v);
+  return count;
+}

@@ -58,6 +58,8 @@ int64_t pb_value_bytes(const pb_value* value);
 // Names what nest n accesses, to be printed: %a<argument>, or %v<value> of a local. Names go to the arena.
 void pb_program_name_accesses(const pb_program* program, int nest, pb_arena* arena, pb_nest* named);
 
+// Values that are given to it: all but those that lie between its nests.
+int pb_program_given(const pb_program* program);
 // Whether it lies between nests: neither an input nor an output nor a constant.
 static inline bool pb_program_is_local(const pb_program* program, int value) {
   return program->values[value].kind == PB_VALUE_LOCAL;

@@ -10,21 +10,14 @@ typedef struct joiner {
   pb_groups* groups;
 } joiner;
 
-// Tensors that the kernel would be given: commands can name so many and no more.
-static int argument_count(const pb_program* p) {
-  int count = 0;
-  for (int v = 0; v < p->value_count; ++v) count += p->values[v].kind != PB_VALUE_LOCAL;
-  return count;
-}
-
-// Cycles of the nests as one kernel. false: the chip cannot run them so.
+// Cycles of the nests as one kernel. false: the chip cannot run them so, as its commands can name no more tensors.
 static bool cycles_of(const joiner* j, const int* nests, int count, int64_t* cycles) {
   pb_arena scratch = {0};
   pb_program program;
   pb_plan plan;
   pb_program_view(j->groups->program, nests, count, &scratch, &program);
-  bool runs =
-      argument_count(&program) <= j->unit->chip->arguments && pb_plan_program_again(j->unit, &program, &scratch, &plan);
+  bool runs = pb_program_given(&program) <= j->unit->chip->arguments &&
+              pb_plan_program_again(j->unit, &program, &scratch, &plan);
   if (runs) *cycles = plan.cycles;
   pb_arena_free(&scratch);
   return runs;

@@ -20,8 +20,7 @@
 enum {
   MOST_GROUPS = 12, // in one kernel, and
   MOST_VALUES = 14, // tensors that it is given, and buffers
-  MOST_WHOLE = 3,   // groups that share no loop, so that all of what they pass on has to lie on the chip
-  LEAST_GAIN = 100
+  MOST_WHOLE = 3    // groups that share no loop, so that all of what they pass on has to lie on the chip
 };
 
 typedef struct fuser {
@@ -53,13 +52,9 @@ static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   bool reduces = f->groups->main[group] >= 0;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
-    pb_contraction_dims roles;
     bool brings = !f->cached && reduces && pb_pad_part(&p->nests[n]);
     if (!brings && (pb_program_is_fixed(p, n) || (!f->cached && pb_nest_is_copy(&p->nests[n])))) return true;
-    if (f->weights || !pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
-    if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
-        p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
-      return true;
+    if (!f->weights && pb_program_multiplies_weights(p, n)) return true;
   }
   return false;
 }
@@ -78,9 +73,9 @@ static int shared_loops(const fuser* f, const region* r) {
   pb_arena scratch = {0};
   pb_program view;
   pb_stages stages;
-  int shared = -1, given = 0;
+  int shared = -1;
   view_region(f, r, &scratch, &view);
-  for (int v = 0; v < view.value_count; ++v) given += view.values[v].kind != PB_VALUE_LOCAL;
+  int given = pb_program_given(&view);
   int most =
       f->unit->chip->arguments && f->unit->chip->arguments < MOST_VALUES ? f->unit->chip->arguments : MOST_VALUES;
   if (given <= most && view.value_count - given <= MOST_VALUES && pb_stages_of(f->unit->chip, &view, &scratch, &stages))

@@ -41,10 +41,8 @@ static bool has_channels(const viewer* v, int value) {
     const pb_nest* nest = &p->nests[n];
     pb_contraction_dims roles;
     if (v->dropped[n] || nest->reduce == PB_SET) continue;
+    if (pb_program_multiplies_weights(p, n)) return true;
     if (!pb_nest_contraction_dims(nest, NULL, &roles)) return pb_nest_store((pb_nest*)nest)->rank == 4;
-    if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
-        p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
-      return true;
   }
   return false;
 }

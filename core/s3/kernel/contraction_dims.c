@@ -69,6 +69,13 @@ bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_con
   return true;
 }
 
+bool pb_program_multiplies_weights(const pb_program* p, int n) {
+  pb_contraction_dims roles;
+  return pb_nest_contraction_dims(&p->nests[n], NULL, &roles) &&
+         (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
+          p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST);
+}
+
 static bool operand_uses(const pb_operand* operand, int dim) {
   for (int k = 0; k < operand->rank; ++k)
     if (operand->dims[k] == dim) return true;

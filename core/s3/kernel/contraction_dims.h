@@ -3,6 +3,7 @@
 #define PB_S3_CONTRACTION_DIMS_H
 
 #include "core/poly/nest.h"
+#include "core/s3/program.h"
 #include "tdl/chip.h"
 
 // y[M, N] += x[M, K] * w[K, N]: M moves x and y, N moves w and y, K moves x and w, B (batch, group) all three.
@@ -26,6 +27,8 @@ pb_factor pb_factor_of(const pb_expr_node* expr, int node);
 // Whether the nest is a sum of products of two loads (each perhaps widened), and the roles if so. Of the two factors,
 // w is the one whose memref `is_weight` says is constant; the second when neither or both are.
 bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles);
+// Whether nest n of the program is one of which a factor is constant.
+bool pb_program_multiplies_weights(const pb_program* program, int n);
 // The same for an instruction; dims are the instruction's. N is fixed-extent lanes of w and y.
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.

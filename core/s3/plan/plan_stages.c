@@ -1,9 +1,5 @@
-// Plans of kernels of several stages. Of the loops that the stages share all but the last go one by one; of the last as
-// many iterations are taken together as pay: more rows give products more to do with each load, fewer leave more of the
-// values between in a near memory. For each such iteration the stages are planned one after the other as kernels of one
-// stage are. On queues each is judged by what the kernel takes up to and with it, since queues run on from stage to
-// stage and from iteration to iteration, and the memories are all stages'. On cores, where one stage ends before the
-// next begins, each is planned by itself, and an iteration takes the sum of what they take.
+// Plans of kernels of several stages: which loops the stages of a chip share, what a plan takes, its tree, its text.
+// The search for one is in plan_stages_search.c.
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernel/contraction_dims.h"
@@ -21,6 +17,15 @@ enum {
   MOST_BYTES = 3 << 18, // of a thread's buffers: they lie on its stack
   MOST_STAGED = 1 << 20 // so do those that stand for a core's own memory
 };
+
+// All of the program, to be changed.
+static pb_program* own_copy(const pb_program* program, pb_arena* arena) {
+  pb_program* copy = PB_NEW(arena, pb_program);
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
+  pb_program_view(program, nests, program->nest_count, arena, copy);
+  return copy;
+}
 
 // The program without borders around what it stores, which are no stage; `resident`: those of what lies on the chip
 // alone, as others pass through buffers on their way out. Returns how many fills they are.
@@ -70,10 +75,7 @@ static bool takes_rows_in_lanes(const pb_program* p) {
 // The stages of the program with rows that some of its nests walk by blocks, and others one by one, as two loops for
 // all of them: windows of a pooling that lie side by side, rows in lanes. lanes: of a block, 0: of any length.
 static bool share_blocks(const pb_program* program, int64_t lanes, pb_arena* arena, pb_stages* stages) {
-  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
-  pb_program* cut = PB_NEW(arena, pb_program);
-  for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
-  pb_program_view(program, nests, program->nest_count, arena, cut);
+  pb_program* cut = own_copy(program, arena);
   pb_stages_cut_rows(cut, lanes);
   if (!pb_stages_read(cut, arena, stages)) return false;
   pb_stages_keep_rows(stages);
@@ -93,10 +95,7 @@ static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program
 // Where memory is explicit, padded tensors are read through boxes, and weights of a stored form as their elements: what
 // fills the ones and makes the others is no stage.
 static const pb_program* without_moves(const pb_program* program, pb_arena* arena) {
-  pb_program* folded = PB_NEW(arena, pb_program);
-  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
-  for (int n = 0; n < program->nest_count; ++n) nests[n] = n;
-  pb_program_view(program, nests, program->nest_count, arena, folded);
+  pb_program* folded = own_copy(program, arena);
   pb_program_fold_pads(folded, arena);
   pb_program_fold_expansions(folded, arena);
   return folded;

@@ -196,13 +196,9 @@ static bool stores(const pb_program* p, int value) {
 // of theirs needs the room, and plans with less of it are long to search for.
 static bool keeps_room(const pb_reside* s, int launch) {
   const pb_program* p = s->launches[launch].program;
-  pb_contraction_dims roles;
   if (!is_staged(s, launch)) return false;
   for (int n = 0; n < p->nest_count; ++n)
-    if (pb_nest_contraction_dims(&p->nests[n], NULL, &roles) &&
-        (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
-         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST))
-      return false;
+    if (pb_program_multiplies_weights(p, n)) return false;
   return true;
 }
 
