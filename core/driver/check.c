@@ -123,10 +123,9 @@ typedef struct argument {
 static bool is_turned(const pb_unit* unit, MlirValue value) {
   MlirAttribute name = pb_argument_attribute(value, "pb.input");
   if (mlirAttributeIsNull(name)) name = pb_argument_attribute(value, "pb.output");
-  for (int k = 0; unit->codes_unsigned && !mlirAttributeIsNull(name) && k < unit->unsigned_count; ++k)
-    if (mlirStringRefEqual(mlirStringAttrGetValue(name), mlirStringRefCreateFromCString(unit->unsigned_names[k])))
-      return true;
-  return false;
+  if (!unit->codes_unsigned || mlirAttributeIsNull(name)) return false;
+  MlirStringRef text = mlirStringAttrGetValue(name);
+  return pb_unit_names_unsigned(unit, text.data, text.length);
 }
 
 static void turn(const argument* a, void* data) {

@@ -29,9 +29,12 @@ typedef struct pb_unit {
   // more.
   const char** unsigned_names;
   int unsigned_count;
-  bool
-      codes_unsigned; // from pass `unsigned` on: codes lie without sign, these inputs and outputs as the model has them
+  // From pass `unsigned` on: codes lie without sign, these inputs and outputs as the model has them.
+  bool codes_unsigned;
 } pb_unit;
+
+// Whether that is the name of one of unit->unsigned_names.
+bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length);
 
 pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;

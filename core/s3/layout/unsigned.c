@@ -34,9 +34,9 @@ typedef struct turner {
   int from, inputs; // nests that turn inputs over, behind those of the program; then those that turn outputs over
 } turner;
 
-static bool is_named_unsigned(const pb_unit* unit, const char* name) {
+bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length) {
   for (int k = 0; k < unit->unsigned_count; ++k)
-    if (name && !strcmp(unit->unsigned_names[k], name)) return true;
+    if (strlen(unit->unsigned_names[k]) == length && !memcmp(unit->unsigned_names[k], name, length)) return true;
   return false;
 }
 
@@ -353,7 +353,8 @@ static void turn_outside(turner* t, pb_value_kind kind, int nests) {
   for (int v = 0; v < t->from; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != kind || value->type != PB_I8 || !is_used(p, v)) continue;
-    if (t->flipped[v] != is_named_unsigned(t->unit, value->name)) replace_outside(t, v, nests);
+    const char* name = value->name;
+    if (t->flipped[v] != (name && pb_unit_names_unsigned(t->unit, name, strlen(name)))) replace_outside(t, v, nests);
   }
 }
 
