@@ -427,18 +427,18 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,
-                   pb_s1_op* op) {
+void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, float scale,
+                  const pb_target* t, pb_s1_op* op) {
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  const float mean = pb__factor(l, x->scale / (float)area, t->scale);
+  const float factor = pb__factor(l, scale, t->scale);
   if (area > INT32_MAX / UINT8_MAX) {
-    l->impossible = "a mean of so many codes that their sum may not fit 32 bits";
+    l->impossible = "so many codes that their sum may not fit 32 bits";
     area = 1;
   }
   for (int64_t c = 0; c < channels; ++c) {
     bias[c] = (int32_t)(-x->zero * (double)area);
-    m[c] = mean;
+    m[c] = factor;
   }
   add_bias_and_factor(l, n, channels, bias, m, op);
 }
@@ -456,26 +456,10 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   pb__own(l, n, &op.x);
   op.window[0] = in.shape[2];
   op.window[1] = in.shape[3];
-  pb__fold_mean(l, n, channels, area, &x, &t, &op);
+  pb__fold_sum(l, n, channels, area, &x, x.scale / (float)area, &t, &op);
   op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;
-}
-
-// A mean over the image, as exporters write GlobalAveragePool.
-static pb_status lift_mean(lifter* l, const pb_node* n) {
-  int64_t axes[PB_GRAPH_RANK];
-  int count;
-  pb_codes x;
-  pb__read_integers(l, n, "axes", 1, PB_GRAPH_RANK, axes, &count);
-  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  pb_s1_value in = l->out->values[x.value];
-  bool image = in.rank == 4 && count == 2;
-  for (int k = 0; k < count && image; ++k) axes[k] += axes[k] < 0 ? 4 : 0;
-  image = image && axes[0] + axes[1] == 5 && axes[0] * axes[1] == 6;
-  if (image && pb_node_int(n, "keepdims", 1)) return lift_average(l, n);
-  l->unknown = true;
-  return PB_ERR_UNSUPPORTED;
 }
 
 // Flatten, Reshape, Identity and the like: the same codes under another shape.
@@ -545,10 +529,16 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Conv", lift_conv},       {"MaxPool", lift_maxpool},        {"GlobalAveragePool", lift_average},
-            {"ReduceMean", lift_mean}, {"Flatten", lift_reshape},        {"Reshape", lift_reshape},
-            {"Squeeze", lift_reshape}, {"Unsqueeze", lift_reshape},      {"Identity", lift_reshape},
-            {"Dropout", lift_reshape}, {"QuantizeLinear", lift_quantise}};
+} rows[] = {{"Conv", lift_conv},
+            {"MaxPool", lift_maxpool},
+            {"GlobalAveragePool", lift_average},
+            {"Flatten", lift_reshape},
+            {"Reshape", lift_reshape},
+            {"Squeeze", lift_reshape},
+            {"Unsqueeze", lift_reshape},
+            {"Identity", lift_reshape},
+            {"Dropout", lift_reshape},
+            {"QuantizeLinear", lift_quantise}};
 
 // Whether the node's result becomes codes, with nothing but Relu and Clip between.
 static bool is_quantised_behind(const lifter* l, const pb_node* n) {

@@ -103,9 +103,9 @@ int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups);
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
                              pb_s1_op* op) PB_MUST_CHECK;
 
-// Bias and factor of each channel for the mean of `area` codes.
-void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,
-                   pb_s1_op* op);
+// Bias and factor of each channel for the sum of `area` codes, a unit of which is worth `scale`.
+void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, float scale,
+                  const pb_target* t, pb_s1_op* op);
 // What MaxPool and AveragePool begin with: codes, target, an operator with its window, and the result's shape.
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
                         int64_t* shape) PB_MUST_CHECK;
@@ -161,6 +161,9 @@ pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_
 const float* pb__vector(const lifter* l, int tensor, int64_t length);
 pb_status pb__gemm(lifter* l, const pb_node* n) PB_MUST_CHECK; // lift_matrix.c
 pb_status pb__matmul(lifter* l, const pb_node* n) PB_MUST_CHECK;
+// Marks the axes that a reduction says; none said: all of them. *elements: those that each result takes together. NULL,
+// or what is wrong with them.
+const char* pb__read_axes(const lifter* l, const pb_node* n, const pb_s1_value* x, bool* axes, int64_t* elements);
 // An axis counted from either end; false: it is not there.
 bool pb__axis(int64_t axis, int rank, int* at);
 // Integers of an attribute or of a constant input, whichever there is; more than `most` or not constant: *count is -1.
@@ -175,11 +178,14 @@ void pb__find_tables(lifter* l);
 bool pb__is_table(const lifter* l, const pb_node* quantise);
 pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) PB_MUST_CHECK;
 // Softmax, normalisations and products of two computed operands, on codes: lift_attention.c.
+// Sums, means and maxima: lift_reduced.c. Whether the node has a form on the codes that it reads.
+bool pb__reduces_codes(const lifter* l, const pb_node* n);
+pb_status pb__lift_reduced_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__lift_norm_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 // Whether codes of the node's first operand are what it reads, over its last dim where it has an axis.
-bool pb__over_last_dim(const lifter* l, const pb_node* n);
+bool pb__over_one_dim(const lifter* l, const pb_node* n);
 // The value as a matrix of its last dim's rows.
 int pb__matrix_of(lifter* l, const pb_node* n, int value);
 int pb__matrix_behind(const lifter* l, int value); // the same if there is such a matrix already, -1

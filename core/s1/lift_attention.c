@@ -70,14 +70,35 @@ void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y) {
   if (*value != y && !pb_s1_merges(&l->out->values[y], &l->out->values[*value])) pb__own(l, n, value);
 }
 
-bool pb__over_last_dim(const lifter* l, const pb_node* n) {
+// The axis along which the node takes codes together, -1: it is none alone.
+static int axis_of(const lifter* l, const pb_node* n, int rank) {
+  int axis;
+  bool softmax = pb__is(n, "Softmax"), one = !softmax || l->g->opset >= 13;
+  if (rank < 1 || !pb__axis(pb_node_int(n, "axis", one ? -1 : 1), rank, &axis)) return -1;
+  return axis == rank - 1 || (softmax && one) ? axis : -1;
+}
+
+bool pb__over_one_dim(const lifter* l, const pb_node* n) {
   const pb_node* dq = pb__producer(l, n->inputs[0]);
   if (!dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
-  const pb_s1_value* x = &l->out->values[l->value_of[dq->inputs[0]]];
-  int axis;
-  bool one = !pb__is(n, "Softmax") || l->g->opset >= 13;
-  if (x->rank < 1 || !pb__axis(pb_node_int(n, "axis", one ? -1 : 1), x->rank, &axis)) return false;
-  return axis == x->rank - 1;
+  return axis_of(l, n, l->out->values[l->value_of[dq->inputs[0]]].rank) >= 0;
+}
+
+// The value with its dim `axis` and its last one in each other's place, as `made`, -1: a new one. What is turned so
+// twice is as it was.
+static int turned(lifter* l, const pb_node* n, int value, int axis, int made) {
+  pb_s1_op op = pb__float_op(n, PB_S1_FTRANSPOSE);
+  pb__own(l, n, &value);
+  pb_s1_value v = l->out->values[value];
+  int last = v.rank - 1;
+  for (int r = 0; r < v.rank; ++r) op.order[r] = r == axis ? last : r == last ? axis : r;
+  int64_t extent = v.shape[axis];
+  v.shape[axis] = v.shape[last];
+  v.shape[last] = extent;
+  op.x = value;
+  op.y = made >= 0 ? made : pb__add_value(l, n->name, v.type, v.rank, v.shape);
+  pb__push_op(l, op);
+  return op.y;
 }
 
 // Numerators by x - max + 255: e^(scale (x - max)) times the largest power of two, up to 2^24, with which the sum of a
@@ -97,6 +118,10 @@ pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   pb_target t;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(pb__find_target(l, n, &t));
+  const pb_s1_value whole = l->out->values[x.value];
+  int axis = axis_of(l, n, whole.rank);
+  bool turns = axis < whole.rank - 1;
+  if (turns) x.value = turned(l, n, x.value, axis, -1);
   pb_s1_value in = l->out->values[x.value];
   int64_t columns = in.shape[in.rank - 1];
   if (columns > (int64_t)1 << (SUM_BITS - 8))
@@ -106,6 +131,15 @@ pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   op.x = pb__matrix_of(l, n, x.value);
   op.weights = numerators(l, n, x.scale, columns);
   op.ma = pb__factor(l, 1, t.scale);
+  if (turns) {
+    int64_t matrix[2] = {rows_of(&in), columns};
+    op.y = pb__add_value(l, n->name, PB_I8, 2, matrix);
+    pb__push_op(l, op);
+    int made = pb__add_value(l, n->name, PB_I8, in.rank, in.shape);
+    l->out->values[made].alias_of = op.y;
+    (void)turned(l, n, made, axis, pb__make_result(l, &t, whole.rank, whole.shape));
+    return PB_OK;
+  }
   pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
   pb__push_op(l, op);
   pb__own_result(l, n, &t, op.y);

@@ -302,7 +302,7 @@ static int average_part(lifter* l, const pb_node* n, const averaged* whole, cons
   memset(ones, 1, (size_t)(in.shape[1] * area));
   op.x = pb__part_of(l, n, op.x, begin, end);
   op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
-  pb__fold_mean(l, n, in.shape[1], area, x, t, &op);
+  pb__fold_sum(l, n, in.shape[1], area, x, x->scale / (float)area, t, &op);
   int64_t shape[4] = {in.shape[0], in.shape[1], to[0] - from[0], to[1] - from[1]};
   op.y = y >= 0 ? y : pb__add_value(l, n->name, PB_I8, 4, shape);
   pb__push_op(l, op);
@@ -414,8 +414,10 @@ static pb_status lift_matmul(lifter* l, const pb_node* n) {
 // Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.
 static bool on_codes(const lifter* l, const pb_node* n) {
   if (pb__is(n, "Gemm")) return true;
+  if (pb__is(n, "ReduceMax") || pb__is(n, "ReduceMean") || pb__is(n, "ReduceSum"))
+    return pb__reduces_codes(l, n) && ends_in_codes(l, n);
   for (size_t k = 0; k < sizeof over_rows / sizeof *over_rows; ++k)
-    if (pb__is(n, over_rows[k])) return pb__over_last_dim(l, n) && ends_in_codes(l, n);
+    if (pb__is(n, over_rows[k])) return pb__over_one_dim(l, n) && ends_in_codes(l, n);
   for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
@@ -435,6 +437,9 @@ static const struct {
             {"Relu", lift_clamp},
             {"Clip", lift_clamp},
             {"AveragePool", lift_average},
+            {"ReduceMax", pb__lift_reduced_codes},
+            {"ReduceMean", pb__lift_reduced_codes},
+            {"ReduceSum", pb__lift_reduced_codes},
             {"Softmax", pb__lift_softmax_codes},
             {"LayerNormalization", pb__lift_norm_codes},
             {"RMSNormalization", pb__lift_norm_codes},

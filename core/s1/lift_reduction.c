@@ -27,21 +27,20 @@ void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int 
   }
 }
 
-// Marks the axes that the node says; none said: all of them. The elements that each result takes together.
-static pb_status read_axes(lifter* l, const pb_node* n, const pb_s1_value* x, bool* axes, int64_t* elements) {
+const char* pb__read_axes(const lifter* l, const pb_node* n, const pb_s1_value* x, bool* axes, int64_t* elements) {
   int64_t said[PB_GRAPH_RANK];
   int count, at;
   pb__read_integers(l, n, "axes", 1, PB_GRAPH_RANK, said, &count);
-  if (count < 0) return pb__refuse(l, n, NULL, "axes that are not constant");
+  if (count < 0) return "axes that are not constant";
   *elements = 1;
   bool none = pb_node_int(n, "noop_with_empty_axes", 0) != 0;
   for (int r = 0; r < x->rank; ++r) axes[r] = count == 0 && !none;
   for (int k = 0; k < count; ++k) {
-    if (!pb__axis(said[k], x->rank, &at) || axes[at]) return pb__refuse(l, n, NULL, "an axis that is not there");
+    if (!pb__axis(said[k], x->rank, &at) || axes[at]) return "an axis that is not there";
     axes[at] = true;
   }
   for (int r = 0; r < x->rank; ++r) *elements *= axes[r] ? x->shape[r] : 1;
-  return PB_OK;
+  return NULL;
 }
 
 // The result without the axes that a reduction leaves 1 long.
@@ -62,7 +61,8 @@ static pb_status reduce(lifter* l, const pb_node* n) {
   int64_t elements, shape[PB_GRAPH_RANK];
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
-  PB_TRY(read_axes(l, n, &x, op.axes, &elements));
+  const char* wrong = pb__read_axes(l, n, &x, op.axes, &elements);
+  if (wrong) return pb__refuse(l, n, NULL, wrong);
   op.binary = pb__is(n, "ReduceMax") ? PB_OP_MAX : PB_OP_ADD;
   op.ma = pb__is(n, "ReduceMean") ? 1.0f / (float)elements : 1;
   for (int r = 0; r < x.rank; ++r) shape[r] = op.axes[r] ? 1 : x.shape[r];

@@ -32,6 +32,53 @@ def make(name, **options):
     return graph
 
 
+# ---- sums, means and maxima over some axes ----
+
+REDUCED = [("ReduceMean", (2, 3), 0), ("ReduceMean", (1, ), 1), ("ReduceMean", (-1, ), 0), ("ReduceMean", (1, 2, 3), 1), ("ReduceSum", (1, 3), 1),
+           ("ReduceSum", (2, ), 1), ("ReduceMax", (2, 3), 0), ("ReduceMax", (3, ), 1), ("ReduceMax", (1, ), 1)]
+
+
+@family("reduced_image", *((kind, axes, keeps, channels) for kind, axes, keeps in REDUCED for channels in (32, 20)))
+def reduced_image(g, kind, axes, keeps, channels):
+    x = g.conv(g.input(2, 16, 7, 5), channels, 1)
+    g.output(reduced(g, kind, x, axes, keeps))
+
+
+@family("reduced_rows", ("ReduceMean", (1, ), 0, (2, 12, 32)), ("ReduceMean", (1, ), 1, (1, 9, 40)), ("ReduceMean", (2, ), 0, (1, 12, 32)),
+        ("ReduceSum", (1, 2), 1, (3, 12, 20)), ("ReduceMax", (1, ), 0, (1, 12, 32)), ("ReduceMax", (2, ), 0, (1, 12, 40)),
+        ("ReduceMean", (0, ), 1, (6, 48)), ("ReduceSum", (1, ), 1, (6, 40)), ("ReduceMax", (0, 1), 0, (4, 32)))
+def reduced_rows(g, kind, axes, keeps, shape):
+    x = g.dense(g.input(*shape[:-1], 32), shape[-1], "MatMul", turned=False)
+    g.output(reduced(g, kind, x, axes, keeps))
+
+
+def reduced(g, kind, x, axes, keeps):
+    said = g.const(np.array(axes, np.int64))
+    return g.op(kind, x, extra=[said], scale=x.scale * (4 if kind == "ReduceSum" else 0.5), keepdims=keeps)
+
+
+@family("pooled_head", (2, 3, 0), (1, 0))
+def pooled_head(g, *said):
+    """As exporters of classifiers write what is pooled in front of the last layer: over an image, over tokens."""
+    *axes, keeps = said
+    x = g.conv(g.input(2, 3, 9, 9), 24, 3, pads=[1] * 4, act="relu") if len(axes) > 1 else g.dense(g.input(2, 12, 32), 40, "MatMul", turned=False)
+    g.output(g.dense(reduced(g, "ReduceMean", x, axes, keeps), 10))
+
+
+@case("spatial_attention")
+def spatial_attention(g):
+    """Means and maxima of a pixel's channels, a convolution of both, a factor for each pixel (Woo et al., CBAM, 2018)."""
+    x = g.conv(g.input(1, 3, 9, 9), 24, 3, pads=[1] * 4, act="relu")
+    both = g.op("Concat", *(g.op(kind, x, extra=[g.const(np.array([1], np.int64))], scale=x.scale, keepdims=1) for kind in ("ReduceMean", "ReduceMax")), axis=1)
+    g.output(g.op("Mul", x, g.op("Sigmoid", g.conv(both, 1, 7, pads=[3] * 4), scale=1 / 256, zero=-128), scale=x.scale))
+
+
+@family("softmax_along", (1, (2, 20, 5, 7)), (1, (1, 32, 4, 6)), (2, (1, 16, 12, 5)), (1, (1, 12, 32)), (0, (6, 32)), (0, (2, 20, 5, 7)))
+def softmax_along(g, axis, shape):
+    x = g.input(*shape, codes=True, scale=0.07, zero=11)
+    g.output(g.op("Softmax", x, scale=1 / 255, zero=-128, axis=axis), codes=True)
+
+
 # ---- the graph's edges ----
 
 

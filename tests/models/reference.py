@@ -11,6 +11,7 @@ the float graph node by node rounds differently in rare cases (see check.py).
   conv, gemm   y = clip(rne(f32(acc + bias) * m) + zy), acc = sum((x - zx) * (w - zw)), m = f32(f32(sx*sw)/sy)
   average      y = clip(rne(f32(acc) * m) + zy), acc = sum(x) - zx*H*W, m = f32(f32(sx/f32(H*W))/sy)
   average with a window: the same with the window's extents; what lies outside is 0
+  sums over some axes: y = clip(rne(f32(acc) * m) + zy), m = f32(sx/sy); means as averages; maxima: the largest code, rescaled
   add          y = clip(rne((f32(a) - za)*ma + (f32(b) - zb)*mb) + zy), ma = f32(sa/sy), mb = f32(sb/sy)
   sub          the same with -mb
   mul          y = clip(rne(((f32(a) - za) * (f32(b) - zb)) * m) + zy), m = f32(f32(sa*sb)/sy)
@@ -234,6 +235,25 @@ class Reference(Transformers):
         acc = x.sum((2, 3), keepdims=True) - int(zx) * area
         multiplier = f32(f32(f32(sx) / f32(area)) / sy)
         return self.requantize(acc, multiplier, zy, limits)
+
+    def reduced(self, node, attrs):
+        """The axes of a reduction, and whether they stay, 1 long."""
+        axes = self.const[node.input[1]] if len(node.input) > 1 else attrs.get("axes", [])
+        return tuple(int(axis) for axis in axes) or None, bool(attrs.get("keepdims", 1))
+
+    def op_reducesum(self, node, attrs, values, sy, zy, limits, mean=False):
+        name, sx, zx = self.source(node.input[0])
+        x, (axes, keeps) = values[name].astype(np.int64), self.reduced(node, attrs)
+        acc = (x - int(zx)).sum(axes, keepdims=keeps)
+        return self.requantize(acc, f32(f32(f32(sx) / f32(x.size / acc.size if mean else 1)) / sy), zy, limits)
+
+    def op_reducemean(self, node, attrs, values, sy, zy, limits):
+        return self.op_reducesum(node, attrs, values, sy, zy, limits, mean=True)
+
+    def op_reducemax(self, node, attrs, values, sy, zy, limits):
+        axes, keeps = self.reduced(node, attrs)
+        best = values[self.source(node.input[0])[0]].max(axes, keepdims=keeps)
+        return self.rescaled(best, node, node.input[0], sy, zy, limits)
 
     def operand(self, tensor, values):
         """Codes (of a value or a constant), scale and zero point of a float tensor."""

@@ -117,15 +117,15 @@ class Transformers:
 
     def op_softmax(self, node, attrs, values, sy, zy, limits):
         name, sx, _ = self.source(node.input[0])
-        x = values[name].astype(np.int64)
-        assert attrs.get("axis", -1) in (-1, x.ndim - 1), "softmax over another dim than the last"
+        x = np.moveaxis(values[name].astype(np.int64), attrs.get("axis", -1), -1)
         bits = min(24, 30 - math.ceil(math.log2(x.shape[-1])))
         table = np.array([np.rint(math.ldexp(math.exp(-float(sx) * d), bits)) for d in range(256)]).astype(np.int64)
         n = table[x.max(-1, keepdims=True) - x]
         total = n.sum(-1, keepdims=True)
         assert total.max() < 2**31
         factor = f32(f32(1) / sy) / total.astype(np.int32).astype(f32)
-        return np.clip(np.rint(n.astype(np.int32).astype(f32) * factor) + f32(zy), *limits).astype(np.int8)
+        codes = np.clip(np.rint(n.astype(np.int32).astype(f32) * factor) + f32(zy), *limits).astype(np.int8)
+        return np.moveaxis(codes, -1, attrs.get("axis", -1))
 
     def numbers(self, tensor):
         """Constant numbers, f32 or behind a DequantizeLinear."""

@@ -94,6 +94,20 @@ static bool is_reduced(const pb_layout* l, int value) {
   return false;
 }
 
+// Whether the value's rows, which end inside a row of lanes, are computed with a number for each: such numbers stand in
+// whole rows of lanes, and so does what is made with them.
+static bool made_by_rows(const pb_layout* l, int value) {
+  const pb_value* v = &l->program.values[value];
+  PB_FOR_USES (n, &l->program, value)
+    for (int a = 0; pb_program_writes(&l->program, n, value) && a + 1 < l->program.nests[n].access_count; ++a) {
+      const pb_value* from = &l->program.values[l->program.value_of[n][a]];
+      if (v->rank == 2 && v->shape[1] % l->lanes && from->kind == PB_VALUE_LOCAL && from->rank == 2 &&
+          from->shape[1] == 1 && from->shape[0] == v->shape[0])
+        return true;
+    }
+  return false;
+}
+
 void pb__layout_keep_plain(pb_layout* l, int value) {
   l->values[value].kind = PB_LAYOUT_PLAIN;
   if (!l->whole_rows) return;
@@ -101,7 +115,8 @@ void pb__layout_keep_plain(pb_layout* l, int value) {
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
+      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source) &&
+          !made_by_rows(l, source))
         pb__layout_keep_plain(l, source);
     }
 }

@@ -233,6 +233,8 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, copies, p->last ? "result" : "carried", &p->move);
   pb__tiling_turn(&p->move, "store");
   if (p->valid) p->move.extent[p->move.dim_count - 1] = p->valid;
+  if (p->last && pb__tiling_leaves(t, &p->move, pb_nest_store(&p->move)))
+    return pb__tiling_fail(t, "its result reaches past its tensor's end");
   return true;
 }
 
