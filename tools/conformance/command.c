@@ -214,7 +214,7 @@ static bool draw_window(suite* s, pb_command* c, int index, wish w) {
 
 int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, int64_t most, bool grow) {
   const pb_operand* o = &c->insn->operands[index];
-  int64_t span = element_bytes(o->type), whole = span;
+  int64_t width = element_bytes(o->type), span = width, whole = span;
   if (address % o->unit) return 0;
   c->values[o->base] = address / o->unit;
   if (!pb_field_holds(&c->insn->fields[o->base], c->values[o->base])) return 0;
@@ -239,8 +239,9 @@ int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, i
     }
     int64_t extent = command_extent(c, o->dims[at]), room = stride ? (most - span) / stride + 1 : d->min;
     bool halves = o->type == PB_I4 && o->strides[at].kind == PB_STRIDE_ELEM;
-    if (halves) room *= 2; // of which each byte has two
-    if (grow && d->field >= 0) {
+    if (halves) room *= 2;                // of which each byte has two
+    bool over = stride && stride < width; // its elements would lie over each other: the dim stays at its least
+    if (grow && d->field >= 0 && !over) {
       extent = room > d->max ? d->max : room < d->min ? d->min : room;
       if (gap || stride != whole) extent = extent < 1 ? 1 : extent;
       c->values[d->field] = extent;
@@ -402,9 +403,15 @@ static bool write_state(suite* s, program* p, const pb_command* c, const pb_insn
   return program_put(s, p, &set, why);
 }
 
+static bool needs_state(const pb_insn* insn) {
+  for (int f = 0; f < insn->field_count; ++f)
+    if (insn->fields[f].state_writer >= 0) return true;
+  return false;
+}
+
 // What computes besides may need state itself, and goes first.
 static bool write_states(suite* s, program* p, const pb_command* c, char* why) {
-  for (int pass = 0; pass < 2; ++pass)
+  for (int pass = 0; pass < 2 && needs_state(c->insn); ++pass)
     for (int i = 0; i < s->chip->insn_count; ++i) {
       bool needed = false;
       for (int f = 0; f < c->insn->field_count; ++f) needed |= c->insn->fields[f].state_writer == i;

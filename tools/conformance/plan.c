@@ -236,13 +236,24 @@ void suite_parts(suite* s) {
   for (int m = 0; m < s->chip->memory_count; ++m) plan_parts(s, m, PART_BYTES);
 }
 
+// Whether a command of the instruction, or those that fill what it works on, touches the memory.
+static bool works_on(const suite* s, const pb_insn* insn, int memory) {
+  for (int o = 0; o < insn->operand_count; ++o) {
+    int own = insn->operands[o].memory;
+    if (own == memory) return true;
+    const pb_insn* filler = own >= 0 ? s->memories[own].filler : NULL;
+    if (filler && filler != insn && works_on(s, filler, memory)) return true;
+  }
+  return false;
+}
+
 void suite_parts_for(suite* s, const pb_insn* insn, int dim) {
   int64_t largest = suite_largest(insn, dim);
-  for (int m = 0; m < s->chip->memory_count; ++m)
-    plan_parts(s, m,
-               insn->operands[insn->dest].memory == m && largest > WIDE_BYTES && largest <= suite_most(s->chip, m)
-                   ? largest
-                   : WIDE_BYTES);
+  for (int m = 0; m < s->chip->memory_count; ++m) {
+    bool result = insn->operands[insn->dest].memory == m && largest <= suite_most(s->chip, m);
+    int64_t wide = result && largest > WIDE_BYTES ? largest : WIDE_BYTES;
+    plan_parts(s, m, works_on(s, insn, m) ? wide : PART_BYTES);
+  }
 }
 
 bool suite_plan(suite* s, char* why) {

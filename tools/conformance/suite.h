@@ -48,6 +48,7 @@ typedef struct drained {
 // What a command touches, for the order among queues.
 typedef struct touched {
   int count;
+  size_t before; // one more than the number of the command in front of it in its queue; 0: none is
   struct {
     int space;
     bool written;
@@ -60,6 +61,7 @@ typedef struct program {
   size_t count, capacity;
   touched* touches;
   size_t touch_count, touch_capacity;
+  size_t last[PB_MAX_QUEUES]; // by queue: one more than the number of its last command; 0: it has none
   size_t body, tail; // commands before `body` fill the chip, those from `tail` on drain it
   bool rolled;       // into hardware loops, where the chip has them
   uint32_t
@@ -146,7 +148,7 @@ bool suite_plan(suite* s, char* why);
 bool suite_is_outside(const suite* s, const pb_operand* window); // so it has an argument
 void suite_images(suite* s);                                     // fills the images anew
 void suite_parts(suite* s);
-// Parts so large that the instruction's result lies in one with the dim at its largest.
+// Parts of the instruction's memories so large that its result lies in one with the dim at its largest.
 void suite_parts_for(suite* s, const pb_insn* insn, int dim);
 // Bytes of the result with the dim at its largest and all others at their least.
 int64_t suite_largest(const pb_insn* insn, int dim);
