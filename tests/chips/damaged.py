@@ -1,6 +1,6 @@
 """Damaged and harmlessly edited descriptions: each is refused with its place, or the digits come out right.
 
-    damaged.py --bin BUILD/bin [--count 60] [--seed 1] [--kind shared] [--chip tinynpu] [--suite] [--keep DIR] [--verbose]
+    damaged.py --bin BUILD/bin [--count 60] [--from 0] [--seed 1] [--kind shared] [--chip tinynpu] [--suite] [--keep DIR] [--verbose]
 
 Every description that compiles runs on the machine made from it, which must neither report anything nor give another
 bit than the NumPy reference; a chip with a formula of its own, another bit than the processor that follows that formula.
@@ -423,6 +423,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--from", dest="first", type=int, default=0, help="number of the first, of --count in all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--number", type=int, help="this one alone")
     parser.add_argument("--kind", choices=sorted(DAMAGE | HARMLESS))
@@ -436,7 +437,7 @@ def main():
     images = np.load(os.path.join(tools.MODELS, "digits_images.npy"))[:IMAGES]
     reference = Reference(onnx.load(args.model))
     args.expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
-    numbers = [args.number] if args.number is not None else range(args.count)
+    numbers = [args.number] if args.number is not None else range(args.first, args.count)
     counts, failed = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         args.source = os.path.join(folder, "in.npy")
