@@ -427,6 +427,17 @@ static void begin_loop(const pb_tiling* t, const pb_tree* loop, const part* one,
     if (one->used[q]) all->start = larger(all->start, sum->queue_free[q] - one->first[q]);
 }
 
+// The last iteration takes the last piece of what was brought from outside in front of the loop no sooner than that is
+// there, however fast the loop could go through the others.
+static void wait_for_last_pieces(const pb_tiling* t, const pb_tree* loop, const part* one, const part* sum,
+                                 iterations* all) {
+  for (int b = 0; b < t->buffer_count; ++b) {
+    bool brought = sum->filled_by[b] && sum->after[b] == sum->filled_by[b];
+    if (brought && one->to[b] && one->walked[b] >> loop->level & 1)
+      all->further = larger(all->further, sum->whole[b] - one->from[b] - one->sweep[b] - all->start);
+  }
+}
+
 static void add_queue(const pb_tree* loop, const part* one, const iterations* all, int q, part* sum) {
   // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
   int64_t busy = one->queue[q] * loop->extent, late = larger(sum->queue_free[q] - all->start, 0);
@@ -487,6 +498,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   // a remainder's buffers are those of the loop before it
   sum->chain = loop->iterations_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
   begin_loop(t, loop, &one, sum, &all);
+  wait_for_last_pieces(t, loop, &one, sum, &all);
   for (int q = 0; q < issuers(t); ++q) {
     all.wait[q] = larger(all.own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     int64_t held = pb__cost_held_up(t, &one, sum, q, all.own[q], filled[q]);
