@@ -252,6 +252,18 @@ void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* 
   memcpy(nest->outer_extent, extents, sizeof *extents * (size_t)count);
 }
 
+bool pb_nest_walks_as_one(const pb_nest* nest, int d) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (pb_access_stride(&nest->access[a], d) != pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1])
+      return false;
+  return true;
+}
+
+void pb_nest_join_dims(pb_nest* nest, int d) {
+  nest->extent[d + 1] *= nest->extent[d];
+  pb_nest_remove_dim(nest, d);
+}
+
 void pb_nest_remove_dim(pb_nest* nest, int dim) {
   --nest->dim_count;
   for (int d = dim; d < nest->dim_count; ++d) nest->extent[d] = nest->extent[d + 1];

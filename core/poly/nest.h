@@ -116,6 +116,9 @@ pb_nest* pb_nest_kept(pb_arena* arena, const pb_nest* nest);
 void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access_count);
 // Puts the outer columns in the order of these loops, outermost first, of which they are some.
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
+// Whether all its tensors walk dims d and d + 1 as one; makes them that one, d.
+bool pb_nest_walks_as_one(const pb_nest* nest, int d);
+void pb_nest_join_dims(pb_nest* nest, int d);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.

@@ -41,17 +41,21 @@ bool pb_nest_expands(const pb_nest* nest) {
 
 void pb_program_fold_expansions(pb_program* p, pb_arena* arena) {
   int *nests = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), left = 0;
+  bool* folds = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
-    pb_value* made = &p->values[pb_program_stored(p, n)];
-    if (!pb_nest_expands(&p->nests[n])) {
-      nests[left++] = n;
-      continue;
-    }
+    folds[n] = pb_nest_expands(&p->nests[n]) && p->values[pb_program_stored(p, n)].argument < 0;
+    if (!folds[n]) nests[left++] = n;
+  }
+  if (left == p->nest_count) return;
+  pb_program all = *p;
+  all.values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
+  memcpy(all.values, p->values, sizeof *p->values * (size_t)p->value_count);
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (!folds[n]) continue;
+    pb_value* made = &all.values[pb_program_stored(p, n)];
     made->expands = pb_nest_kept(arena, &p->nests[n]);
     made->kind = PB_VALUE_CONST;
   }
-  if (left == p->nest_count) return;
-  const pb_program all = *p;
   pb_program_view(&all, nests, left, arena, p);
 }
 

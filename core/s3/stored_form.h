@@ -38,7 +38,8 @@ int pb_coded_bits(MlirValue value);
 bool pb_nest_takes_codes(const pb_nest* nest);
 // Whether the nest, one of a kernel's function, makes weights of a form's parts.
 bool pb_nest_expands(const pb_nest* nest);
-// Takes such nests out of the program: what they make are constants of it.
+// Takes such nests out of the program, but for those that make an argument: what they make are constants of it. The
+// nests and values that it had stay as they are.
 void pb_program_fold_expansions(pb_program* program, pb_arena* arena);
 // The command that makes the result of such a nest, or of a tile's load like it, in a memory; NULL: it is no such nest,
 // or none does.

@@ -52,15 +52,10 @@ static bool walks_index_as_one(const pb_nest* nest, const pb_access* access, int
 // Dims that walk one index of what is stored and of access `carried`, and all tensors, as one are one: rows of lanes
 // may be cut in two where another nest has them whole.
 static void join_alike(pb_nest* nest, int carried) {
-  for (int d = nest->dim_count - 2; d >= 0; --d) {
-    bool joins =
-        walks_index_as_one(nest, pb_nest_store(nest), d) && walks_index_as_one(nest, &nest->access[carried], d);
-    for (int a = 0; a < nest->access_count; ++a)
-      joins &= pb_access_stride(&nest->access[a], d) == pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1];
-    if (!joins) continue;
-    nest->extent[d + 1] *= nest->extent[d];
-    pb_nest_remove_dim(nest, d);
-  }
+  for (int d = nest->dim_count - 2; d >= 0; --d)
+    if (pb_nest_walks_as_one(nest, d) && walks_index_as_one(nest, pb_nest_store(nest), d) &&
+        walks_index_as_one(nest, &nest->access[carried], d))
+      pb_nest_join_dims(nest, d);
 }
 
 // The nest over the main nest's dims, which store `made` as it reads or stores access a. NULL: they walk it otherwise.

@@ -26,7 +26,8 @@ pb_factor pb_factor_of(const pb_expr_node* expr, int node) {
   if (expr[node].op == PB_OP_BITCAST) return half_of(expr, node);
   f.is_unsigned = expr[node].op == PB_OP_ZEXT;
   if (expr[node].op == PB_OP_SEXT || expr[node].op == PB_OP_ZEXT) node = expr[node].args[0];
-  if (expr[node].op == PB_OP_XOR) node = expr[node].args[0];
+  f.flips = expr[node].op == PB_OP_XOR;
+  if (f.flips) node = expr[node].args[0];
   if (expr[node].op != PB_OP_LOAD) return f;
   f.load = expr[node].operand;
   f.type = expr[node].type;
@@ -46,6 +47,7 @@ static void set_factors(pb_contraction_dims* roles, const pb_factor* x, const pb
   roles->w = w->load;
   roles->w_type = w->type;
   roles->x_unsigned = x->is_unsigned;
+  roles->x_flips = x->flips;
 }
 
 static pb_role role_of(bool x, bool w, bool y) {

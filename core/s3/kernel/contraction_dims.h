@@ -11,15 +11,15 @@ typedef enum pb_role { PB_ROLE_NONE = 0, PB_ROLE_M = 'M', PB_ROLE_N = 'N', PB_RO
 
 // A factor of a product: a load, perhaps widened, its zero point perhaps taken off.
 typedef struct pb_factor {
-  int load;     // the access (operand of an instruction), -1: it is something else
-  pb_type type; // that is multiplied: a narrow float where codes are widened as such, else the load's
-  bool is_unsigned;
+  int load;                // the access (operand of an instruction), -1: it is something else
+  pb_type type;            // that is multiplied: a narrow float where codes are widened as such, else the load's
+  bool is_unsigned, flips; // flips: its sign bit is turned over first
 } pb_factor;
 
 typedef struct pb_contraction_dims {
   int x, w, y;            // accesses (operands of an instruction)
   pb_type x_type, w_type; // as pb_factor has them
-  bool x_unsigned;
+  bool x_unsigned, x_flips;
   pb_role role[PB_NEST_DIMS];
 } pb_contraction_dims;
 

@@ -4,54 +4,58 @@
 
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/taps.h"
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
-static pb_status read_prologues(pb_group* g, pb_diag* diag) {
-  const pb_program* p = g->program;
-  int value = p->value_of[g->main_index][g->x];
-  if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
-  int prologues[PB_MAX_PROLOGUES], count = 0;
-  for (int n = 0; n < g->main_index; ++n) {
-    if (!pb_program_writes(p, n, value) || !pb_pad_part(&p->nests[n])) continue;
-    if (count == PB_MAX_PROLOGUES)
-      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
-                            "its input is made by more than %d nests", PB_MAX_PROLOGUES);
-    prologues[count++] = n;
-  }
-  if (count == 0 || pb_pad_fold(p, prologues, count, &g->main.access[g->x])) return PB_OK;
-  g->prologue_count = count;
-  memcpy(g->prologues, prologues, sizeof prologues);
-  return PB_OK;
+// Whether the nest makes a part of x where that is a padded tensor. Cores have no such nests here: what they pad is a
+// tensor (pb_program_fold_pads).
+static bool feeds_x(const pb_group* g, int n) {
+  int x = g->program->value_of[g->main_index][g->x];
+  return !g->registers && g->reduces && n < g->main_index && pb_program_is_local(g->program, x) &&
+         pb_program_writes(g->program, n, x) && pb_pad_part(&g->program->nests[n]);
 }
 
-// The nest that makes the value of the parts of a stored form; NULL: it is no such value.
-static const pb_nest* expansion_of(const pb_program* p, int value) {
-  if (p->values[value].kind != PB_VALUE_LOCAL) return p->values[value].expands;
-  PB_FOR_USES (n, p, value)
-    if (pb_program_writes(p, n, value) && pb_nest_expands(&p->nests[n])) return &p->nests[n];
+static const char* read_prologues(pb_group* g) {
+  for (int n = 0; n < g->main_index; ++n) {
+    if (!feeds_x(g, n)) continue;
+    if (g->prologue_count == PB_MAX_PROLOGUES) return "its input is made by too many nests";
+    g->prologues[g->prologue_count++] = n;
+  }
+  if (g->prologue_count && pb_pad_fold(g->program, g->prologues, g->prologue_count, &g->main.access[g->x]))
+    g->prologue_count = 0;
   return NULL;
 }
 
-static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* diag) {
-  bool weight[PB_NEST_ACCESSES] = {0};
-  const int* value_of = g->program->value_of[g->main_index];
-  for (int a = 0; a < g->main.access_count; ++a)
-    weight[a] = g->program->values[value_of[a]].kind == PB_VALUE_CONST || expansion_of(g->program, value_of[a]);
-  if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return PB_OK;
-  g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
+static bool is_constant(const pb_group* g, int a) {
+  return g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
+}
+
+// Of its factors w is the constant one. Instructions of cores take w with its sign, x perhaps without.
+static bool find_roles(pb_group* g) {
+  bool weight[PB_NEST_ACCESSES] = {0}, swapped[PB_NEST_ACCESSES] = {0};
+  pb_contraction_dims other;
+  for (int a = 0; a < g->main.access_count; ++a) weight[a] = is_constant(g, a);
+  if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return false;
+  swapped[g->roles.x] = true;
+  if (g->registers && !g->roles.x_unsigned && pb_nest_contraction_dims(&g->main, swapped, &other) && other.x_unsigned)
+    g->roles = other;
+  return true;
+}
+
+static void read_contraction(pb_group* g, const pb_chip* chip) {
+  if (!find_roles(g)) return;
+  const pb_value* w = &g->program->values[g->program->value_of[g->main_index][g->roles.w]];
   g->x = g->roles.x;
-  g->expands = expansion_of(g->program, value_of[g->roles.w]);
+  g->expands = w->expands;
   if (g->expands) g->main.access[g->roles.w].memref = g->expands->access[0].memref;
-  if (g->contraction) {
+  if (g->registers) return; // as its lanes allow
+  g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
+  if (g->contraction)
     g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
-    return PB_OK;
-  }
-  pb_type y = g->main.access[g->roles.y].type;
-  return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, y, weight[g->roles.w]);
 }
 
 static bool is_neutral(const pb_nest* init, const pb_nest* main) {
@@ -65,29 +69,18 @@ static bool stays(const pb_group* g) {
 }
 
 // What stands around the main nest.
-static pb_status read_around(pb_group* g, pb_arena* arena, pb_diag* diag) {
+static const char* read_around(pb_group* g, pb_arena* arena) {
   const pb_program* p = g->program;
   const char* why = NULL;
-  g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
-  for (int n = 0; n < p->nest_count && !why; ++n) {
-    bool feeds =
-        n < g->main_index && g->reduces && !pb_program_same_place(p, n, g->main_index); // read_prologues has it
-    if (n == g->main_index || feeds) continue;
-    why = pb_around_add(&g->around, n, arena);
-  }
+  g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index, .linear = g->registers != NULL};
+  for (int n = 0; n < p->nest_count && !why; ++n)
+    if (n != g->main_index && !feeds_x(g, n)) why = pb_around_add(&g->around, n, arena);
   g->around.main = NULL; // whoever called copies *g
-  if (!why && g->around.fill_count && !stays(g)) why = "elements beside those of its result are set";
-  if (!why && g->around.init && !is_neutral(g->around.init, &g->main))
-    why = "its sums do not begin with the operation's neutral value";
-  if (!why) return PB_OK;
-  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why);
-}
-
-static pb_status read_reduction(pb_group* g, const pb_chip* chip, pb_arena* arena, pb_diag* diag) {
-  g->reduces = true;
-  PB_TRY(read_contraction(g, chip, diag));
-  PB_TRY(read_prologues(g, diag));
-  return read_around(g, arena, diag);
+  if (why || g->registers) return why;
+  if (g->around.fill_count && !stays(g)) return "elements beside those of its result are set";
+  if (g->around.init && !is_neutral(g->around.init, &g->main))
+    return "its sums do not begin with the operation's neutral value";
+  return NULL;
 }
 
 // The nest that the others of a kernel stand around: the one that reduces, else the first that reads anything.
@@ -99,34 +92,51 @@ static int main_of(const pb_program* program) {
   return program->nest_count - 1;
 }
 
-// Cores compute anything; what is in no form for their vectors runs as plain loops.
-static void read_registers(pb_arena* arena, pb_group* g) {
-  g->plain = "it has no loops";
-  if (g->main_index < 0) return;
-  g->registers = PB_NEW(arena, pb_vkernel);
-  if (!pb_vkernel_read(g->program, g->main_index, g->memo, &g->around, g->registers)) {
-    g->plain = g->registers->why;
-    return;
-  }
-  g->plain = NULL;
-  pb_nest_copy(&g->main, g->registers->main.nest);
-  g->contraction = g->registers->insn.insn;
-  g->reduces = g->main.reduce != PB_SET;
+// Whether all of the kernel is one padded tensor, which instructions copy through a box.
+static bool copies_padded(pb_group* g) {
+  int all[PB_MAX_PROLOGUES], count = g->program->nest_count;
+  if (g->registers || g->reduces || count < 2 || count > PB_MAX_PROLOGUES) return false;
+  for (int n = 0; n < count; ++n) all[n] = n;
+  return pb_pad_as_copy(g->program, all, count, &g->main);
+}
+
+// Its nests. `joins`: two dims may count as one because they are the lanes of a core. NULL, or why it is no kernel that
+// the chip runs.
+static const char* read_nests(pb_group* g, const pb_chip* chip, pb_arena* arena, bool joins) {
+  pb_nest_copy(&g->main, &g->program->nests[g->main_index]);
+  const char* why = g->registers ? pb_vkernel_begin(g, joins) : NULL;
+  if (why || copies_padded(g)) return why;
+  if (g->reduces) read_contraction(g, chip);
+  if (g->reduces) why = read_prologues(g);
+  if (!why) why = read_around(g, arena);
+  return why || !g->registers ? why : pb_vkernel_read(g);
+}
+
+// Where other dims than the joined ones are the lanes, or none, or what stands around has them apart, cores' kernels
+// are read without that.
+static const char* read_kernel(pb_group* g, const pb_chip* chip, pb_arena* arena) {
+  const pb_vkernel* k = g->registers;
+  const char* why = read_nests(g, chip, arena, true);
+  return k && k->run_dim >= 0 && (why || k->lane_dim != k->run_dim) ? read_nests(g, chip, arena, false) : why;
 }
 
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
-  *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
+  pb_program* own = PB_NEW(arena, pb_program);
+  *own = *program;
+  pb_program_fold_expansions(own, arena);
+  *g = (pb_group){.program = own, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
-  g->main_index = main_of(program);
-  if (pb_chip_runs_code(chip)) {
-    read_registers(arena, g);
+  if (pb_chip_runs_code(chip)) g->registers = PB_NEW(arena, pb_vkernel);
+  if (own->nest_count == 0 && !g->registers) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
+  g->main_index = main_of(own);
+  g->reduces = own->nest_count && own->nests[g->main_index].reduce != PB_SET;
+  const char* why = own->nest_count ? read_kernel(g, chip, arena) : "it has no loops";
+  if (g->registers) { // cores compute anything; what is in no form for their vectors runs as plain loops
+    g->plain = why;
     return PB_OK;
   }
-  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
-  g->main = program->nests[g->main_index];
-  if (g->main.reduce != PB_SET) return read_reduction(g, chip, arena, diag);
-  int all[PB_MAX_PROLOGUES], count = program->nest_count;
-  for (int n = 0; n < count && n < PB_MAX_PROLOGUES; ++n) all[n] = n;
-  if (count > 1 && count <= PB_MAX_PROLOGUES && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
-  return read_around(g, arena, diag);
+  if (g->roles.y && !g->contraction)
+    return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, g->main.access[g->roles.y].type,
+                                 is_constant(g, g->roles.w));
+  return why ? pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why) : PB_OK;
 }

@@ -3,11 +3,14 @@
 #ifndef PB_S3_GROUP_H
 #define PB_S3_GROUP_H
 
-#include "core/s3/kernel/vector_kernel.h"
+#include "core/s3/kernel/around.h"
+#include "core/s3/kernel/vector.h"
 #include "core/s3/program.h"
 #include "core/select/memo.h"
 
 enum { PB_MAX_PROLOGUES = 8 };
+
+typedef struct pb_vkernel pb_vkernel; // vector_kernel.h
 
 // What a stage computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
 typedef struct pb_group {

@@ -2,6 +2,7 @@
 #include "core/s3/kernel/iteration.h"
 
 #include "core/s3/kernel/stages.h"
+#include "core/s3/kernel/vector_kernel.h"
 
 #include <string.h>
 

@@ -120,40 +120,23 @@ static bool find_matrix(pb_select_memo* memo, const pb_contraction_dims* roles, 
 }
 
 // The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
-static void find_insn(pb_select_memo* memo, pb_vkernel* k) {
-  pb_contraction_dims roles;
+static void find_insn(const pb_group* g, pb_vkernel* k) {
+  const pb_contraction_dims* roles = &g->roles;
   const pb_nest* nest = k->main.nest;
-  if (!pb_nest_contraction_dims(nest, NULL, &roles)) return;
-  const pb_access* a = nest->access;
-  bool flipped = false;
-  for (int e = 0; e < nest->expr_count; ++e)
-    flipped |= nest->expr[e].op == PB_OP_ZEXT && !pb_type_is_narrow(roles.x_type);
-  if (!flipped && find_matrix(memo, &roles, k)) return;
-  pb_vector_insn insn = pb_vector_contraction(memo, roles.x_type, roles.w_type, a[roles.y].type);
-  if (!insn.insn || insn.flips != flipped) return;
-  if (insn.flips) { // x is the factor that is read without sign, from where it is stored with or without
-    insn.flips = false;
-    for (int e = 0; e < nest->expr_count; ++e) {
-      if (nest->expr[e].op != PB_OP_ZEXT) continue;
-      const pb_expr_node* read = &nest->expr[nest->expr[e].args[0]];
-      insn.flips = read->op == PB_OP_XOR;
-      int load = insn.flips ? nest->expr[read->args[0]].operand : read->operand;
-      if (load != roles.x) {
-        roles.w = roles.x;
-        roles.x = load;
-      }
-    }
-  }
+  if (!roles->y || (!roles->x_unsigned && find_matrix(g->memo, roles, k))) return;
+  pb_vector_insn insn = pb_vector_contraction(g->memo, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  if (!insn.insn || insn.flips != roles->x_unsigned) return;
+  insn.flips = roles->x_unsigned && roles->x_flips; // else it is stored without
   if (insn.group > 1) {
-    int g = nest->dim_count - 1;
-    if (g < 0 || !k->is_sum[g] || nest->extent[g] > insn.group || k->main.access[roles.w].stride[g] != 1) return;
-    k->taps = k->main.access[roles.x].stride[g] != 1;
-    if (!k->taps && nest->extent[g] != insn.group) return;
-    k->group_dim = g;
+    int d = nest->dim_count - 1;
+    if (d < 0 || !k->is_sum[d] || nest->extent[d] > insn.group || k->main.access[roles->w].stride[d] != 1) return;
+    k->taps = k->main.access[roles->x].stride[d] != 1;
+    if (!k->taps && nest->extent[d] != insn.group) return;
+    k->group_dim = d;
   }
   k->insn = insn;
-  k->x = roles.x;
-  k->w = roles.w;
+  k->x = roles->x;
+  k->w = roles->w;
 }
 
 static bool strides_allow(const pb_vkernel* k, const pb_vnest* nest, int d, bool main) {
@@ -179,31 +162,6 @@ static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
 }
 
 // ---- transpositions ----
-
-static void remove_dim(pb_vkernel* k, int dim) {
-  pb_nest_remove_dim(&k->merged, dim);
-  for (int a = 0; a < k->merged.access_count; ++a) {
-    int64_t* stride = k->main.access[a].stride;
-    for (int d = dim; d < k->merged.dim_count; ++d) stride[d] = stride[d + 1];
-    stride[k->merged.dim_count] = 0;
-  }
-}
-
-// Two dims that all tensors walk as one become one: longer vectors.
-static void join_dims(pb_vkernel* k) {
-  k->merged = *k->main.nest;
-  k->main.nest = &k->merged;
-  for (int d = k->merged.dim_count - 2; d >= 0; --d) {
-    bool joins = true;
-    for (int a = 0; a < k->merged.access_count; ++a) {
-      const int64_t* stride = k->main.access[a].stride;
-      joins &= stride[d] == stride[d + 1] * k->merged.extent[d + 1];
-    }
-    if (!joins) continue;
-    k->merged.extent[d + 1] *= k->merged.extent[d];
-    remove_dim(k, d);
-  }
-}
 
 // Values that are only set, and stored along one dim but loaded along another.
 static void choose_turn(pb_vkernel* k, int lanes) {
@@ -258,29 +216,37 @@ static void note_sums(const pb_nest* nest, bool* summed) {
     summed[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
 }
 
-// Reads the main nest, the two dims of lanes in runs as one if `merges`.
-static bool read_main(const pb_program* p, int main, int64_t lanes, bool merges, pb_vkernel* k) {
-  const pb_nest* nest = &p->nests[main];
-  int in_runs = -1, outer;
-  int64_t step = 0, run = 0;
-  note_sums(nest, k->is_sum);
-  outer = merges ? dim_of_runs(nest, k->is_sum, lanes, &in_runs) : -1;
-  if (outer >= 0) {
-    step = pb_access_stride(&nest->access[in_runs], outer);
-    run = nest->extent[outer + 1];
-    k->merged = *nest;
-    k->merged.extent[outer + 1] = lanes;
-    pb_nest_remove_dim(&k->merged, outer);
-    nest = &k->merged;
-    note_sums(nest, k->is_sum);
+// The main nest as the group has it now.
+static bool set_main(const pb_group* g, pb_vkernel* k) {
+  note_sums(&g->main, k->is_sum);
+  return translate(g->program, g->main_index, pb_nest_kept(g->memo->arena, &g->main), -1, &k->main);
+}
+
+const char* pb_vkernel_begin(pb_group* g, bool joins) {
+  pb_vkernel* k = g->registers;
+  int64_t lanes = pb_vector_facts_of(g->memo->chip).lanes, step = 0, run = 0;
+  int in_runs = -1;
+  *k = (pb_vkernel){.program = g->program,
+                    .lane_dim = -1,
+                    .lanes = 1,
+                    .group_dim = -1,
+                    .row_dim = -1,
+                    .depth_dim = -1,
+                    .transpose_dim = -1,
+                    .run_dim = -1};
+  note_sums(&g->main, k->is_sum);
+  if (joins) k->run_dim = dim_of_runs(&g->main, k->is_sum, lanes, &in_runs);
+  if (k->run_dim >= 0) {
+    step = pb_access_stride(&g->main.access[in_runs], k->run_dim);
+    run = g->main.extent[k->run_dim + 1];
+    pb_nest_join_dims(&g->main, k->run_dim);
   }
-  if (!translate(p, main, nest, -1, &k->main)) return false;
-  if (outer >= 0) {
+  if (!set_main(g, k)) return "its operands lie in no form that vectors walk";
+  if (k->run_dim >= 0) {
     k->main.access[in_runs].run = run;
     k->main.access[in_runs].run_stride = step;
-    k->run_dim = outer;
   }
-  return true;
+  return NULL;
 }
 
 bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
@@ -291,42 +257,23 @@ bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
   return false;
 }
 
-static bool unread(pb_vkernel* k, const char* why) {
-  k->why = why;
-  return false;
+// Two dims that all tensors walk as one become one: longer vectors.
+static void join_dims(pb_group* g, pb_vkernel* k) {
+  for (int d = g->main.dim_count - 2; d >= 0; --d)
+    if (pb_nest_walks_as_one(&g->main, d)) pb_nest_join_dims(&g->main, d);
+  (void)set_main(g, k); // as it could before
 }
 
-// What stands around the main nest as this kernel has it.
-static const char* add_others(const pb_program* program, int main, pb_vkernel* k, pb_arena* arena, pb_around* around) {
-  *around = (pb_around){.program = program, .main = k->main.nest, .main_index = main, .linear = true};
-  for (int n = 0; n < program->nest_count; ++n) {
-    const char* why = n == main ? NULL : pb_around_add(around, n, arena);
-    if (why) return why;
-  }
-  return read_others(around, k) ? NULL : "what stands around its main loops lies in no form that vectors walk";
-}
-
-static bool read_kernel(const pb_program* program, int main, pb_select_memo* memo, bool merges, pb_around* around,
-                        pb_vkernel* k) {
-  *k = (pb_vkernel){.program = program,
-                    .lane_dim = -1,
-                    .lanes = 1,
-                    .group_dim = -1,
-                    .row_dim = -1,
-                    .depth_dim = -1,
-                    .transpose_dim = -1,
-                    .run_dim = -1};
-  int lanes = (int)pb_vector_facts_of(memo->chip).lanes;
-  if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
-  const pb_nest* nest = k->main.nest;
-  const char* why = add_others(program, main, k, memo->arena, around);
-  if (why) return unread(k, why);
-  for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
-  find_insn(memo, k);
+const char* pb_vkernel_read(pb_group* g) {
+  pb_vkernel* k = g->registers;
+  int lanes = (int)pb_vector_facts_of(g->memo->chip).lanes;
+  if (!read_others(&g->around, k)) return "what stands around its main loops lies in no form that vectors walk";
+  for (int e = 0; e < g->main.expr_count; ++e)
+    if (g->main.expr[e].op == PB_OP_OTHER) return "it has an operation without a vector form";
+  find_insn(g, k);
   choose_lanes(k, lanes, &k->lane_dim);
-  if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->epilogue_count) {
-    join_dims(k);
+  if (k->lane_dim < 0 && k->run_dim < 0 && !g->reduces && !k->epilogue_count) {
+    join_dims(g, k);
     choose_lanes(k, lanes, &k->lane_dim);
     if (k->lane_dim < 0) choose_turn(k, lanes);
   }
@@ -338,18 +285,9 @@ static bool read_kernel(const pb_program* program, int main, pb_select_memo* mem
     k->group_dim = k->row_dim = k->depth_dim = -1;
     k->taps = false;
   }
-  return true;
-}
-
-// Two dims count as one because they are the lanes: where others are, or none, or what stands around has them apart,
-// the kernel is read without that.
-bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* k) {
-  bool read = read_kernel(program, main, memo, true, around, k);
-  if (k->run_dim >= 0 && (!read || k->lane_dim != k->run_dim))
-    read = read_kernel(program, main, memo, false, around, k);
-  if (!read) return false;
-  k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(memo->chip);
-  return true;
+  k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
+  g->contraction = k->insn.insn;
+  return NULL;
 }
 
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {

@@ -3,8 +3,7 @@
 #ifndef PB_S3_VECTOR_KERNEL_H
 #define PB_S3_VECTOR_KERNEL_H
 
-#include "core/s3/kernel/around.h"
-#include "core/s3/kernel/vector.h"
+#include "core/s3/kernel/group.h"
 
 enum { PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
 
@@ -25,7 +24,7 @@ typedef struct pb_vnest {
   pb_vaccess access[PB_NEST_ACCESSES];
 } pb_vnest;
 
-typedef struct pb_vkernel {
+struct pb_vkernel {
   const pb_program* program;
   pb_vnest main, init; // init.nest: NULL when the main nest only sets
   pb_vnest epilogues[PB_MAX_EPILOGUES];
@@ -44,13 +43,13 @@ typedef struct pb_vkernel {
   pb_matrix_insn matrix;  // matrix.product.insn NULL: insn, if any, works on vectors; else it is insn.insn
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
   int64_t rows, depth;    // how many of them at once
-  pb_nest merged;         // the main nest when some of its dims were made one
-  const char* why;        // of a kernel that is not of this form
-} pb_vkernel;
+};
 
-// Reads a kernel function by its main nest, and what stands around that. false: it is not of this form, for the reason
-// kernel->why, and stays as it is. Nests over the main one's dims lie in the memo's arena.
-bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* kernel);
+// Inside group: the main nest in group->registers. `joins`: two of its dims become one if they are the lanes of a load
+// that comes in runs. NULL, or why it is in no form that vectors walk (static).
+const char* pb_vkernel_begin(pb_group* group, bool joins);
+// The rest, when roles and what stands around are known: where its lanes are, and the instruction. The same.
+const char* pb_vkernel_read(pb_group* group);
 // What is stored last: the access of the last epilogue, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 // Neighbours along a dim that stand in one register.

@@ -3,6 +3,7 @@
 #ifndef PB_S3_PLAN_REGISTERS_H
 #define PB_S3_PLAN_REGISTERS_H
 
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/tree/tiling.h"
 
 // A plan's bands, outermost first: parts of the outermost summed dim, then (from here on inside result_level are the

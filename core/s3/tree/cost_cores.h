@@ -2,6 +2,7 @@
 #ifndef PB_S3_COST_CORES_H
 #define PB_S3_COST_CORES_H
 
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_core_facts {

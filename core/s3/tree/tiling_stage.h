@@ -3,6 +3,7 @@
 #ifndef PB_S3_TILING_STAGE_H
 #define PB_S3_TILING_STAGE_H
 
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/tree/tiling.h"
 
 // A stage that reduces.
