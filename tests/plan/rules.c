@@ -151,8 +151,8 @@ static int64_t cost_of_parts(search* s, pb_register_tiles tiles) {
       pb_plan plan;
       const char* why;
       tiles.columns_inside = inside;
-      if (!pb__register_tiles_legal(s->chip, k, &tiles, &why)) continue;
       pb__register_bands(k, &tiles, &plan);
+      if (!pb_registers_plan_legal(s->chip, k, &plan, &why)) continue;
       for (size_t r = 0; r < count; ++r)
         for (size_t c = 0; c < count; ++c) {
           plan.row_parts = parts[r];

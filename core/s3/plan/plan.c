@@ -173,13 +173,12 @@ static void plan_images(pb_planner* p, const shape_of* s, int results) {
 // With results in one copy, of twice as many images. What takes them then waits more than the model of cost knows: it
 // has to gain much.
 static void plan_more_images(pb_planner* p, const shape_of* s) {
-  pb_arena scratch = {0};
+  pb_found found = {0};
   pb_planner more = *p;
-  more.result = PB_NEW(&scratch, pb_found);
+  more.result = &found;
   plan_images(&more, s, 1);
   int64_t best = p->result->found ? pb_plan_price(&p->result->plan) : INT64_MAX;
-  if (more.result->found && pb_plan_price(&more.result->plan) < best - best / MUCH) *p->result = *more.result;
-  pb_arena_free(&scratch);
+  if (found.found && pb_plan_price(&found.plan) < best - best / MUCH) *p->result = found;
 }
 
 static void contraction_rows(pb_planner* p, const shape_of* s) {
@@ -207,12 +206,8 @@ static void contraction_rows(pb_planner* p, const shape_of* s) {
 // Rows in a tile of the plan.
 static int64_t rows_in_tile(const pb_planner* p, const shape_of* s, const pb_plan* plan) {
   int64_t rows = 1;
-  for (int k = 0; k < s->row_count; ++k) {
-    int64_t left = p->extent[s->rows[k]];
-    for (int b = 0; b < plan->band_count; ++b)
-      if (plan->bands[b].dim == s->rows[k]) left = plan->bands[b].step;
-    rows *= left;
-  }
+  for (int k = 0; k < s->row_count; ++k)
+    rows *= pb_plan_left(plan, plan->band_count, s->rows[k], p->extent[s->rows[k]]);
   return rows;
 }
 
@@ -246,12 +241,10 @@ static bool consider_chunk(pb_planner* p, const shape_of* s, const pb_plan* sums
 
 // Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
 static bool sums_fit(const pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some) {
-  pb_arena scratch = {0};
+  pb_found found = {0};
   pb_planner probe = *p;
-  probe.result = PB_NEW(&scratch, pb_found);
-  bool fit = consider_chunk(&probe, s, sums, at, some, 1);
-  pb_arena_free(&scratch);
-  return fit;
+  probe.result = &found;
+  return consider_chunk(&probe, s, sums, at, some, 1);
 }
 
 // Sums of so many blocks at once, by the longest chunks that fit.
@@ -306,13 +299,12 @@ static void plan_parts_of_sums(pb_planner* p, const shape_of* s) {
   if (is_inside(p) || !s->block_count || !s->sum_count) return;
   for (int k = 0; k < s->block_count; ++k)
     if (p->group->roles.role[s->blocks[k]] == PB_ROLE_B) return;
-  pb_arena scratch = {0};
+  pb_found found = {0};
   pb_planner parts = *p;
-  parts.result = PB_NEW(&scratch, pb_found);
+  parts.result = &found;
   plan_larger_tiles(&parts, s, best);
-  const pb_plan* found = &parts.result->plan;
-  if (parts.result->found && found->port < best->port && pb_plan_price(found) < pb_plan_price(best)) *best = *found;
-  pb_arena_free(&scratch);
+  if (found.found && found.plan.port < best->port && pb_plan_price(&found.plan) < pb_plan_price(best))
+    *best = found.plan;
 }
 
 static void plan_contraction(pb_planner* p) {
@@ -401,7 +393,9 @@ static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
-  if (group->contraction)
+  if (group->registers)
+    pb__plan_registers(p);
+  else if (group->contraction)
     plan_contraction(p);
   else if (!group->reduces && moves_rows(&group->main))
     plan_copy(p);
@@ -423,15 +417,14 @@ static int64_t share_dim(pb_planner* p, int dim, int64_t parts) {
 
 // One way to share the kernel out: so many parts of one dim, and of another.
 static void plan_share(const pb_planner* one, const int* dims, const int64_t* parts, pb_found* best) {
-  pb_arena scratch = {0};
+  pb_found found = {0};
   pb_planner p = *one;
-  p.result = PB_NEW(&scratch, pb_found);
+  p.result = &found;
   p.start = (pb_plan){.row_parts = 1, .column_parts = 1};
   if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
   if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
   if (p.start.row_parts && p.start.column_parts) plan_stage(&p);
-  if (p.result->found && pb_plan_price(&p.result->plan) < pb_plan_price(&best->plan)) *best = *p.result;
-  pb_arena_free(&scratch);
+  if (found.found && pb_plan_price(&found.plan) < pb_plan_price(&best->plan)) *best = found;
 }
 
 // Dims of the result that cores can share: rows and columns of products, of other kernels all but lanes are rows.
@@ -514,33 +507,25 @@ typedef struct alone {
 // Of a kernel of one stage.
 static bool cost_alone(void* user, pb_plan* plan, const char** why) {
   const alone* a = user;
-  pb_arena scratch = {0};
+  *why = NULL;
   *plan = *a->plan;
-  bool legal = pb_plan_cost(a->chip, a->group, plan, &scratch, why);
-  pb_arena_free(&scratch);
-  return legal;
+  return pb_plan_fits(a->chip, a->group, plan);
 }
 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
                    pb_plan* plan, char why[PB_PLAN_WHY]) {
-  pb_arena scratch = {0};
-  pb_found* r = PB_NEW(&scratch, pb_found);
-  pb_planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
+  pb_found found = {0};
+  pb_planner p = {.chip = chip, .group = group, .base = base, .result = &found, .judge = judge, .copies = copies};
   plan_stage(&p);
-  bool found = r->found;
-  *plan = r->plan;
-  memcpy(why, r->why, sizeof r->why);
-  pb_arena_free(&scratch);
-  return found;
+  *plan = found.plan;
+  memcpy(why, found.why, sizeof found.why);
+  return found.found;
 }
 
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
   pb_found* r = PB_NEW(arena, pb_found);
   pb_planner p = {.chip = chip, .group = group, .result = r};
-  if (group->registers)
-    pb__plan_registers(&p);
-  else
-    plan_stage(&p);
+  plan_stage(&p);
   if (!r->found) {
     char* nearest = strchr(r->why, '\n'); // what selection says of the instruction that comes nearest
     if (nearest) *nearest++ = 0;

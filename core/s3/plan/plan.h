@@ -13,6 +13,9 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
 // why.
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
 
+// The same where nobody asks why.
+bool pb_plan_fits(const pb_chip* chip, const pb_group* group, pb_plan* plan);
+
 enum { PB_PLAN_WHY = 1024 }; // characters of a reason
 
 // What a plan is chosen by, of those that a search looks at: its cycles, and what it moves at the system memory's port.

@@ -131,13 +131,9 @@ static const entry* find_alike(pb_unit* unit, const pb_program* program, const p
 // would find it again.
 static bool take_alike(pb_unit* unit, const pb_group* group, keys* k, pb_plan* plan) {
   const entry* like = find_alike(unit, group->program, NULL, k);
-  const char* why;
-  pb_arena scratch = {0};
   if (!like) return false;
   *plan = like->plan;
-  bool same = pb_plan_cost(unit->chip, group, plan, &scratch, &why) && plan->cycles == like->plan.cycles;
-  pb_arena_free(&scratch);
-  return same;
+  return pb_plan_fits(unit->chip, group, plan) && plan->cycles == like->plan.cycles;
 }
 
 static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, keys* k, pb_stage_plan* plan) {
@@ -163,11 +159,8 @@ pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_are
     return status;
   }
   if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
-  pb_arena scratch = {0};
-  const char* why;
   *plan = known->plan;
-  bool legal = known->found && pb_plan_cost(unit->chip, group, plan, &scratch, &why);
-  pb_arena_free(&scratch);
+  bool legal = known->found && pb_plan_fits(unit->chip, group, plan);
   return legal ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
 }
 

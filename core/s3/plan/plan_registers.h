@@ -21,11 +21,10 @@ typedef struct pb_register_tiles {
   bool columns_inside;        // tiles that move w run faster than those that do not
 } pb_register_tiles;
 
-// The plan of such tiles, nothing shared, and back from a legal one.
+// The plan of such tiles, nothing shared, and back from a legal one, but for what runs faster.
 void pb__register_bands(const pb_vkernel* kernel, const pb_register_tiles* tiles, pb_plan* plan);
 void pb__register_tiles_of(const pb_vkernel* kernel, const pb_plan* plan, pb_register_tiles* tiles);
-bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* kernel, const pb_register_tiles* tiles,
-                              const char** why);
+int64_t pb__register_sum_blocks(const pb_vkernel* kernel, const pb_plan* plan);
 bool pb__register_parts_legal(const pb_vkernel* kernel, const pb_plan* plan, const char** why);
 // Registers of a tile's sums or values, and those that there are for them.
 int64_t pb__register_points(const pb_vkernel* kernel, const pb_register_tiles* tiles);

@@ -50,69 +50,59 @@ void pb__register_bands(const pb_vkernel* k, const pb_register_tiles* v, pb_plan
   plan->x_level = plan->w_level = plan->band_count;
 }
 
-// The outermost summed dim in parts.
-static bool read_blocks(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* v, const char** why) {
+int64_t pb__register_sum_blocks(const pb_vkernel* k, const pb_plan* plan) {
   const pb_band* band = &plan->bands[0];
-  int64_t extent = k->main.nest->extent[band->dim];
-  *why = "the band of a sum outside result_level is not the outermost one, or no whole part of it";
-  if (band->dim != pb__register_outer_sum(k) || band->step < 1 || extent % band->step) return false;
-  v->sum_blocks = extent / band->step;
-  return true;
+  bool parts = plan->result_level > 0 && plan->band_count > 0 && band->dim < k->main.nest->dim_count &&
+               k->is_sum[band->dim] && band->step > 0;
+  return parts ? k->main.nest->extent[band->dim] / band->step : 1;
 }
 
-static bool read_tiles(const pb_vkernel* k, const pb_plan* plan, int first, pb_register_tiles* v, const char** why) {
-  int iterations = 0;
-  for (int b = first; b < plan->result_level; ++b) {
-    const pb_band* band = &plan->bands[b];
-    bool column = pb_vkernel_is_column(k, band->dim),
-         other = b > first && column != pb_vkernel_is_column(k, band[-1].dim);
-    *why = "a band outside result_level is of no dim that tiles are made along";
-    if (band->dim >= k->main.nest->dim_count || !pb_vkernel_is_spatial(k, band->dim)) return false;
-    *why = "a tile is no whole number of registers";
-    if (band->step < 1 || band->step % pb_vkernel_unit(k, band->dim)) return false;
-    *why = "tiles of rows and of columns go one inside the other, the dims of each in order";
-    iterations += other;
-    if (iterations > 1 || (b > first && !other && band->dim <= band[-1].dim)) return false;
-    v->tile[band->dim] = band->step / pb_vkernel_unit(k, band->dim);
-    if (iterations) v->columns_inside = column;
-  }
-  return true;
-}
-
-static bool read_sums(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* v, const char** why) {
-  for (int b = plan->result_level; b < plan->band_count; ++b) {
-    const pb_band* band = &plan->bands[b];
-    *why = "a band inside result_level is of no summed dim, or they are out of order";
-    if (band->dim >= k->main.nest->dim_count || !is_summed(k, band->dim)) return false;
-    if (b > plan->result_level && band->dim <= band[-1].dim) return false;
-    *why = "a band does not cut its dim";
-    if (band->step < 1 || band->step >= k->main.nest->extent[band->dim]) return false;
-    v->tile[band->dim] = band->step;
-  }
-  return true;
-}
-
-static bool read_plan(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* v, const char** why) {
-  const pb_nest* nest = k->main.nest;
-  // where one of the two is not cut it makes no difference
-  *v = (pb_register_tiles){.sum_blocks = 1, .columns_inside = nest->reduce == PB_SET};
+// What the plan's bands leave of each dim.
+void pb__register_tiles_of(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* v) {
+  *v = (pb_register_tiles){.sum_blocks = pb__register_sum_blocks(k, plan)};
   for (int d = 0; d < PB_NEST_DIMS; ++d) v->tile[d] = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (k->is_sum[d] || pb_vkernel_is_spatial(k, d))
-      v->tile[d] = k->is_sum[d] ? nest->extent[d] : pb_vkernel_steps(k, d);
-  *why = "result_level is past the bands";
-  if (plan->result_level > plan->band_count) return false;
-  *why = "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    int64_t left = pb_plan_left(plan, plan->band_count, d, k->main.nest->extent[d]);
+    int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d);
+    if (k->is_sum[d] || pb_vkernel_is_spatial(k, d)) v->tile[d] = (left + unit - 1) / unit;
+  }
+}
+
+// The parts of the outermost summed dim, if `parts`, are the first band.
+static const char* check_band(const pb_vkernel* k, const pb_plan* plan, int b, bool parts) {
+  const pb_band* band = &plan->bands[b];
+  bool sum = parts || b >= plan->result_level;
+  if (parts && band->dim != pb__register_outer_sum(k))
+    return "the band of a sum outside result_level is not the outermost one";
+  if (band->dim >= k->main.nest->dim_count || !(sum ? is_summed(k, band->dim) : pb_vkernel_is_spatial(k, band->dim)))
+    return sum ? "a band inside result_level is of no summed dim"
+               : "a band outside result_level is of no dim that tiles are made along";
+  int64_t extent = k->main.nest->extent[band->dim];
+  if (band->step < 1 || (sum && (band->step >= extent || pb_plan_left(plan, b, band->dim, extent) % band->step)))
+    return "a band does not cut its dim, or leaves a part of an iteration";
+  if (!sum && (band->step % pb_vkernel_unit(k, band->dim) ||
+               band->step / pb_vkernel_unit(k, band->dim) > pb_vkernel_steps(k, band->dim)))
+    return "a tile is no whole number of registers, or longer than its dim";
+  return NULL;
+}
+
+static const char* check_bands(const pb_vkernel* k, const pb_plan* plan) {
+  int first = pb__register_sum_blocks(k, plan) > 1, kinds = 1;
+  if (plan->result_level > plan->band_count) return "result_level is past the bands";
   if (plan->x_level != plan->band_count || plan->w_level != plan->band_count || plan->x_stays || plan->x_kept ||
       plan->x_depth != 1 || plan->w_depth != 1 || plan->result_depth != 1)
-    return false;
-  bool blocks = plan->result_level > 0 && plan->bands[0].dim < nest->dim_count && k->is_sum[plan->bands[0].dim];
-  return (!blocks || read_blocks(k, plan, v, why)) && read_tiles(k, plan, blocks, v, why) && read_sums(k, plan, v, why);
-}
-
-void pb__register_tiles_of(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* tiles) {
-  const char* why;
-  (void)read_plan(k, plan, tiles, &why);
+    return "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
+  for (int b = 0; b < plan->band_count; ++b) {
+    const char* why = check_band(k, plan, b, b < first);
+    if (why) return why;
+    if (b == 0 || b == first || b == plan->result_level) continue;
+    int dim = plan->bands[b].dim, before = plan->bands[b - 1].dim;
+    bool other = b < plan->result_level && pb_vkernel_is_column(k, dim) != pb_vkernel_is_column(k, before);
+    kinds += other;
+    if (kinds > 2 || (!other && dim <= before))
+      return "tiles of rows and of columns go one inside the other, the dims of each in order";
+  }
+  return NULL;
 }
 
 // ---- what there can be ----
@@ -181,32 +171,21 @@ static bool last_overlaps(const pb_vkernel* k, const pb_register_tiles* v) {
   return k->main.nest->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }
 
-bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* k, const pb_register_tiles* v, const char** why) {
+static const char* check_tiles(const pb_chip* chip, const pb_vkernel* k, const pb_register_tiles* v) {
   const pb_nest* nest = k->main.nest;
   for (int d = 0; d < nest->dim_count; ++d) {
-    int64_t most = k->is_sum[d] ? nest->extent[d] : pb_vkernel_steps(k, d);
-    *why = "a tile is not between 1 and its dim's extent";
-    if (v->tile[d] < 1 || v->tile[d] > most) return false;
-    *why = "an unrolled dim is not whole iterations";
-    if (k->is_sum[d] && nest->extent[d] % v->tile[d]) return false;
-    *why = "channels inside runs of lanes are not written out";
-    if (pb_vkernel_inside_runs(k, d) && v->tile[d] < nest->extent[d]) return false;
-    *why = "a square has more rows than lanes";
-    if (d == k->transpose_dim && v->tile[d] > k->lanes) return false;
-    *why = "a matrix is cut";
-    if (d == k->depth_dim && v->tile[d] % k->depth) return false;
+    if (pb_vkernel_inside_runs(k, d) && v->tile[d] < nest->extent[d])
+      return "channels inside runs of lanes are not written out";
+    if (d == k->transpose_dim && v->tile[d] > k->lanes) return "a square has more rows than lanes";
+    if (d == k->depth_dim && v->tile[d] % k->depth) return "a matrix is cut";
   }
-  *why = "a tile needs more registers than there are";
   int64_t registers = pb__register_count(chip, k);
   if (nest->reduce != PB_SET && pb__register_points(k, v) > 1 && tile_registers(k, v, registers) > registers)
-    return false;
-  int outer = pb__register_outer_sum(k);
-  *why = "the sum cannot be taken in parts";
-  if (v->sum_blocks < 1 || (v->sum_blocks > 1 && !can_cut_sum(k))) return false;
-  if (v->sum_blocks == 1) return true;
-  if (nest->extent[outer] % (v->sum_blocks * v->tile[outer])) return false;
-  *why = "parts of a sum would be added twice where the last register of a row lies over another tile";
-  return k->lane_dim < 0 || !last_overlaps(k, v);
+    return "a tile needs more registers than there are";
+  if (v->sum_blocks > 1 && !can_cut_sum(k)) return "the sum cannot be taken in parts";
+  if (v->sum_blocks > 1 && k->lane_dim >= 0 && last_overlaps(k, v))
+    return "parts of a sum would be added twice where the last register of a row lies over another tile";
+  return NULL;
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
@@ -217,6 +196,9 @@ bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const ch
 
 bool pb_registers_plan_legal(const pb_chip* chip, const pb_vkernel* k, const pb_plan* plan, const char** why) {
   pb_register_tiles tiles;
-  return read_plan(k, plan, &tiles, why) && pb__register_tiles_legal(chip, k, &tiles, why) &&
-         pb__register_parts_legal(k, plan, why);
+  *why = check_bands(k, plan);
+  if (*why) return false;
+  pb__register_tiles_of(k, plan, &tiles);
+  *why = check_tiles(chip, k, &tiles);
+  return !*why && pb__register_parts_legal(k, plan, why);
 }

@@ -31,15 +31,21 @@ bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_
   return false;
 }
 
+bool pb_plan_fits(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
+  pb_arena scratch = {0};
+  const char* why;
+  bool fits = pb_plan_cost(chip, group, plan, &scratch, &why);
+  pb_arena_free(&scratch);
+  return fits;
+}
+
 // What a plan must gain over the best, where threads share its tiles: partial sums go through memory and threads find
 // their parts, which the model of cost knows roughly.
 static int64_t margin(const pb_planner* p, const pb_plan* plan) {
   const pb_plan* best = &p->result->plan;
-  pb_register_tiles more, less;
+  const pb_vkernel* k = p->group->registers;
   if (!p->part_count || p->takes_last) return 0;
-  pb__register_tiles_of(p->group->registers, plan, &more);
-  pb__register_tiles_of(p->group->registers, best, &less);
-  return pb_plan_price(best) / (more.sum_blocks > less.sum_blocks ? 64 : 512);
+  return pb_plan_price(best) / (pb__register_sum_blocks(k, plan) > pb__register_sum_blocks(k, best) ? 64 : 512);
 }
 
 static bool is_better(const pb_planner* p, const pb_plan* plan) {

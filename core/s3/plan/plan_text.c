@@ -17,13 +17,6 @@ static const struct {
                {"x_stays", offsetof(pb_plan, x_stays)}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-static int64_t tile_of(const pb_plan* plan, const pb_nest* main, int dim) {
-  int64_t left = main->extent[dim];
-  for (int b = 0; b < plan->band_count; ++b)
-    if (plan->bands[b].dim == dim) left = plan->bands[b].step;
-  return left;
-}
-
 static void print_list(pb_text* text, const char* name, const int64_t* values, int count) {
   pb_text_add(text, "%s = array<i64", name);
   for (int k = 0; k < count; ++k) pb_text_add(text, "%s%lld", k ? ", " : ": ", (long long)values[k]);
@@ -55,7 +48,7 @@ static void print_form(pb_text* text, const pb_group* group) {
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
-  for (int d = 0; d < main->dim_count; ++d) tile[d] = tile_of(plan, main, d);
+  for (int d = 0; d < main->dim_count; ++d) tile[d] = pb_plan_left(plan, plan->band_count, d, main->extent[d]);
   pb_text_add(text, "{");
   print_list(text, "extents", main->extent, main->dim_count);
   print_list(text, "tile", tile, main->dim_count);

@@ -42,6 +42,13 @@ typedef struct pb_plan {
   int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
 
+// What the first `bands` bands leave of a dim that is so long.
+static inline int64_t pb_plan_left(const pb_plan* plan, int bands, int dim, int64_t whole) {
+  for (int b = bands - 1; b >= 0; --b)
+    if (plan->bands[b].dim == dim) return plan->bands[b].step;
+  return whole;
+}
+
 // How many of its bands cores with queues take an iteration each of.
 static inline int pb_plan_shared_bands(const pb_plan* plan) { return (plan->row_parts > 1) + (plan->column_parts > 1); }
 

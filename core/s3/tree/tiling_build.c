@@ -342,12 +342,11 @@ static bool keeps_part_of_x(pb_tiling* t) {
   if (level < 0 || !t->group->reduces || t->group->prologue_count || plan->x_stays)
     return pb__tiling_fail(t, "x_kept: x is no tensor that a band walks");
   const pb_band* band = &plan->bands[level];
-  int64_t left = band->dim < 0 || band->dim >= main->dim_count ? 0 : main->extent[band->dim];
-  for (int b = 0; b < level; ++b) {
+  for (int b = 0; b < level; ++b)
     if (pb_access_uses(&main->access[t->group->x], plan->bands[b].dim))
       return pb__tiling_fail(t, "x_kept: x is another one in iterations of the bands around");
-    if (plan->bands[b].dim == band->dim) left = plan->bands[b].step;
-  }
+  bool exists = band->dim >= 0 && band->dim < main->dim_count;
+  int64_t left = exists ? pb_plan_left(plan, level, band->dim, main->extent[band->dim]) : 0;
   if (!left || pb_access_uses(&main->access[main->access_count - 1], band->dim))
     return pb__tiling_fail(t, "x_kept: the band around x walks no dim that is summed over");
   if (band->step < 1 || left % band->step || plan->x_kept >= left / band->step || plan->x_kept % plan->x_depth)
