@@ -34,11 +34,12 @@ static bool is_constant(const pb_group* g, int a) {
   return g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
 }
 
-// Of its factors w is the constant one. Instructions of cores take w with its sign, x perhaps without.
+// Of its factors w is the constant one. Cores read either alike, so the second is; but their instructions take w with
+// its sign and x perhaps without.
 static bool find_roles(pb_group* g) {
   bool weight[PB_NEST_ACCESSES] = {0}, swapped[PB_NEST_ACCESSES] = {0};
   pb_contraction_dims other;
-  for (int a = 0; a < g->main.access_count; ++a) weight[a] = is_constant(g, a);
+  for (int a = 0; a < g->main.access_count; ++a) weight[a] = !g->registers && is_constant(g, a);
   if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return false;
   swapped[g->roles.x] = true;
   if (g->registers && !g->roles.x_unsigned && pb_nest_contraction_dims(&g->main, swapped, &other) && other.x_unsigned)
