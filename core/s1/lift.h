@@ -178,6 +178,7 @@ void pb__find_tables(lifter* l);
 bool pb__is_table(const lifter* l, const pb_node* quantise);
 pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) PB_MUST_CHECK;
 // Softmax, normalisations and products of two computed operands, on codes: lift_attention.c.
+bool pb__ends_in_codes(const lifter* l, const pb_node* n); // whether QuantizeLinear follows, behind Relu and Clip alone
 // Sums, means and maxima: lift_reduced.c. Whether the node has a form on the codes that it reads.
 bool pb__reduces_codes(const lifter* l, const pb_node* n);
 pb_status pb__lift_reduced_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;

@@ -81,7 +81,10 @@ static int axis_of(const lifter* l, const pb_node* n, int rank) {
 bool pb__over_one_dim(const lifter* l, const pb_node* n) {
   const pb_node* dq = pb__producer(l, n->inputs[0]);
   if (!dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
-  return axis_of(l, n, l->out->values[l->value_of[dq->inputs[0]]].rank) >= 0;
+  int rank = l->out->values[l->value_of[dq->inputs[0]]].rank;
+  // shares of classes that leave the model as floats: of images the processor's own floats are faster
+  bool ends = pb__ends_in_codes(l, n) || (pb__is(n, "Softmax") && rank <= 2);
+  return ends && axis_of(l, n, rank) >= 0;
 }
 
 // The value with its dim `axis` and its last one in each other's place, as `made`, -1: a new one. What is turned so
@@ -101,48 +104,68 @@ static int turned(lifter* l, const pb_node* n, int value, int axis, int made) {
   return op.y;
 }
 
-// Numerators by x - max + 255: e^(scale (x - max)) times the largest power of two, up to 2^24, with which the sum of a
-// row fits 31 bits.
-static int numerators(lifter* l, const pb_node* n, float scale, int64_t columns) {
+// The largest power of two, up to 24, times which the sum of a row of numerators up to 1 fits 31 bits.
+static int bits_of(int64_t columns) {
   int bits = SUM_BITS;
   while (bits > 0 && columns > (int64_t)1 << (SUM_BITS - bits)) --bits;
-  if (bits > MOST_BITS) bits = MOST_BITS;
-  int32_t* table = PB_NEW_ARRAY(&l->consts->arena, int32_t, CODES);
-  for (int c = 0; c < CODES; ++c) table[c] = (int32_t)rint(ldexp(exp((double)scale * (c - (CODES - 1))), bits));
-  const int64_t shape = CODES;
-  return pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.table", n->name), PB_I32, 1, &shape, table);
+  return bits > MOST_BITS ? MOST_BITS : bits;
 }
 
+// A table of numerators by x - max + 255: e^(scale (x - max)) times 2^bits. `rest`: what rounding them to whole numbers
+// took off, times 2^bits again.
+static int numerators(lifter* l, const pb_node* n, float scale, int bits, bool rest) {
+  int32_t* table = PB_NEW_ARRAY(&l->consts->arena, int32_t, CODES);
+  for (int c = 0; c < CODES; ++c) {
+    double numerator = ldexp(exp((double)scale * (c - (CODES - 1))), bits), whole = rint(numerator);
+    table[c] = (int32_t)(rest ? rint(ldexp(numerator - whole, bits)) : whole);
+  }
+  const int64_t shape = CODES;
+  const char* name = pb_printf(&l->consts->arena, rest ? "%s.rest" : "%s.table", n->name);
+  return pb_consts_add(l->consts, name, PB_I32, 1, &shape, table);
+}
+
+// The result as a tensor of the model: codes of the target, or (t NULL) f32.
+static int softmax_result(lifter* l, const pb_node* n, const pb_target* t, int rank, const int64_t* shape) {
+  if (t) return pb__make_result(l, t, rank, shape);
+  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, rank, shape);
+  l->value_of[n->outputs[0]] = v;
+  return v;
+}
+
+// Of codes, in codes where QuantizeLinear follows, else in f32.
 pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   pb_codes x;
-  pb_target t;
+  pb_target codes = {0}, *t = pb__ends_in_codes(l, n) ? &codes : NULL;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__find_target(l, n, &t));
+  if (t) PB_TRY(pb__find_target(l, n, t));
   const pb_s1_value whole = l->out->values[x.value];
   int axis = axis_of(l, n, whole.rank);
   bool turns = axis < whole.rank - 1;
   if (turns) x.value = turned(l, n, x.value, axis, -1);
-  pb_s1_value in = l->out->values[x.value];
-  int64_t columns = in.shape[in.rank - 1];
+  const pb_s1_value in = l->out->values[x.value];
+  int64_t columns = in.shape[in.rank - 1], matrix[2] = {rows_of(&in), columns};
   if (columns > (int64_t)1 << (SUM_BITS - 8))
     return pb__refuse(l, n, "rows of at most 2^22",
                       "a softmax over rows so long that their sums lose what makes a code");
-  pb_s1_op op = pb__codes_op(n, PB_S1_SOFTMAX, &t);
+  pb_s1_op op = pb__codes_op(n, PB_S1_SOFTMAX, t);
   op.x = pb__matrix_of(l, n, x.value);
-  op.weights = numerators(l, n, x.scale, columns);
-  op.ma = pb__factor(l, 1, t.scale);
-  if (turns) {
-    int64_t matrix[2] = {rows_of(&in), columns};
-    op.y = pb__add_value(l, n->name, PB_I8, 2, matrix);
+  op.weights = numerators(l, n, x.scale, bits_of(columns), false);
+  if (!t) op.bias = numerators(l, n, x.scale, bits_of(columns), true);
+  op.ma = t ? pb__factor(l, 1, t->scale) : ldexpf(1, bits_of(columns));
+  op.mb = x.scale;
+  if (t && !turns) {
+    pb__matrix_result(l, n, t, in.rank, in.shape, &op.y);
     pb__push_op(l, op);
-    int made = pb__add_value(l, n->name, PB_I8, in.rank, in.shape);
-    l->out->values[made].alias_of = op.y;
-    (void)turned(l, n, made, axis, pb__make_result(l, &t, whole.rank, whole.shape));
+    pb__own_result(l, n, t, op.y);
     return PB_OK;
   }
-  pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
+  op.y = pb__add_value(l, n->name, t ? PB_I8 : PB_F32, 2, matrix);
   pb__push_op(l, op);
-  pb__own_result(l, n, &t, op.y);
+  int made = turns ? pb__add_value(l, n->name, t ? PB_I8 : PB_F32, in.rank, in.shape)
+                   : softmax_result(l, n, t, whole.rank, whole.shape);
+  l->out->values[made].alias_of = op.y;
+  if (turns) (void)turned(l, n, made, axis, softmax_result(l, n, t, whole.rank, whole.shape));
+  if (!turns && in.rank != 2) pb__own(l, n, &l->value_of[n->outputs[0]]);
   return PB_OK;
 }
 

@@ -377,7 +377,7 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-static bool ends_in_codes(const lifter* l, const pb_node* n) {
+bool pb__ends_in_codes(const lifter* l, const pb_node* n) {
   for (int next; (next = pb__continued(l, n->outputs[0])) >= 0;) {
     n = &l->g->nodes[next];
     if (pb__is(n, "QuantizeLinear")) return true;
@@ -415,14 +415,14 @@ static pb_status lift_matmul(lifter* l, const pb_node* n) {
 static bool on_codes(const lifter* l, const pb_node* n) {
   if (pb__is(n, "Gemm")) return true;
   if (pb__is(n, "ReduceMax") || pb__is(n, "ReduceMean") || pb__is(n, "ReduceSum"))
-    return pb__reduces_codes(l, n) && ends_in_codes(l, n);
+    return pb__reduces_codes(l, n) && pb__ends_in_codes(l, n);
   for (size_t k = 0; k < sizeof over_rows / sizeof *over_rows; ++k)
-    if (pb__is(n, over_rows[k])) return pb__over_one_dim(l, n) && ends_in_codes(l, n);
+    if (pb__is(n, over_rows[k])) return pb__over_one_dim(l, n);
   for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
   }
-  return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_sizes(n));
+  return pb__ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_sizes(n));
 }
 
 static const struct {

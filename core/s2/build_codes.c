@@ -87,28 +87,51 @@ static pb_access below_largest(builder* b, const pb_s1_op* op, pb_access x, pb_a
   return d;
 }
 
+// e^(scale (x - largest)), of codes that are 127 more than x - largest.
+static int exponential(pb_nest* n, const pb_s1_op* op, int code) {
+  int v = node(n, PB_OP_SITOFP, PB_F32, code, -1);
+  v = node(n, PB_OP_SUB, PB_F32, v, pb_nest_const(n, PB_F32, MIDDLE - 1));
+  return node(n, PB_OP_EXP, PB_F32, node(n, PB_OP_MUL, PB_F32, v, pb_nest_const(n, PB_F32, op->mb)), -1);
+}
+
+// What a table has for the codes of each row, added up.
+static pb_access sum_of(builder* b, const pb_s1_op* op, pb_access codes, int table) {
+  pb_access sum = numbers(b, PB_I32, &codes);
+  int dims[2], code;
+  pb_nest n = row_nest(b, op, PB_ACC_ADD, codes, sum, dims, &code);
+  look_up(b, &n, table, code);
+  store(b, &n, by_row(sum, dims));
+  return sum;
+}
+
+// Of codes; of f32 with what the table's whole numbers lack of the sum as well.
 static void softmax(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
-  pb_access most = numbers(b, PB_I32, &x), sum = numbers(b, PB_I32, &x), factor = numbers(b, PB_F32, &x);
+  pb_access most = numbers(b, PB_I32, &x), factor = numbers(b, PB_F32, &x);
+  bool floats = y.type == PB_F32;
   int dims[2], code;
   pb_nest n = row_nest(b, op, PB_ACC_MAX, x, most, dims, &code);
   wide(&n, code);
   store(b, &n, by_row(most, dims));
-  pb_access d = below_largest(b, op, x, most);
-  n = row_nest(b, op, PB_ACC_ADD, d, sum, dims, &code);
-  look_up(b, &n, op->weights, code);
-  store(b, &n, by_row(sum, dims));
+  pb_access d = below_largest(b, op, x, most), sum = sum_of(b, op, d, op->weights), rest = {0};
+  if (floats) rest = sum_of(b, op, d, op->bias);
   n = pb__s2_start(op, "point");
   walk_rows(&n, &sum, dims);
   int whole = node(&n, PB_OP_SITOFP, PB_F32, add_load(&n, by_row(sum, dims)), -1);
+  if (floats) {
+    int lacks = node(&n, PB_OP_SITOFP, PB_F32, add_load(&n, by_row(rest, dims)), -1);
+    lacks = node(&n, PB_OP_MUL, PB_F32, lacks, pb_nest_const(&n, PB_F32, 1 / op->ma));
+    whole = node(&n, PB_OP_ADD, PB_F32, whole, lacks);
+  }
   node(&n, PB_OP_DIV, PB_F32, pb_nest_const(&n, PB_F32, op->ma), whole);
   store(b, &n, by_row(factor, dims));
   n = pb__s2_start(op, "point");
   walk_rows(&n, &d, dims);
-  int numerator = look_up(b, &n, op->weights, add_load(&n, pb__s2_along(d, dims)));
-  int of_row = add_load(&n, by_row(factor, dims));
-  int share = node(&n, PB_OP_MUL, PB_F32, node(&n, PB_OP_SITOFP, PB_F32, numerator, -1), of_row);
-  pb__s2_to_codes(&n, share, op);
+  code = add_load(&n, pb__s2_along(d, dims));
+  int numerator =
+      floats ? exponential(&n, op, code) : node(&n, PB_OP_SITOFP, PB_F32, look_up(b, &n, op->weights, code), -1);
+  int share = node(&n, PB_OP_MUL, PB_F32, numerator, add_load(&n, by_row(factor, dims)));
+  if (!floats) pb__s2_to_codes(&n, share, op);
   store(b, &n, pb__s2_along(y, dims));
 }
 

@@ -158,6 +158,15 @@ for _shape, _axis in [
     case(f"softmax_{'x'.join(map(str, _shape))}_{_axis}")(softmaxes)
 
 
+for _rows, _classes in ((1, 10), (1, 1000), (4, 10), (3, 32)):
+
+    @case(f"softmax_of_codes_{_rows}x{_classes}")
+    def softmax_of_codes(g, shape=(_rows, _classes)):
+        """As an int8 classifier ends whose shares leave as floats."""
+        scale, zero = g.const(np.float32(1 / 16)), g.const(np.int8(3))
+        return g.op("Softmax", g.op("DequantizeLinear", g.op("QuantizeLinear", g.input(*shape), scale, zero), scale, zero))
+
+
 case("softmax_far_apart")(lambda g: g.op("Softmax", g.op("Mul", g.input(3, 50), g.const(np.float32(60)))))
 case("softmax_behind_gemm")(
     lambda g: g.op("Softmax", g.op("Gemm", g.input(3, 24), g.const(g.draw(10, 24)), g.const(g.draw(10)), transB=1))
