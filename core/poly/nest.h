@@ -97,6 +97,10 @@ int64_t pb_access_stride(const pb_access* access, int col);
 // The linear offset of the access with all columns 0.
 int64_t pb_access_offset(const pb_access* access);
 bool pb_access_uses(const pb_access* access, int col);
+// Whether the nest's result is reduced over the dim.
+static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
+  return nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dim);
+}
 // The index's least and largest value in the nest. false: a loop's extent is not known, and neither are they.
 bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most);
 // Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.

@@ -87,8 +87,7 @@ static bool is_shared(const tracer* t, int loop, int* dims) {
   for (int n = 0; n < t->p->nest_count; ++n) {
     const pb_nest* nest = &t->p->nests[n];
     dims[n] = dim_of_loop(t, n, loop);
-    if (dims[n] < 0 || (nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dims[n])))
-      return false;
+    if (dims[n] < 0 || pb_nest_reduces_over(nest, dims[n])) return false;
     for (int a = 0; a < nest->access_count; ++a)
       if (pb_program_is_local(t->p, t->p->value_of[n][a]) && !follows(t, n, a, loop, dims[n])) return false;
   }

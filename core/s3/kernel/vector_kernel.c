@@ -212,8 +212,7 @@ static int dim_of_runs(const pb_nest* nest, const bool* summed, int64_t lanes, i
 }
 
 static void note_sums(const pb_nest* nest, bool* summed) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    summed[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
+  for (int d = 0; d < nest->dim_count; ++d) summed[d] = pb_nest_reduces_over(nest, d);
 }
 
 // The main nest as the group has it now.

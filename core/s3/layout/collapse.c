@@ -212,7 +212,7 @@ static bool walks_alone(const pb_nest* nest, const pb_index* index, int d) {
 
 // Whether the loop sums the one channel that a tensor has: in blocks it is a whole row of lanes, and of weights too.
 static bool sums_one_channel(const pb_nest* nest, int d) {
-  if (nest->reduce == PB_SET || pb_access_uses(&nest->access[nest->access_count - 1], d)) return false;
+  if (!pb_nest_reduces_over(nest, d)) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     if (access->rank > 2 && access->index[1].coef[d] && walks_alone(nest, &access->index[1], d)) return true;

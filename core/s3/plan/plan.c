@@ -321,10 +321,9 @@ static void plan_contraction(pb_planner* p) {
 // Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
 static void cut_rows(const pb_planner* p, pb_plan* plan) {
   const pb_nest* main = &p->group->main;
-  const pb_access* y = &main->access[main->access_count - 1];
-  for (int d = 0; d < main->dim_count && p->group->reduces; ++d) {
+  for (int d = 0; d < main->dim_count; ++d) {
     int64_t rest = main->extent[d] % p->group->lanes;
-    if (rest && !pb_access_uses(y, d) && pb_access_stride(&main->access[p->group->x], d) == 1)
+    if (rest && pb_nest_reduces_over(main, d) && pb_access_stride(&main->access[p->group->x], d) == 1)
       pb__plan_add_band(plan, d, main->extent[d] > rest ? main->extent[d] - rest : rest, main->extent[d]);
   }
 }

@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void pb__plan_fail(pb_planner* p, const char* why) {
-  if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
-}
-
 void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
   if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
 }
@@ -54,26 +50,20 @@ static bool is_better(const pb_planner* p, const pb_plan* plan) {
   return price < best && price < best - margin(p, plan);
 }
 
-static void judge_stage(pb_planner* p) {
-  const char* why = NULL;
-  if (!p->judge->cost(p->judge->user, &p->plan, &why)) {
-    pb__plan_fail(p, why);
-    return;
-  }
-  if (is_better(p, &p->plan)) p->result->plan = p->plan;
-  p->result->found = true;
+// Keeps p->plan, which has been added up, if it is the best. Of an illegal one it keeps why (NULL: nobody knows).
+static void judged(pb_planner* p, bool legal, const char* why) {
+  pb_found* r = p->result;
+  if (!legal && why) snprintf(r->why, sizeof r->why, "%s", why);
+  if (!legal) return;
+  if (is_better(p, &p->plan)) r->plan = p->plan;
+  r->found = true;
+  ++r->legal;
 }
 
 // Adds up the tree of the plan, whose tiles are shared as it says.
 static void add_up(pb_planner* p, pb_tiling* tiling) {
-  pb_found* r = p->result;
-  if (!pb_tree_cost(tiling, &p->plan)) {
-    pb__plan_fail(p, tiling->failure);
-    return;
-  }
-  if (is_better(p, &p->plan)) r->plan = p->plan;
-  r->found = true;
-  ++r->legal;
+  bool legal = pb_tree_cost(tiling, &p->plan);
+  judged(p, legal, tiling->failure);
 }
 
 // The same for each way to share its tiles among threads that may take less than the best so far.
@@ -91,16 +81,17 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
 }
 
 void pb__plan_judge(pb_planner* p) {
+  const char* why = NULL;
   if (p->judge) {
-    judge_stage(p);
+    bool legal = p->judge->cost(p->judge->user, &p->plan, &why);
+    judged(p, legal, why);
     return;
   }
   pb_arena scratch = {0};
-  const char* why = NULL;
   pb_tiling* tiling = build(p->chip, p->group, &p->plan, &scratch, &why);
   if (tiling) tiling->apart = p->group->registers && !p->part_count; // the tile alone is looked for
   if (!tiling)
-    pb__plan_fail(p, why);
+    judged(p, false, why);
   else if (p->part_count)
     add_up_shares(p, tiling);
   else

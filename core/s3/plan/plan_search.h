@@ -36,7 +36,6 @@ typedef struct pb_planner {
 
 // Judges p->plan, and keeps it if it is the best.
 void pb__plan_judge(pb_planner* p);
-void pb__plan_fail(pb_planner* p, const char* why); // NULL: nobody knows
 // Another band inside those of the plan, if it cuts what is left of its dim, `whole`.
 void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole);
 

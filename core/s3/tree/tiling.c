@@ -87,10 +87,6 @@ void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nes
   pb_tree_put(parent, nest_node(t, level, nest));
 }
 
-void pb__tiling_add_in_iteration(pb_tiling* t, int level, int loop, int64_t iteration, const pb_nest* nest) {
-  pb__tiling_put(t, pb__tiling_open_iteration(t, level, loop, iteration), level, nest);
-}
-
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
   pb_nest known;
   pb_nest_copy(&known, nest);
@@ -123,7 +119,9 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
   memcpy(tile->extent, main->extent, sizeof tile->extent);
 }
 
-int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs) {
+// The runs of iterations of the band at `level`, in order: full ones and what they leave, or, of register tiles, two
+// sizes that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
+static int runs_of(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs) {
   const pb_band* band = &t->plan->bands[level - t->base];
   if (pb__in_registers(t)) return pb__register_runs(t, tile, band, runs);
   int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
@@ -136,22 +134,21 @@ int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterati
   return count;
 }
 
-void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run) {
+// The tile inside one of them.
+static void enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run) {
   const pb_band* band = &t->plan->bands[level - t->base];
-  const pb_nest* main = &t->group->main;
   tile->extent[band->dim] = run->extent;
   tile->origin[band->dim].coef[PB_NEST_DIMS + level] = run->step;
   tile->origin[band->dim].cst += run->begin;
-  bool sums = t->group->reduces && !pb_access_uses(&main->access[main->access_count - 1], band->dim);
-  tile->adds |= sums && run->begin > 0;
+  tile->adds |= run->begin > 0 && pb_nest_reduces_over(&t->group->main, band->dim);
 }
 
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
   pb_iterations runs[PB_MAX_RUNS];
-  int count = pb__tile_runs(t, tile, level, runs);
+  int count = runs_of(t, tile, level, runs);
   for (int r = 0; r < count; ++r) {
     if ((runs[r].step == 0) != rest) continue;
-    pb__tile_enter(t, tile, level, &runs[r]);
+    enter(t, tile, level, &runs[r]);
     return runs[r].count;
   }
   return 0;
@@ -171,14 +168,14 @@ static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
   pb_iterations runs[PB_MAX_RUNS];
-  int first = t->buffer_count, end = first, count = pb__tile_runs(t, tile, level, runs);
+  int first = t->buffer_count, end = first, count = runs_of(t, tile, level, runs);
   int64_t before = 0, all = 0;
   if (pb__in_registers(t) && level >= t->plan->result_level && count != 1)
     return pb__tiling_fail(t, "a sum is not taken in equal steps");
   for (int r = 0; r < count; ++r) all += runs[r].count;
   for (int r = 0; r < count; ++r) {
     pb_tile own = *tile;
-    pb__tile_enter(t, &own, level, &runs[r]);
+    enter(t, &own, level, &runs[r]);
     pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
     share_out(t, level, loop);
@@ -271,15 +268,19 @@ void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_ac
   pb_nest_load(nest, 0);
 }
 
+// Whether a local of that form has room where the buffer is.
+static bool can_hold(const pb_buffer* old, int memory, pb_type type, int rank, const int64_t* shape) {
+  bool holds = old->memory == memory && old->type == type && old->rank == rank;
+  for (int r = 0; r < rank && holds; ++r) holds = old->shape[r] >= shape[r];
+  return holds;
+}
+
 // A buffer of the loop whose remainder is being built that can hold `new` at its own place; -1: none.
 static int find_twin(const pb_tiling* t, const pb_twins* twins, const pb_buffer* new) {
   for (int b = twins->first; b < twins->end; ++b) {
     const pb_buffer* twin = &t->buffers[b];
-    bool holds = twin->level > twins->level && twin->level == new->level && twin->memory == new->memory &&
-                 twin->type == new->type && twin->rank == new->rank && twin->depth == new->depth &&
-                 twin->claimed != twins->serial;
-    for (int r = 0; r < new->rank; ++r) holds &= twin->shape[r] >= new->shape[r];
-    if (holds) return b;
+    bool alike = can_hold(twin, new->memory, new->type, new->rank, new->shape) && twin->depth == new->depth;
+    if (alike && twin->level > twins->level && twin->level == new->level && twin->claimed != twins->serial) return b;
   }
   return -1;
 }
@@ -316,9 +317,29 @@ static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
   if (outer * inner - buffer->shape[0] * inner < row || begins_on_rows(chip, buffer->memory)) buffer->shape[0] = outer;
 }
 
+// The access is of that buffer, at its front.
+static void lie_in(const pb_tiling* t, pb_access* access, int buffer) {
+  access->memref.ptr = NULL;
+  access->buffer = buffer;
+  memcpy(access->shape, t->buffers[buffer].shape, sizeof access->shape);
+}
+
+// The local lies in a free buffer of the register file that holds as much: smaller tiles lie where larger ones do.
+// false: there is none, and the next buffer that is made is one.
+static bool lie_in_registers(pb_tiling* t, int memory, pb_access* local) {
+  for (int b = t->next_register; b < t->buffer_count; ++b) {
+    if (!can_hold(&t->buffers[b], memory, local->type, local->rank, local->shape)) continue;
+    lie_in(t, local, b);
+    t->next_register = b + 1;
+    return true;
+  }
+  t->next_register = t->buffer_count + 1;
+  return false;
+}
+
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
   if (pb__in_registers(t)) { // all that code has there: each buffer serves all tiles
-    if (pb__registers_take(t, memory, local)) return;
+    if (lie_in_registers(t, memory, local)) return;
     level = 0;
   }
   if (t->buffer_count == PB_MAX_BUFFERS) {
@@ -481,13 +502,6 @@ void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int inde
   if (pitch % (m->row_bytes * 2) == 0) box->shape[index] += index + 1 == box->rank ? m->row_bytes / size : 1;
 }
 
-// The access is of that buffer, at its front.
-static void lie_in(const pb_tiling* t, pb_access* access, int buffer) {
-  access->memref.ptr = NULL;
-  access->buffer = buffer;
-  memcpy(access->shape, t->buffers[buffer].shape, sizeof access->shape);
-}
-
 // Whether the nest is a load that brings the same part of the same tensor.
 static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
   const pb_access *from = &nest->access[0], *other = &load->access[0];
@@ -578,9 +592,7 @@ void pb__tiling_turn(pb_nest* copy, const char* part) {
 }
 
 bool pb__tiling_cuts_sum(const pb_tiling* t) {
-  const pb_nest* main = &t->group->main;
-  return t->group->reduces && t->plan->result_level > t->base &&
-         !pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[0].dim);
+  return t->plan->result_level > t->base && pb_nest_reduces_over(&t->group->main, t->plan->bands[0].dim);
 }
 
 static pb_type lies_as(const pb_tiling* t, const pb_nest* nest, int a) {

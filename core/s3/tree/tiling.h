@@ -170,8 +170,6 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
 static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->band_count; }
 bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
-// The loops of the plan's bands, if the plan keeps the rules of its levels.
-bool pb__tiling_open(pb_tiling* t);
 // Whether an access is of a buffer in a file of registers.
 static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* access) {
   return !access->memref.ptr && access->buffer >= 0 &&
@@ -179,8 +177,6 @@ static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* 
 }
 // Whether the outermost band walks a dim that is summed over, outside the sums' buffer: sums in parts.
 bool pb__tiling_cuts_sum(const pb_tiling* t);
-// Builds a stage that reduces; in tiling_build.c.
-bool pb__tiling_stage(pb_tiling* t);
 // What sets the borders of what the group stores.
 void pb__tiling_add_fills(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
@@ -208,9 +204,7 @@ void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
-// The same, for one iteration of the loop that is `loop` loops inside the root.
-void pb__tiling_add_in_iteration(pb_tiling* t, int level, int loop, int64_t iteration, const pb_nest* nest);
-// The same, for one iteration of the loop at `loop`: returns the node, into which nests go by pb__tiling_put.
+// The same in two steps, for one iteration of the loop that is `loop` loops inside the root: the node, and nests in it.
 pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t iteration);
 void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest);
 // Whether any index of the access can leave its shape in the nest at a level.
@@ -220,11 +214,6 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile);
 // The tile inside the band at `level`, one of its full iterations or (`rest`) what they leave. Returns how many
 // iterations there are of it; 0: none.
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
-// The runs of iterations of the band at `level`, in order: full ones and what they leave, or, of register tiles, two
-// sizes that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
-int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs);
-// The tile inside one of them.
-void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
@@ -273,9 +262,6 @@ void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.
 bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level);
-// Holds the tile's weights where an instruction that sums each lane for itself wants them, in so many copies. In
-// registers they take a bank, as all weights do: kernels with other products take turns with it.
-void pb__tiling_hold_taps(pb_tiling* t, pb_nest* main, const pb_tile* tile, int depth);
 void pb__tiling_turn(pb_nest* copy, const char* part); // the mirror image: of a load a store, of a store a load
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);

@@ -8,8 +8,8 @@
 static pb_tile results_of(const pb_tiling* t, const pb_tile* tile) {
   const pb_nest* main = &t->group->main;
   pb_tile results = *tile;
-  for (int d = 0; d < main->dim_count && t->group->reduces; ++d)
-    if (!pb_access_uses(&main->access[main->access_count - 1], d)) results.extent[d] = 1;
+  for (int d = 0; d < main->dim_count; ++d)
+    if (pb_nest_reduces_over(main, d)) results.extent[d] = 1;
   return results;
 }
 
@@ -84,7 +84,7 @@ static const pb_band* band_of_blocks(const pb_tiling* t, const pb_tile* results,
   const pb_nest* main = &t->group->main;
   for (int b = level - t->base; b < t->plan->band_count; ++b) {
     const pb_band* band = &t->plan->bands[b];
-    if (!pb_access_uses(&main->access[main->access_count - 1], band->dim)) continue;
+    if (pb_nest_reduces_over(main, band->dim)) continue;
     if (pb_access_stride(&main->access[main->access_count - 1], band->dim) < t->group->lanes) return NULL;
     return results->extent[band->dim] % band->step || results->extent[band->dim] == band->step ? NULL : band;
   }
@@ -168,13 +168,8 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
 static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
   const pb_tile_stage* outside = around;
   pb_tile_stage s; // not set to 0: a nest has room for many accesses, and this one few
+  memcpy(&s, outside, offsetof(pb_tile_stage, main));
   pb_nest_copy(&s.main, &outside->main);
-  s.x_memory = outside->x_memory;
-  s.x_held = outside->x_held;
-  s.sums_memory = outside->sums_memory;
-  s.each = outside->each;
-  s.store = outside->store;
-  s.kept = outside->kept;
   pb_tile results = results_of(t, tile);
   if (!pb__in_registers(t) && !pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
@@ -191,7 +186,8 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   return level == t->plan->result_level ? end_sums(t, &s, &results, level) : !t->failure;
 }
 
-bool pb__tiling_stage(pb_tiling* t) {
+// A stage that reduces.
+static bool build_stage(pb_tiling* t) {
   int kept = -1;
   pb_tile_stage s = {.kept = &kept};
   pb_tile tile;
@@ -299,11 +295,10 @@ static bool build_pointwise(pb_tiling* t) {
 // the buffer: inside, it has the results of all their iterations.
 static bool sums_end_inside(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
-  const pb_access* y = &main->access[main->access_count - 1];
   for (int b = pb__in_registers(t) && pb__tiling_cuts_sum(t);
-       t->base + b < t->plan->result_level && b < t->plan->band_count && t->group->reduces; ++b) {
+       t->base + b < t->plan->result_level && b < t->plan->band_count; ++b) {
     int dim = t->plan->bands[b].dim;
-    if (!pb_access_uses(y, dim))
+    if (pb_nest_reduces_over(main, dim))
       return pb__tiling_fail(t,
                              pb_printf(t->arena, "band %d walks dim %d of the reduction outside result_level", b, dim));
   }
@@ -347,14 +342,15 @@ static bool keeps_part_of_x(pb_tiling* t) {
       return pb__tiling_fail(t, "x_kept: x is another one in iterations of the bands around");
   bool exists = band->dim >= 0 && band->dim < main->dim_count;
   int64_t left = exists ? pb_plan_left(plan, level, band->dim, main->extent[band->dim]) : 0;
-  if (!left || pb_access_uses(&main->access[main->access_count - 1], band->dim))
+  if (!left || !pb_nest_reduces_over(main, band->dim))
     return pb__tiling_fail(t, "x_kept: the band around x walks no dim that is summed over");
   if (band->step < 1 || left % band->step || plan->x_kept >= left / band->step || plan->x_kept % plan->x_depth)
     return pb__tiling_fail(t, "x_kept is no number of x's copies, or leaves no iteration that brings its own");
   return true;
 }
 
-bool pb__tiling_open(pb_tiling* t) {
+// The loops of the plan's bands, if the plan keeps the rules of its levels.
+static bool open_loops(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
   int levels = pb__tiling_levels(t);
@@ -390,7 +386,7 @@ bool pb__tiling_build_group(pb_tiling* t) {
   if (pb__in_registers(t)) pb__registers_begin(t);
   pb__tiling_take_residents(t);
   pb__tiling_add_fills(t);
-  bool built = pb__tiling_open(t) && (t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t));
+  bool built = open_loops(t) && (t->group->reduces ? build_stage(t) : build_pointwise(t));
   t->group = group;
   t->plan = plan;
   t->into = into;

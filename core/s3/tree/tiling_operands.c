@@ -233,25 +233,23 @@ static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n
   return pb_access_stride(w, columns ? n : k) == 1 && pb_access_stride(w, columns ? k : n) != 1;
 }
 
-// A buffer over these dims of the main nest, in their order, for what the tile reads of access a. Its load stands in
-// front of the tile's commands.
-static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const int* dims, int count, int memory,
-                 int depth, const char* name) {
-  pb_access *access = &main->access[a], local = {.type = access->type, .rank = count}, lies = local;
+void pb__stage_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_hold* h, int memory, int depth,
+                    const char* name) {
+  pb_access *access = &main->access[a], local = h->buffer, lies = local;
   pb_nest point, load;
   pb_nest_begin(&load, main->name, "stage", 2);
   pb__tiling_expand(t, main, tile, &point);
   load.outer_count = point.outer_count;
-  load.dim_count = count;
+  load.dim_count = h->count;
   load.access[0] = point.access[a];
   for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int k = 0; k < count; ++k) {
-    int d = dims[k];
+  for (int k = 0; k < h->count; ++k) {
+    int d = h->dims[k], i = h->index[k];
     for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
-    load.extent[k] = lies.shape[k] = tile->extent[d];
-    lies.index[k].coef[k] = local.index[k].coef[d] = 1;
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[k].coef[c] = -tile->origin[d].coef[c];
-    local.index[k].cst = -tile->origin[d].cst;
+    load.extent[k] = tile->extent[d];
+    lies.index[i].coef[k] = local.index[i].coef[d] = h->step[k];
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= h->step[k] * tile->origin[d].coef[c];
+    local.index[i].cst -= h->step[k] * tile->origin[d].cst;
   }
   pb__tiling_own(t, &lies, pb__tiling_levels(t), memory, depth, name);
   if (t->failure) return;
@@ -263,6 +261,15 @@ static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const 
   pb__tiling_add(t, pb__tiling_levels(t), &load);
 }
 
+// One more dim, as an index of its own.
+static void add_dim(const pb_tile* tile, int d, pb_hold* h) {
+  int k = h->count++;
+  h->dims[k] = d;
+  h->index[k] = h->buffer.rank++;
+  h->step[k] = 1;
+  h->buffer.shape[k] = tile->extent[d];
+}
+
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
@@ -270,11 +277,17 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
   int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
-  if (pb_sums_by_lanes(g->contraction, &g->insn_roles)) {
-    pb__tiling_hold_taps(t, &s->main, tile, depth);
-  } else if (lies_turned(t, s, k, n)) {
+  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
+  if (taps || lies_turned(t, s, k, n)) {
     bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
-    hold(t, &s->main, w, tile, columns ? (int[]){n, k} : (int[]){k, n}, 2, held, depth, "held");
+    pb_hold how = {.buffer.type = s->main.access[w].type};
+    if (taps) {
+      pb__stage_taps(t, tile, &how);
+    } else {
+      add_dim(tile, columns ? n : k, &how);
+      add_dim(tile, columns ? k : n, &how);
+    }
+    pb__stage_hold(t, &s->main, w, tile, &how, held, depth, "held");
   } else {
     (void)home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";
@@ -288,11 +301,12 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 // instruction wants it (image to columns; whatever the tile does not read stays behind).
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
-  int dims[PB_NEST_RANK], count = 0, copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  for (int d = 0; d < s->main.dim_count && count < PB_NEST_RANK; ++d)
-    if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) dims[count++] = d;
+  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
+  pb_hold how = {.buffer.type = s->main.access[t->group->x].type};
+  for (int d = 0; d < s->main.dim_count && how.count < PB_NEST_RANK; ++d)
+    if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) add_dim(tile, d, &how);
   if (pb_holds_tiles(memory)) copies = memory->banks;
-  hold(t, &s->main, t->group->x, tile, dims, count, s->x_held, copies, "image");
+  pb__stage_hold(t, &s->main, t->group->x, tile, &how, s->x_held, copies, "image");
 }
 
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {

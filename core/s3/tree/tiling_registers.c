@@ -107,22 +107,6 @@ void pb__registers_begin(pb_tiling* t) {
 
 void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 
-bool pb__registers_take(pb_tiling* t, int memory, pb_access* local) {
-  for (int b = t->next_register; b < t->buffer_count; ++b) {
-    const pb_buffer* old = &t->buffers[b];
-    bool holds = old->memory == memory && old->type == local->type && old->rank == local->rank;
-    for (int r = 0; r < local->rank && holds; ++r) holds = old->shape[r] >= local->shape[r];
-    if (!holds) continue;
-    local->buffer = b;
-    local->memref.ptr = NULL;
-    memcpy(local->shape, old->shape, sizeof local->shape);
-    t->next_register = b + 1;
-    return true;
-  }
-  t->next_register = t->buffer_count + 1;
-  return false;
-}
-
 void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) {
   pb__registers_free(t);
   *sums = by_dims(t->group->registers, sums->type);

@@ -8,12 +8,12 @@
 
 // A stage that reduces.
 typedef struct pb_tile_stage {
-  pb_nest main;              // over its own dims; operands that have a home are their buffers
   int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
   int x_held;                // that one; the same: x takes one step
   pb_nest* each;             // what each iteration of the loop around brings of x; NULL: nothing
   pb_nest* store;            // takes the sums to their tensor
   int* kept;                 // the buffer in which x stays, where some of it does; -1: there is none yet
+  pb_nest main;              // over its own dims, operands that have a home as buffers; last: few accesses are in use
 } pb_tile_stage;
 
 // ---- operands ----
@@ -22,6 +22,18 @@ typedef struct pb_tile_stage {
 bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
 // Brings the operands whose home is at this level, or, on the way in, outside it.
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
+
+// How a buffer holds what a tile reads of an operand: dim dims[k] of the main nest walks index[k] of it by step[k].
+typedef struct pb_hold {
+  int count, dims[PB_NEST_DIMS], index[PB_NEST_DIMS];
+  int64_t step[PB_NEST_DIMS];
+  pb_access buffer; // its type and shape
+} pb_hold;
+// Makes that buffer for access a, which goes on with it; its load stands in front of the tile's commands.
+void pb__stage_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_hold* how, int memory, int depth,
+                    const char* name);
+// The tile's weights where an instruction that sums each lane for itself wants them.
+void pb__stage_taps(const pb_tiling* t, const pb_tile* tile, pb_hold* how);
 
 // ---- registers ----
 
@@ -35,9 +47,6 @@ int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* ba
 void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop);
 // The registers are free for another tile.
 void pb__registers_free(pb_tiling* t);
-// The local lies in a free buffer of the register file that holds as much: smaller tiles lie where larger ones do.
-// false: there is none, and the next buffer that is made is one.
-bool pb__registers_take(pb_tiling* t, int memory, pb_access* local);
 // The sums of another tile, before they have a home: by the dims that the results walk. Then *load takes them from
 // where the kernel's result goes.
 void pb__registers_begin_sums(pb_tiling* t, pb_access* sums);
