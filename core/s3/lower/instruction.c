@@ -117,6 +117,7 @@ void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn
 // Windows element by element in loops, or registers whole.
 typedef struct body {
   pb_text* t;
+  const pb_chip* chip;
   const pb_insn* insn;
   pb_type type;
   int indent;
@@ -124,8 +125,9 @@ typedef struct body {
   pb_expr_node expr[PB_MAX_EXPR]; // the instruction's, of the types that the IR has
 } body;
 
-static void begin_body(body* b, pb_text* text, const pb_insn* insn, pb_type type) {
+static void begin_body(body* b, pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
   b->t = text;
+  b->chip = chip;
   b->insn = insn;
   b->type = type;
   b->indent = 1;
@@ -153,11 +155,14 @@ static void line(body* b, const char* format, ...) {
   pb_text_add(b->t, "%s\n", text);
 }
 
-static void window_place(body* b, int o) {
+// Ends a line with the element of a window where the loops are; `row`: a name for its first index, "": the loop's.
+static void end_with_element(body* b, int o, const char* row) {
   const pb_operand* operand = &b->insn->operands[o];
-  pb_text_add(b->t, "%%w_%d[", o);
-  for (int k = 0; k < operand->rank; ++k) pb_text_add(b->t, "%s%%i%d", k ? ", " : "", operand->dims[k]);
+  pb_text_add(b->t, "%%w_%d[%s", o, row);
+  for (int k = *row != 0; k < operand->rank; ++k) pb_text_add(b->t, "%s%%i%d", k ? ", " : "", operand->dims[k]);
   pb_text_add(b->t, "] : ");
+  pb_instruction_window_type(b->t, b->chip, operand, b->type);
+  pb_text_add(b->t, "\n");
 }
 
 static const char* type_name(const body* b, pb_type own) {
@@ -165,7 +170,7 @@ static const char* type_name(const body* b, pb_type own) {
 }
 
 // A boxed window reads its fill value outside: the load stands behind the test, as there is nothing to load there.
-static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
+static void boxed_load(body* b, int o, int node) {
   const pb_operand* operand = &b->insn->operands[o];
   char inside[32] = "";
   int tests = 0;
@@ -189,50 +194,33 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   line(b, "%%e%d = scf.if %%%s -> %s {", node, inside, type);
   pb_text_indent(b->t, b->indent + 1);
   pb_text_add(b->t, "%%v%d = memref.load ", node);
-  window_place(b, o);
-  pb_instruction_window_type(b->t, chip, operand, b->type);
-  pb_text_add(b->t, "\n");
+  end_with_element(b, o, "");
   line(b, "  scf.yield %%v%d : %s", node, type);
   line(b, "} else {");
   line(b, "  scf.yield %%f : %s", type);
   line(b, "}");
 }
 
-// An element of the row of a table that a number names, which is kept among its rows.
-static void gathered_load(body* b, const pb_chip* chip, const pb_expr_node* n, int id) {
+// An element of a table at the number that another node computes, or of the row that it names, which is kept among
+// the table's.
+static void table_load(body* b, int id) {
+  const pb_expr_node* n = &b->expr[id];
   const pb_operand* table = &b->insn->operands[n->operand];
-  line(b, "%%n%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
-  line(b, "%%l%d = arith.subi %%to%d, %%one : index", id, table->dims[0]);
-  line(b, "%%k%d = arith.maxsi %%n%d, %%zero : index", id, id);
-  line(b, "%%x%d = arith.minsi %%k%d, %%l%d : index", id, id, id);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d", id, n->operand, id);
-  for (int k = 1; k < table->rank; ++k) pb_text_add(b->t, ", %%i%d", table->dims[k]);
-  pb_text_add(b->t, "] : ");
-  pb_instruction_window_type(b->t, chip, table, b->type);
-  pb_text_add(b->t, "\n");
-}
-
-// A table at the number that another node computes.
-static void table_load(body* b, const pb_chip* chip, int id) {
-  const pb_expr_node* n = &b->expr[id];
-  line(b, "%%x%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d] : ", id, n->operand, id);
-  pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
-  pb_text_add(b->t, "\n");
-}
-
-static void window_load(body* b, const pb_chip* chip, int id) {
-  const pb_expr_node* n = &b->expr[id];
+  bool rows = table->rows >= 0;
+  char row[32];
+  line(b, "%%%c%d = arith.index_cast %%e%d : i32 to index", rows ? 'n' : 'x', id, n->args[0]);
+  if (rows) {
+    line(b, "%%l%d = arith.subi %%to%d, %%one : index", id, table->dims[0]);
+    line(b, "%%k%d = arith.maxsi %%n%d, %%zero : index", id, id);
+    line(b, "%%x%d = arith.minsi %%k%d, %%l%d : index", id, id, id);
+  }
+  snprintf(row, sizeof row, "%%x%d", id);
   pb_text_indent(b->t, b->indent);
   pb_text_add(b->t, "%%e%d = memref.load ", id);
-  window_place(b, n->operand);
-  pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
-  pb_text_add(b->t, "\n");
+  end_with_element(b, n->operand, row);
 }
 
-static void print_load(body* b, const pb_chip* chip, int id) {
+static void print_load(body* b, int id) {
   const pb_expr_node* n = &b->expr[id];
   if (b->lanes > 1) {
     pb_text_indent(b->t, b->indent);
@@ -241,14 +229,15 @@ static void print_load(body* b, const pb_chip* chip, int id) {
     pb_text_add(b->t, " to ");
     print_type(b, n->type);
     pb_text_add(b->t, "\n");
-  } else if (n->args[0] >= 0 && b->insn->operands[n->operand].rows >= 0)
-    gathered_load(b, chip, n, id);
-  else if (n->args[0] >= 0)
-    table_load(b, chip, id);
-  else if (b->insn->operands[n->operand].has_box)
-    boxed_load(b, chip, n->operand, id);
-  else
-    window_load(b, chip, id);
+  } else if (n->args[0] >= 0) {
+    table_load(b, id);
+  } else if (b->insn->operands[n->operand].has_box) {
+    boxed_load(b, n->operand, id);
+  } else {
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = memref.load ", id);
+    end_with_element(b, n->operand, "");
+  }
 }
 
 static void print_immediate(body* b, int id) {
@@ -278,11 +267,11 @@ static void print_operation(body* b, int id) {
   pb_text_add(b->t, "\n");
 }
 
-static void print_node(body* b, const pb_chip* chip, int id) {
+static void print_node(body* b, int id) {
   const pb_expr_node* n = &b->expr[id];
   switch (n->op) {
   case PB_OP_LOAD:
-    print_load(b, chip, id);
+    print_load(b, id);
     break;
   case PB_OP_INDEX:
     line(b, "%%e%d = arith.index_cast %%i%d : index to i32", id, n->operand);
@@ -309,19 +298,24 @@ static bool in_destination(const pb_insn* insn, int dim) {
   return false;
 }
 
+// The sum so far inside `depth` loops, which begins as `start`.
+static void name_sum(int depth, const char* start, char name[32]) {
+  if (depth)
+    snprintf(name, 32, "acc%d", depth - 1);
+  else
+    snprintf(name, 32, "%s", start);
+}
+
 static void open_loops(body* b, bool destination, const char* carried) {
   const char* type = pb_type_name(b->insn->operands[b->insn->dest].type);
   int depth = 0;
   for (int d = 0; d < b->insn->dim_count; ++d) {
     if (in_destination(b->insn, d) != destination || b->insn->dims[d].table) continue;
-    if (!carried)
+    if (!carried) {
       line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
-    else {
+    } else {
       char from[32];
-      if (depth)
-        snprintf(from, sizeof from, "acc%d", depth - 1);
-      else
-        snprintf(from, sizeof from, "%s", carried);
+      name_sum(depth, carried, from);
       line(b, "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {", depth, d, d,
            depth, from, type);
     }
@@ -336,8 +330,8 @@ static int reduced_dims(const pb_insn* insn) {
   return n;
 }
 
-static void print_value(body* b, const pb_chip* chip) {
-  for (int k = 0; k < b->insn->expr_count; ++k) print_node(b, chip, k);
+static void print_value(body* b) {
+  for (int k = 0; k < b->insn->expr_count; ++k) print_node(b, k);
 }
 
 // %start: what is there, or what the reduction begins with, as the accumulate flag says.
@@ -357,26 +351,21 @@ static const char* combination_of(const pb_insn* insn) {
   return pb_op_spelling(pb_reduce_op(insn->reduce), insn->operands[insn->dest].type);
 }
 
-static void print_reduction(body* b, const pb_chip* chip) {
+static void print_reduction(body* b) {
   const pb_insn* insn = b->insn;
   pb_type type = insn->operands[insn->dest].type;
   const char* name = pb_type_name(type);
   pb_text_indent(b->t, b->indent);
   pb_text_add(b->t, "%%old = memref.load ");
-  window_place(b, insn->dest);
-  pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
-  pb_text_add(b->t, "\n");
+  end_with_element(b, insn->dest, "");
   const char* start = insn->acc_flag < 0 ? "old" : "start";
   if (insn->acc_flag >= 0) start_from_flag(b);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
   const char* combine = combination_of(insn);
   if (n) open_loops(b, false, start);
-  print_value(b, chip);
+  print_value(b);
   char inner[32];
-  if (n)
-    snprintf(inner, sizeof inner, "acc%d", n - 1);
-  else
-    snprintf(inner, sizeof inner, "%s", start);
+  name_sum(n, start, inner);
   line(b, "%%new = %s %%%s, %%e%d : %s", combine, inner, value, name);
   for (int k = n - 1; k >= 0; --k) {
     if (k == n - 1)
@@ -388,13 +377,11 @@ static void print_reduction(body* b, const pb_chip* chip) {
   }
   pb_text_indent(b->t, b->indent);
   pb_text_add(b->t, "memref.store %s, ", n ? "%sum0" : "%new");
-  window_place(b, insn->dest);
-  pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
-  pb_text_add(b->t, "\n");
+  end_with_element(b, insn->dest, "");
 }
 
 // What the instruction does to its windows.
-static void window_function(body* b, const pb_chip* chip) {
+static void window_function(body* b) {
   const pb_insn* insn = b->insn;
   pb_text_add(b->t, " attributes {pb.instruction = \"%s\"} {\n", insn->name);
   line(b, "%%zero = arith.constant 0 : index");
@@ -407,14 +394,12 @@ static void window_function(body* b, const pb_chip* chip) {
   }
   open_loops(b, true, NULL);
   if (insn->reduce == PB_SET) {
-    print_value(b, chip);
+    print_value(b);
     pb_text_indent(b->t, b->indent);
     pb_text_add(b->t, "memref.store %%e%d, ", insn->expr_count - 1);
-    window_place(b, insn->dest);
-    pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
-    pb_text_add(b->t, "\n");
+    end_with_element(b, insn->dest, "");
   } else {
-    print_reduction(b, chip);
+    print_reduction(b);
   }
   while (b->indent > 1) {
     --b->indent;
@@ -440,32 +425,32 @@ static void add_groups(body* b, const pb_operand* y, int64_t lanes) {
 }
 
 // A sum of products of whole registers.
-static void register_function(body* b, const pb_chip* chip) {
+static void register_function(body* b) {
   const pb_insn* insn = b->insn;
   const pb_operand* y = &insn->operands[insn->dest];
   pb_text_add(b->t, " -> ");
-  pb_instruction_register_type(b->t, chip, y);
+  pb_instruction_register_type(b->t, b->chip, y);
   pb_text_add(b->t, " attributes {pb.emit = \"%s\", pb.types = [", insn->emit);
   for (int o = 0; o < insn->operand_count; ++o)
     pb_text_add(b->t, "%s%s", o ? ", " : "", pb_type_name(insn->operands[o].type));
   pb_text_add(b->t, "]");
   if (!insn->adds) pb_text_add(b->t, ", pb.added = %d : i64", insn->dest);
   pb_text_add(b->t, "} {\n");
-  print_value(b, chip);
-  add_groups(b, y, pb_instruction_register_elements(chip, y));
+  print_value(b);
+  add_groups(b, y, pb_instruction_register_elements(b->chip, y));
   pb_text_add(b->t, "}\n");
 }
 
 void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
   body b;
-  begin_body(&b, text, insn, type);
+  begin_body(&b, text, chip, insn, type);
   pb_text_add(text, "func.func private ");
   print_name(text, chip, insn, type);
   pb_text_add(text, "(");
   print_arguments(text, chip, insn, type, "", true, true);
   pb_text_add(text, ")");
   if (on_registers(insn))
-    register_function(&b, chip);
+    register_function(&b);
   else
-    window_function(&b, chip);
+    window_function(&b);
 }
