@@ -26,35 +26,30 @@ static bool code_lands(const pb_chip* chip, int* memory) {
   return registers >= 0;
 }
 
-static bool lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, bool sets, int* memory) {
+// By how many instructions; 0: none do.
+static int lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, bool sets, int* memory) {
   pb_flat flat;
   pb_cover cover;
-  if (code_lands(chip, memory)) return true;
-  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
+  if (code_lands(chip, memory)) return 1;
   flat_of(nest, &flat);
   if (carried >= 0) flat.access[carried].memory = from;
-  if (!pb_cover_find(chip, &flat, carried, sets, &cover)) return false;
+  if (!pb_cover_find(chip, &flat, carried, sets, &cover)) return 0;
   *memory = cover.pieces[cover.count - 1].memory;
-  return true;
+  return cover.count;
 }
 
 bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory) {
-  return lands(chip, nest, carried, from, true, memory);
+  return lands(chip, nest, carried, from, true, memory) > 0;
 }
 
 bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest) {
   int memory;
-  return lands(chip, nest, -1, PB_ANY_MEMORY, false, &memory);
+  return lands(chip, nest, -1, PB_ANY_MEMORY, false, &memory) > 0;
 }
 
 int pb_point_commands(const pb_chip* chip, const pb_nest* nest) {
-  pb_flat flat;
-  pb_cover cover;
   int memory;
-  if (code_lands(chip, &memory)) return 1;
-  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return 0;
-  flat_of(nest, &flat);
-  return pb_cover_find(chip, &flat, -1, true, &cover) ? cover.count : 0;
+  return lands(chip, nest, -1, PB_ANY_MEMORY, true, &memory);
 }
 
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {
@@ -69,7 +64,6 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
   pb_match match;
   pb_arena scratch = {0};
   const char* why;
-  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
   pb_flat_cut_rows(&flat, pb_chip_lanes(chip));
   bool found = pb_select(chip, &flat, &scratch, &match, &why);
@@ -82,7 +76,6 @@ bool pb_nest_known(const pb_chip* chip, const pb_nest* nest) {
   pb_flat flat;
   int memory;
   if (code_lands(chip, &memory)) return true;
-  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
   return pb_select_knows(chip, &flat);
 }
