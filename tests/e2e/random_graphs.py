@@ -36,8 +36,8 @@ from random_floats import FloatsDrawing  # noqa: E402
 from reference import Reference  # noqa: E402
 
 CANCELLED = 0.5
-# A plan that cannot be carried out (4011, 4012) is the planner's own fault: nobody gave one.
-REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]))\]")
+# By name of what the chip lacks. A plan that cannot be carried out (4011, 4012) is the planner's own fault: nobody gave one.
+REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]|48))\]")
 
 
 class Graph:

@@ -80,9 +80,10 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
   set_base(chip, memory, base, &flat->access[access]);
 }
 
-void pb_flat_copies(const pb_chip* chip, int memory, int64_t bytes, pb_flat_access* access) {
-  int64_t base = access->aligned_rows ? chip->memories[memory].row_bytes : access->base;
-  set_base(chip, memory, 8 * pb_gcd(base, bytes), access);
+// Of one of several copies of a buffer, of so many bytes each.
+static void place_copies(const pb_chip* chip, const pb_flat_home* home, pb_flat_access* access) {
+  int64_t base = access->aligned_rows ? chip->memories[home->memory].row_bytes : access->base;
+  set_base(chip, home->memory, 8 * pb_gcd(base, home->bytes), access);
 }
 
 // The nest as the command that makes bytes of codes of 4 bits, with a sign or without.
@@ -152,6 +153,23 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
   pb_flat_place(chip, nest, access, memory, flat);
   if (unpacks != PB_OP_COUNT) unpack(flat, unpacks == PB_OP_ZEXT);
+}
+
+void pb_flat_at_homes(const pb_chip* chip, const pb_nest* nest, const pb_flat_home* homes, pb_arena* arena,
+                      pb_flat* flat) {
+  const pb_flat_home* stored = &homes[nest->access_count - 1];
+  pb_type lies[PB_NEST_ACCESSES];
+  pb_flat_begin(nest, flat);
+  for (int a = 0; a < nest->access_count; ++a) lies[a] = homes[a].tensor ? pb_flat_tensor_lies(nest, a) : homes[a].lies;
+  pb_flat_lies(nest, lies, arena, flat);
+  for (int a = 0; a < nest->access_count; ++a) {
+    if (homes[a].tensor) {
+      pb_flat_place_tensor(chip, nest, a, stored->tensor ? PB_ANY_MEMORY : stored->memory, flat);
+      continue;
+    }
+    pb_flat_place(chip, nest, a, homes[a].memory, flat);
+    if (homes[a].memory >= 0 && homes[a].copies > 1) place_copies(chip, &homes[a], &flat->access[a]);
+  }
 }
 
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes) {

@@ -66,26 +66,17 @@ static void map_alloc(mapper* m, int buffer) {
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
-  const pb_chip* chip = m->unit->chip;
-  pb_flat_begin(nest, flat);
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  const pb_tiled_buffer* stored = buffer_of(m, store);
-  pb_type lies[PB_NEST_ACCESSES];
+  pb_flat_home homes[PB_NEST_ACCESSES];
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
-    lies[a] = b ? b->lies : pb_flat_tensor_lies(nest, a);
+    homes[a] = (pb_flat_home){.tensor = true};
+    if (b)
+      homes[a] = (pb_flat_home){.memory = b->memory,
+                                .copies = b->depth,
+                                .bytes = pb_bytes_of(b->lies, pb_access_elements(&b->shape)),
+                                .lies = b->lies};
   }
-  pb_flat_lies(nest, lies, &m->unit->pass, flat);
-  for (int a = 0; a < nest->access_count; ++a) {
-    const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
-    if (!b) {
-      pb_flat_place_tensor(chip, nest, a, stored ? stored->memory : -1, flat);
-      continue;
-    }
-    pb_flat_place(chip, nest, a, b->memory, flat);
-    int64_t copy = pb_bytes_of(b->lies, pb_access_elements(&b->shape));
-    if (b->depth > 1) pb_flat_copies(chip, b->memory, copy, &flat->access[a]);
-  }
+  pb_flat_at_homes(m->unit->chip, nest, homes, &m->unit->pass, flat);
 }
 
 // A mover copies bits: the type of what it moves where that is not its own, else PB_TYPE_COUNT.

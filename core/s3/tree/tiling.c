@@ -595,24 +595,16 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
   return t->plan->result_level > t->base && pb_nest_reduces_over(&t->group->main, t->plan->bands[0].dim);
 }
 
-static pb_type lies_as(const pb_tiling* t, const pb_nest* nest, int a) {
-  const pb_access* access = &nest->access[a];
-  if (access->memref.ptr) return pb_flat_tensor_lies(nest, a);
-  return access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
+static pb_flat_home home_of(const pb_tiling* t, const pb_access* access) {
+  if (access->memref.ptr) return (pb_flat_home){.tensor = true};
+  if (access->buffer < 0) return (pb_flat_home){.memory = PB_ANY_MEMORY, .lies = access->type};
+  const pb_buffer* buffer = &t->buffers[access->buffer];
+  return (pb_flat_home){
+      .memory = buffer->memory, .copies = buffer->depth, .bytes = buffer->bytes, .lies = buffer->type};
 }
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
-  pb_flat_begin(nest, flat);
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
-  pb_type lies[PB_NEST_ACCESSES];
-  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, nest, a);
-  pb_flat_lies(nest, lies, t->arena, flat);
-  for (int a = 0; a < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
-    if (access->memref.ptr)
-      pb_flat_place_tensor(t->chip, nest, a, stored, flat);
-    else
-      pb_flat_place(t->chip, nest, a, access->buffer >= 0 ? t->buffers[access->buffer].memory : PB_ANY_MEMORY, flat);
-  }
+  pb_flat_home homes[PB_NEST_ACCESSES];
+  for (int a = 0; a < nest->access_count; ++a) homes[a] = home_of(t, &nest->access[a]);
+  pb_flat_at_homes(t->chip, nest, homes, t->arena, flat);
 }

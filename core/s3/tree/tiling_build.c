@@ -234,7 +234,8 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
     pb__tiling_add(t, level, &load);
     return !t->failure;
   }
-  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count};
+  // one number has an index too: so its copies can take whole rows
+  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count ? load.dim_count : 1, .shape = {1}};
   for (int d = 0; d < load.dim_count; ++d) {
     local.shape[d] = load.extent[d];
     local.index[d].coef[d] = 1;
