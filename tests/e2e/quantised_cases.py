@@ -73,6 +73,20 @@ def spatial_attention(g):
     g.output(g.op("Mul", x, g.op("Sigmoid", g.conv(both, 1, 7, pads=[3] * 4), scale=1 / 256, zero=-128), scale=x.scale))
 
 
+@family("rows_by_numbers", ("Mul", "const"), ("Add", "const"), ("Sub", "ReduceMax"), ("Sub", "ReduceMean"), ("Mul", "gate"))
+def rows_by_numbers(g, kind, numbers):
+    """A number for each row, that no unit has made in all lanes."""
+    x = g.dense(g.input(6, 64), 40)
+    if numbers == "const":
+        codes = g.const(g.rng.integers(-128, 128, (6, 1)).astype(np.int8))
+        return g.output(g.op(kind, x, extra=[g.node("DequantizeLinear", [codes, *g.parameters(0.01, 4, np.dtype(np.int8))])], scale=0.3))
+    if numbers == "gate":
+        of_rows = g.op("Sigmoid", g.dense(x, 1), scale=1 / 256, zero=-128)
+    else:
+        of_rows = g.op(numbers, x, extra=[g.const(np.array([1], np.int64))], keepdims=1, scale=x.scale)
+    g.output(g.op(kind, x, of_rows, scale=0.3))
+
+
 @family("softmax_along", (1, (2, 20, 5, 7)), (1, (1, 32, 4, 6)), (2, (1, 16, 12, 5)), (1, (1, 12, 32)), (0, (6, 32)), (0, (2, 20, 5, 7)))
 def softmax_along(g, axis, shape):
     x = g.input(*shape, codes=True, scale=0.07, zero=11)

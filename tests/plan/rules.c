@@ -2,10 +2,10 @@
 // for simnpu (plan.c), half for cpu:v3 (plan_registers.c). The plan must cost what the cheapest of all does; every
 // candidate's cost is that of a tree of its own, no bound leaves any out.
 //
-// Queues: rows, then blocks, then terms, in the steps that pb_plan_next_step names; x in each tile of rows, the weights
-// once or for each chunk of the terms, one copy of x or two, two of results. Of these the plan is the cheapest but for
-// its third and fourth copies, which the search adds one at a time: no further one may be cheaper. Printed is by how
-// much the best of all numbers of copies would be.
+// Queues: rows, then blocks, then terms, in the steps that pb_plan_next_step names; x in each tile of rows, or all of
+// it once, brought by the rows that divide it; the weights once or for each chunk of the terms, one copy of x or two,
+// two of results. Of these the plan is the cheapest but for its third and fourth copies, which the search adds one at a
+// time: no further one may be cheaper. Printed is by how much the best of all numbers of copies would be.
 //
 // Cores: the search has two steps by measured reason (plan_registers.c), and each is held to its own optimum. The tile
 // of sums costs the least of all tiles of nearly one size that fit the registers, undivided, each operand with the
@@ -74,16 +74,22 @@ static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, in
   }
 }
 
+static void all_blocks(search* s, int64_t rows, bool stays, int most) {
+  const int64_t* extent = s->k->group.main.extent;
+  pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2, .x_stays = stays};
+  add_band(&plan, ROWS, rows, extent[ROWS]);
+  plan.x_level = plan.band_count - stays;
+  add_band(&plan, BLOCKS, 1, extent[BLOCKS]);
+  plan.result_level = plan.band_count;
+  all_chunks(s, &plan, extent, most);
+}
+
 static void all_of_queues(search* s, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows)) {
-    pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2};
-    add_band(&plan, ROWS, rows, extent[ROWS]);
-    plan.x_level = plan.band_count;
-    add_band(&plan, BLOCKS, 1, extent[BLOCKS]);
-    plan.result_level = plan.band_count;
-    all_chunks(s, &plan, extent, most);
-  }
+  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows))
+    all_blocks(s, rows, false, most);
+  for (int64_t rows = extent[ROWS] - 1; rows >= 1; --rows)
+    if (extent[ROWS] % rows == 0) all_blocks(s, rows, true, most);
 }
 
 // ---- cores ----

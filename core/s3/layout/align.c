@@ -6,6 +6,7 @@
 //   before   y[i, j] = x[i, j] + b[0, j]                of b: 1x20, y: 20x20
 //   after    c[i, j] = b[0, j];  s[i, j] = x[i, j] + c[i, j];  y[i, j] = s[i, j]
 #include "core/s3/compose.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -38,6 +39,31 @@ static bool repeats(const pb_access* read, const pb_access* store) {
     if (!same && !(read->shape[r] == 1 && is_fixed_at_0(&read->index[r]))) return false;
   }
   return read->rank == 4 ? !is_fixed_at_0(&read->index[1]) || store->shape[1] == 1 : read->shape[0] == store->shape[0];
+}
+
+// One number for each row of several.
+static bool is_by_row(const pb_access* read, const pb_access* store) {
+  return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1 && store->shape[0] > 1;
+}
+
+// Whether the numbers of rows are made in rows of lanes, each in all of them (rows.c): what is taken of a row together,
+// and what is made of such numbers alone.
+static bool is_spread(const aligner* a, int v) {
+  const pb_program* p = a->from;
+  pb_contraction_dims roles;
+  bool spread = false;
+  if (p->values[v].kind != PB_VALUE_LOCAL) return false;
+  PB_FOR_USES (n, p, v) {
+    const pb_nest* nest = &p->nests[n];
+    if (!pb_program_writes(p, n, v) || nest->access_count < 2) continue;
+    if (nest->reduce != PB_SET) return nest->access[0].rank == 2 && !pb_nest_contraction_dims(nest, NULL, &roles);
+    for (int k = 0; k + 1 < nest->access_count; ++k) {
+      if (p->values[p->value_of[n][k]].kind == PB_VALUE_CONST) continue;
+      spread = is_spread(a, p->value_of[n][k]);
+      if (!spread) return false;
+    }
+  }
+  return spread;
 }
 
 static bool walks_all(const pb_nest* nest, const pb_access* store) {
@@ -74,6 +100,24 @@ static bool makes_row_numbers(const aligner* a, const pb_nest* nest) {
   return wide && pb_chip_gathers(a->unit->chip);
 }
 
+// Whether layout has a way to bring what access k reads into the lanes of what the nest stores.
+static bool lies_along(const aligner* a, int n, int k, bool only) {
+  const pb_nest* nest = &a->from->nests[n];
+  const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
+  int v = a->from->value_of[n][k];
+  bool by_row = is_by_row(read, store);
+  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row;
+  return same_places(nest, read, store, only) || (repeats(read, store) && (!by_row || is_spread(a, v)));
+}
+
+// Whether the nest reads one tensor, beside constants.
+static bool is_only_tensor(const aligner* a, int n) {
+  int tensors = 0;
+  for (int k = 0; k + 1 < a->from->nests[n].access_count; ++k)
+    tensors += a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST;
+  return tensors == 1;
+}
+
 static bool is_aligned(const aligner* a, int n) {
   const pb_nest* nest = &a->from->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
@@ -82,13 +126,8 @@ static bool is_aligned(const aligner* a, int n) {
   for (int k = 0; k + 1 < nest->access_count; ++k)
     if (nest->access[k].boxed || nest->access[k].splat) return true;
   if (!walks_all(nest, store) || lie_apart(a, n)) return false;
-  int tensors = 0;
   for (int k = 0; k + 1 < nest->access_count; ++k)
-    tensors += a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST;
-  for (int k = 0; k + 1 < nest->access_count; ++k)
-    if (a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST &&
-        !same_places(nest, &nest->access[k], store, tensors == 1) && !repeats(&nest->access[k], store))
-      return false;
+    if (!lies_along(a, n, k, is_only_tensor(a, n))) return false;
   return true;
 }
 
@@ -138,6 +177,38 @@ static void add_outer_loop(pb_nest* nest) {
   }
 }
 
+// Whether the numbers of rows are all that lies otherwise than the nest walks.
+static bool lacks_rows_alone(const aligner* a, int n) {
+  const pb_nest* nest = &a->from->nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool rows = walks_all(nest, store) && !lie_apart(a, n);
+  for (int k = 0; k + 1 < nest->access_count && rows; ++k)
+    rows = is_by_row(&nest->access[k], store) || lies_along(a, n, k, is_only_tensor(a, n));
+  return rows;
+}
+
+// Each number of a row comes to all of its row, in a tensor that lies as what is stored.
+static void spread_rows(aligner* a, int n) {
+  pb_nest nest;
+  int value_of[PB_NEST_ACCESSES];
+  pb_nest_copy(&nest, &a->from->nests[n]);
+  memcpy(value_of, a->from->value_of[n], sizeof value_of);
+  const pb_access store = *pb_nest_store(&nest);
+  for (int k = 0; k + 1 < nest.access_count; ++k) {
+    if (lies_along(a, n, k, is_only_tensor(a, n))) continue;
+    pb_access was = nest.access[k], walk = store;
+    pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = was.type, .rank = store.rank};
+    memcpy(rows.shape, store.shape, sizeof rows.shape);
+    walk.type = was.type;
+    walk.memref = (MlirValue){NULL};
+    int v = pb_program_add_value(&a->to, &a->unit->pass, &rows);
+    add_copy(a, &nest, &was, value_of[k], &walk, v);
+    nest.access[k] = walk;
+    value_of[k] = v;
+  }
+  (void)add_nest(a, &nest, value_of);
+}
+
 static void align(aligner* a, int n) {
   pb_nest nest;
   int value_of[PB_NEST_ACCESSES], stored = a->from->value_of[n][a->from->nests[n].access_count - 1];
@@ -145,7 +216,9 @@ static void align(aligner* a, int n) {
   memcpy(value_of, a->from->value_of[n], sizeof value_of);
   while (nest.dim_count < 2) add_outer_loop(&nest);
   for (int k = 0; k + 1 < nest.access_count; ++k) {
-    if (a->from->values[value_of[k]].kind == PB_VALUE_CONST) continue;
+    if (a->from->values[value_of[k]].kind == PB_VALUE_CONST &&
+        !is_by_row(&nest.access[k], &a->from->nests[n].access[nest.access_count - 1]))
+      continue;
     pb_access walk, was = nest.access[k];
     int rows = add_rows(a, &nest, was.type, &walk);
     add_copy(a, &nest, &was, value_of[k], &walk, rows);
@@ -179,6 +252,8 @@ pb_status pb_s3_align(pb_unit* unit) {
   for (int n = 0; n < program.nest_count; ++n)
     if (is_aligned(&a, n))
       (void)add_nest(&a, &program.nests[n], program.value_of[n]);
+    else if (lacks_rows_alone(&a, n))
+      spread_rows(&a, n);
     else
       align(&a, n);
   pb_program_index(&a.to, &unit->pass);

@@ -45,13 +45,17 @@ static int along_lanes(const pb_nest* nest, const pb_access* access) {
 
 bool pb__layout_turns(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
-  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int to = along_lanes(nest, store);
+  for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     int from = along_lanes(nest, access);
-    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
-    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
-      return true;
+    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST || from == to) continue;
+    // What is stored may have one channel, and then no dim along its lanes: where the other's lanes become another
+    // index, those that no channel fills would go past its end. So may what is read: its elements go along lanes then.
+    bool past = to < 0 && store->rank > 1 && pb_access_uses(store, from) && access->shape[1] % l->lanes;
+    bool elsewhere = from < 0 && access->rank > 1 && pb_access_uses(access, to);
+    if (to < 0 ? past : from >= 0 || elsewhere) return true;
   }
   return false;
 }
