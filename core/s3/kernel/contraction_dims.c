@@ -6,18 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+// A factor of a product: a load, perhaps widened, its zero point perhaps taken off.
+typedef struct factor {
+  int load;                // the access (operand of an instruction), -1: it is something else
+  pb_type type;            // that is multiplied: a narrow float where codes are widened as such, else the load's
+  bool is_unsigned, flips; // flips: its sign bit is turned over first
+} factor;
+
 // A float of 16 or 8 bits that is widened.
-static pb_factor half_of(const pb_expr_node* expr, int node) {
+static factor half_of(const pb_expr_node* expr, int node) {
   for (int k = 0; k < PB_NARROW_TYPES; ++k) {
     int load = pb_half_widens(expr, node, pb_narrow_type(k));
-    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = pb_narrow_type(k)};
+    if (load >= 0) return (factor){.load = expr[load].operand, .type = pb_narrow_type(k)};
   }
-  return (pb_factor){.load = -1, .type = PB_TYPE_COUNT};
+  return (factor){.load = -1, .type = PB_TYPE_COUNT};
 }
 
 // Through the zero point, the widening and a flip of bits.
-pb_factor pb_factor_of(const pb_expr_node* expr, int node) {
-  pb_factor f = {.load = -1, .type = PB_TYPE_COUNT};
+static factor factor_of(const pb_expr_node* expr, int node) {
+  factor f = {.load = -1, .type = PB_TYPE_COUNT};
   if (expr[node].op == PB_OP_SUB && expr[node].type == PB_I32) {
     int zero = expr[node].args[1];
     if (expr[zero].op == PB_OP_SEXT) zero = expr[zero].args[0];
@@ -34,14 +41,14 @@ pb_factor pb_factor_of(const pb_expr_node* expr, int node) {
   return f;
 }
 
-static bool product_of_loads(const pb_expr_node* expr, int count, pb_factor* a, pb_factor* b) {
+static bool product_of_loads(const pb_expr_node* expr, int count, factor* a, factor* b) {
   if (!count || expr[count - 1].op != PB_OP_MUL) return false;
-  *a = pb_factor_of(expr, expr[count - 1].args[0]);
-  *b = pb_factor_of(expr, expr[count - 1].args[1]);
+  *a = factor_of(expr, expr[count - 1].args[0]);
+  *b = factor_of(expr, expr[count - 1].args[1]);
   return a->load >= 0 && b->load >= 0 && a->load != b->load;
 }
 
-static void set_factors(pb_contraction_dims* roles, const pb_factor* x, const pb_factor* w) {
+static void set_factors(pb_contraction_dims* roles, const factor* x, const factor* w) {
   roles->x = x->load;
   roles->x_type = x->type;
   roles->w = w->load;
@@ -59,7 +66,7 @@ static pb_role role_of(bool x, bool w, bool y) {
 }
 
 bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles) {
-  pb_factor a, b;
+  factor a, b;
   if (nest->reduce != PB_ACC_ADD || !product_of_loads(nest->expr, nest->expr_count, &a, &b)) return false;
   bool swap = is_weight && is_weight[a.load] && !is_weight[b.load];
   memset(roles, 0, sizeof *roles);
@@ -86,7 +93,7 @@ static bool operand_uses(const pb_operand* operand, int dim) {
 
 // The operand with moving rows is x: an instruction holds its weights still.
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles) {
-  pb_factor a, b;
+  factor a, b;
   if (insn->reduce != PB_ACC_ADD || !product_of_loads(insn->expr, insn->expr_count, &a, &b)) return false;
   memset(roles, 0, sizeof *roles);
   roles->y = insn->dest;

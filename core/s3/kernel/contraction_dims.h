@@ -9,21 +9,13 @@
 // y[M, N] += x[M, K] * w[K, N]: M moves x and y, N moves w and y, K moves x and w, B (batch, group) all three.
 typedef enum pb_role { PB_ROLE_NONE = 0, PB_ROLE_M = 'M', PB_ROLE_N = 'N', PB_ROLE_K = 'K', PB_ROLE_B = 'B' } pb_role;
 
-// A factor of a product: a load, perhaps widened, its zero point perhaps taken off.
-typedef struct pb_factor {
-  int load;                // the access (operand of an instruction), -1: it is something else
-  pb_type type;            // that is multiplied: a narrow float where codes are widened as such, else the load's
-  bool is_unsigned, flips; // flips: its sign bit is turned over first
-} pb_factor;
-
 typedef struct pb_contraction_dims {
-  int x, w, y;            // accesses (operands of an instruction)
-  pb_type x_type, w_type; // as pb_factor has them
-  bool x_unsigned, x_flips;
+  int x, w, y;              // accesses (operands of an instruction)
+  pb_type x_type, w_type;   // that are multiplied: a narrow float where codes are widened as such, else the loads'
+  bool x_unsigned, x_flips; // x_flips: its sign bit is turned over first
   pb_role role[PB_NEST_DIMS];
 } pb_contraction_dims;
 
-pb_factor pb_factor_of(const pb_expr_node* expr, int node);
 // Whether the nest is a sum of products of two loads (each perhaps widened), and the roles if so. Of the two factors,
 // w is the one whose memref `is_weight` says is constant; the second when neither or both are.
 bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles);

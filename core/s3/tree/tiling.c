@@ -65,13 +65,19 @@ void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* 
 
 void pb__tiling_hang(pb_tiling* t, int level) { tree_add(t, level, t->body[level + 1]); }
 
+// Tells a nest how often the bands around it turn.
+static void set_outers(const pb_tiling* t, pb_nest* nest) {
+  for (int b = 0; t->body[0] && b < pb__tiling_levels(t); ++b)
+    nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
+}
+
 static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   node->kind = PB_TREE_NEST;
   node->level = level;
   node->nest = pb_nest_kept(t->arena, nest);
   node->nest->outer_count = level;
-  pb__tiling_outers(t, node->nest);
+  set_outers(t, node->nest);
   return node;
 }
 
@@ -90,7 +96,7 @@ void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nes
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
   pb_nest known;
   pb_nest_copy(&known, nest);
-  pb__tiling_outers(t, &known);
+  set_outers(t, &known);
   return pb_access_can_leave(&known, access);
 }
 
@@ -234,11 +240,6 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
   pb__tiling_expand_with(t, main, main, tile, point);
 }
 
-void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {
-  for (int b = 0; t->body[0] && b < pb__tiling_levels(t); ++b)
-    nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
-}
-
 void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
   for (int a = 0; a < accesses; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) {
@@ -251,7 +252,7 @@ void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
 void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
   pb_nest_begin(nest, t->group->main.name, "load", 2);
-  pb__tiling_outers(t, nest);
+  set_outers(t, nest);
   nest->access[0] = *tensor;
   nest->access[1] = *local;
   nest->access[0].gathered = nest->access[1].gathered = 0; // all of a table

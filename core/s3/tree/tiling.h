@@ -198,8 +198,6 @@ void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
 // The buffer, one of the outermost level, is filled before anything else there is done: what takes it stands in front
 // too.
 void pb__tiling_fill_first(pb_tiling* t, int buffer);
-// Tells a nest how often the bands around it turn.
-void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
 void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 // Adds a copy of the nest at a level.
