@@ -6,8 +6,10 @@
 // too, as the loops along which windows overlap are no shared ones.
 //
 // First what multiplies by no constant weights, as what lies between scores and probabilities, or the passes of a norm,
-// is most: as many groups as there are, if that saves anything. Then, on queues, what is left, with products by
-// weights, by what saves most. On cores those stay by themselves: each iteration would read all of the weights again.
+// is most: as many groups as there are, if that saves anything. Then what is left, with products by weights, by what
+// saves most. On cores these are products that follow each other, and no iteration has weights of its own: its tiles
+// would be a block of columns wide, where each element of x serves one product. Each reads all of them again, so it
+// takes several rows.
 #include "core/base/table.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
@@ -68,6 +70,16 @@ static void view_region(const fuser* f, const region* r, pb_arena* arena, pb_pro
     view->values[v].argument = view->values[v].kind == PB_VALUE_LOCAL ? -1 : v;
 }
 
+// Whether a shared loop walks weights, so that each iteration multiplies by others.
+static bool parts_weights(const pb_stages* s) {
+  const pb_program* p = s->program;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; pb_program_multiplies_weights(p, n) && a + 1 < p->nests[n].access_count; ++a)
+      for (int k = 0; p->values[p->value_of[n][a]].kind == PB_VALUE_CONST && k < s->shared; ++k)
+        if (pb_access_uses(&p->nests[n].access[a], s->dim[n][k])) return true;
+  return false;
+}
+
 // Loops that the region's stages share; -1: it is no kernel.
 static int shared_loops(const fuser* f, const region* r) {
   pb_arena scratch = {0};
@@ -79,7 +91,7 @@ static int shared_loops(const fuser* f, const region* r) {
   int most =
       f->unit->chip->arguments && f->unit->chip->arguments < MOST_VALUES ? f->unit->chip->arguments : MOST_VALUES;
   if (given <= most && view.value_count - given <= MOST_VALUES && pb_stages_of(f->unit->chip, &view, &scratch, &stages))
-    shared = stages.shared;
+    shared = f->cached && parts_weights(&stages) ? -1 : stages.shared;
   pb_arena_free(&scratch);
   return shared;
 }
@@ -120,11 +132,16 @@ static bool grow(const fuser* f, region* r) {
   return false;
 }
 
-// Cycles until all threads have met between two kernels.
-static int64_t between_kernels(const pb_chip* chip) { return chip->level_count ? chip->levels[0].sync_cycles : 0; }
+// Cycles until all threads have met behind a kernel. Those of the second time, which gain less, are taken as they will
+// run: one of few cycles is one thread's, which waits for nobody.
+static int64_t until_met(const fuser* f, const pb_plan* kernel) {
+  int64_t cycles = f->unit->chip->level_count ? f->unit->chip->levels[0].sync_cycles : 0;
+  return f->cached && f->weights && kernel->cycles < 2 * cycles ? 0 : cycles;
+}
 
-// Adds the plan of one of the region's groups as a kernel of its own. false: it is of no form that has a plan.
-static bool add_alone(const fuser* f, int group, pb_plan* sum) {
+// Adds the plan of one of the region's groups as a kernel of its own, last: nothing comes behind it. false: it is of no
+// form that has a plan.
+static bool add_alone(const fuser* f, int group, bool last, pb_plan* sum) {
   pb_arena scratch = {0};
   region one = {.groups = {group}, .count = 1};
   pb_program view;
@@ -132,9 +149,17 @@ static bool add_alone(const fuser* f, int group, pb_plan* sum) {
   view_region(f, &one, &scratch, &view);
   bool planned = pb_plan_program_again(f->unit, &view, &scratch, &plan);
   for (int q = 0; q < PB_MAX_QUEUES && planned; ++q) sum->busy[q] += plan.busy[q];
-  if (planned) sum->cycles += plan.cycles;
+  if (planned) sum->cycles += plan.cycles + (last ? 0 : until_met(f, &plan));
   pb_arena_free(&scratch);
   return planned;
+}
+
+// Cycles in which a value goes from one kernel to the next. Those of products by weights have what they bring and leave
+// in their cycles, as far as caches hold it; but most of it comes from where other cores have left it.
+static int64_t handing_on(const fuser* f, const pb_core_facts* facts, const pb_program* whole, int value) {
+  int64_t bytes = pb_value_bytes(&whole->values[value]), readers = pb_program_readers(whole, value);
+  if (f->weights) return bytes * readers / (facts->load_rate[1] ? facts->load_rate[1] : facts->shared_rate);
+  return bytes * (1 + readers) / pb_core_rate(facts, bytes);
 }
 
 // Cycles of the region's groups as kernels of their own, with what they pass on going through memory, and those in
@@ -142,15 +167,11 @@ static bool add_alone(const fuser* f, int group, pb_plan* sum) {
 static bool plan_apart(const fuser* f, const region* r, const pb_program* whole, pb_plan* apart) {
   pb_core_facts facts;
   pb_core_facts_of(f->unit->chip, NULL, &facts);
-  *apart = (pb_plan){.cycles = (r->count - 1) * between_kernels(f->unit->chip)};
+  *apart = (pb_plan){.cycles = 0};
   for (int k = 0; k < r->count; ++k)
-    if (!add_alone(f, r->groups[k], apart)) return false;
-  for (int v = 0; v < whole->value_count && f->cached; ++v) { // movers' cycles are in the kernels' already
-    const pb_value* value = &whole->values[v];
-    if (value->kind != PB_VALUE_LOCAL) continue;
-    int64_t bytes = pb_value_bytes(value);
-    apart->cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_core_rate(&facts, bytes);
-  }
+    if (!add_alone(f, r->groups[k], k == 0, apart)) return false;
+  for (int v = 0; v < whole->value_count && f->cached; ++v) // movers' cycles are in the kernels' already
+    if (whole->values[v].kind == PB_VALUE_LOCAL) apart->cycles += handing_on(f, &facts, whole, v);
   return true;
 }
 
@@ -162,7 +183,7 @@ static bool computes(const pb_chip* chip, int queue) {
 }
 
 static bool gains(const fuser* f, int64_t fused, int64_t apart) {
-  return f->cached ? fused < apart : pb_fusion_gains(fused, apart);
+  return f->cached && !f->weights ? fused < apart : pb_fusion_gains(fused, apart);
 }
 
 // Whether a unit that computes is at work nearly all the time: then nothing is left to gain, and the plans of fewer
@@ -178,6 +199,7 @@ static int64_t cycles_saved(const fuser* f, const region* r, const pb_program* w
   pb_stages stages;
   pb_stage_plan plan;
   pb_plan apart;
+  if (f->cached && f->weights && pb_program_products_by_weights(whole) < 2) return 0; // others were looked at before
   bool known = plan_apart(f, r, whole, &apart);
   if (known && leaves_nothing(f, &apart)) return 0;
   if (!pb_stages_of(f->unit->chip, whole, arena, &stages) ||
@@ -246,7 +268,7 @@ pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
   fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_runs_code(unit->chip)};
   fuse(&f);
   f.weights = true;
-  if (!f.cached) fuse(&f);
+  if (!f.cached || pb_chip_staging(unit->chip) < 0) fuse(&f);
   pb_table_free(&f.texts);
   free(f.known);
   return PB_OK;

@@ -85,6 +85,12 @@ bool pb_program_multiplies_weights(const pb_program* p, int n) {
           p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST);
 }
 
+int pb_program_products_by_weights(const pb_program* p) {
+  int count = 0;
+  for (int n = 0; n < p->nest_count; ++n) count += pb_program_multiplies_weights(p, n);
+  return count;
+}
+
 static bool operand_uses(const pb_operand* operand, int dim) {
   for (int k = 0; k < operand->rank; ++k)
     if (operand->dims[k] == dim) return true;

@@ -21,6 +21,8 @@ typedef struct pb_contraction_dims {
 bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles);
 // Whether nest n of the program is one of which a factor is constant.
 bool pb_program_multiplies_weights(const pb_program* program, int n);
+// How many of its nests are.
+int pb_program_products_by_weights(const pb_program* program);
 // The same for an instruction; dims are the instruction's. N is fixed-extent lanes of w and y.
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.

@@ -148,6 +148,15 @@ static bool fits(pb_tiling* t, const pb_program* p) {
          pb__tiling_fail(t, "an iteration's values do not stay in a core's caches");
 }
 
+// Of a core's caches; where memories are explicit the tree says it.
+bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration) {
+  int64_t bytes = 0;
+  if (pb__is_explicit(s->chip) || pb_chip_staging(s->chip) >= 0) return true;
+  for (int v = 0; v < iteration->read.value_count; ++v)
+    if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->read.values[v]);
+  return bytes <= most_bytes(s->chip, s->stages->program);
+}
+
 // What is lost on average where so many equal iterations are shared by 2, 4 and 8 threads, as a part of 1024.
 static int64_t imbalance(int64_t iterations) {
   int64_t lost = 0;

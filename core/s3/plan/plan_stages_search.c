@@ -5,6 +5,7 @@
 // stage and from iteration to iteration, and the memories are all stages'. On cores, where one stage ends before the
 // next begins, each is planned by itself, and an iteration takes the sum of what they take.
 #include "core/s3/plan/plan_stages_search.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/plan/plan.h"
 
 #include <string.h>
@@ -126,7 +127,8 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
     if (steps[k] < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, steps[k]};
   pb__stage_plan_begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
-  bool possible = iteration != NULL && (way != AHEAD || hides(iteration)), planned = possible && plan_all(s, iteration);
+  bool possible = iteration != NULL && pb__stage_values_fit(&s->tiles, iteration) && (way != AHEAD || hides(iteration)),
+       planned = possible && plan_all(s, iteration);
   if (planned && s->plan.loops.cycles < *cycles) *cycles = s->plan.loops.cycles;
   if (planned) keep(f, &s->plan);
   pb_arena_free(&scratch);
@@ -162,7 +164,7 @@ static int64_t next_step(const search* f, int at, int64_t step) {
   int64_t extent = f->stages->extent[at], outer = 1;
   bool staged = pb_chip_staging(f->chip) >= 0;
   if (pb__is_explicit(f->chip)) return pb_plan_next_step(extent, step);
-  for (int k = 0; k + 1 < f->stages->shared; ++k) outer *= f->stages->extent[k];
+  for (int k = 0; k < at; ++k) outer *= f->stages->extent[k];
   while (--step > 0) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
     uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
@@ -187,10 +189,10 @@ static bool overlaps(const pb_stages* s, int loop) {
 }
 
 // Tiles along one loop, of one iteration along those around it and of all along those inside it.
-static void search_loop(search* f, int at, int64_t first) {
+static void search_loop(search* f, int at, int64_t first, int64_t least) {
   int64_t steps[PB_MAX_SHARED];
   for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at ? 1 : f->stages->extent[k];
-  for (steps[at] = first; steps[at] >= 1; steps[at] = next_step(f, at, steps[at])) {
+  for (steps[at] = first; steps[at] >= least; steps[at] = next_step(f, at, steps[at])) {
     int64_t cycles = consider_steps(f, steps);
     // shorter iterations only wait more
     if (pb__is_explicit(f->chip) && f->found && cycles / HOPELESS > f->best->loops.cycles) break;
@@ -208,6 +210,23 @@ static void search_tiles(search* f, int outer) {
     for (steps[outer] = f->stages->extent[outer]; steps[outer] > 1; steps[outer] = next_step(f, outer, steps[outer]))
       any |= consider_steps(f, steps) < INT64_MAX;
   }
+}
+
+// Whether the best plan has all of a loop in each iteration.
+static bool takes_whole(const search* f, int loop) {
+  for (int b = 0; b < f->best->loops.band_count; ++b)
+    if (f->best->loops.bands[b].dim == loop) return false;
+  return f->found;
+}
+
+// Of cores with caches. Where each iteration reads weights again they are tiles of the loops further out, too, as long
+// as all of those inside are in one already.
+static void search_outwards(search* f) {
+  const pb_stages* s = f->stages;
+  int at = s->shared - 1;
+  search_loop(f, at, s->blocks ? next_step(f, at, s->extent[at]) : s->extent[at], 1);
+  if (s->blocks || !pb_program_products_by_weights(s->program)) return;
+  for (; at > 0 && takes_whole(f, at); --at) search_loop(f, at - 1, s->extent[at - 1], 2);
 }
 
 // More copies of what the best plan's stages hold.
@@ -228,12 +247,13 @@ static void deepen(search* f) {
 
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   search f = {.chip = chip, .stages = s, .best = plan};
-  bool is_explicit = pb__is_explicit(chip);
-  int last = s->shared - 1, first = is_explicit || pb_chip_staging(chip) >= 0 ? 0 : last;
+  bool is_explicit = pb__is_explicit(chip), cached = !is_explicit && pb_chip_staging(chip) < 0;
+  int last = s->shared - 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_steps(&f, NULL);
-  for (int at = last; at >= first && at >= 0; --at)
-    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at]);
+  if (cached && s->shared) search_outwards(&f);
+  for (int at = last; at >= 0 && !cached; --at)
+    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at], 1);
   if (is_explicit && last > 0 && overlaps(s, last - 1)) search_tiles(&f, last - 1);
   if (is_explicit && f.found) deepen(&f);
   return f.found;

@@ -13,6 +13,8 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
                           pb_stage_tiles* s);
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
 const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why);
+// Whether what lies between the stages of the iteration can have room, before any of them has a plan.
+bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration);
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops);
 // The plan of a stage on a core, where one stage ends before the next begins. false: there is none, *why says why.

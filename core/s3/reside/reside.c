@@ -195,11 +195,7 @@ static bool stores(const pb_program* p, int value) {
 // Whether the kernel is of several stages none of which multiplies by weights, as attention and norms are: an iteration
 // of theirs needs the room, and plans with less of it are long to search for.
 static bool keeps_room(const pb_reside* s, int launch) {
-  const pb_program* p = s->launches[launch].program;
-  if (!is_staged(s, launch)) return false;
-  for (int n = 0; n < p->nest_count; ++n)
-    if (pb_program_multiplies_weights(p, n)) return false;
-  return true;
+  return is_staged(s, launch) && !pb_program_products_by_weights(s->launches[launch].program);
 }
 
 // The launches that make and take it: one makes it, before all others.

@@ -236,7 +236,9 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     issue(p, CORE, taken);
     ++p->commands[CORE];
     run_nest(t, p, nest, NULL, CORE, taken, 0, 0);
-    t->traffic += pb__core_traffic(t, t->core, nest);
+    int64_t waited;
+    t->traffic += pb__core_traffic(t, t->core, nest, &waited);
+    t->waited += waited;
     return true;
   }
   if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
@@ -518,10 +520,11 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
 
 // What one iteration of a loop around does, and the others do, in the average iteration.
 static bool iteration_cost(pb_tiling* t, const pb_tree* iteration, part* sum) {
-  int64_t iterations = t->around[iteration->loop + 1]->extent, before = t->traffic;
+  int64_t iterations = t->around[iteration->loop + 1]->extent, before = t->traffic, waited = t->waited;
   part one = {0}, others = {0};
   if (!tree_cost(t, iteration, &one)) return false;
   t->traffic = before + (t->traffic - before) / iterations;
+  t->waited = waited + (t->waited - waited) / iterations;
   if (iteration->others && !tree_cost(t, iteration->others, &others)) return false;
   int64_t cycles = (one.queue[CORE] + (iterations - 1) * others.queue[CORE]) / iterations;
   issue(sum, CORE, cycles);
@@ -562,13 +565,15 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
                                       m->name, (long long)m->bytes));
 }
 
-// A core computes while caches bring what it takes next, and hides most of the shorter of the two.
-static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic) {
-  int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED;
+// A core computes while caches bring what it takes next, and hides most of the shorter of the two, but for what it
+// waits for.
+static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
+  traffic -= waited;
+  int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED + waited;
   return cycles + cycles * pb__core_imbalance(t, plan) / 1024;
 }
 
-int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0); }
+int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0, 0); }
 
 static _Thread_local int64_t added_up;
 
@@ -582,7 +587,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
     pb_core_facts_of(t->chip, t->group->registers, core);
     t->core = core;
   }
-  t->traffic = 0;
+  t->traffic = t->waited = 0;
   for (int m = 0; m < t->chip->memory_count; ++m) // of a core's registers those that a tile needs have been counted
     if (!(t->core && t->chip->memories[m].kind == PB_MEM_REGISTERS) && !pb_tree_fits(t, m)) return false;
   pb__state_count(t);
@@ -593,7 +598,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   t->compute = larger(all.end, all.queue[CORE]);
   if (t->core)
-    plan->cycles = core_total(t, plan, t->traffic);
+    plan->cycles = core_total(t, plan, t->traffic, t->waited);
   else
     plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
   return true;

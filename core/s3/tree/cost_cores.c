@@ -12,6 +12,8 @@ enum {
   BRANCH_CYCLES = 20, // lost where a loop ends
   TILE_CYCLES = 6,    // finding a tile
   STORE_CYCLES = 2,   // a register, on its way to its tensor
+  UNFOLLOWED = 4096,  // a page: bytes of a run of lines that come before prefetchers follow it
+  SUSTAINED = 4,      // of the rate at which weights come once, those that come again and again get one part of so many
   SEEN_LOADS = 8,     // of loads beside arithmetic, and the other way round, one of so many is not hidden
   MOST_WALKS = PB_NEST_DIMS + 2 * PB_NEST_OUTERS
 };
@@ -65,7 +67,8 @@ typedef struct walk {
 // Bytes of the lines that some loops touch, and what they take up of the innermost cache: more, where steps between
 // lines that are held at a time leave them to fewer of its sets.
 typedef struct footprint {
-  int64_t bytes, room, run; // run: bytes from its first element to the last one of its neighbours
+  int64_t bytes, room, run; // run: bytes from its first element to the last one of its neighbours,
+  int64_t reach;            // and to the last one of lines no more than one apart
 } footprint;
 
 // Lines that begin `step` bytes apart and fall on the same set, of so many.
@@ -87,9 +90,10 @@ static footprint touched(const pb_core_facts* f, const walk* walks, int count, i
     for (; at > 0 && sorted[at - 1].step > one.step; --at) sorted[at] = sorted[at - 1];
     sorted[at] = one;
   }
-  int64_t line = f->line ? f->line : bytes, run = bytes, units = 1, unit = 0, span = 1, deep = 1;
+  int64_t line = f->line ? f->line : bytes, run = bytes, reach = bytes, units = 1, unit = 0, span = 1, deep = 1;
   for (int k = 0; k < used; ++k) {
     int64_t step = sorted[k].step, iterations = sorted[k].iterations;
+    if (step <= reach + line) reach += step * (iterations - 1);
     if (!unit && step <= (run > line ? run : line)) { // in the same line, or the next one
       run += step * (iterations - 1);
     } else if (unit && step <= unit * span) {
@@ -102,7 +106,7 @@ static footprint touched(const pb_core_facts* f, const walk* walks, int count, i
     }
   }
   if (unit) deep *= lines_in_set(f, unit, span);
-  footprint touched = {.run = run, .bytes = (run + line - 1) / line * line * units * span};
+  footprint touched = {.run = run, .reach = reach, .bytes = (run + line - 1) / line * line * units * span};
   touched.room = f->line && deep > f->vector.ways ? deep * f->vector.way : 0;
   if (touched.room < touched.bytes) touched.room = touched.bytes;
   return touched;
@@ -258,7 +262,7 @@ typedef struct stream {
   walk around[2 * PB_NEST_OUTERS];
   footprint inside[2 * PB_NEST_OUTERS + 1];
   int64_t all;
-  bool stored;
+  bool stored, is_x, again;
 } stream;
 
 static void note_touched(const pb_core_facts* f, const pb_access* access, const walk* own, int dims, int loops,
@@ -331,11 +335,32 @@ static int loops_around(const pb_tiling* t, const pb_access* access, int level, 
   return count;
 }
 
-int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+// Of a stream's cycles those in which the lines of x are waited for when they come first. Where they come as vectors
+// few operations take each of them, which hides nothing, and an iteration of loops that stages share reads short runs
+// of them, whose first page nobody fetches ahead: one row at a time a depthwise 3x3 convolution took twice as long.
+static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const stream* s, int64_t cycles) {
+  if (!s->is_x || !k->alone || !pb_vkernel_by_vectors(k)) return 0;
+  int64_t run = s->inside[0].reach, first = s->inside[0].bytes / pb_core_rate(f, s->all);
+  if (first < cycles) cycles = first;
+  if (run >= 2 * UNFOLLOWED) return 0;
+  return run > UNFOLLOWED ? cycles * (2 * UNFOLLOWED - run) / UNFOLLOWED : cycles;
+}
+
+// Whether each iteration of loops that stages share reads these weights again: with few rows, of which each line of
+// them serves as many, it takes as long as a cache can keep handing over lines (1 row of 4 pixels, 384 channels to 64,
+// f32: 1.7 times as long).
+static bool comes_again(const pb_tiling* t, int access) {
+  const pb_vkernel* k = t->group->registers;
+  const pb_program* p = t->group->program;
+  return k->alone && access == k->w && p->values[p->value_of[t->group->main_index][access]].kind == PB_VALUE_CONST;
+}
+
+int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest, int64_t* waited) {
   const pb_vkernel* k = t->group->registers;
   int64_t near[2 * PB_NEST_OUTERS] = {0}, cycles = 0;
   stream streams[2];
   int count = 0, loops = 0;
+  *waited = 0;
   if (!k->insn.insn) return 0;
   bool is_main = !strcmp(nest->part, "reduce");
   for (int a = 0; a < nest->access_count; ++a) {
@@ -348,9 +373,15 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     loops = loops_around(t, access, nest->outer_count, s->around);
     note_touched(f, access, own, nest->dim_count, loops, s);
     s->stored = stored;
+    s->is_x = is_main && a == k->x;
+    s->again = is_main && comes_again(t, a);
     for (int l = 0; l < loops && !t->apart; ++l) near[l] += s->inside[l + 1].room;
   }
-  for (int i = 0; i < count; ++i) cycles += stream_traffic(f, &streams[i], near, loops);
+  for (int i = 0; i < count; ++i) {
+    int64_t own = stream_traffic(f, &streams[i], near, loops);
+    cycles += streams[i].again ? own * SUSTAINED : own;
+    *waited += waited_for(f, k, &streams[i], own);
+  }
   return cycles;
 }
 

@@ -27,8 +27,8 @@ int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
 // Cycles of one execution of the nest.
 int64_t pb__core_cycles(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all
-// iterations of the loops around, tiling->around.
-int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// iterations of the loops around, tiling->around. *waited: those of them that computing does not hide.
+int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);
 // Tiles of rows, or of columns, that the plan's bands make.
 int64_t pb__core_tiles(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
 // Uneven shares of the work for 2, 4 and 8 threads, as a part of 1024 that is lost on average.

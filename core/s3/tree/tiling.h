@@ -135,11 +135,11 @@ typedef struct pb_tiling {
   // they are free in this one.
   int first_register, next_register;
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
-  // in which caches further out bring what the nests so far take; compute: those of the core itself; apart: each
-  // operand has the caches to itself, as far as traffic is concerned.
+  // in which caches further out bring what the nests so far take; waited: those of them that nothing hides; compute:
+  // those of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_core_facts* core;
-  int64_t traffic, compute;
+  int64_t traffic, waited, compute;
   bool apart;
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
