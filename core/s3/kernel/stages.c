@@ -221,13 +221,20 @@ static int taken_over(const pb_program* p, int n, int64_t lanes) {
   return -1;
 }
 
+// Whether other nests of the stage use the value: they go on with it, tile by tile, behind the nest.
+static bool used_in_stage(const pb_program* p, const int* of, int n, int value) {
+  PB_FOR_USES (k, p, value)
+    if (k != n && of[k] == of[n]) return true;
+  return false;
+}
+
 void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena* arena, int** home) {
   *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) (*home)[v] = pb_program_is_local(p, v) && in_one_stage(p, of, v) ? -1 : v;
   for (int n = 0; n < p->nest_count; ++n) {
     int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
     if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !pb_program_is_local(p, made)) continue;
-    if (pb_program_next_use(p, made, -1) == n) (*home)[made] = (*home)[from];
+    if (pb_program_next_use(p, made, -1) == n && !used_in_stage(p, of, n, from)) (*home)[made] = (*home)[from];
   }
 }
 
