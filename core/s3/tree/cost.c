@@ -197,8 +197,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, const pb_
   begin_queue(p, queue, start);
   p->follows[queue] |= after;
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
-    p->queue[queue] += own - free_at + p->idle[queue];
-    p->idle[queue] = 0;
+    p->queue[queue] += own - free_at;
     // so nothing of the next iteration's is under way meanwhile: all since its first command is this iteration's alone
     if (adds) p->queue[queue] = larger(p->queue[queue], own + lasts - p->first[queue]);
   }
@@ -453,9 +452,6 @@ static void add_queue(const pb_tree* loop, const part* one, const iterations* al
   sum->follows[q] |= one->follows[q];
   if (!one->commands[q]) return;
   begin_queue(sum, q, all->start + one->first[q]);
-  // what only brings, and has a copy for each iteration, could have begun when the queue was free
-  if (one->follows[q] == 1u << q && !all->behind)
-    sum->idle[q] += larger(all->start + one->first[q] - sum->queue_free[q], 0);
   // in order: what comes behind the loop waits until the last iteration's buffers were free
   sum->queue_free[q] = larger(sum->queue_free[q], all->start + one->first[q]) + one->queue[q] * loop->extent;
   sum->queue_free[q] = larger(sum->queue_free[q], all->start + all->behind + one->queue_free[q]);

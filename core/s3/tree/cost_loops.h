@@ -16,7 +16,6 @@ typedef struct part {
   int64_t chain;                     // cycles in which the iterations of its buffers follow each other
   int64_t end;                       // the last result is there
   int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
-  int64_t idle[PB_MAX_QUEUES];       // of queue_free: it waited for nobody, as a loop of others began later
   int64_t paced[PB_MAX_QUEUES];      // the same where its loops began no sooner than what they wait for was there
   int64_t first[PB_MAX_QUEUES];      // its first command starts
   bool used[PB_MAX_QUEUES];          // it has one
