@@ -78,7 +78,7 @@ static const char* read_around(pb_group* g, pb_arena* arena) {
     if (n != g->main_index && !feeds_x(g, n)) why = pb_around_add(&g->around, n, arena);
   g->around.main = NULL; // whoever called copies *g
   if (why || g->registers) return why;
-  if (g->around.fill_count && !stays(g)) return "elements beside those of its result are set";
+  if (g->around.fill_count && !stays(g)) return "elements beside those of its result are set, which one kernel does not do";
   if (g->around.init && !is_neutral(g->around.init, &g->main))
     return "its sums do not begin with the operation's neutral value";
   return NULL;

@@ -25,5 +25,7 @@ bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_acce
 bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main);
 // All reads of padded tensors that the function makes of its arguments read these instead; the nests that made them go.
 void pb_program_fold_pads(pb_program* program, pb_arena* arena);
+// What the function copies from one of its locals into a padded one is made there; the copies go.
+void pb_program_make_inside(pb_program* program, pb_arena* arena);
 
 #endif

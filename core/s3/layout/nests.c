@@ -130,14 +130,15 @@ static int along_blocks(const pb_nest* nest, const pb_access* access, int64_t bl
   return dim;
 }
 
-// A tensor's only channel that no dim walks: the nest sets a lane of each row, and commands read whole rows.
+// A tensor's only channel that no dim walks: a copy sets a lane of each row, and commands read whole rows. What
+// computes sets whole rows by itself.
 static void fill_behind_one(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int v = pb_program_stored(&l->program, n), dim;
   bool one = l->values[v].kind == PB_LAYOUT_BLOCKED && l->program.values[v].shape[1] == 1;
-  if (one && nest->reduce == PB_SET && pb_index_single(&store->index[1], &dim) && dim < 0)
-    pb__layout_fill_rest(l, nest, store, v, 1, 0);
+  bool sets = pb_nest_is_copy(nest) || (nest->reduce == PB_SET && store->rank == 4); // sums of rows stand in all lanes
+  if (one && sets && pb_index_single(&store->index[1], &dim) && dim < 0) pb__layout_fill_rest(l, nest, store, v, 1, 0);
 }
 
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
@@ -170,7 +171,6 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
           !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
         cut = d;
   }
-  PB_TRY(cut >= 0 ? rewrite_cut(l, n, size, cut) : rewrite_whole(l, n, size, pads));
   if (l->whole_rows) fill_behind_one(l, n);
-  return PB_OK;
+  return cut >= 0 ? rewrite_cut(l, n, size, cut) : rewrite_whole(l, n, size, pads);
 }

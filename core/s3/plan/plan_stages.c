@@ -97,6 +97,7 @@ static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program
 static const pb_program* without_moves(const pb_program* program, pb_arena* arena) {
   pb_program* folded = own_copy(program, arena);
   pb_program_fold_pads(folded, arena);
+  pb_program_make_inside(folded, arena);
   pb_program_fold_expansions(folded, arena);
   return folded;
 }
