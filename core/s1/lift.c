@@ -540,8 +540,7 @@ static const struct {
             {"Dropout", lift_reshape},
             {"QuantizeLinear", lift_quantise}};
 
-// Whether the node's result becomes codes, with nothing but Relu and Clip between.
-static bool is_quantised_behind(const lifter* l, const pb_node* n) {
+bool pb__ends_in_codes(const lifter* l, const pb_node* n) {
   const pb_node* at = n;
   do {
     int next = pb__continued(l, at->outputs[0]);
@@ -555,7 +554,7 @@ static bool is_quantised_behind(const lifter* l, const pb_node* n) {
 // still.
 static bool reads_codes(lifter* l, const pb_node* n) {
   const pb_node* maker = pb__producer(l, n->inputs[0]);
-  return maker && pb__is(maker, "DequantizeLinear") && (l->value_of[n->inputs[0]] < 0 || is_quantised_behind(l, n));
+  return maker && pb__is(maker, "DequantizeLinear") && (l->value_of[n->inputs[0]] < 0 || pb__ends_in_codes(l, n));
 }
 
 // The forms that are kinds of their own here.
@@ -602,7 +601,7 @@ static bool is_form(lifter* l, const pb_node* n) {
 
 // Between codes, a known operator in another form stays an error: its row would have it in floats.
 static bool is_of_codes(lifter* l, const pb_node* n) {
-  return n->input_count > 0 && n->inputs[0] >= 0 && reads_codes(l, n) && is_quantised_behind(l, n);
+  return n->input_count > 0 && n->inputs[0] >= 0 && reads_codes(l, n) && pb__ends_in_codes(l, n);
 }
 
 static bool is_of_runtime(const pb_node* n) {

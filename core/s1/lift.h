@@ -177,15 +177,19 @@ void pb__s1_bound(pb_s1* program, pb_consts* consts);
 void pb__find_tables(lifter* l);
 bool pb__is_table(const lifter* l, const pb_node* quantise);
 pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) PB_MUST_CHECK;
-// Softmax, normalisations and products of two computed operands, on codes: lift_attention.c.
-bool pb__ends_in_codes(const lifter* l, const pb_node* n); // whether QuantizeLinear follows, behind Relu and Clip alone
+// Whether the node's result becomes codes, with nothing but Relu and Clip between.
+bool pb__ends_in_codes(const lifter* l, const pb_node* n);
+// The value with its dims in that order, as `made`, -1: a new one.
+int pb__transposed(lifter* l, const pb_node* n, int value, const int* order, int made);
+int pb__ones(lifter* l, const pb_node* n, int rank, const int64_t* shape); // constant weights of one
 // Sums, means and maxima: lift_reduced.c. Whether the node has a form on the codes that it reads.
 bool pb__reduces_codes(const lifter* l, const pb_node* n);
 pb_status pb__lift_reduced_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
+// Softmax, normalisations and products of two computed operands, on codes: lift_attention.c.
 pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__lift_norm_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
-// Whether codes of the node's first operand are what it reads, over its last dim where it has an axis.
+// Whether the node takes codes of its first operand together along one dim, and ends in what it has a form for.
 bool pb__over_one_dim(const lifter* l, const pb_node* n);
 // The value as a matrix of its last dim's rows.
 int pb__matrix_of(lifter* l, const pb_node* n, int value);

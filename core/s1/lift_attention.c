@@ -90,18 +90,9 @@ bool pb__over_one_dim(const lifter* l, const pb_node* n) {
 // The value with its dim `axis` and its last one in each other's place, as `made`, -1: a new one. What is turned so
 // twice is as it was.
 static int turned(lifter* l, const pb_node* n, int value, int axis, int made) {
-  pb_s1_op op = pb__float_op(n, PB_S1_FTRANSPOSE);
-  pb__own(l, n, &value);
-  pb_s1_value v = l->out->values[value];
-  int last = v.rank - 1;
-  for (int r = 0; r < v.rank; ++r) op.order[r] = r == axis ? last : r == last ? axis : r;
-  int64_t extent = v.shape[axis];
-  v.shape[axis] = v.shape[last];
-  v.shape[last] = extent;
-  op.x = value;
-  op.y = made >= 0 ? made : pb__add_value(l, n->name, v.type, v.rank, v.shape);
-  pb__push_op(l, op);
-  return op.y;
+  int order[PB_GRAPH_RANK], last = l->out->values[value].rank - 1;
+  for (int r = 0; r <= last; ++r) order[r] = r == axis ? last : r == last ? axis : r;
+  return pb__transposed(l, n, value, order, made);
 }
 
 // The largest power of two, up to 24, times which the sum of a row of numerators up to 1 fits 31 bits.

@@ -298,10 +298,8 @@ static int average_part(lifter* l, const pb_node* n, const averaged* whole, cons
     op.pad[2 + k] = high - end[2 + k];
   }
   int64_t area = op.window[0] * op.window[1], each[4] = {in.shape[1], 1, op.window[0], op.window[1]};
-  int8_t* ones = pb_alloc_array(&l->consts->arena, (size_t)in.shape[1], (size_t)area);
-  memset(ones, 1, (size_t)(in.shape[1] * area));
   op.x = pb__part_of(l, n, op.x, begin, end);
-  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
+  op.weights = pb__ones(l, n, 4, each);
   pb__fold_sum(l, n, in.shape[1], area, x, x->scale / (float)area, t, &op);
   int64_t shape[4] = {in.shape[0], in.shape[1], to[0] - from[0], to[1] - from[1]};
   op.y = y >= 0 ? y : pb__add_value(l, n->name, PB_I8, 4, shape);
@@ -375,15 +373,6 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   for (int k = 0; k < 2; ++k) whole.extent[k] = l->out->values[op->x].shape[2 + k];
   average_parts(l, n, &whole, &x, &t, shape, pb__make_result(l, &t, 4, shape));
   return PB_OK;
-}
-
-bool pb__ends_in_codes(const lifter* l, const pb_node* n) {
-  for (int next; (next = pb__continued(l, n->outputs[0])) >= 0;) {
-    n = &l->g->nodes[next];
-    if (pb__is(n, "QuantizeLinear")) return true;
-    if (!pb__is(n, "Relu") && !pb__is(n, "Clip")) return false;
-  }
-  return false;
 }
 
 // Windows of so many sizes that a convolution for each is too much: floats take them all at once.

@@ -12,6 +12,18 @@ static void push(lifter* l, const pb_node* n, pb_s1_op* op, int tensor, int rank
   pb__push_op(l, *op);
 }
 
+int pb__transposed(lifter* l, const pb_node* n, int value, const int* order, int made) {
+  pb_s1_op op = pb__float_op(n, PB_S1_FTRANSPOSE);
+  int64_t shape[PB_GRAPH_RANK];
+  pb__own(l, n, &value);
+  const pb_s1_value x = l->out->values[value];
+  for (int r = 0; r < x.rank; ++r) shape[r] = x.shape[op.order[r] = order[r]];
+  op.x = value;
+  op.y = made >= 0 ? made : pb__add_value(l, n->name, x.type, x.rank, shape);
+  pb__push_op(l, op);
+  return op.y;
+}
+
 static pb_status transpose(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FTRANSPOSE);
   int64_t shape[PB_GRAPH_RANK];

@@ -26,8 +26,7 @@ typedef struct reduction {
 
 // ---- what it is made of ----
 
-// Constant weights of one.
-static int ones(lifter* l, const pb_node* n, int rank, const int64_t* shape) {
+int pb__ones(lifter* l, const pb_node* n, int rank, const int64_t* shape) {
   size_t count = (size_t)pb__elements(rank, shape);
   int8_t* codes = pb_alloc(&l->consts->arena, count);
   memset(codes, 1, count);
@@ -69,7 +68,7 @@ static int add_up(lifter* l, const reduction* r, int image, const int64_t* windo
   if (!plane) {
     memcpy(op.stride, window, sizeof op.stride);
     op.groups = joined ? 1 : x.shape[1];
-    op.weights = ones(l, r->n, IMAGE_RANK, weights);
+    op.weights = pb__ones(l, r->n, IMAGE_RANK, weights);
   }
   pb__fold_sum(l, r->n, shape[1], r->area, &r->x, r->scale, &r->t, &op);
   op.y = pb__add_value(l, r->n->name, PB_I8, IMAGE_RANK, shape);
@@ -113,7 +112,7 @@ static int over_rows(lifter* l, const reduction* r) {
   op.x = pb__matrix_behind(l, r->x.value);
   if (op.x < 0 || l->out->values[op.x].shape[1] != r->area) op.x = reshaped(l, r->n, r->x.value, 2, matrix);
   op.zx = r->x.zero;
-  op.weights = ones(l, r->n, 2, row);
+  op.weights = pb__ones(l, r->n, 2, row);
   pb__fold_sum(l, r->n, 1, r->area, &r->x, r->scale, &r->t, &op);
   matrix[1] = 1;
   op.y = pb__add_value(l, r->n->name, PB_I8, 2, matrix);
@@ -121,30 +120,18 @@ static int over_rows(lifter* l, const reduction* r) {
   return op.y;
 }
 
-// The image with its dims in that order.
-static int turned(lifter* l, const reduction* r, int image, const int* order) {
-  pb_s1_op op = pb__float_op(r->n, PB_S1_FTRANSPOSE);
-  const pb_s1_value x = l->out->values[image];
-  int64_t shape[IMAGE_RANK];
-  for (int k = 0; k < IMAGE_RANK; ++k) shape[k] = x.shape[op.order[k] = order[k]];
-  op.x = image;
-  op.y = pb__add_value(l, r->n->name, x.type, IMAGE_RANK, shape);
-  pb__push_op(l, op);
-  return op.y;
-}
-
 // Tokens: channels, which are rows' elements, go in front.
 static int over_tokens(lifter* l, const reduction* r, const pb_s1_value* in) {
-  static const int in_front[] = {0, 3, 1, 2};
+  static const int in_front[PB_GRAPH_RANK] = {0, 3, 1, 2};
   int64_t tokens = in->shape[in->rank - 2], channels = in->shape[in->rank - 1], window[2] = {tokens, 1};
   int64_t behind[IMAGE_RANK] = {in->rank == 3 ? in->shape[0] : 1, tokens, 1, channels};
-  int image = turned(l, r, reshaped(l, r->n, r->x.value, IMAGE_RANK, behind), in_front);
+  int image = pb__transposed(l, r->n, reshaped(l, r->n, r->x.value, IMAGE_RANK, behind), in_front, -1);
   return r->maximum ? largest(l, r, image, window) : add_up(l, r, image, window, false);
 }
 
 static int over_channels(lifter* l, reduction* r) {
-  static const int behind[] = {0, 2, 3, 1};
-  r->x.value = turned(l, r, r->x.value, behind);
+  static const int behind[PB_GRAPH_RANK] = {0, 2, 3, 1};
+  r->x.value = pb__transposed(l, r->n, r->x.value, behind, -1);
   return over_rows(l, r);
 }
 
