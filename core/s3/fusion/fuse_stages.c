@@ -73,10 +73,12 @@ static void view_region(const fuser* f, const region* r, pb_arena* arena, pb_pro
 // Whether a shared loop walks weights, so that each iteration multiplies by others.
 static bool parts_weights(const pb_stages* s) {
   const pb_program* p = s->program;
-  for (int n = 0; n < p->nest_count; ++n)
-    for (int a = 0; pb_program_multiplies_weights(p, n) && a + 1 < p->nests[n].access_count; ++a)
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (!pb_program_multiplies_weights(p, n)) continue;
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
       for (int k = 0; p->values[p->value_of[n][a]].kind == PB_VALUE_CONST && k < s->shared; ++k)
         if (pb_access_uses(&p->nests[n].access[a], s->dim[n][k])) return true;
+  }
   return false;
 }
 

@@ -17,7 +17,8 @@
 typedef struct aligner {
   pb_unit* unit;
   pb_program* from;
-  pb_program to; // its nests are those of `from` and the copies
+  pb_program to;      // its nests are those of `from` and the copies
+  const bool* spread; // by value of `from`
 } aligner;
 
 // Of one tensor alone (`only`) layout makes rows whatever the ranks are.
@@ -46,22 +47,32 @@ static bool is_by_row(const pb_access* read, const pb_access* store) {
   return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1 && store->shape[0] > 1;
 }
 
-// Whether the numbers of rows are made in rows of lanes, each in all of them (rows.c): what is taken of a row together,
-// and what is made of such numbers alone.
-static bool is_spread(const aligner* a, int v) {
-  const pb_program* p = a->from;
+// Whether the nest makes numbers of rows in rows of lanes, each in all lanes of one (rows.c): of what it takes of a row
+// together, or of such numbers alone.
+static bool makes_spread(const pb_program* p, int n, const bool* spread) {
+  const pb_nest* nest = &p->nests[n];
   pb_contraction_dims roles;
-  bool spread = false;
-  if (p->values[v].kind != PB_VALUE_LOCAL) return false;
-  PB_FOR_USES (n, p, v) {
-    const pb_nest* nest = &p->nests[n];
-    if (!pb_program_writes(p, n, v) || nest->access_count < 2) continue;
-    if (nest->reduce != PB_SET) return nest->access[0].rank == 2 && !pb_nest_contraction_dims(nest, NULL, &roles);
-    for (int k = 0; k + 1 < nest->access_count; ++k) {
-      if (p->values[p->value_of[n][k]].kind == PB_VALUE_CONST) continue;
-      spread = is_spread(a, p->value_of[n][k]);
-      if (!spread) return false;
-    }
+  bool any = false;
+  if (nest->reduce != PB_SET) return nest->access[0].rank == 2 && !pb_nest_contraction_dims(nest, NULL, &roles);
+  for (int k = 0; k + 1 < nest->access_count; ++k) {
+    int v = p->value_of[n][k];
+    if (p->values[v].kind == PB_VALUE_CONST) continue;
+    if (!spread[v]) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Which locals all of whose nests, but what sets one number, make them so. Nests stand behind those that make what they
+// read.
+static const bool* find_spread(const pb_program* p, pb_arena* arena) {
+  bool *spread = PB_NEW_ARRAY(arena, bool, (size_t)p->value_count + 1),
+       *other = PB_NEW_ARRAY(arena, bool, (size_t)p->value_count + 1);
+  for (int n = 0; n < p->nest_count; ++n) {
+    int v = pb_program_stored(p, n);
+    if (p->values[v].kind != PB_VALUE_LOCAL || p->nests[n].access_count < 2) continue;
+    other[v] |= !makes_spread(p, n, spread);
+    spread[v] = !other[v];
   }
   return spread;
 }
@@ -100,22 +111,22 @@ static bool makes_row_numbers(const aligner* a, const pb_nest* nest) {
   return wide && pb_chip_gathers(a->unit->chip);
 }
 
-// Whether layout has a way to bring what access k reads into the lanes of what the nest stores.
-static bool lies_along(const aligner* a, int n, int k, bool only) {
-  const pb_nest* nest = &a->from->nests[n];
-  const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
-  int v = a->from->value_of[n][k];
-  bool by_row = is_by_row(read, store);
-  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row;
-  return same_places(nest, read, store, only) || (repeats(read, store) && (!by_row || is_spread(a, v)));
-}
-
 // Whether the nest reads one tensor, beside constants.
 static bool is_only_tensor(const aligner* a, int n) {
   int tensors = 0;
   for (int k = 0; k + 1 < a->from->nests[n].access_count; ++k)
     tensors += a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST;
   return tensors == 1;
+}
+
+// Whether layout has a way to bring what access k reads into the lanes of what the nest stores.
+static bool lies_along(const aligner* a, int n, int k) {
+  const pb_nest* nest = &a->from->nests[n];
+  const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
+  int v = a->from->value_of[n][k];
+  bool by_row = is_by_row(read, store);
+  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row;
+  return same_places(nest, read, store, is_only_tensor(a, n)) || (repeats(read, store) && (!by_row || a->spread[v]));
 }
 
 static bool is_aligned(const aligner* a, int n) {
@@ -127,7 +138,7 @@ static bool is_aligned(const aligner* a, int n) {
     if (nest->access[k].boxed || nest->access[k].splat) return true;
   if (!walks_all(nest, store) || lie_apart(a, n)) return false;
   for (int k = 0; k + 1 < nest->access_count; ++k)
-    if (!lies_along(a, n, k, is_only_tensor(a, n))) return false;
+    if (!lies_along(a, n, k)) return false;
   return true;
 }
 
@@ -183,7 +194,7 @@ static bool lacks_rows_alone(const aligner* a, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool rows = walks_all(nest, store) && !lie_apart(a, n);
   for (int k = 0; k + 1 < nest->access_count && rows; ++k)
-    rows = is_by_row(&nest->access[k], store) || lies_along(a, n, k, is_only_tensor(a, n));
+    rows = is_by_row(&nest->access[k], store) || lies_along(a, n, k);
   return rows;
 }
 
@@ -195,7 +206,7 @@ static void spread_rows(aligner* a, int n) {
   memcpy(value_of, a->from->value_of[n], sizeof value_of);
   const pb_access store = *pb_nest_store(&nest);
   for (int k = 0; k + 1 < nest.access_count; ++k) {
-    if (lies_along(a, n, k, is_only_tensor(a, n))) continue;
+    if (lies_along(a, n, k)) continue;
     pb_access was = nest.access[k], walk = store;
     pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = was.type, .rank = store.rank};
     memcpy(rows.shape, store.shape, sizeof rows.shape);
@@ -237,7 +248,7 @@ pb_status pb_s3_align(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
-  aligner a = {.unit = unit, .from = &program, .to = program};
+  aligner a = {.unit = unit, .from = &program, .to = program, .spread = find_spread(&program, &unit->pass)};
   size_t room = 1;
   bool any = false;
   for (int n = 0; n < program.nest_count; ++n) {

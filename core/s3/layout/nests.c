@@ -130,8 +130,8 @@ static int along_blocks(const pb_nest* nest, const pb_access* access, int64_t bl
   return dim;
 }
 
-// A tensor's only channel that no dim walks: a copy sets a lane of each row, and commands read whole rows. What
-// computes sets whole rows by itself.
+// A tensor's only channel that no dim walks: a copy, or what a sum over an image's channels begins with, sets a lane of
+// each row, and commands read whole rows.
 static void fill_behind_one(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
