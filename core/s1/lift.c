@@ -130,6 +130,17 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
   return push_value(l, name, type, rank, shape);
 }
 
+void pb__alias(lifter* l, int made, int value) {
+  int base = l->out->values[value].alias_of;
+  l->out->values[made].alias_of = base >= 0 ? base : value;
+}
+
+int pb__reshaped(lifter* l, const char* name, int value, int rank, const int64_t* shape) {
+  int made = pb__add_value(l, name, l->out->values[value].type, rank, shape);
+  pb__alias(l, made, value);
+  return made;
+}
+
 // The codes behind a float tensor that DequantizeLinear makes.
 pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
   const pb_node* dq = pb__producer(l, tensor);
@@ -215,6 +226,13 @@ int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shap
   l->value_of[t->tensor] = v;
   l->unsigned_codes[t->tensor] = t->is_unsigned;
   return v;
+}
+
+void pb__reshaped_result(lifter* l, const pb_node* n, const pb_target* t, int value, int rank, const int64_t* shape) {
+  int made = pb__make_result(l, t, rank, shape);
+  pb__alias(l, made, value);
+  if (!pb_s1_merges(&l->out->values[l->out->values[made].alias_of], &l->out->values[made]))
+    pb__own(l, n, &l->value_of[t->tensor]);
 }
 
 void pb__push_op(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
@@ -478,9 +496,7 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
-  int v = pb__make_result(l, &t, rank, shape), base = in.alias_of >= 0 ? in.alias_of : x.value;
-  l->out->values[v].alias_of = base;
-  if (!pb_s1_merges(&l->out->values[base], &l->out->values[v])) pb__own(l, n, &l->value_of[t.tensor]);
+  pb__reshaped_result(l, n, &t, x.value, rank, shape);
   return PB_OK;
 }
 

@@ -69,6 +69,10 @@ bool pb__is_empty(int rank, const int64_t* shape);
 int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
 // A value of an impossible shape is noted in l->impossible.
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
+// The elements of `value`, in their order, under another shape.
+int pb__reshaped(lifter* l, const char* name, int value, int rank, const int64_t* shape);
+// `made` has the elements of `value`, in their order.
+void pb__alias(lifter* l, int made, int value);
 // An operator without operands, constants, pads or bounds, its window of one element.
 pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind);
 void pb__push_op(lifter* l, pb_s1_op op);
@@ -92,6 +96,8 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHE
 // The target's clamp narrowed by the bounds of n, which is Relu or Clip.
 pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
+// The result is the elements of `value` under another shape; a copy of them, where dims do not merge or split to it.
+void pb__reshaped_result(lifter* l, const pb_node* n, const pb_target* t, int value, int rank, const int64_t* shape);
 pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t);
 // Constant int8 weights whose dim `outputs` counts results; scales one or one for each of those: lift_weights.c.
 // scale / by as the factor of a multiplication; what f32 cannot hold is noted in l->impossible.

@@ -43,8 +43,7 @@ int pb__matrix_of(lifter* l, const pb_node* n, int value) {
   if (there >= 0) return there;
   const pb_s1_value v = l->out->values[value];
   int64_t shape[2] = {rows_of(&v), v.rank ? v.shape[v.rank - 1] : 1};
-  int base = v.alias_of >= 0 ? v.alias_of : value, matrix = pb__add_value(l, v.name, v.type, 2, shape);
-  l->out->values[matrix].alias_of = base;
+  int matrix = pb__reshaped(l, v.name, value, 2, shape);
   pb__own(l, n, &matrix);
   return matrix;
 }
@@ -58,8 +57,7 @@ void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank
     return;
   }
   *y = pb__add_value(l, l->g->tensors[t->tensor].name, PB_I8, 2, matrix);
-  int made = pb__make_result(l, t, rank, shape);
-  l->out->values[made].alias_of = *y;
+  pb__alias(l, pb__make_result(l, t, rank, shape), *y);
   (void)n;
 }
 
@@ -154,7 +152,7 @@ pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   pb__push_op(l, op);
   int made = turns ? pb__add_value(l, n->name, t ? PB_I8 : PB_F32, in.rank, in.shape)
                    : softmax_result(l, n, t, whole.rank, whole.shape);
-  l->out->values[made].alias_of = op.y;
+  pb__alias(l, made, op.y);
   if (turns) (void)turned(l, n, made, axis, softmax_result(l, n, t, whole.rank, whole.shape));
   if (!turns && in.rank != 2) pb__own(l, n, &l->value_of[n->outputs[0]]);
   return PB_OK;

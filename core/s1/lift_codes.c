@@ -62,8 +62,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
   pb__push_op(l, op);
   in.shape[in.rank - 1] = outputs;
-  int y = pb__make_result(l, &t, in.rank, in.shape);
-  l->out->values[y].alias_of = op.y;
+  pb__alias(l, pb__make_result(l, &t, in.rank, in.shape), op.y);
   if (in.rank > 3) pb__own(l, n, &l->value_of[t.tensor]);
   return PB_OK;
 }

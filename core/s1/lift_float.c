@@ -21,8 +21,7 @@ static int flattened(lifter* l, const pb_node* n, int base) {
   int64_t count = 1;
   for (int r = 0; r < from.rank; ++r) count *= from.shape[r];
   pb_s1_op op = pb__float_op(n, PB_S1_COPY);
-  op.x = pb__add_value(l, from.name, from.type, 1, &count);
-  l->out->values[op.x].alias_of = base;
+  op.x = pb__reshaped(l, from.name, base, 1, &count);
   op.y = pb__add_value(l, from.name, from.type, 1, &count);
   pb__push_op(l, op);
   return op.y;
@@ -35,9 +34,7 @@ void pb__own(lifter* l, const pb_node* n, int* value) {
   pb_s1_op op = pb__float_op(n, PB_S1_COPY);
   op.x = *value;
   if (!pb_s1_merges(&base, &from) && !pb_s1_merges(&from, &base)) {
-    int row = flattened(l, n, from.alias_of);
-    op.x = pb__add_value(l, from.name, from.type, from.rank, from.shape);
-    l->out->values[op.x].alias_of = row;
+    op.x = pb__reshaped(l, from.name, flattened(l, n, from.alias_of), from.rank, from.shape);
   }
   op.y = *value = pb__add_value(l, from.name, from.type, from.rank, from.shape);
   pb__push_op(l, op);
@@ -142,8 +139,7 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
 static int as_image(lifter* l, const pb_node* n, int value) {
   const pb_s1_value from = l->out->values[value];
   int64_t shape[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
-  int image = pb__add_value(l, from.name, PB_F32, 4, shape);
-  l->out->values[image].alias_of = value;
+  int image = pb__reshaped(l, from.name, value, 4, shape);
   pb__own(l, n, &image);
   return image;
 }
@@ -190,9 +186,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   op.y = pb__add_value(l, n->name, PB_F32, 4, shape);
   pb__push_op(l, op);
   shape[2] = shape[3];
-  int v = pb__add_value(l, l->g->tensors[tensor].name, PB_F32, 3, shape);
-  l->out->values[v].alias_of = op.y;
-  l->value_of[tensor] = v;
+  l->value_of[tensor] = pb__reshaped(l, l->g->tensors[tensor].name, op.y, 3, shape);
   return PB_OK;
 }
 
@@ -340,10 +334,8 @@ static pb_status reshape(lifter* l, const pb_node* n) {
   PB_TRY(pb__any_value(l, n, pb__input(n, 0), &x));
   pb_s1_value in = l->out->values[x];
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
-  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, in.type, rank, shape);
   l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
-  l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x;
-  l->value_of[n->outputs[0]] = v;
+  l->value_of[n->outputs[0]] = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, x, rank, shape);
   return PB_OK;
 }
 

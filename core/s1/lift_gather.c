@@ -48,9 +48,7 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
   if (!drops) return;
   for (int r = 0; r < x.rank; ++r)
     if (r != gather->axis) shape[rank++] = shape[r];
-  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, rank, shape);
-  l->out->values[v].alias_of = op.y;
-  l->value_of[n->outputs[0]] = v;
+  l->value_of[n->outputs[0]] = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op.y, rank, shape);
 }
 
 pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {

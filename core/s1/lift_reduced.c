@@ -33,11 +33,9 @@ int pb__ones(lifter* l, const pb_node* n, int rank, const int64_t* shape) {
   return pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, rank, shape, codes);
 }
 
-// The value's elements in their order, as a tensor of another shape.
+// The value's elements in their order, as a tensor of another shape of its own.
 static int reshaped(lifter* l, const pb_node* n, int value, int rank, const int64_t* shape) {
-  const pb_s1_value from = l->out->values[value];
-  int base = from.alias_of >= 0 ? from.alias_of : value, made = pb__add_value(l, n->name, from.type, rank, shape);
-  l->out->values[made].alias_of = base;
+  int made = pb__reshaped(l, n->name, value, rank, shape);
   pb__own(l, n, &made);
   return made;
 }
@@ -48,9 +46,7 @@ static void finish(lifter* l, const reduction* r, const pb_s1_value* in, int mad
   int rank = 0;
   for (int k = 0; k < in->rank; ++k)
     if (!r->axes[k] || pb_node_int(r->n, "keepdims", 1)) shape[rank++] = r->axes[k] ? 1 : in->shape[k];
-  int v = pb__make_result(l, &r->t, rank, shape);
-  l->out->values[v].alias_of = made;
-  if (!pb_s1_merges(&l->out->values[made], &l->out->values[v])) pb__own(l, r->n, &l->value_of[r->t.tensor]);
+  pb__reshaped_result(l, r->n, &r->t, made, rank, shape);
 }
 
 // ---- the forms ----

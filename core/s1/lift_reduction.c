@@ -51,9 +51,7 @@ static void drop_axes(lifter* l, const pb_node* n, pb_s1_op* op, const pb_s1_val
     if (!op->axes[r]) shape[rank++] = kept[r];
   op->y = pb__add_value(l, n->name, PB_F32, x->rank, kept);
   pb__push_op(l, *op);
-  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, rank, shape);
-  l->out->values[v].alias_of = op->y;
-  l->value_of[n->outputs[0]] = v;
+  l->value_of[n->outputs[0]] = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op->y, rank, shape);
 }
 
 static pb_status reduce(lifter* l, const pb_node* n) {

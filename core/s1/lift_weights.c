@@ -84,13 +84,11 @@ pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs,
 
 int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups) {
   pb_s1_value x = l->out->values[value];
-  int base = x.alias_of >= 0 ? x.alias_of : value;
   if (groups > 1) { // each group's channels twice: groups are a dim of their own
     memmove(x.shape + axis + 1, x.shape + axis, sizeof(int64_t) * (size_t)(x.rank - axis));
     x.shape[axis] = groups;
     x.shape[++axis] /= groups;
-    value = pb__add_value(l, n->name, PB_I8, ++x.rank, x.shape);
-    l->out->values[value].alias_of = base;
+    value = pb__reshaped(l, n->name, value, ++x.rank, x.shape);
   }
   pb_s1_op op = pb__codes_op(n, PB_S1_CONCAT, NULL);
   op.x = value;
@@ -104,7 +102,5 @@ int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups) 
   if (groups == 1) return op.y;
   x.shape[axis - 1] *= x.shape[axis];
   memmove(x.shape + axis, x.shape + axis + 1, sizeof(int64_t) * (size_t)(x.rank - axis - 1));
-  int flat = pb__add_value(l, n->name, PB_I8, x.rank - 1, x.shape);
-  l->out->values[flat].alias_of = op.y;
-  return flat;
+  return pb__reshaped(l, n->name, op.y, x.rank - 1, x.shape);
 }
