@@ -73,7 +73,8 @@ static pb_status open_suite(suite* s) {
 }
 
 static void close_suite(suite* s) {
-  for (int k = 0; k < s->device_count; ++k) device_close(&s->devices[k]);
+  for (int k = 0; k < s->device_count; ++k)
+    if (s->devices[k].name != s->crashed) device_close(&s->devices[k]);
   judge_close(s->judge);
   free(s->results);
   pb_arena_free(&s->arena);
@@ -93,6 +94,7 @@ static int run_suite(suite* s) {
   size_t count[3] = {0};
   for (size_t k = 0; k < s->result_count; ++k) ++count[s->results[k].how];
   if (s->options->coverage && s->judge) suite_coverage(s, stdout);
+  if (s->crashed) printf("%s has crashed: the cases behind that one were not run\n", s->crashed);
   printf("%s: %zu passed, %zu failed, %zu skipped in %.1f s\n", s->spec, count[PASSED], count[FAILED], count[SKIPPED],
          suite_seconds() - start);
   if (s->options->junit && !suite_junit(s, s->options->junit)) {

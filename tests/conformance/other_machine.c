@@ -1,16 +1,18 @@
 // A driver whose chip is another than the one under test: the machine made from the description that the option td=FILE
 // names. So a fault of a device is a line of a description. With td=FILE,says=WHAT it says something wrong of its
-// commands' times, and all else as it is.
+// commands' times, and all else as it is; or it crashes.
 #include "pb/device.h"
 #include "targets/control/queues/machine.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static pb_chip* chip; // read by open, and kept: the machine's operations are its
 
-static char says[16]; // number, end, early, few: of the trace; still, idle: of the counters
+static char
+    says[16]; // number, end, early, few: of the trace; still, idle: of the counters; crash: in the tenth program
 static void (*event)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
 
 static bool is_said(const char* what) { return !strcmp(says, what); }
@@ -41,7 +43,11 @@ static int copy_out(pb_device* d, uint64_t at, void* data, uint64_t bytes) {
   return pb_machine_ops(chip)->copy_out(d, at, data, bytes);
 }
 static int submit(pb_device* d, const pb_submission* kernel) { return pb_machine_ops(chip)->submit(d, kernel); }
-static int wait_for(pb_device* d) { return pb_machine_ops(chip)->wait(d); }
+static int wait_for(pb_device* d) {
+  static int programs;
+  if (is_said("crash") && ++programs == 10) raise(SIGSEGV);
+  return pb_machine_ops(chip)->wait(d);
+}
 static const char* counter_name(pb_device* d, uint32_t k) { return pb_machine_ops(chip)->counter_name(d, k); }
 static uint64_t counter(pb_device* d, uint32_t k) {
   const char* name = counter_name(d, k);

@@ -112,7 +112,8 @@ def judge(tree):
         if good:
             continue
         case = re.search(r"^FAILED +(\S+)", out, re.M)
-        named = re.search(r"the first command that differs is (\w+)", out) or re.search(r"^FAILED +encoding/(\w+)", out, re.M)
+        named = re.search(r"the first command that differs is (\w+)", out) or re.search(r"crashed .* before the chip is drained is (\w+)", out) or \
+            re.search(r"^FAILED +encoding/(\w+)", out, re.M)
         behind = f", {case.group(1)}" if case else ""
         return ("found", named.group(1) + behind + f" ({options})") if named else ("unnamed", out[-300:].replace("\n", " "))
     return "missed", ""

@@ -12,7 +12,7 @@ double suite_seconds(void) {
 }
 
 bool suite_wants(const suite* s, const char* name) {
-  if (s->options->first && s->failed) return false;
+  if (s->crashed || (s->options->first && s->failed)) return false;
   return !s->options->filter || strstr(name, s->options->filter);
 }
 

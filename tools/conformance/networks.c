@@ -83,6 +83,32 @@ static bool run_engine(suite* s, const char* path, const char* device, const pb_
   return good;
 }
 
+typedef struct engine_run {
+  suite* s;
+  const char *path, *device;
+  const pb_npy *in, *want;
+  char* text;
+  bool good;
+} engine_run;
+
+static void run_guarded(void* data) {
+  engine_run* r = data;
+  r->good = run_engine(r->s, r->path, r->device, r->in, r->want, &r->text);
+}
+
+// On the machine, then on the device, which may crash.
+static bool run_engines(suite* s, engine_run* run) {
+  run->device = "machine";
+  run_guarded(run);
+  if (!run->good || !s->options->device) return run->good;
+  run->device = s->options->device;
+  const char* crash = suite_guard(run_guarded, run);
+  if (!crash) return run->good;
+  s->crashed = run->device;
+  run->text = pb_printf(&s->arena, "%s: crashed (%s)", run->device, crash);
+  return false;
+}
+
 static pb_status compile(suite* s, const char* model, const char* engine, char* why) {
   pb_diag diag = {.sink = keep_text, .user = why};
   pb_compile_options o = {.model = model, .target = s->spec, .target_dir = s->options->target_dir};
@@ -95,7 +121,7 @@ static pb_status compile(suite* s, const char* model, const char* engine, char* 
 
 static void run_model(suite* s, const char* kind, const char* name, const char* model, const char* in,
                       const char* out) {
-  char label[160], engine[256], why[JUDGE_WHY] = "", *text = NULL;
+  char label[160], engine[256], why[JUDGE_WHY] = "";
   snprintf(label, sizeof label, "%s/%s", kind, name);
   if (!suite_wants(s, label)) return;
   double start = suite_seconds();
@@ -114,9 +140,9 @@ static void run_model(suite* s, const char* kind, const char* name, const char* 
   else if (pb_npy_read(in, &diag, &inputs) != PB_OK || pb_npy_read(out, &diag, &answers) != PB_OK)
     suite_record(s, label, FAILED, "its samples cannot be read", suite_seconds() - start);
   else {
-    bool good = run_engine(s, engine, "machine", &inputs, &answers, &text);
-    if (good && s->options->device) good = run_engine(s, engine, s->options->device, &inputs, &answers, &text);
-    suite_record(s, label, good ? PASSED : FAILED, text, suite_seconds() - start);
+    engine_run run = {.s = s, .path = engine, .in = &inputs, .want = &answers};
+    bool good = run_engines(s, &run);
+    suite_record(s, label, good ? PASSED : FAILED, run.text, suite_seconds() - start);
   }
   free(inputs.data);
   free(answers.data);

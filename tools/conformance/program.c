@@ -375,15 +375,14 @@ static uint64_t cycles_of(const target_device* d) {
 }
 
 // On the core at hand.
-static bool runs_on_core(suite* s, const program* p, const target_device* d, char** text) {
-  pb_arena arena = {0};
+static bool runs_on_core(suite* s, const program* p, const target_device* d, pb_arena* scratch, char** text) {
   uint8_t* results[PB_DEVICE_MAX_ARGS] = {0};
   difference x = {0};
   char* said = NULL;
   uint64_t before = cycles_of(d);
   timeline times;
   timeline_begin(s, d, &times);
-  bool ran = run_on(s, p, d, results, &arena);
+  bool ran = run_on(s, p, d, results, scratch);
   char* late = timeline_end(s, p, d, &times, &s->arena);
   if (ran && !s->limit) s->limit = 50 * (cycles_of(d) - before) + 100000;
   if (!ran) (void)device_says(d, &said, &s->arena);
@@ -392,8 +391,35 @@ static bool runs_on_core(suite* s, const program* p, const target_device* d, cha
     *text = explain(s, p, d, x, said, &s->arena);
   else if (late)
     *text = late;
-  pb_arena_free(&arena);
   return right && !late;
+}
+
+typedef struct guarded_run {
+  suite* s;
+  const program* p;
+  const target_device* d;
+  pb_arena scratch;
+  char* text;
+  bool right;
+} guarded_run;
+
+static void run_guarded(void* data) {
+  guarded_run* r = data;
+  r->right = runs_on_core(r->s, r->p, r->d, &r->scratch, &r->text);
+}
+
+// The same where the device may crash.
+static bool runs_on_device(suite* s, const program* p, const target_device* d, char** text) {
+  guarded_run run = {.s = s, .p = p, .d = d};
+  const char* crash = suite_guard(run_guarded, &run);
+  pb_arena_free(&run.scratch);
+  if (run.text) *text = run.text;
+  if (!crash) return run.right;
+  s->crashed = d->name;
+  *text = pb_printf(&s->arena,
+                    "%s: crashed (%s) in a program of %zu commands, the last before the chip is drained is %s", d->name,
+                    crash, p->count, p->tail ? pb_disassemble(s->chip, &p->commands[p->tail - 1], &s->arena) : "none");
+  return false;
 }
 
 bool program_check(suite* s, const program* p, char** text) {
@@ -401,7 +427,7 @@ bool program_check(suite* s, const program* p, char** text) {
   s->limit = 0;
   for (int k = 0; k < s->device_count && right; ++k)
     for (s->core = 0; s->core < s->chip->cores && right; ++s->core)
-      if (!p->together || p->together >> s->core & 1) right = runs_on_core(s, p, &s->devices[k], text);
+      if (!p->together || p->together >> s->core & 1) right = runs_on_device(s, p, &s->devices[k], text);
   s->core = 0;
   return right;
 }

@@ -62,8 +62,8 @@ typedef struct program {
   touched* touches;
   size_t touch_count, touch_capacity;
   size_t last[PB_MAX_QUEUES]; // by queue: one more than the number of its last command; 0: it has none
-  size_t body, tail; // commands before `body` fill the chip, those from `tail` on drain it
-  bool rolled;       // into hardware loops, where the chip has them
+  size_t body, tail;          // commands before `body` fill the chip, those from `tail` on drain it
+  bool rolled;                // into hardware loops, where the chip has them
   uint32_t
       together; // cores that run it beside each other, as reads are for several of them (broadcast.c); 0: one alone
   // A semaphore, -1: none, by which commands of the queue `taker` wait for all that give it, needed or not.
@@ -133,8 +133,9 @@ typedef struct suite {
   size_t result_count, result_capacity;
   int vector_files;
   bool failed;
-  bool looped;    // a hardware loop was run
-  int preparing;  // commands that are drawn for the sake of others
+  const char* crashed; // the device of which nothing is asked any more, and no case is run; NULL: none has
+  bool looped;                  // a hardware loop was run
+  int preparing;                // commands that are drawn for the sake of others
   uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;
@@ -237,6 +238,9 @@ typedef struct timeline {
 void timeline_begin(suite* s, const target_device* d, timeline* t);
 // NULL, or what is wrong: `p` ran in between, and all of it was right.
 char* timeline_end(suite* s, const program* p, const target_device* d, timeline* t, pb_arena* arena);
+
+// Runs that, in which a driver may crash. NULL, or the name of the signal that ended it (crash.c).
+const char* suite_guard(void (*run)(void* data), void* data);
 
 bool device_open(suite* s, const char* name, target_device* d, char* why);
 void device_close(target_device* d);
