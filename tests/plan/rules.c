@@ -2,7 +2,7 @@
 // for simnpu (plan.c), half for cpu:v3 (plan_registers.c). The plan must cost what the cheapest of all does; every
 // candidate's cost is that of a tree of its own, no bound leaves any out.
 //
-// Queues: rows, then blocks, then terms, in the steps that pb_plan_next_step names; x in each tile of rows, or all of
+// Queues: rows, then blocks, then terms, in the steps that pb_next_step names; x in each tile of rows, or all of
 // it once, brought by the rows that divide it; the weights once or for each chunk of the terms, one copy of x or two,
 // two of results. Of these the plan is the cheapest but for its third and fourth copies, which the search adds one at a
 // time: no further one may be cheaper. Printed is by how much the best of all numbers of copies would be.
@@ -62,7 +62,7 @@ static void all_copies(search* s, pb_plan plan, bool x_again, bool w_again, int 
 static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, int most) {
   pb_plan plan = *rows;
   bool x_again = plan.x_level > 0;
-  for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_plan_next_step(extent[TERMS], chunk)) {
+  for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_next_step(extent[TERMS], chunk)) {
     pb_plan with = plan;
     add_band(&with, TERMS, chunk, extent[TERMS]);
     int inside = with.band_count;
@@ -86,7 +86,7 @@ static void all_blocks(search* s, int64_t rows, bool stays, int most) {
 
 static void all_of_queues(search* s, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows))
+  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_next_step(extent[ROWS], rows))
     all_blocks(s, rows, false, most);
   for (int64_t rows = extent[ROWS] - 1; rows >= 1; --rows)
     if (extent[ROWS] % rows == 0) all_blocks(s, rows, true, most);
@@ -187,7 +187,7 @@ static void all_tiles(of_cores* a, int d, int64_t points) {
   }
   int64_t steps = pb_vkernel_steps(k, d);
   for (int64_t t = 1; t <= steps && points * t <= most_points(&a->undivided); ++t) {
-    if (pb_vkernel_balanced(steps, t).size != t) continue;
+    if (pb_parts_of(steps, t).size != t) continue;
     a->tiles.tile[d] = t;
     all_tiles(a, d - 1, points * t);
   }

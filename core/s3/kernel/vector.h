@@ -53,10 +53,6 @@ typedef struct pb_matrix_insn {
 pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);
 // Its cycles on so many rows and steps.
 int64_t pb_matrix_cycles(const pb_matrix_insn* matrix, int64_t rows, int64_t steps);
-// Extent of each of the equal parts, at most `most` long, that an extent is cut in; the last one may overlap.
-int64_t pb_matrix_part(int64_t extent, int64_t most);
-// The largest divisor of an extent that is at most `most`.
-int64_t pb_matrix_divisor(int64_t extent, int64_t most);
 
 // The one for y += x * w with the most products, both factors with sign in the nest.
 pb_vector_insn pb_vector_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);

@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-int64_t pb_matrix_part(int64_t extent, int64_t most) {
-  int64_t parts = (extent + most - 1) / most;
-  return (extent + parts - 1) / parts;
-}
-
-int64_t pb_matrix_divisor(int64_t extent, int64_t most) {
-  int64_t best = 1;
-  for (int64_t d = 2; d <= most && d <= extent; ++d)
-    if (extent % d == 0) best = d;
-  return best;
-}
-
 // Whether an instruction of the core's is the nest whose accesses lie in these memories.
 static bool find(pb_select_memo* memo, const pb_nest* nest, const int* memories, pb_match* match) {
   pb_flat flat;

@@ -56,11 +56,6 @@ int64_t pb_vkernel_steps(const pb_vkernel* k, int d) {
   return (extent + unit - 1) / unit;
 }
 
-pb_vtiles pb_vkernel_balanced(int64_t steps, int64_t most) {
-  int64_t count = (steps + most - 1) / most, size = (steps + count - 1) / count;
-  return (pb_vtiles){count, steps - count * (size - 1), size};
-}
-
 bool pb_vkernel_is_spatial(const pb_vkernel* k, int d) {
   return !k->is_sum[d] && !(d == k->lane_dim && pb_vkernel_steps(k, d) == 1);
 }
@@ -85,7 +80,7 @@ static void choose_rows(pb_vkernel* k) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     const pb_vaccess* a = k->main.access;
     if (k->is_sum[d] || a[k->w].stride[d] || a[k->x].stride[d] <= 0) continue;
-    int64_t rows = pb_matrix_part(k->main.nest->extent[d], k->matrix.rows);
+    int64_t rows = pb_parts_of(k->main.nest->extent[d], k->matrix.rows).size;
     if (rows < k->rows) continue;
     k->rows = rows;
     k->row_dim = d;
@@ -113,7 +108,7 @@ static bool find_matrix(pb_select_memo* memo, const pb_contraction_dims* roles, 
     k->depth_dim = k->row_dim = -1;
     return false;
   }
-  k->depth = pb_matrix_divisor(nest->extent[k->depth_dim], k->matrix.steps);
+  k->depth = pb_largest_divisor(nest->extent[k->depth_dim], k->matrix.steps);
   k->group_dim = g;
   k->insn = k->matrix.product;
   return true;

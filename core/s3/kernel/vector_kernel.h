@@ -4,6 +4,7 @@
 #define PB_S3_VECTOR_KERNEL_H
 
 #include "core/s3/kernel/group.h"
+#include "core/s3/kernel/parts.h"
 
 enum { PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
 
@@ -56,12 +57,6 @@ const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
 // Steps of a dim: elements, along lane_dim registers and along row_dim rows of a matrix (the last one may be short).
 int64_t pb_vkernel_steps(const pb_vkernel* kernel, int dim);
-// Tiles of nearly one size, at most `most` steps: `count` of them, the first `big` of them `size` steps, the others one
-// less.
-typedef struct pb_vtiles {
-  int64_t count, big, size;
-} pb_vtiles;
-pb_vtiles pb_vkernel_balanced(int64_t steps, int64_t most);
 // Whether the dim moves w and not x: its tiles are columns. Others are rows.
 bool pb_vkernel_is_column(const pb_vkernel* kernel, int dim);
 // Whether tiles are made along the dim: it is neither summed nor one register.

@@ -1,4 +1,5 @@
 // Inside `layout`: contractions in the order of the chip's instruction.
+#include "core/s3/kernel/parts.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -101,11 +102,11 @@ static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   if (c->window || run % matrix->product.group || run / matrix->product.group < 2) return 0;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
-  int64_t steps = run / matrix->product.group, depth = pb_matrix_divisor(steps, matrix->steps);
+  int64_t steps = run / matrix->product.group, depth = pb_largest_divisor(steps, matrix->steps);
   sum *= steps / depth * pb__layout_blocks(c->nest->extent[c->inner], run);
   for (int d = 0; d < c->nest->dim_count; ++d) {
     if (c->roles->role[d] != PB_ROLE_M) continue;
-    int64_t extent = c->nest->extent[d], part = pb_matrix_part(extent, matrix->rows);
+    int64_t extent = c->nest->extent[d], part = pb_parts_of(extent, matrix->rows).size;
     int64_t cycles = c->rows / extent * pb__layout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
     if (!best || cycles < best) best = cycles;
   }

@@ -4,6 +4,7 @@
 // the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
 // whole kernel, for a block or for a chunk of the reduction is part of the choice.
 #include "core/s3/kernel/flat.h"
+#include "core/s3/kernel/parts.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/plan/plan_kept.h"
 #include "core/s3/plan/plan_search.h"
@@ -20,19 +21,6 @@ static void consider(pb_planner* p, pb_plan plan) {
   p->plan = plan;
   if (p->copies) p->plan.result_depth = p->copies;
   pb__plan_judge(p);
-}
-
-// The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
-// long, one that cuts the dim into tiles of nearly one size, each a fifth shorter than the one before. 0: none is left.
-int64_t pb_plan_next_step(int64_t extent, int64_t last) {
-  int64_t divisor = last - 1;
-  while (divisor > 0 && extent % divisor) --divisor;
-  if (divisor * 2 >= last) return divisor;
-  for (int64_t step = last * 4 / 5; step > divisor; --step) {
-    int64_t tiles = (extent + step - 1) / step;
-    if (step == (extent + tiles - 1) / tiles) return step;
-  }
-  return divisor;
 }
 
 static int levels_of(const pb_planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
@@ -118,7 +106,7 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
     if (inside_row(p, s->blocks[k])) add_band(p, &plan, s->blocks[k], 1);
   int first = s->sum_count ? s->sums[0] : -1;
   int64_t sums = first < 0 ? 1 : p->extent[first];
-  for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk)) {
+  for (int64_t chunk = sums; chunk >= 1; chunk = pb_next_step(sums, chunk)) {
     if (is_inside(p) && !is_last && chunk > 1 && chunk < p->extent[first])
       continue; // either all of a block's weights, or few
     pb_plan with = plan;
@@ -162,7 +150,7 @@ enum { MUCH = 8 };
 // Several images for each of the weights, where all rows of so many fit.
 static void plan_images(pb_planner* p, const shape_of* s, int results) {
   int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
-  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step)) {
+  for (int64_t step = images; step > 1; step = pb_next_step(images, step)) {
     pb_plan plan = begin(p, 2);
     plan.result_depth = results;
     add_band(p, &plan, s->rows[0], step);
@@ -188,9 +176,9 @@ static void contraction_rows(pb_planner* p, const shape_of* s) {
     return;
   }
   int64_t outer = extent_of(p, s->outer), inner = extent_of(p, s->inner);
-  for (int64_t i = inner; i >= 1; i = pb_plan_next_step(inner, i)) {
+  for (int64_t i = inner; i >= 1; i = pb_next_step(inner, i)) {
     bool found = p->result->found;
-    for (int64_t o = outer; o >= 1; o = pb_plan_next_step(outer, o)) {
+    for (int64_t o = outer; o >= 1; o = pb_next_step(outer, o)) {
       pb_plan plan = begin_rows(p, s, 2);
       add_band(p, &plan, s->outer, o);
       add_band(p, &plan, s->inner, i);
@@ -256,8 +244,7 @@ static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int
   add_band(p, &plan, s->blocks[at], some);
   plan.result_level = levels_of(p, &plan);
   if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
-  for (int64_t chunk = pb_plan_next_step(sums, sums); chunk >= least && fit < MOST_CHUNKS;
-       chunk = pb_plan_next_step(sums, chunk))
+  for (int64_t chunk = pb_next_step(sums, sums); chunk >= least && fit < MOST_CHUNKS; chunk = pb_next_step(sums, chunk))
     fit += consider_chunk(p, s, &plan, at, some, chunk);
 }
 
@@ -280,7 +267,7 @@ static void plan_blocks_at_once(pb_planner* p, const shape_of* s, const pb_plan*
 // Tiles of more rows than the plan's, each with its sums in parts.
 static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* than) {
   int64_t extent = extent_of(p, s->outer), rows = rows_in_tile(p, s, than);
-  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step)) {
+  for (int64_t step = extent; step >= 1; step = pb_next_step(extent, step)) {
     pb_plan plan = begin_rows(p, s, 2);
     add_band(p, &plan, s->outer, step);
     if (rows_in_tile(p, s, &plan) <= rows) break;
@@ -339,7 +326,7 @@ static void consider_tile(pb_planner* p, pb_plan plan) {
 // a tile's results lie in one buffer.
 static void plan_rows(pb_planner* p, const int* around, int count, int dim, int64_t unit) {
   int64_t units = extent_of(p, dim) / unit;
-  for (int64_t step = units; step >= 1; step = pb_plan_next_step(units, step)) {
+  for (int64_t step = units; step >= 1; step = pb_next_step(units, step)) {
     pb_plan plan = begin(p, 2);
     for (int k = 0; k < count; ++k) add_band(p, &plan, around[k], 1);
     if (dim >= 0) pb__plan_add_band(&plan, dim, step * unit, units * unit);

@@ -37,8 +37,6 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
 // plan: what it says of the plans as they are, then as they have become.
 void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
                     pb_plan* plan);
-// The next step below `last` that is worth trying along a dim, 0: none is left.
-int64_t pb_plan_next_step(int64_t extent, int64_t last);
 
 // `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
 // ignored when it is read back: cycles, bound, the extents of the main nest's dims, what a tile has of each, and the

@@ -23,12 +23,10 @@ static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
     if (k->matrix.product.insn && d == k->depth_dim) tiles->tile[d] = k->depth;
     if (inside && d != k->group_dim) code *= tiles->tile[d];
     if (d == k->group_dim || inside || code < 0 || k->matrix.product.insn) continue;
-    int64_t extent = k->main.nest->extent[d], most = 256 / (points * code), best = 1;
+    int64_t extent = k->main.nest->extent[d], most = 256 / (points * code);
     if (most > 16 / code) most = 16 / code;
-    for (int64_t u = 1; u <= most && u <= extent; ++u)
-      if (extent % u == 0) best = u;
-    tiles->tile[d] = best;
-    code = best == extent ? code * best : -1; // a dim further out only when this one is gone
+    tiles->tile[d] = pb_largest_divisor(extent, most > 1 ? most : 1);
+    code = tiles->tile[d] == extent ? code * extent : -1; // a dim further out only when this one is gone
   }
 }
 
@@ -50,7 +48,7 @@ static void search_tiles(pb_planner* p, pb_register_tiles* tiles, int d, int64_t
   int64_t steps = pb_vkernel_steps(k, d);
   for (int64_t t = 1; t <= steps && points * t <= most; ++t) {
     tiles->tile[d] = t;
-    if (pb_vkernel_balanced(steps, t).size == t) search_tiles(p, tiles, d - 1, points * t, most); // the balanced ones
+    if (pb_parts_of(steps, t).size == t) search_tiles(p, tiles, d - 1, points * t, most); // the balanced ones
   }
   tiles->tile[d] = 1;
 }

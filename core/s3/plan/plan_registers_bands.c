@@ -10,8 +10,8 @@ int pb__register_outer_sum(const pb_vkernel* k) {
   return -1;
 }
 
-static pb_vtiles tiles_along(const pb_vkernel* k, const pb_register_tiles* v, int d) {
-  return pb_vkernel_balanced(pb_vkernel_steps(k, d), v->tile[d]);
+static pb_parts tiles_along(const pb_vkernel* k, const pb_register_tiles* v, int d) {
+  return pb_parts_of(pb_vkernel_steps(k, d), v->tile[d]);
 }
 
 int64_t pb__register_points(const pb_vkernel* k, const pb_register_tiles* v) {
@@ -32,7 +32,7 @@ static bool is_summed(const pb_vkernel* k, int d) { return k->is_sum[d] && d != 
 static void add_tiles(const pb_vkernel* k, const pb_register_tiles* v, bool columns, pb_plan* plan) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d) || pb_vkernel_is_column(k, d) != columns) continue;
-    pb_vtiles tiles = tiles_along(k, v, d);
+    pb_parts tiles = tiles_along(k, v, d);
     pb__plan_add_band(plan, d, tiles.size * pb_vkernel_unit(k, d), k->main.nest->extent[d]);
   }
 }
@@ -166,7 +166,7 @@ static bool can_cut_sum(const pb_vkernel* k) {
 // Whether the last register of a row of lanes, which ends where the row does, begins inside the tile before its own:
 // what both make is set twice, which parts of a sum must not be.
 static bool last_overlaps(const pb_vkernel* k, const pb_register_tiles* v) {
-  pb_vtiles tiles = tiles_along(k, v, k->lane_dim);
+  pb_parts tiles = tiles_along(k, v, k->lane_dim);
   int64_t last = tiles.big < tiles.count ? tiles.size - 1 : tiles.size;
   return k->main.nest->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }

@@ -9,6 +9,7 @@
 #include "core/s3/plan/plan_stages_search.h"
 #include "core/s3/stored_form.h"
 #include "core/s3/tree/cost.h"
+#include "core/s3/tree/cost_cores.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
@@ -158,20 +159,11 @@ bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* it
   return bytes <= most_bytes(s->chip, s->stages->program);
 }
 
-// What is lost on average where so many equal iterations are shared by 2, 4 and 8 threads, as a part of 1024.
-static int64_t imbalance(int64_t iterations) {
-  int64_t lost = 0;
-  for (int64_t threads = 2; threads <= 8; threads *= 2) {
-    int64_t most = (iterations + threads - 1) / threads;
-    lost += 1024 - 1024 * iterations / (most * threads);
-  }
-  return lost / 3;
-}
-
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
   if (pb__is_explicit(s->chip)) return pb_tree_cost(t, loops);
-  loops->cycles = s->cycles + s->cycles * imbalance(s->parts) / 1024;
+  const pb_shares iterations = {s->parts, 1, s->parts, 1};
+  loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
   loops->bound = "compute";
   return fits(t, s->stages->program);
 }

@@ -6,6 +6,7 @@
 // next begins, each is planned by itself, and an iteration takes the sum of what they take.
 #include "core/s3/plan/plan_stages_search.h"
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/parts.h"
 #include "core/s3/plan/plan.h"
 
 #include <string.h>
@@ -163,7 +164,7 @@ static int64_t next_step(const search* f, int at, int64_t step) {
   const pb_blocks* blocks = f->stages->blocks;
   int64_t extent = f->stages->extent[at], outer = 1;
   bool staged = pb_chip_staging(f->chip) >= 0;
-  if (pb__is_explicit(f->chip)) return pb_plan_next_step(extent, step);
+  if (pb__is_explicit(f->chip)) return pb_next_step(extent, step);
   for (int k = 0; k < at; ++k) outer *= f->stages->extent[k];
   while (--step > 0) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;

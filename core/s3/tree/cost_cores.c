@@ -392,31 +392,34 @@ int64_t pb__core_tiles(const pb_vkernel* k, const pb_plan* plan, bool columns) {
   for (int b = 0; b < plan->result_level; ++b) {
     const pb_band* band = &plan->bands[b];
     if (k->is_sum[band->dim] || pb_vkernel_is_column(k, band->dim) != columns) continue;
-    tiles *= pb_vkernel_balanced(pb_vkernel_steps(k, band->dim), band->step / pb_vkernel_unit(k, band->dim)).count;
+    tiles *= pb_parts_of(pb_vkernel_steps(k, band->dim), band->step / pb_vkernel_unit(k, band->dim)).count;
   }
   return tiles;
 }
 
 // Tiles in front of an item, when the parts of rows and columns are as the loops cut them.
-static int64_t tiles_before(int64_t item, int64_t rows, int64_t columns, const pb_plan* plan) {
-  int64_t row = item / plan->column_parts, column = item % plan->column_parts;
-  int64_t begin = row * rows / plan->row_parts, end = (row + 1) * rows / plan->row_parts;
-  return begin * columns + (end - begin) * (column * columns / plan->column_parts);
+static int64_t tiles_before(int64_t item, const pb_shares* s) {
+  int64_t row = item / s->column_parts, column = item % s->column_parts;
+  int64_t begin = row * s->rows / s->row_parts, end = (row + 1) * s->rows / s->row_parts;
+  return begin * s->columns + (end - begin) * (column * s->columns / s->column_parts);
+}
+
+int64_t pb_share_imbalance(const pb_shares* s) {
+  int64_t lost = 0, items = s->row_parts * s->column_parts;
+  for (int64_t threads = 2; threads <= 8; threads *= 2) {
+    int64_t most = 1;
+    for (int64_t thread = 0; thread < threads; ++thread) {
+      int64_t share = tiles_before(items * (thread + 1) / threads, s) - tiles_before(items * thread / threads, s);
+      if (share > most) most = share;
+    }
+    lost += 1024 - 1024 * s->rows * s->columns / (most * threads);
+  }
+  return lost / 3;
 }
 
 int64_t pb__core_imbalance(const pb_tiling* t, const pb_plan* plan) {
   const pb_vkernel* k = t->group->registers;
-  int64_t rows = pb__core_tiles(k, plan, false), columns = pb__core_tiles(k, plan, true), lost = 0,
-          items = plan->row_parts * plan->column_parts;
-  if (k->alone) return 0;
-  for (int64_t threads = 2; threads <= 8; threads *= 2) {
-    int64_t most = 1;
-    for (int64_t thread = 0; thread < threads; ++thread) {
-      int64_t share = tiles_before(items * (thread + 1) / threads, rows, columns, plan) -
-                      tiles_before(items * thread / threads, rows, columns, plan);
-      if (share > most) most = share;
-    }
-    lost += 1024 - 1024 * rows * columns / (most * threads);
-  }
-  return lost / 3;
+  const pb_shares shares = {pb__core_tiles(k, plan, false), pb__core_tiles(k, plan, true), plan->row_parts,
+                            plan->column_parts};
+  return k->alone ? 0 : pb_share_imbalance(&shares);
 }

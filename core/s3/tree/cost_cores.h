@@ -31,7 +31,13 @@ int64_t pb__core_cycles(const pb_tiling* tiling, const pb_core_facts* facts, con
 int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);
 // Tiles of rows, or of columns, that the plan's bands make.
 int64_t pb__core_tiles(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
-// Uneven shares of the work for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
+// So many rows of as many columns of tiles, shared out in parts of each.
+typedef struct pb_shares {
+  int64_t rows, columns, row_parts, column_parts;
+} pb_shares;
+// Uneven shares of them for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
+int64_t pb_share_imbalance(const pb_shares* shares);
+// The same of a plan's tiles.
 int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_plan* plan);
 
 #endif

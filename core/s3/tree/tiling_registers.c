@@ -161,7 +161,7 @@ int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* ba
   int d = kernel_dim(k, band->dim), count = 0;
   int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[band->dim];
   int64_t steps = (extent + unit - 1) / unit, rest = extent % unit;
-  pb_vtiles tiles = pb_vkernel_balanced(steps, band->step / unit);
+  pb_parts tiles = pb_parts_of(steps, band->step / unit);
   int64_t size = tiles.size, big = tiles.big, small = tiles.count - big;
   int64_t whole[2] = {big - (rest && !small), small - (rest && small)};
   for (int less = 0; less < 2; ++less) {
