@@ -28,7 +28,8 @@ enum { MOST_COPIES = 4 };
 typedef struct search {
   const pb_chip* chip;
   const kernel* k;
-  int64_t best; // cycles, -1: no plan is legal
+  pb_plan_dims dims; // of cores' kernels
+  int64_t best;      // cycles, -1: no plan is legal
   long legal;
 } search;
 
@@ -94,25 +95,27 @@ static void all_of_queues(search* s, int most) {
 
 // ---- cores ----
 
-// Of a plan's tiles: as it has them of every dim.
-static pb_register_tiles tiles_of(const pb_vkernel* k, const pb_plan* plan) {
-  pb_register_tiles tiles = {.sum_blocks = 1};
-  for (int d = 0; d < PB_NEST_DIMS; ++d) tiles.tile[d] = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vkernel_is_spatial(k, d) || k->is_sum[d])
-      tiles.tile[d] = k->is_sum[d] ? k->main.nest->extent[d] : pb_vkernel_steps(k, d);
+// What a tile has of every dim.
+typedef struct tile_of {
+  int64_t tile[PB_NEST_DIMS];
+} tile_of;
+
+// Of a plan, but for the parts that its sum is taken in.
+static tile_of tile_in(const pb_vkernel* k, const pb_plan* plan) {
+  tile_of t = {{0}};
+  for (int d = 0; d < k->main.nest->dim_count; ++d) t.tile[d] = k->main.nest->extent[d];
   for (int b = 0; b < plan->band_count; ++b) {
     int d = plan->bands[b].dim;
     if (k->is_sum[d] && b < plan->result_level) continue; // the sum in parts
-    tiles.tile[d] = plan->bands[b].step / pb_vkernel_unit(k, d);
+    t.tile[d] = plan->bands[b].step;
   }
-  return tiles;
+  return t;
 }
 
 static int64_t cost_apart(search* s, pb_plan plan) {
   pb_arena scratch = {0};
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
-  bool legal = pb_registers_plan_legal(s->chip, s->k->group.registers, &plan, &t->failure) &&
+  bool legal = pb_registers_plan_legal(s->chip, &s->k->group, &plan, &t->failure) &&
                pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, t);
   t->apart = true;
   legal = legal && pb_tree_cost(t, &plan);
@@ -124,12 +127,12 @@ static int64_t cost_apart(search* s, pb_plan plan) {
 }
 
 // In the order of the search, whose first candidates these are: the sums not written out.
-static int64_t cost_of_tiles(search* s, pb_register_tiles tiles) {
+static int64_t cost_of_tiles(search* s, tile_of t) {
   const pb_vkernel* k = s->k->group.registers;
   pb_plan plan;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) tiles.tile[d] = 1;
-  pb__register_bands(k, &tiles, &plan);
+    if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) t.tile[d] = 1;
+  pb__register_bands(&s->k->group, &s->dims, t.tile, 1, false, &plan);
   return cost_apart(s, plan);
 }
 
@@ -143,22 +146,20 @@ static int64_t most_points(const search* s) {
 }
 
 // All shares and parts of one tile; the cheapest, -1: none is legal.
-static int64_t cost_of_parts(search* s, pb_register_tiles tiles) {
+static int64_t cost_of_parts(search* s, tile_of t) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
   const pb_vkernel* k = s->k->group.registers;
   size_t count = k->alone ? 1 : sizeof parts / sizeof *parts;
   search all = *s;
   all.best = -1;
-  for (tiles.sum_blocks = 1; tiles.sum_blocks <= 64; ++tiles.sum_blocks)
+  for (int64_t blocks = 1; blocks <= 64; ++blocks)
     for (int inside = 0; inside < 2; ++inside) {
-      int outer = pb__register_outer_sum(k);
-      if (tiles.sum_blocks > 1 && (outer < 0 || k->main.nest->extent[outer] % (tiles.sum_blocks * tiles.tile[outer])))
-        continue;
+      int outer = s->dims.sums[0];
+      if (blocks > 1 && (!s->dims.sum_count || k->main.nest->extent[outer] % (blocks * t.tile[outer]))) continue;
       pb_plan plan;
       const char* why;
-      tiles.columns_inside = inside;
-      pb__register_bands(k, &tiles, &plan);
-      if (!pb_registers_plan_legal(s->chip, k, &plan, &why)) continue;
+      pb__register_bands(&s->k->group, &s->dims, t.tile, blocks, inside, &plan);
+      if (!pb_registers_plan_legal(s->chip, &s->k->group, &plan, &why)) continue;
       for (size_t r = 0; r < count; ++r)
         for (size_t c = 0; c < count; ++c) {
           plan.row_parts = parts[r];
@@ -173,7 +174,7 @@ static int64_t cost_of_parts(search* s, pb_register_tiles tiles) {
 typedef struct of_cores {
   search undivided;
   int64_t both; // the best of all tiles in all parts
-  pb_register_tiles tiles;
+  tile_of tiles;
 } of_cores;
 
 static void all_tiles(of_cores* a, int d, int64_t points) {
@@ -188,10 +189,10 @@ static void all_tiles(of_cores* a, int d, int64_t points) {
   int64_t steps = pb_vkernel_steps(k, d);
   for (int64_t t = 1; t <= steps && points * t <= most_points(&a->undivided); ++t) {
     if (pb_parts_of(steps, t).size != t) continue;
-    a->tiles.tile[d] = t;
+    a->tiles.tile[d] = t * pb_vkernel_unit(k, d);
     all_tiles(a, d - 1, points * t);
   }
-  a->tiles.tile[d] = 1;
+  a->tiles.tile[d] = pb_vkernel_unit(k, d);
 }
 
 // ---- both ----
@@ -239,10 +240,11 @@ static bool check_queues(const pb_chip* chip, const kernel* k, const char* form,
 
 static bool check_cores(const pb_chip* chip, const kernel* k, const char* form, bool all, double* most) {
   const pb_vkernel* v = k->group.registers;
-  pb_register_tiles chosen = tiles_of(v, &k->plan);
+  tile_of chosen = tile_in(v, &k->plan);
   of_cores a = {.undivided = {.chip = chip, .k = k, .best = -1}, .both = -1, .tiles = chosen};
+  pb__plan_dims_of(chip, &k->group, &a.undivided.dims);
+  search one = a.undivided, parts = one;
   all_tiles(&a, v->main.nest->dim_count - 1, 1);
-  search one = {.chip = chip, .k = k, .best = -1}, parts = one;
   int64_t found = cost_of_tiles(&one, chosen);
   bool right = is_right(form, found, &a.undivided, 0, all);
   parts.best = cost_of_parts(&parts, chosen);

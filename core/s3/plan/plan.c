@@ -5,8 +5,6 @@
 // whole kernel, for a block or for a chunk of the reduction is part of the choice.
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/parts.h"
-#include "core/s3/kernel/taps.h"
-#include "core/s3/plan/plan_kept.h"
 #include "core/s3/plan/plan_search.h"
 #include "core/s3/transfer_paths.h"
 
@@ -33,36 +31,6 @@ static pb_plan begin(const pb_planner* p, int copies) {
   return plan;
 }
 
-// Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without what one command sums.
-typedef struct shape_of {
-  int rows[PB_NEST_DIMS], row_count, blocks[PB_NEST_DIMS], block_count, sums[PB_NEST_DIMS], sum_count;
-  int batches;      // of the rows, the first ones: one image after the other
-  int outer, inner; // the next one, and the last one if that is another; -1: there is none
-  pb_taps taps;     // where each lane is for itself
-} shape_of;
-
-static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s) {
-  const pb_access *x = &g->main.access[g->roles.x], *y = &g->main.access[g->roles.y];
-  bool by_lanes = pb_sums_by_lanes(g->contraction, &g->insn_roles);
-  if (by_lanes) pb_taps_of(chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &s->taps);
-  for (int d = 0; d < g->main.dim_count; ++d) {
-    if (s->taps.step[d]) continue;
-    if (g->roles.role[d] == PB_ROLE_M) s->rows[s->row_count++] = d;
-    if (g->roles.role[d] == PB_ROLE_N && pb_access_stride(y, d) != 1) s->blocks[s->block_count++] = d;
-    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) != 1) s->sums[s->sum_count++] = d;
-    if (g->roles.role[d] == PB_ROLE_B && !(by_lanes && pb_access_stride(y, d) == 1)) s->blocks[s->block_count++] = d;
-  }
-  // a reduction dim that walks x by neighbours but is no lane (a window of a row) is a sum too
-  int64_t summed = by_lanes ? 0 : pb_insn_lanes(g->contraction, &g->insn_roles, PB_ROLE_K);
-  if (summed <= 0) summed = g->lanes;
-  for (int d = 0; d < g->main.dim_count; ++d)
-    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != summed && !s->taps.step[d])
-      s->sums[s->sum_count++] = d;
-  s->batches = s->row_count > 2 ? s->row_count - 2 : 0;
-  s->outer = s->row_count > 0 ? s->rows[s->batches] : -1;
-  s->inner = s->row_count > 1 ? s->rows[s->row_count - 1] : -1;
-}
-
 // What one core has of a dim; -1: no dim.
 static int64_t extent_of(const pb_planner* p, int dim) { return dim < 0 ? 1 : p->extent[dim]; }
 
@@ -71,9 +39,9 @@ static void add_band(const pb_planner* p, pb_plan* plan, int dim, int64_t step) 
 }
 
 // A plan whose operands and results have so many copies, inside loops over images.
-static pb_plan begin_rows(const pb_planner* p, const shape_of* s, int copies) {
+static pb_plan begin_rows(const pb_planner* p, int copies) {
   pb_plan plan = begin(p, copies);
-  for (int k = 0; k < s->batches; ++k) add_band(p, &plan, s->rows[k], 1);
+  pb__plan_add_bands(&plan, p->dims.rows, p->dims.batches, NULL, p->extent);
   return plan;
 }
 
@@ -86,15 +54,15 @@ static bool inside_row(const pb_planner* p, int dim) {
   return p->group->roles.role[dim] == PB_ROLE_N && pb_access_stride(y, dim) < p->group->lanes;
 }
 
-static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan* rows) {
+static void contraction_weights(pb_planner* p, const pb_plan* rows) {
   pb_plan plan = *rows;
   int shared = pb_plan_shared_bands(rows);
   plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool is_last = p->judge && p->judge->is_last; // all copies of its weights are behind those of the others
   bool x_by_block = false;                      // x is another for each block: it moves in with it
-  for (int k = 0; k < s->block_count; ++k) {
-    if (!p->columns || !inside_row(p, s->blocks[k])) add_band(p, &plan, s->blocks[k], 1);
-    x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
+  for (int k = 0; k < p->dims.column_count; ++k) {
+    if (!p->columns || !inside_row(p, p->dims.columns[k])) add_band(p, &plan, p->dims.columns[k], 1);
+    x_by_block |= p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
   if (x_by_block) {
@@ -102,9 +70,9 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
     plan.x_depth = 2;
   }
   plan.result_level = levels_of(p, &plan);
-  for (int k = 0; k < s->block_count && p->columns; ++k)
-    if (inside_row(p, s->blocks[k])) add_band(p, &plan, s->blocks[k], 1);
-  int first = s->sum_count ? s->sums[0] : -1;
+  for (int k = 0; k < p->dims.column_count && p->columns; ++k)
+    if (inside_row(p, p->dims.columns[k])) add_band(p, &plan, p->dims.columns[k], 1);
+  int first = p->dims.sum_count ? p->dims.sums[0] : -1;
   int64_t sums = first < 0 ? 1 : p->extent[first];
   for (int64_t chunk = sums; chunk >= 1; chunk = pb_next_step(sums, chunk)) {
     if (is_inside(p) && !is_last && chunk > 1 && chunk < p->extent[first])
@@ -113,9 +81,9 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
     add_band(p, &with, first, chunk);
     int chunk_level = levels_of(p, &with);
     if (first >= 0) pb__plan_add_band(&with, first, 1, chunk);
-    for (int k = 1; k < s->sum_count; ++k) add_band(p, &with, s->sums[k], 1);
+    pb__plan_add_bands(&with, p->dims.sums + 1, p->dims.sum_count - 1, NULL, p->extent);
     for (int d = 0; d < p->group->main.dim_count; ++d)
-      if (s->taps.step[d]) add_band(p, &with, d, s->taps.step[d]);
+      if (p->dims.taps.step[d]) add_band(p, &with, d, p->dims.taps.step[d]);
     if (first < 0 || chunk == p->extent[first]) { // all weights stay
       for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
         for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
@@ -127,75 +95,109 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
 }
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
-static void plan_staying(pb_planner* p, const shape_of* s) {
-  if (s->outer < 0 || p->group->prologue_count) return;
-  for (int64_t o = p->extent[s->outer] - 1; o >= 1; --o) {
-    if (p->extent[s->outer] % o) continue;
-    pb_plan plan = begin_rows(p, s, 2);
+static void plan_staying(pb_planner* p) {
+  if (p->dims.outer < 0 || p->group->prologue_count) return;
+  for (int64_t o = p->extent[p->dims.outer] - 1; o >= 1; --o) {
+    if (p->extent[p->dims.outer] % o) continue;
+    pb_plan plan = begin_rows(p, 2);
     plan.x_depth = 1, plan.x_stays = 1;
-    add_band(p, &plan, s->outer, o);
-    contraction_weights(p, s, &plan);
+    add_band(p, &plan, p->dims.outer, o);
+    contraction_weights(p, &plan);
   }
 }
 
 // The same with x in two copies, if there are iterations to take turns, and in one.
-static void contraction_copies(pb_planner* p, const shape_of* s, pb_plan* plan) {
+static void contraction_copies(pb_planner* p, pb_plan* plan) {
   for (plan->x_depth = plan->band_count > p->start.band_count ? 2 : 1; plan->x_depth >= 1; --plan->x_depth)
-    contraction_weights(p, s, plan);
+    contraction_weights(p, plan);
 }
 
 // What a plan that may wait more than is known has to gain: one part of so many.
 enum { MUCH = 8 };
 
 // Several images for each of the weights, where all rows of so many fit.
-static void plan_images(pb_planner* p, const shape_of* s, int results) {
-  int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
+static void plan_images(pb_planner* p, int results) {
+  int64_t images = p->dims.batches ? p->extent[p->dims.rows[0]] : 1;
   for (int64_t step = images; step > 1; step = pb_next_step(images, step)) {
     pb_plan plan = begin(p, 2);
     plan.result_depth = results;
-    add_band(p, &plan, s->rows[0], step);
-    contraction_copies(p, s, &plan);
+    add_band(p, &plan, p->dims.rows[0], step);
+    contraction_copies(p, &plan);
   }
 }
 
 // With results in one copy, of twice as many images. What takes them then waits more than the model of cost knows: it
 // has to gain much.
-static void plan_more_images(pb_planner* p, const shape_of* s) {
+static void plan_more_images(pb_planner* p) {
   pb_found found = {0};
   pb_planner more = *p;
   more.result = &found;
-  plan_images(&more, s, 1);
+  plan_images(&more, 1);
   int64_t best = p->result->found ? pb_plan_price(&p->result->plan) : INT64_MAX;
   if (found.found && pb_plan_price(&found.plan) < best - best / MUCH) *p->result = found;
 }
 
-static void contraction_rows(pb_planner* p, const shape_of* s) {
+static void contraction_rows(pb_planner* p) {
   if (is_inside(p)) { // its rows are the tile's
     pb_plan plan = begin(p, 2);
-    contraction_weights(p, s, &plan);
+    contraction_weights(p, &plan);
     return;
   }
-  int64_t outer = extent_of(p, s->outer), inner = extent_of(p, s->inner);
+  int64_t outer = extent_of(p, p->dims.outer), inner = extent_of(p, p->dims.inner);
   for (int64_t i = inner; i >= 1; i = pb_next_step(inner, i)) {
     bool found = p->result->found;
     for (int64_t o = outer; o >= 1; o = pb_next_step(outer, o)) {
-      pb_plan plan = begin_rows(p, s, 2);
-      add_band(p, &plan, s->outer, o);
-      add_band(p, &plan, s->inner, i);
-      contraction_copies(p, s, &plan);
+      pb_plan plan = begin_rows(p, 2);
+      add_band(p, &plan, p->dims.outer, o);
+      add_band(p, &plan, p->dims.inner, i);
+      contraction_copies(p, &plan);
     }
     if (found && i < inner) break; // narrower rows only read more haloes
   }
-  plan_staying(p, s);
-  plan_images(p, s, 2);
-  plan_more_images(p, s);
+  plan_staying(p);
+  plan_images(p, 2);
+  plan_more_images(p);
+}
+
+enum { MOST_KEPT = 64 }; // iterations, as plans are read
+
+// Iterations of the innermost band around x; 0: there is none.
+static int64_t iterations_around_x(const pb_group* group, const pb_plan* plan) {
+  if (!plan->x_level || plan->x_level > plan->band_count) return 0;
+  const pb_band* band = &plan->bands[plan->x_level - 1];
+  return pb_plan_left(plan, plan->x_level - 1, band->dim, group->main.extent[band->dim]) / band->step;
+}
+
+// Of an x that comes again and again by parts of the sums (all of it once for each group of blocks whose sums lie side
+// by side), as much stays as there is room for, if that costs less.
+static void keep_x(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
+  int64_t around = iterations_around_x(group, plan) - 1, depth = plan->x_depth;
+  int64_t fits = 0, most = (around < MOST_KEPT ? around : MOST_KEPT) / depth;
+  pb_plan best = *plan;
+  while (fits < most) { // what has room leaves room for less
+    int64_t middle = (fits + most + 1) / 2;
+    pb_plan with = *plan;
+    with.x_kept = (int)(middle * depth);
+    if (pb_plan_fits(chip, group, &with))
+      fits = middle, best = with;
+    else
+      most = middle - 1;
+  }
+  if (pb_plan_price(&best) < pb_plan_price(plan)) *plan = best;
+}
+
+// None of it stays.
+static void keep_none(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
+  if (!plan->x_kept) return;
+  plan->x_kept = 0;
+  (void)pb_plan_fits(chip, group, plan); // what was looked for without it
 }
 
 // Rows in a tile of the plan.
-static int64_t rows_in_tile(const pb_planner* p, const shape_of* s, const pb_plan* plan) {
+static int64_t rows_in_tile(const pb_planner* p, const pb_plan* plan) {
   int64_t rows = 1;
-  for (int k = 0; k < s->row_count; ++k)
-    rows *= pb_plan_left(plan, plan->band_count, s->rows[k], p->extent[s->rows[k]]);
+  for (int k = 0; k < p->dims.row_count; ++k)
+    rows *= pb_plan_left(plan, plan->band_count, p->dims.rows[k], p->extent[p->dims.rows[k]]);
   return rows;
 }
 
@@ -208,101 +210,100 @@ static int64_t sums_that_fit(const pb_planner* p, int64_t rows) {
 
 // A plan inside the bands around the sums, with `some` of the blocks along dim `at` of the blocks and with all blocks
 // inside it, by chunks of x and of the weights. Returns whether it fits.
-static bool consider_chunk(pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
+static bool consider_chunk(pb_planner* p, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
   pb_plan plan = *sums;
   int legal = p->result->legal;
-  add_band(p, &plan, s->sums[0], chunk);
+  add_band(p, &plan, p->dims.sums[0], chunk);
   plan.x_level = levels_of(p, &plan);
-  for (int k = at; k < s->block_count; ++k)
-    pb__plan_add_band(&plan, s->blocks[k], 1, k == at ? some : p->extent[s->blocks[k]]);
+  for (int k = at; k < p->dims.column_count; ++k)
+    pb__plan_add_band(&plan, p->dims.columns[k], 1, k == at ? some : p->extent[p->dims.columns[k]]);
   plan.w_level = levels_of(p, &plan);
-  pb__plan_add_band(&plan, s->sums[0], 1, chunk);
-  for (int k = 1; k < s->sum_count; ++k) add_band(p, &plan, s->sums[k], 1);
+  pb__plan_add_band(&plan, p->dims.sums[0], 1, chunk);
+  pb__plan_add_bands(&plan, p->dims.sums + 1, p->dims.sum_count - 1, NULL, p->extent);
   for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
   if (p->result->legal == legal) return false;
   if (p->judge) return true; // another stage's buffers may need the room
   plan = p->plan;
-  pb__plan_keep_x(p->chip, p->group, &plan);
+  keep_x(p->chip, p->group, &plan);
   if (plan.x_kept) consider(p, plan);
   return true;
 }
 
 // Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
-static bool sums_fit(const pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some) {
+static bool sums_fit(const pb_planner* p, const pb_plan* sums, int at, int64_t some) {
   pb_found found = {0};
   pb_planner probe = *p;
   probe.result = &found;
-  return consider_chunk(&probe, s, sums, at, some, 1);
+  return consider_chunk(&probe, sums, at, some, 1);
 }
 
 // Sums of so many blocks at once, by the longest chunks that fit.
-static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int at, int64_t some) {
-  int64_t sums = p->extent[s->sums[0]], least = s->sum_count > 1 ? 1 : 2; // one step of more dims is not short
+static void plan_sums(pb_planner* p, const pb_plan* rows, int at, int64_t some) {
+  int64_t sums = p->extent[p->dims.sums[0]],
+          least = p->dims.sum_count > 1 ? 1 : 2; // one step of more dims is not short
   pb_plan plan = *rows;
   int fit = 0;
-  for (int k = 0; k < at; ++k) add_band(p, &plan, s->blocks[k], 1);
-  add_band(p, &plan, s->blocks[at], some);
+  pb__plan_add_bands(&plan, p->dims.columns, at, NULL, p->extent);
+  add_band(p, &plan, p->dims.columns[at], some);
   plan.result_level = levels_of(p, &plan);
-  if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
+  if (sums < 2 || !sums_fit(p, &plan, at, some)) return;
   for (int64_t chunk = pb_next_step(sums, sums); chunk >= least && fit < MOST_CHUNKS; chunk = pb_next_step(sums, chunk))
-    fit += consider_chunk(p, s, &plan, at, some, chunk);
+    fit += consider_chunk(p, &plan, at, some, chunk);
 }
 
 // As many blocks at once as their sums have room for: each time all of x comes again. What is behind the last sums
 // nobody hides, so the last time may be a short one.
-static void plan_blocks_at_once(pb_planner* p, const shape_of* s, const pb_plan* rows) {
-  int64_t inside = 1, fit = sums_that_fit(p, rows_in_tile(p, s, rows));
-  for (int k = 1; k < s->block_count; ++k) inside *= p->extent[s->blocks[k]];
-  for (int at = 0; at < s->block_count; ++at) {
-    int64_t extent = p->extent[s->blocks[at]], most = fit / inside < extent ? fit / inside : extent;
+static void plan_blocks_at_once(pb_planner* p, const pb_plan* rows) {
+  int64_t inside = 1, fit = sums_that_fit(p, rows_in_tile(p, rows));
+  for (int k = 1; k < p->dims.column_count; ++k) inside *= p->extent[p->dims.columns[k]];
+  for (int at = 0; at < p->dims.column_count; ++at) {
+    int64_t extent = p->extent[p->dims.columns[at]], most = fit / inside < extent ? fit / inside : extent;
     int legal = p->result->legal;
     for (int64_t some = most; some > 0 && some * inside > 1 && some > most - MOST_GROUPINGS; --some) {
-      plan_sums(p, s, rows, at, some);
+      plan_sums(p, rows, at, some);
       if (p->result->legal > legal) return; // other operands of what takes the sums lie beside them
     }
-    if (at + 1 < s->block_count) inside /= p->extent[s->blocks[at + 1]];
+    if (at + 1 < p->dims.column_count) inside /= p->extent[p->dims.columns[at + 1]];
   }
 }
 
 // Tiles of more rows than the plan's, each with its sums in parts.
-static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* than) {
-  int64_t extent = extent_of(p, s->outer), rows = rows_in_tile(p, s, than);
+static void plan_larger_tiles(pb_planner* p, const pb_plan* than) {
+  int64_t extent = extent_of(p, p->dims.outer), rows = rows_in_tile(p, than);
   for (int64_t step = extent; step >= 1; step = pb_next_step(extent, step)) {
-    pb_plan plan = begin_rows(p, s, 2);
-    add_band(p, &plan, s->outer, step);
-    if (rows_in_tile(p, s, &plan) <= rows) break;
+    pb_plan plan = begin_rows(p, 2);
+    add_band(p, &plan, p->dims.outer, step);
+    if (rows_in_tile(p, &plan) <= rows) break;
     plan.result_depth = 1; // the next sums begin with the block that was taken first
-    plan_blocks_at_once(p, s, &plan);
+    plan_blocks_at_once(p, &plan);
   }
 }
 
 // Where all of the sum of all rows does not fit, each tile of rows reads all of the weights. Larger tiles of parts of
 // the sum read them less often, and x as often as there are groups of blocks whose sums lie side by side: they are
 // taken if less is read.
-static void plan_parts_of_sums(pb_planner* p, const shape_of* s) {
+static void plan_parts_of_sums(pb_planner* p) {
   pb_plan* best = &p->result->plan;
   bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
   if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
-  if (is_inside(p) || !s->block_count || !s->sum_count) return;
-  for (int k = 0; k < s->block_count; ++k)
-    if (p->group->roles.role[s->blocks[k]] == PB_ROLE_B) return;
+  if (is_inside(p) || !p->dims.column_count || !p->dims.sum_count) return;
+  for (int k = 0; k < p->dims.column_count; ++k)
+    if (p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B) return;
   pb_found found = {0};
   pb_planner parts = *p;
   parts.result = &found;
-  plan_larger_tiles(&parts, s, best);
+  plan_larger_tiles(&parts, best);
   if (found.found && found.plan.port < best->port && pb_plan_price(&found.plan) < pb_plan_price(best))
     *best = found.plan;
 }
 
 static void plan_contraction(pb_planner* p) {
-  shape_of s = {0};
-  contraction_dims(p->chip, p->group, &s);
-  contraction_rows(p, &s);
+  contraction_rows(p);
   p->windows = !p->result->found;
-  if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
-  for (int k = 0; k < s.block_count && !p->result->found; ++k) p->columns |= inside_row(p, s.blocks[k]);
-  if (p->columns) contraction_rows(p, &s);
-  plan_parts_of_sums(p, &s);
+  if (p->windows && p->dims.sum_count > 1) contraction_rows(p);
+  for (int k = 0; k < p->dims.column_count && !p->result->found; ++k) p->columns |= inside_row(p, p->dims.columns[k]);
+  if (p->columns) contraction_rows(p);
+  plan_parts_of_sums(p);
 }
 
 // Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
@@ -328,7 +329,7 @@ static void plan_rows(pb_planner* p, const int* around, int count, int dim, int6
   int64_t units = extent_of(p, dim) / unit;
   for (int64_t step = units; step >= 1; step = pb_next_step(units, step)) {
     pb_plan plan = begin(p, 2);
-    for (int k = 0; k < count; ++k) add_band(p, &plan, around[k], 1);
+    pb__plan_add_bands(&plan, around, count, NULL, p->extent);
     if (dim >= 0) pb__plan_add_band(&plan, dim, step * unit, units * unit);
     consider_tile(p, plan);
   }
@@ -338,11 +339,8 @@ static void plan_rows(pb_planner* p, const int* around, int count, int dim, int6
 // blocks at a time, where all blocks read the same.
 static void plan_blocks(pb_planner* p) {
   const pb_nest* main = &p->group->main;
-  const pb_access* y = &main->access[main->access_count - 1];
-  int dims[PB_NEST_DIMS] = {0}, count = 0;
-  for (int d = 0; d < main->dim_count; ++d)
-    if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
-  int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
+  const int* dims = p->dims.rows;
+  int count = p->dims.row_count, at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
   plan_rows(p, dims, at, tiled, 1);
   bool repeats = false; // a tensor that all blocks read alike
   for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
@@ -377,6 +375,7 @@ static bool moves_rows(const pb_nest* nest) {
 
 static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
+  pb__plan_dims_of(p->chip, group, &p->dims);
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
   if (group->registers)
@@ -413,31 +412,13 @@ static void plan_share(const pb_planner* one, const int* dims, const int64_t* pa
   if (found.found && pb_plan_price(&found.plan) < pb_plan_price(&best->plan)) *best = found;
 }
 
-// Dims of the result that cores can share: rows and columns of products, of other kernels all but lanes are rows.
-static int shared_dims(const pb_chip* chip, const pb_group* g, bool columns, int* dims) {
-  const pb_access* y = &g->main.access[g->main.access_count - 1];
-  shape_of s = {0};
-  int count = 0;
-  if (g->contraction) {
-    contraction_dims(chip, g, &s);
-    count = columns ? s.block_count : s.row_count;
-    memcpy(dims, columns ? s.blocks : s.rows, (size_t)count * sizeof *dims);
-    return count;
-  }
-  for (int d = 0; d < g->main.dim_count && !columns; ++d)
-    if (pb_access_uses(y, d) && (pb_access_stride(y, d) != 1 || g->main.dim_count == 1)) dims[count++] = d;
-  return count;
-}
-
 // What one core would do alone is shared out among all, if that is sooner done.
 static void plan_cores(const pb_planner* one, pb_found* best) {
-  int rows[PB_NEST_DIMS] = {0}, columns[PB_NEST_DIMS] = {0}, cores = one->chip->cores;
-  int row_count = shared_dims(one->chip, one->group, false, rows),
-      column_count = shared_dims(one->chip, one->group, true, columns);
+  int cores = one->chip->cores;
   for (int64_t parts = 1; parts <= cores; ++parts)
-    for (int r = 0; r < (parts > 1 ? row_count : 1); ++r)
-      for (int c = 0; c < (cores / parts > 1 ? column_count : 1); ++c)
-        plan_share(one, (int[]){rows[r], columns[c]}, (int64_t[]){parts, cores / parts}, best);
+    for (int r = 0; r < (parts > 1 ? one->dims.row_count : 1); ++r)
+      for (int c = 0; c < (cores / parts > 1 ? one->dims.column_count : 1); ++c)
+        plan_share(one, (int[]){one->dims.rows[r], one->dims.columns[c]}, (int64_t[]){parts, cores / parts}, best);
 }
 
 // Whether x goes on to the instruction's own memory by a second step.
@@ -522,8 +503,8 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   *plan = r->plan;
   const pb_judge whole = {.cost = cost_alone, .user = &(alone){chip, group, plan}};
   if (!group->contraction || group->registers) return PB_OK;
-  pb__plan_keep_none(chip, group, plan);
+  keep_none(chip, group, plan);
   pb_plan_deepen(chip, group, plan, 1, &whole, plan);
-  pb__plan_keep_x(chip, group, plan); // in the room that copies leave
+  keep_x(chip, group, plan); // in the room that copies leave
   return PB_OK;
 }

@@ -6,14 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
-  if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
-}
-
 // The plan's tree, not added up. NULL: it is illegal, *why says why.
 static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                         const char** why) {
-  if (group->registers && !pb_registers_plan_legal(chip, group->registers, plan, why)) return NULL;
+  if (group->registers && !pb_registers_plan_legal(chip, group, plan, why)) return NULL;
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
   if (pb_tiling_build(chip, group, plan, arena, tiling)) return tiling;
   *why = tiling->failure;

@@ -5,6 +5,7 @@
 #define PB_S3_PLAN_SEARCH_H
 
 #include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_dims.h"
 
 // The best plan found so far.
 typedef struct pb_found {
@@ -21,10 +22,11 @@ typedef struct pb_planner {
   int base;     // loops around, which the stages share
   pb_plan plan; // that is considered
   pb_found* result;
-  const pb_judge* judge;        // of a stage among others; NULL: the kernel's cycles
-  int copies;                   // of results at most, 0: 2
-  pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
-  int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
+  const pb_judge* judge; // of a stage among others; NULL: the kernel's cycles
+  int copies;            // of results at most, 0: 2
+  pb_plan start;         // where every plan begins: the bands that cores share, in how many parts
+  pb_plan_dims dims;     // of the main nest, and how much one core has of them
+  int64_t extent[PB_NEST_DIMS];
   bool columns; // units take rows of lanes that several of the array's columns make: all of them are in a tile
   bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
   // In how many parts threads may share a plan's tiles: each number of parts of rows with each of columns is judged on
@@ -36,8 +38,6 @@ typedef struct pb_planner {
 
 // Judges p->plan, and keeps it if it is the best.
 void pb__plan_judge(pb_planner* p);
-// Another band inside those of the plan, if it cuts what is left of its dim, `whole`.
-void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole);
 
 // The searches: p's result has the best, if there is any.
 void pb__plan_registers(pb_planner* p);

@@ -1,5 +1,6 @@
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_dims.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -48,7 +49,7 @@ static void print_form(pb_text* text, const pb_group* group) {
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
-  for (int d = 0; d < main->dim_count; ++d) tile[d] = pb_plan_left(plan, plan->band_count, d, main->extent[d]);
+  pb_plan_tile(plan, main, tile);
   pb_text_add(text, "{");
   print_list(text, "extents", main->extent, main->dim_count);
   print_list(text, "tile", tile, main->dim_count);
