@@ -1,28 +1,54 @@
-// An instruction as a function: its declaration, its body generated from its semantics, calls of it. A core's takes
-// registers, each a vector of all its elements, and is `@NAME`; others take windows of the chip's memories:
-// arguments in order, each operand (a window as a memref with every stride dynamic, an immediate as a scalar), then the
-// extents of its variable dims as index, then, if a window has a box, lo and hi of each bounded dim and the fill value.
+// An instruction as a function: its name, calls of it, its body generated from its semantics. Arguments in order, each
+// operand, then the extents of its variable dims as index, then, if a window has a box, lo and hi of each bounded dim
+// and the fill value. An immediate is a scalar, and a window of the chip's memories a memref with every stride dynamic.
+// A core's instruction takes registers instead, each a vector of all its elements, and gives the one that it makes;
+// rows of memory are a flat tensor and the number of the first element.
 #ifndef PB_S3_INSTRUCTION_H
 #define PB_S3_INSTRUCTION_H
 
 #include "core/poly/text.h"
 #include "tdl/chip.h"
 
-#include <mlir-c/IR.h>
+// One use of an instruction: those that are equal call one function.
+typedef struct pb_instruction_use {
+  const pb_insn* insn;
+  pb_type type; // replaces the windows' element type where a mover copies other bits of its size; PB_TYPE_COUNT: none
+  // A core's: the extents of its dims, of one that is told them (pb_insn.shape); and, if it takes rows of memory, the
+  // elements of the flat tensor that they lie in, and those between two rows.
+  int64_t extent[PB_MAX_INSN_DIMS];
+  int64_t elements, stride;
+} pb_instruction_use;
 
-// The type of a window; `type` replaces the operand's element type where a mover copies other bits of its size
-// (PB_TYPE_COUNT: the operand's own).
+// What a kernel calls, each use once. Starts as {.chip}.
+typedef struct pb_instructions {
+  const pb_chip* chip;
+  pb_instruction_use* uses;
+  size_t count, capacity;
+} pb_instructions;
+
+// `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` (nest NULL: without), with the names that `map` gives the
+// operands, or on these values, by operand.
+void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use, int id,
+                         const char* const* values, const char* nest);
+// The functions of all that is called.
+void pb_instruction_functions(pb_text* text, const pb_instructions* called);
+void pb_instructions_free(pb_instructions* called);
+
+// The type of a window.
 void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type);
 // The window that has a box, NULL: none.
 const pb_operand* pb_instruction_boxed(const pb_insn* insn);
-// A register's elements, and its type, `vector<...>`.
-int64_t pb_instruction_register_elements(const pb_chip* chip, const pb_operand* operand);
+// The type of a register, `vector<...>`.
 void pb_instruction_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
-// `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` (nest NULL: without), with the names that `map` gives the
-// operands, or on these values, by operand. The result of a core's is the register that it makes.
-void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
-                         const char* const* values, const char* nest);
-// The function itself. `type`: for a mover that copies other bits of its size, else PB_TYPE_COUNT.
-void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type);
+
+// Inside: the type that the IR has for elements of one of the chip's.
+pb_type pb__instruction_ir_type(pb_type type);
+// A core's instruction takes registers, and is its intrinsic where code is made of it.
+static inline bool pb__instruction_on_registers(const pb_insn* insn) { return insn->emit != NULL; }
+bool pb__instruction_in_register(const pb_chip* chip, const pb_insn* insn, int operand);
+int64_t pb__instruction_register_elements(const pb_chip* chip, const pb_operand* operand);
+void pb__instruction_head(pb_text* text, const pb_chip* chip, const pb_instruction_use* use);
+// In instruction_function.c.
+void pb__instruction_function(pb_text* text, const pb_chip* chip, const pb_instruction_use* use);
 
 #endif

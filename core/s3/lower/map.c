@@ -33,9 +33,9 @@ typedef struct mapper {
   const pb_tree* loops[PB_NEST_OUTERS];
   int levels, serial;
   buffer_state states[PB_MAX_BUFFERS];
-  bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
-  int* outside;                    // by argument: the memory in which commands read or write it; -1: none has yet
-  bool* packed;                    // by argument: its codes lie two in a byte there
+  pb_instructions called;
+  int* outside; // by argument: the memory in which commands read or write it; -1: none has yet
+  bool* packed; // by argument: its codes lie two in a byte there
 } mapper;
 
 static pb_tiled_buffer* buffer_of(const mapper* m, const pb_access* access) {
@@ -296,7 +296,6 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
   pb_text* t = &m->body;
   c.type = copied_type(nest, match);
   c.stand_in = match->fills ? stand_in_for(m, nest) : -1;
-  m->used[insn->index][c.type] = true;
   for (int k = 0; k < match->loop_count; ++k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "affine.for %%l%d_%d = 0 to %lld {\n", c.id, k, (long long)match->nest.extent[match->loops[k]]);
@@ -330,7 +329,8 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
     pb_text_add(t, " : %s\n", pb_type_name(type));
   }
   pb_text_indent(t, c.indent);
-  pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, NULL, nest->name ? nest->name : "");
+  const pb_instruction_use use = {.insn = insn, .type = c.type};
+  pb_instruction_call(t, &m->called, &use, c.id, NULL, nest->name ? nest->name : "");
   for (int k = match->loop_count - 1; k >= 0; --k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "}\n");
@@ -463,14 +463,12 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->outside = PB_NEW_ARRAY(&unit->pass, int, arguments + 1);
   memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
   m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
-  m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
+  m->called.chip = unit->chip;
   pb_status status = pb_tiled_read(unit, func, m->tiled);
   if (status == PB_OK) status = map_tree(m, &m->tiled->root, 1);
   if (status == PB_OK) {
     pb_text all = {0};
-    for (int i = 0; i < unit->chip->insn_count; ++i)
-      for (int type = 0; type <= PB_TYPE_COUNT; ++type)
-        if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
+    pb_instruction_functions(&all, &m->called);
     mark_outside(m, arguments);
     pb_func_print_head(&all, func, "", NULL);
     pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
@@ -479,6 +477,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   }
   pb_text_free(&m->head);
   pb_text_free(&m->body);
+  pb_instructions_free(&m->called);
   return status;
 }
 

@@ -23,25 +23,16 @@ static void print_place_map(pb_vtile* t, const pb_vaccess* access, int64_t displ
   pb_text_free(&sum);
 }
 
-// The name of the function for a use of an instruction.
-static const char* matrix_function(pb_vemit* e, const pb_vmatrix* use) {
-  const char* name = pb_vemit_matrix_name(e->arena, use);
-  for (size_t n = 0; n < e->matrix_count; ++n)
-    if (!strcmp(pb_vemit_matrix_name(e->arena, &e->matrices[n]), name)) return name;
-  PB_PUSH(e->matrices, e->matrix_count, e->matrix_capacity, *use);
-  return name;
-}
-
 // So many elements of each of two dims of one of the instruction's operands.
-static pb_vmatrix matrix_use(const pb_insn* insn, int operand, int64_t outer, int64_t inner) {
-  pb_vmatrix use = {.insn = insn};
+static pb_instruction_use matrix_use(const pb_insn* insn, int operand, int64_t outer, int64_t inner) {
+  pb_instruction_use use = {.insn = insn, .type = PB_TYPE_COUNT};
   use.extent[insn->operands[operand].dims[0]] = outer;
   use.extent[insn->operands[operand].dims[1]] = inner;
   return use;
 }
 
-static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* iteration,
-                       int indent) {
+int pb__vtile_load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* iteration,
+                          int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
@@ -50,7 +41,7 @@ static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int poi
   if (name >= 0) return name;
   const pb_insn* insn = is_x ? matrix->load_x : matrix->load_w;
   int64_t inner = matrix->product.group * (is_x ? k->depth : matrix->product.lanes);
-  pb_vmatrix use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
+  pb_instruction_use use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
   use.stride = access->stride[is_x ? k->row_dim : k->depth_dim];
   for (int v = 0; v < k->program->value_count; ++v)
     if (k->program->values[v].argument == access->argument) use.elements = pb__vtile_elements(&k->program->values[v]);
@@ -58,74 +49,44 @@ static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int poi
   pb_text_add(e->text, "affine.apply ");
   print_place_map(t, access, displacement);
   pb_text_add(e->text, "\n");
+  pb_text rows = {0};
+  pb__vtile_print_flat(e, &rows, access, false);
+  pb_text_add(&rows, ", %%v%d", at);
+  const char* values[PB_MAX_OPERANDS];
+  for (int o = 0; o < insn->operand_count; ++o) values[o] = rows.data;
   name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "func.call @%s(", matrix_function(e, &use));
-  pb__vtile_print_flat(e, access, false);
-  pb_text_add(e->text, ", %%v%d) : ", at);
-  pb_vemit_matrix_types(e->text, e->chip, &use);
-  pb_text_add(e->text, "\n");
+  pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
+  pb_text_free(&rows);
   pb__vtile_note_load(e, access, displacement, -1, name);
   return name;
-}
-
-void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int indent) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  const pb_matrix_insn* matrix = &k->matrix;
-  int w = load_matrix(t, &k->main.access[k->w], false, point, iteration, indent);
-  int x = load_matrix(t, &k->main.access[k->x], true, point, iteration, indent);
-  pb_vmatrix use = {.insn = matrix->product.insn};
-  use.extent[matrix->m] = k->rows;
-  use.extent[matrix->n] = matrix->product.lanes;
-  use.extent[matrix->k] = k->depth;
-  use.extent[matrix->g] = matrix->product.group;
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "func.call @%s(", matrix_function(e, &use));
-  for (int o = 0; o < matrix->product.insn->operand_count; ++o) {
-    if (o) pb_text_add(e->text, ", ");
-    if (o == matrix->product.y)
-      pb_text_add(e->text, "%s", t->acc[point]);
-    else
-      pb_text_add(e->text, "%%v%d", o == matrix->product.x ? x : w);
-  }
-  pb_text_add(e->text, ") : ");
-  pb_vemit_matrix_types(e->text, e->chip, &use);
-  pb_text_add(e->text, "\n");
-  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
 void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.zero;
-  pb_vmatrix use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
+  const pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
+  const char* values[PB_MAX_OPERANDS] = {0};
   for (int p = 0; p < t->points; ++p) {
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_begin(e, indent));
-    pb_text_add(e->text, "func.call @%s() : ", matrix_function(e, &use));
-    pb_vemit_matrix_types(e->text, e->chip, &use);
-    pb_text_add(e->text, "\n");
+    pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
   }
 }
 
 void pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.store;
-  const pb_operand* sums = &insn->operands[insn->dest];
   int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
-  const char* type = pb_type_name(sums->type);
-  pb_vmatrix use = matrix_use(insn, insn->dest, e->k->rows, lanes);
+  pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, lanes);
   use.elements = most;
   use.stride = lanes;
   if (!e->has_sums)
     pb_text_add(&e->constants,
                 "  %%sums = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n"
                 "  %%sums_at = arith.constant 0 : index\n",
-                (long long)most, type);
+                (long long)most, pb_type_name(insn->operands[insn->dest].type));
   e->has_sums = true;
+  const char* values[PB_MAX_OPERANDS];
+  for (int o = 0; o < insn->operand_count; ++o) values[o] = o == insn->dest ? "%sums, %sums_at" : t->acc[point];
   pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "func.call @%s(", matrix_function(e, &use));
-  for (int o = 0; o < insn->operand_count; ++o)
-    pb_text_add(e->text, "%s%s", o ? ", " : "", o == insn->dest ? "%sums, %sums_at" : t->acc[point]);
-  pb_text_add(e->text, ") : ");
-  pb_vemit_matrix_types(e->text, e->chip, &use);
-  pb_text_add(e->text, "\n");
+  pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
 }

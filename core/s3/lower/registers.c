@@ -424,7 +424,7 @@ static pb_status replace(lowering* s) {
   pb_text_add(&text, "%s%s  return\n}\n", s->e.constants.data ? s->e.constants.data : "", s->e.text->data);
   pb_text_add(&text, "func.func private @pb_partition(%%n: index) -> (index, index) {\n"
                      "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
-  pb_vemit_instructions(&s->e, &text);
+  pb_instruction_functions(&text, &s->e.called);
   pb_status status = pb_kernel_replace(s->unit, s->func, &text, "registers");
   pb_text_free(&text);
   return status;
@@ -436,7 +436,7 @@ static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
   lowering s = {.unit = unit,
                 .func = func,
                 .tiled = PB_NEW(&unit->pass, pb_tiled),
-                .e = {.chip = unit->chip, .arena = &unit->pass, .text = &text}};
+                .e = {.called.chip = unit->chip, .chip = unit->chip, .arena = &unit->pass, .text = &text}};
   pb_status status = pb_tiled_read(unit, func, s.tiled);
   if (status == PB_OK) status = print_kernel(&s);
   if (status == PB_OK) status = replace(&s);

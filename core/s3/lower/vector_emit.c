@@ -80,12 +80,6 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
 
 // ---- products ----
 
-static void note_instruction(pb_vemit* e, const pb_insn* insn) {
-  for (size_t n = 0; n < e->insn_count; ++n)
-    if (e->insns[n] == insn) return;
-  PB_PUSH(e->insns, e->insn_count, e->insn_capacity, insn);
-}
-
 // A factor as wide as the instruction takes it.
 static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent) {
   pb_vemit* e = t->e;
@@ -103,30 +97,40 @@ static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent
   return name;
 }
 
-static void print_call(pb_vtile* t, int point, int x, int w, int indent) {
-  const pb_insn* insn = t->e->k->insn.insn;
-  const char* values[PB_MAX_OPERANDS];
-  char factor[2][PB_VTILE_NAME];
-  snprintf(factor[0], sizeof factor[0], "%%v%d", w);
-  snprintf(factor[1], sizeof factor[1], "%%v%d", x);
-  for (int o = 0; o < insn->operand_count; ++o)
-    values[o] = o == insn->dest ? t->acc[point] : factor[o == t->e->k->insn.x];
-  int name = pb__vtile_begin(t->e, indent);
-  pb_instruction_call(t->e->text, t->e->chip, insn, PB_TYPE_COUNT, 0, values, NULL);
-  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
+// What the instruction takes, and the extents that it is told, if any.
+static pb_instruction_use product_of(const pb_vkernel* k) {
+  pb_instruction_use use = {.insn = k->insn.insn, .type = PB_TYPE_COUNT};
+  if (!k->matrix.product.insn) return use;
+  use.extent[k->matrix.m] = k->rows;
+  use.extent[k->matrix.n] = k->insn.lanes;
+  use.extent[k->matrix.k] = k->depth;
+  use.extent[k->matrix.g] = k->insn.group;
+  return use;
 }
 
+static int load_factor(pb_vtile* t, bool is_x, int point, const int64_t* iteration, int indent) {
+  const pb_vkernel* k = t->e->k;
+  const pb_vaccess* access = &k->main.access[is_x ? k->x : k->w];
+  if (k->matrix.product.insn) return pb__vtile_load_matrix(t, access, is_x, point, iteration, indent);
+  if (k->insn.group > 1) return pb__vtile_load_groups(t, access, !is_x, point, iteration, indent);
+  return pb__vtile_load(t, access, point, iteration, indent);
+}
+
+// One product on the sum of a point.
 static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
-  const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
-  bool grouped = k->insn.group > 1;
-  int w = grouped ? pb__vtile_load_groups(t, wa, true, point, iteration, indent)
-                  : pb__vtile_load(t, wa, point, iteration, indent);
-  int x = grouped ? pb__vtile_load_groups(t, xa, false, point, iteration, indent)
-                  : pb__vtile_load(t, xa, point, iteration, indent);
-  note_instruction(t->e, k->insn.insn);
-  w = extended(t, w, wa->type, k->insn.w, indent);
-  print_call(t, point, extended(t, x, xa->type, k->insn.x, indent), w, indent);
+  const pb_vector_insn* insn = &k->insn;
+  const pb_instruction_use use = product_of(k);
+  char factor[2][PB_VTILE_NAME];
+  int w = load_factor(t, false, point, iteration, indent), x = load_factor(t, true, point, iteration, indent);
+  w = extended(t, w, k->main.access[k->w].type, insn->w, indent);
+  snprintf(factor[0], sizeof factor[0], "%%v%d", w);
+  snprintf(factor[1], sizeof factor[1], "%%v%d", extended(t, x, k->main.access[k->x].type, insn->x, indent));
+  const char* values[PB_MAX_OPERANDS];
+  for (int o = 0; o < insn->insn->operand_count; ++o) values[o] = o == insn->y ? t->acc[point] : factor[o == insn->x];
+  int name = pb__vtile_begin(t->e, indent);
+  pb_instruction_call(t->e->text, &t->e->called, &use, 0, values, NULL);
+  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
 // One more term on each sum.
@@ -135,10 +139,6 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   const pb_nest* main = e->k->main.nest;
   pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   for (int p = 0; p < t->points; ++p) {
-    if (e->k->matrix.product.insn) {
-      pb__vtile_call_matrix(t, p, iteration, indent);
-      continue;
-    }
     if (e->k->insn.insn) {
       call_instruction(t, p, iteration, indent);
       continue;
@@ -265,11 +265,11 @@ static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent
   int lanes = lanes_of(t);
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
-  pb__vtile_print_flat(e, to, false);
+  pb__vtile_print_flat(e, e->text, to, false);
   pb_text_add(e->text, "[");
   pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL));
   pb_text_add(e->text, "] : ");
-  pb__vtile_print_flat(e, to, true);
+  pb__vtile_print_flat(e, e->text, to, true);
   if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
   pb_text_add(e->text, "\n");
 }
@@ -468,13 +468,7 @@ static void finish(pb_vtile* t, int indent) {
 void pb_vemit_free(pb_vemit* e) {
   pb_text_free(e->text);
   pb_text_free(&e->constants);
-  free(e->matrices);
-  free(e->insns);
-}
-
-void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
-  for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
-  for (size_t n = 0; n < e->insn_count; ++n) pb_instruction_function(text, e->chip, e->insns[n], PB_TYPE_COUNT);
+  pb_instructions_free(&e->called);
 }
 
 void pb_vemit_tile(pb_vemit* e, int indent) {

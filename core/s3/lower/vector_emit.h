@@ -4,6 +4,7 @@
 
 #include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/kernels.h"
+#include "core/s3/lower/instruction.h"
 
 typedef struct pb_vload {
   const pb_vaccess* access;
@@ -11,13 +12,6 @@ typedef struct pb_vload {
   int width; // 1: one element for all lanes
   int name;
 } pb_vload;
-
-// An instruction on registers that hold rows, at given extents of its dims.
-typedef struct pb_vmatrix {
-  const pb_insn* insn;
-  int64_t extent[PB_MAX_INSN_DIMS];
-  int64_t elements, stride; // of the flat tensor that it loads from or stores to, and between its rows; 0: none
-} pb_vmatrix;
 
 // A loop over the terms of a tile's sums.
 typedef struct pb_vsum {
@@ -49,10 +43,7 @@ typedef struct pb_vemit {
   int64_t walk_step[PB_NEST_DIMS];
   bool has_sums;                  // constants make %sums, a register's worth of memory
   bool has_values[PB_TYPE_COUNT]; // constants make %values_<type>, room for those of a tile
-  pb_vmatrix* matrices;           // uses of instructions on matrices, each with another name
-  size_t matrix_count, matrix_capacity;
-  const pb_insn** insns; // on vectors, each once
-  size_t insn_count, insn_capacity;
+  pb_instructions called;
   pb_vload* loads; // made already in this stretch of code
   size_t load_count, load_capacity;
 } pb_vemit;
@@ -62,11 +53,5 @@ void pb_vemit_tile(pb_vemit* e, int indent);
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
 void pb_vemit_free(pb_vemit* e);
-// Those that the kernel calls.
-void pb_vemit_instructions(const pb_vemit* e, pb_text* text);
-// The same for one on registers that hold rows: its function, that one's name, and its type, `(...) -> ...`.
-void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
-const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use);
-void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
 
 #endif

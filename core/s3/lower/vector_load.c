@@ -34,14 +34,14 @@ int64_t pb__vtile_elements(const pb_value* value) {
   return pb_access_elements(&shape);
 }
 
-void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
+void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type) {
   for (int v = 0; v < e->k->program->value_count; ++v) {
     const pb_value* value = &e->k->program->values[v];
     if (value->argument != access->argument) continue;
     if (type)
-      pb_text_add(e->text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
+      pb_text_add(text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
     else
-      pb_text_add(e->text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
+      pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
   }
 }
 
@@ -116,11 +116,11 @@ static int width_of(const pb_vtile* t, const pb_vaccess* access) {
 static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
   pb_vemit* e = t->e;
   pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
-  pb__vtile_print_flat(e, access, false);
+  pb__vtile_print_flat(e, e->text, access, false);
   pb_text_add(e->text, "[");
   pb__vtile_print_place(t, access, displacement);
   pb_text_add(e->text, "] : ");
-  pb__vtile_print_flat(e, access, true);
+  pb__vtile_print_flat(e, e->text, access, true);
   if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
   pb_text_add(e->text, "\n");
 }
@@ -253,14 +253,12 @@ static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
 
 // It is loaded once, in front of everything.
 static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
-  pb_text *body = e->text, line = {0};
-  e->text = &line;
+  pb_text line = {0};
   pb_text_add(&line, " = affine.load ");
-  pb__vtile_print_flat(e, access, false);
+  pb__vtile_print_flat(e, &line, access, false);
   pb_text_add(&line, "[%lld] : ", (long long)access->cst);
-  pb__vtile_print_flat(e, access, true);
+  pb__vtile_print_flat(e, &line, access, true);
   pb_text_add(&line, "\n");
-  e->text = body;
   int one = at_head(e, &line);
   if (lanes == 1) return one;
   pb_text_add(&line, " = vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
@@ -303,18 +301,18 @@ int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, 
   if (lanes == 1) {
     int name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "memref.load ");
-    pb__vtile_print_flat(e, access, false);
+    pb__vtile_print_flat(e, e->text, access, false);
     pb_text_add(e->text, "[%s] : ", index);
-    pb__vtile_print_flat(e, access, true);
+    pb__vtile_print_flat(e, e->text, access, true);
     pb_text_add(e->text, "\n");
     return name;
   }
   int base = pb__vtile_integer(e, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
       none = pb__vtile_integer(e, access->type, 0, lanes), name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "vector.gather ");
-  pb__vtile_print_flat(e, access, false);
+  pb__vtile_print_flat(e, e->text, access, false);
   pb_text_add(e->text, "[%%v%d] [%s], %%v%d, %%v%d : ", base, index, all, none);
-  pb__vtile_print_flat(e, access, true);
+  pb__vtile_print_flat(e, e->text, access, true);
   pb_text_add(e->text, ", vector<%dx%s>, vector<%dxi1>, vector<%dx%s> into vector<%dx%s>\n", lanes, pb_type_name(type),
               lanes, lanes, element, lanes, element);
   return name;

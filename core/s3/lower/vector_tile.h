@@ -24,7 +24,7 @@ int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int 
 int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width);
 void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name);
 // The flat tensor's name, or its type.
-void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type);
+void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type);
 int64_t pb__vtile_elements(const pb_value* value);
 
 void pb__vtile_print_type(pb_text* text, pb_type type, int lanes); // a vector's, or an element's
@@ -56,8 +56,9 @@ int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, 
 // The i32 register of the code in that register, in room[PB_VTILE_NAME]; NULL: not known.
 const char* pb__vtile_wide(const pb_vtile* t, const char* code, char* room);
 
-// matrix_emit.c: one product on the sum of a point; zero for all sums; a point's sums to rows of %sums.
-void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int indent);
+// matrix_emit.c: a factor, x or w, as %v<result>; zero for all sums; a point's sums to rows of %sums.
+int pb__vtile_load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* iteration,
+                          int indent);
 void pb__vtile_clear_matrices(pb_vtile* t, int indent);
 void pb__vtile_store_matrix(pb_vtile* t, int point, int indent);
 

@@ -1,16 +1,21 @@
 // Products of int8 in groups of four: x with its sign bit flipped, sums that start from what this adds too much.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --padding --layout | %FileCheck %s
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --check --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
 // CHECK: memref<{{.*}}x16x4xi8> {pb.const
 // CHECK: %[[HALF:.*]] = arith.constant -128 : i8
 // CHECK: arith.xori %{{.*}}, %[[HALF]] : i8
 // CHECK: arith.extui
 // CODE: func.call @VPDPBUSD({{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
 // CODE: pb.emit = "llvm.x86.avx512.vpdpbusd.512"
+// CODE: %[[SUMS:.*]] = memref.reinterpret_cast {{.*}} : memref<16xi32, "VREG"> to memref<?xi32, strided<[?], offset: ?>, "VREG">
+// CODE: memref.reinterpret_cast {{.*}} : memref<64xi8, "VREG"> to memref<?x?xi8, strided<[?, ?], offset: ?>, "VREG">
+// CODE: scf.for %[[LANE:.*]] =
+// CODE: %[[SUM:.*]] = scf.for {{.*}} iter_args(
+// CODE: memref.store %[[SUM]], %[[SUMS]][%[[LANE]]]
 
 // Where an instruction takes elements twice as wide, and adds nothing by itself: x is stored so, weights are extended when
 // they are loaded.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --padding --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --check --padding --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
 // WIDE: %[[W:.*]] = arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
 // WIDE: func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
 // WIDE: pb.added = 2 : i64, pb.emit = "llvm.x86.avx2.pmadd.wd"
