@@ -58,30 +58,35 @@ static bool is_argument(const pb_chip* chip, const pb_insn* insn, int o) {
   return o != insn->dest || insn->reduce != PB_SET || !pb__instruction_in_register(chip, insn, o);
 }
 
-// Names when `types` is false, types otherwise, `name: type` when both.
-typedef struct arguments {
+// Types, names or both, `name: type`. given: the names; NULL: those inside of the function.
+typedef struct signature {
   pb_text* text;
   bool names, types, any;
-} arguments;
+  const char* const* given;
+} signature;
 
-static void begin_argument(arguments* a, const char* name) {
+static void add_argument(signature* a, char kind, int operand, int dim) {
   pb_text_add(a->text, "%s", a->any ? ", " : "");
-  if (a->names) pb_text_add(a->text, "%s%s", name, a->types ? ": " : "");
   a->any = true;
+  if (a->given)
+    pb_text_add(a->text, "%s", *a->given++);
+  else if (a->names)
+    pb_text_add(a->text, dim < 0 ? "%%%c_%d: " : "%%%c_%d_%d: ", kind, operand, dim);
 }
 
-static void add_index(arguments* a, const char* name) {
-  begin_argument(a, name);
+static void add_index(signature* a, char kind, int operand, int dim) {
+  add_argument(a, kind, operand, dim);
   if (a->types) pb_text_add(a->text, "index");
 }
 
-static void add_operand(arguments* a, const pb_chip* chip, const pb_instruction_use* use, int o, const char* name) {
+static void add_operand(signature* a, const pb_chip* chip, const pb_instruction_use* use, int o) {
   const pb_operand* operand = &use->insn->operands[o];
-  begin_argument(a, name);
+  bool registers = pb__instruction_on_registers(use->insn);
+  add_argument(a, operand->memory < 0 ? 'm' : registers ? 'r' : 'w', o, -1);
   if (!a->types) return;
   if (operand->memory < 0)
     pb_text_add(a->text, "%s", pb_type_name(operand->type));
-  else if (!pb__instruction_on_registers(use->insn))
+  else if (!registers)
     pb_instruction_window_type(a->text, chip, operand, use->type);
   else if (pb__instruction_in_register(chip, use->insn, o))
     pb_instruction_register_type(a->text, chip, operand);
@@ -90,42 +95,24 @@ static void add_operand(arguments* a, const pb_chip* chip, const pb_instruction_
                 (long long)use->elements, pb_type_name(pb__instruction_ir_type(operand->type)), o);
 }
 
-static void add_operands(arguments* a, const pb_chip* chip, const pb_instruction_use* use, const char* id,
-                         const char* const* values) {
-  char whole = pb__instruction_on_registers(use->insn) ? 'r' : 'w';
-  for (int o = 0; o < use->insn->operand_count; ++o) {
-    char name[32];
-    snprintf(name, sizeof name, "%%%c%s_%d", use->insn->operands[o].memory >= 0 ? whole : 'm', id, o);
-    if (is_argument(chip, use->insn, o)) add_operand(a, chip, use, o, values ? values[o] : name);
-  }
-}
-
 // What is said of a box: bounds of its dims, and what is read outside.
-static void add_box(arguments* a, const pb_instruction_use* use, const char* id) {
+static void add_box(signature* a, const pb_instruction_use* use) {
   const pb_operand* boxed = pb_instruction_boxed(use->insn);
-  char name[48];
   if (!boxed) return;
   for (int k = 0; k < boxed->rank; ++k)
-    for (int side = 0; side < 2 && boxed->box_lo[k] >= 0; ++side) {
-      snprintf(name, sizeof name, "%%%s%s_%d_%d", side ? "hi" : "lo", id, (int)(boxed - use->insn->operands), k);
-      add_index(a, name);
-    }
+    for (int side = 0; side < 2 && boxed->box_lo[k] >= 0; ++side)
+      add_index(a, side ? 'h' : 'l', (int)(boxed - use->insn->operands), k);
   if (boxed->fill < 0) return;
-  snprintf(name, sizeof name, "%%f%s", id);
-  begin_argument(a, name);
+  add_argument(a, 'f', (int)(boxed - use->insn->operands), -1);
   if (a->types) pb_text_add(a->text, "%s", pb_type_name(use->type == PB_TYPE_COUNT ? boxed->type : use->type));
 }
 
-static void add_arguments(arguments a, const pb_chip* chip, const pb_instruction_use* use, const char* id,
-                          const char* const* values) {
-  char name[32];
-  add_operands(&a, chip, use, id, values);
-  for (int d = 0; d < use->insn->dim_count; ++d) {
-    if (use->insn->dims[d].field < 0) continue;
-    snprintf(name, sizeof name, "%%x%s_%d", id, d);
-    add_index(&a, name);
-  }
-  add_box(&a, use, id);
+static void add_arguments(signature a, const pb_chip* chip, const pb_instruction_use* use) {
+  for (int o = 0; o < use->insn->operand_count; ++o)
+    if (is_argument(chip, use->insn, o)) add_operand(&a, chip, use, o);
+  for (int d = 0; d < use->insn->dim_count; ++d)
+    if (use->insn->dims[d].field >= 0) add_index(&a, 'x', d, -1);
+  add_box(&a, use);
 }
 
 // The type of the register that it makes; false: it makes none.
@@ -146,15 +133,13 @@ static void note(pb_instructions* called, const pb_instruction_use* use) {
   PB_PUSH(called->uses, called->count, called->capacity, *use);
 }
 
-void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use, int id,
-                         const char* const* values, const char* nest) {
-  char name[16];
-  snprintf(name, sizeof name, "%d", id);
+void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use,
+                         const char* const* arguments, const char* nest) {
   note(called, use);
   pb_text_add(text, "func.call ");
   print_name(text, called->chip, use);
   pb_text_add(text, "(");
-  add_arguments((arguments){.text = text, .names = true}, called->chip, use, name, values);
+  add_arguments((signature){.text = text, .given = arguments}, called->chip, use);
   pb_text_add(text, ")");
   if (nest) {
     pb_text_add(text, " {pb.nest = ");
@@ -162,7 +147,7 @@ void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instru
     pb_text_add(text, "}");
   }
   pb_text_add(text, " : (");
-  add_arguments((arguments){.text = text, .types = true}, called->chip, use, name, NULL);
+  add_arguments((signature){.text = text, .types = true}, called->chip, use);
   pb_text_add(text, ") -> ");
   if (!print_result(text, called->chip, use->insn)) pb_text_add(text, "()");
   pb_text_add(text, "\n");
@@ -173,7 +158,7 @@ void pb__instruction_head(pb_text* text, const pb_chip* chip, const pb_instructi
   pb_text_add(text, "func.func private ");
   print_name(text, chip, use);
   pb_text_add(text, "(");
-  add_arguments((arguments){.text = text, .names = true, .types = true}, chip, use, "", NULL);
+  add_arguments((signature){.text = text, .names = true, .types = true}, chip, use);
   pb_text_add(text, ")");
   if (print_result(&result, chip, use->insn)) pb_text_add(text, " -> %s", result.data);
   pb_text_free(&result);

@@ -26,10 +26,9 @@ typedef struct pb_instructions {
   size_t count, capacity;
 } pb_instructions;
 
-// `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` (nest NULL: without), with the names that `map` gives the
-// operands, or on these values, by operand.
-void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use, int id,
-                         const char* const* values, const char* nest);
+// `func.call @chip.INSN(...) {pb.nest = "..."}` (nest NULL: without) on these values, in the order of the arguments.
+void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use,
+                         const char* const* arguments, const char* nest);
 // The functions of all that is called.
 void pb_instruction_functions(pb_text* text, const pb_instructions* called);
 void pb_instructions_free(pb_instructions* called);

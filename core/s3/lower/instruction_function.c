@@ -63,7 +63,7 @@ static void boxed_load(body* b, int o, int node) {
     if (operand->box_lo[k] < 0) continue;
     for (int side = 0; side < 2; ++side) {
       line(b, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index", node, tests, side ? "slt" : "sge",
-           operand->dims[k], side ? "hi" : "lo", o, k);
+           operand->dims[k], side ? "h" : "l", o, k);
       if (tests) line(b, "%%c%d_%d = arith.andi %%%s, %%b%d_%d : i1", node, tests, inside, node, tests);
       snprintf(inside, sizeof inside, "%c%d_%d", tests ? 'c' : 'b', node, tests);
       ++tests;
@@ -72,7 +72,7 @@ static void boxed_load(body* b, int o, int node) {
   const char* type = type_name(b, operand->type);
   if (operand->fill < 0) {
     pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%f = arith.constant ");
+    pb_text_add(b->t, "%%f_%d = arith.constant ", o);
     pb_number_print(b->t, b->type == PB_TYPE_COUNT ? pb__instruction_ir_type(operand->type) : b->type, 0);
     pb_text_add(b->t, " : %s\n", type);
   }
@@ -82,7 +82,7 @@ static void boxed_load(body* b, int o, int node) {
   end_with_element(b, o, "");
   line(b, "  scf.yield %%v%d : %s", node, type);
   line(b, "} else {");
-  line(b, "  scf.yield %%f : %s", type);
+  line(b, "  scf.yield %%f_%d : %s", o, type);
   line(b, "}");
 }
 

@@ -9,8 +9,7 @@
 // A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
 // the first iteration of the loops that reduce.
 #include "core/s3/kernel/flat.h"
-#include "core/s3/lower/instruction.h"
-#include "core/s3/lower/tiled.h"
+#include "core/s3/lower/lowered.h"
 #include "core/s3/small_codes.h"
 #include "core/select/select.h"
 
@@ -26,43 +25,39 @@ typedef struct buffer_state {
 } buffer_state;
 
 typedef struct mapper {
-  pb_unit* unit;
-  MlirOperation func;
-  pb_tiled* tiled;
-  pb_text head, body; // allocs go to the head
+  pb_lowered l;
   const pb_tree* loops[PB_NEST_OUTERS];
-  int levels, serial;
+  int levels;
   buffer_state states[PB_MAX_BUFFERS];
-  pb_instructions called;
   int* outside; // by argument: the memory in which commands read or write it; -1: none has yet
   bool* packed; // by argument: its codes lie two in a byte there
 } mapper;
 
 static pb_tiled_buffer* buffer_of(const mapper* m, const pb_access* access) {
-  return access->buffer >= 0 ? &m->tiled->buffers[access->buffer] : NULL;
+  return access->buffer >= 0 ? &m->l.tiled->buffers[access->buffer] : NULL;
 }
 
 static const char* reference(const mapper* m, const pb_access* access) {
   const pb_tiled_buffer* b = buffer_of(m, access);
-  if (b && b->argument < 0) return pb_printf(&m->unit->pass, "%%b%d", access->buffer);
-  return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(access->memref));
+  if (b && b->argument < 0) return pb_printf(&m->l.unit->pass, "%%b%d", access->buffer);
+  return pb_printf(&m->l.unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(access->memref));
 }
 
 // The type of all copies of a buffer, one after the other: an index more than tensors may have.
 static void print_copies_type(const mapper* m, const pb_tiled_buffer* b, pb_text* text) {
   pb_text_add(text, "memref<%dx", b->depth);
   for (int r = 0; r < b->shape.rank; ++r) pb_text_add(text, "%lldx", (long long)b->shape.shape[r]);
-  pb_text_add(text, "%s, \"%s\">", pb_type_name(b->shape.type), m->unit->chip->memories[b->memory].name);
+  pb_text_add(text, "%s, \"%s\">", pb_type_name(b->shape.type), m->l.unit->chip->memories[b->memory].name);
 }
 
 static void map_alloc(mapper* m, int buffer) {
-  const pb_tiled_buffer* b = &m->tiled->buffers[buffer];
-  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
-  if (b->lies != b->shape.type) pb_text_add(&m->head, ", pb.packed = %d : i64", pb_codes_of_type(b->lies));
-  if (b->place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)b->place);
-  pb_text_add(&m->head, "} : ");
-  print_copies_type(m, b, &m->head);
-  pb_text_add(&m->head, "\n");
+  const pb_tiled_buffer* b = &m->l.tiled->buffers[buffer];
+  pb_text_add(&m->l.head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
+  if (b->lies != b->shape.type) pb_text_add(&m->l.head, ", pb.packed = %d : i64", pb_codes_of_type(b->lies));
+  if (b->place >= 0) pb_text_add(&m->l.head, ", pb.place = %lld : i64", (long long)b->place);
+  pb_text_add(&m->l.head, "} : ");
+  print_copies_type(m, b, &m->l.head);
+  pb_text_add(&m->l.head, "\n");
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
@@ -76,7 +71,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
                                 .bytes = pb_bytes_of(b->lies, pb_access_elements(&b->shape)),
                                 .lies = b->lies};
   }
-  pb_flat_at_homes(m->unit->chip, nest, homes, &m->unit->pass, flat);
+  pb_flat_at_homes(m->l.unit->chip, nest, homes, &m->l.unit->pass, flat);
 }
 
 // A mover copies bits: the type of what it moves where that is not its own, else PB_TYPE_COUNT.
@@ -86,6 +81,7 @@ static pb_type copied_type(const pb_nest* nest, const pb_match* match) {
   return match->insn->mover && moved != type && moved != PB_I4 ? type : PB_TYPE_COUNT;
 }
 
+enum { MOST_ARGUMENTS = PB_MAX_OPERANDS + 3 * PB_MAX_INSN_DIMS + 1 };
 typedef struct call {
   pb_type type;
   mapper* m;
@@ -93,180 +89,187 @@ typedef struct call {
   const pb_match* match;
   int indent, id;
   int stand_in; // argument of the kernel for a window that is not read, -1: none has its type
+  const char* arguments[MOST_ARGUMENTS];
+  int argument_count;
 } call;
 
-// The loops around the call, bands and then leftover ones, as a map's dims or as its operands.
-static void print_loops(call* c, bool dims) {
-  pb_text* t = &c->m->body;
-  int levels = c->m->levels, leftover = c->match->loop_count;
-  pb_text_add(t, "(");
-  for (int k = 0; k < levels + leftover; ++k) {
-    pb_text_add(t, "%s", k ? ", " : "");
-    if (dims)
-      pb_text_add(t, "d%d", k);
-    else if (k < levels)
-      pb_text_add(t, "%%o%d", k);
-    else
-      pb_text_add(t, "%%l%d_%d", c->id, k - levels);
-  }
-  pb_text_add(t, ")");
+static const char* name_of(const call* c, int number) { return pb_printf(&c->m->l.unit->pass, "%%v%d", number); }
+
+static const char* number(call* c, int64_t value) {
+  return name_of(c, pb_lowered_integer(&c->m->l, PB_INDEX, value, 1));
 }
 
-// %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
-static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst,
-                        const pb_tiled_buffer* rotates) {
-  pb_text* t = &c->m->body;
-  pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%%s = affine.apply affine_map<", name);
-  int levels = c->m->levels, leftover = c->match->loop_count;
-  print_loops(c, true);
-  pb_text_add(t, " -> (%lld", (long long)cst);
-  for (int k = 0; k < levels; ++k)
-    if (bands[k]) pb_text_add(t, " + d%d * %lld", k, (long long)bands[k]);
-  for (int k = 0; k < leftover; ++k)
-    if (loops[k]) pb_text_add(t, " + d%d * %lld", levels + k, (long long)loops[k]);
-  if (rotates && rotates->depth > 1 && rotates->level > 0) {
-    pb_text_add(t, " + ((");
-    int64_t iterations = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
-    for (int k = rotates->level - 1; k >= 0; --k) {
-      pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)iterations);
-      before += c->m->loops[k]->iterations_before * iterations;
-      iterations *= pb_tiled_iterations(c->m->loops[k]);
-    }
-    if (before) pb_text_add(t, " + %lld", (long long)before);
-    pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
-  }
-  pb_text_add(t, ")>");
-  print_loops(c, false);
-  pb_text_add(t, "\n");
+static void add_argument(call* c, const char* name) { c->arguments[c->argument_count++] = name; }
+
+// Begins a line that defines the name.
+static const char* begin(call* c) {
+  int name = c->m->l.serial++;
+  pb_text_indent(&c->m->l.body, c->indent);
+  pb_text_add(&c->m->l.body, "%%v%d = ", name);
+  return name_of(c, name);
 }
 
-static void print_index_constant(pb_text* t, int indent, const char* name, int64_t value) {
-  pb_text_indent(t, indent);
-  pb_text_add(t, "%%%s = arith.constant %lld : index\n", name, (long long)value);
+static void add_leftover(const call* c, int k, int64_t factor, pb_linear* sum) {
+  pb_linear_add(sum, factor, 0, "l%d_%d", c->id, k);
+}
+
+static const char* print_apply(call* c, const pb_linear* sum) {
+  if (!sum->count) return number(c, sum->cst);
+  const char* name = begin(c);
+  pb_text_add(&c->m->l.body, "affine.apply ");
+  pb_linear_print_map(&c->m->l.body, sum, NULL);
+  pb_text_add(&c->m->l.body, "\n");
+  return name;
+}
+
+// What is linear, but at most, or at least, the limit.
+static const char* print_limit(call* c, const pb_linear* sum, bool most, int64_t limit) {
+  if (!sum->count) return number(c, (sum->cst < limit) == most ? sum->cst : limit);
+  const char* name = begin(c);
+  pb_text_add(&c->m->l.body, "affine.%s ", most ? "min" : "max");
+  pb_linear_print_map(&c->m->l.body, sum, &limit);
+  pb_text_add(&c->m->l.body, "\n");
+  return name;
+}
+
+// Which of its copies a buffer has its turn in: by iteration of the loops around it.
+static void add_copies(const call* c, const pb_tiled_buffer* b, int64_t* turn, pb_linear* base) {
+  if (!b || b->depth == 1) return;
+  int64_t iterations = 1; // of the loops inside, and those of which a loop is the remainder
+  for (int k = b->level - 1; k >= 0; --k) {
+    turn[k] = iterations;
+    base->turn += c->m->loops[k]->iterations_before * iterations;
+    iterations *= pb_tiled_iterations(c->m->loops[k]);
+  }
+  base->copies = b->level ? b->depth : 1;
+  base->copy = pb_access_elements(&b->shape);
+}
+
+static const char* print_base(call* c, int o) {
+  pb_linear base = {0};
+  int a = c->match->access_of[o];
+  if (a >= 0) {
+    const pb_access* access = &c->nest->access[a];
+    int64_t turn[PB_NEST_OUTERS] = {0};
+    base.cst = pb_access_offset(access);
+    add_copies(c, buffer_of(c->m, access), turn, &base);
+    for (int k = 0; k < c->m->levels; ++k)
+      pb_linear_add(&base, pb_access_stride(access, PB_NEST_DIMS + k), turn[k], "o%d", k);
+    for (int k = 0; k < c->match->loop_count; ++k)
+      add_leftover(c, k, c->match->nest.access[a].stride[c->match->loops[k]], &base);
+  }
+  return print_apply(c, &base);
+}
+
+// How far the window goes along its k-th dim, and elements from one to the next.
+static void window_dim(const call* c, int o, int k, int64_t* extent, int64_t* stride) {
+  const pb_operand* operand = &c->match->insn->operands[o];
+  const pb_dim* dim = &c->match->insn->dims[operand->dims[k]];
+  int a = c->match->access_of[o], d = c->match->dim_of[operand->dims[k]];
+  const pb_flat_access* flat = &c->match->nest.access[a < 0 ? 0 : a];
+  *extent = 1;
+  *stride = 0;
+  if (a < 0) return;
+  if (dim->table) {
+    bool rows = operand->rows >= 0 && flat->rows;
+    *extent = rows ? flat->rows : dim->max;
+    *stride = rows ? flat->row : 1;
+  } else if (d >= 0) {
+    *extent = c->match->nest.extent[d];
+    *stride = c->nest->access[a].splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1 : flat->stride[d];
+  }
+}
+
+// The type of what the window is on.
+static void print_whole_type(const call* c, const pb_access* access) {
+  pb_access type;
+  const pb_tiled_buffer* b = access ? buffer_of(c->m, access) : NULL;
+  if (b && b->argument < 0) {
+    print_copies_type(c->m, b, &c->m->l.body);
+    return;
+  }
+  if (access) {
+    type = *access;
+  } else {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->l.func, 0));
+    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &type);
+  }
+  if (b) type.space = c->m->l.unit->chip->memories[b->memory].name;
+  pb_access_print_type(&c->m->l.body, &type);
 }
 
 // The window of operand o: base, extents and strides as numbers, so that all windows of an operand have one type.
+// One that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1.
 static void print_window(call* c, int o) {
   const pb_operand* operand = &c->match->insn->operands[o];
-  const pb_flat* flat = &c->match->nest;
-  pb_text* t = &c->m->body;
+  pb_text* t = &c->m->l.body;
   int a = c->match->access_of[o];
-  // a window that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1
   const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
-  char name[48];
-  int64_t bands[PB_NEST_OUTERS] = {0}, loops[PB_FLAT_DIMS] = {0};
-  const pb_tiled_buffer* b = access ? buffer_of(c->m, access) : NULL;
-  if (access) {
-    for (int k = 0; k < c->m->levels; ++k) bands[k] = pb_access_stride(access, PB_NEST_DIMS + k);
-    for (int k = 0; k < c->match->loop_count; ++k) loops[k] = flat->access[a].stride[c->match->loops[k]];
-  }
-  snprintf(name, sizeof name, "p%d_%d", c->id, o);
-  print_apply(c, name, bands, loops, access ? pb_access_offset(access) : 0, b);
+  const char *base = print_base(c, o), *extents = "", *strides = "";
   for (int k = 0; k < operand->rank; ++k) {
-    int d = c->match->dim_of[operand->dims[k]];
-    snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
-    const pb_dim* dim = &c->match->insn->dims[operand->dims[k]];
-    bool table = dim->table && access;
-    const int64_t rows = table && operand->rows >= 0 ? flat->access[a].rows : 0;
-    print_index_constant(t, c->indent, name, rows ? rows : table ? dim->max : d < 0 || !access ? 1 : flat->extent[d]);
-    snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
-    int64_t stride = rows                                                          ? flat->access[a].row
-                     : table                                                       ? 1
-                     : d < 0 || !access                                            ? 0
-                     : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1
-                                                                                   : flat->access[a].stride[d];
-    print_index_constant(t, c->indent, name, stride);
+    int64_t extent, stride;
+    window_dim(c, o, k, &extent, &stride);
+    const char* comma = k ? ", " : "";
+    extents = pb_printf(&c->m->l.unit->pass, "%s%s%s", extents, comma, number(c, extent));
+    strides = pb_printf(&c->m->l.unit->pass, "%s%s%s", strides, comma, number(c, stride));
   }
-  pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
-              access ? reference(c->m, access) : pb_printf(&c->m->unit->pass, "%%a%d", c->stand_in), c->id, o);
-  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
-  pb_text_add(t, "], strides: [");
-  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
-  pb_text_add(t, "] : ");
-  if (b && b->argument < 0) {
-    print_copies_type(c->m, b, t);
-  } else if (access) {
-    pb_access type = *access;
-    if (b) type.space = c->m->unit->chip->memories[b->memory].name;
-    pb_access_print_type(t, &type);
-  } else {
-    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->func, 0));
-    pb_access tensor;
-    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &tensor);
-    pb_access_print_type(t, &tensor);
-  }
+  add_argument(c, begin(c));
+  pb_text_add(t, "memref.reinterpret_cast %s to offset: [%s], sizes: [%s], strides: [%s] : ",
+              access ? reference(c->m, access) : pb_printf(&c->m->l.unit->pass, "%%a%d", c->stand_in), base, extents,
+              strides);
+  print_whole_type(c, access);
   pb_text_add(t, " to ");
-  pb_instruction_window_type(t, c->m->unit->chip, operand, c->type);
+  pb_instruction_window_type(t, c->m->l.unit->chip, operand, c->type);
   pb_text_add(t, "\n");
 }
 
 // The box of one window dim: [lo, hi) of the dim's iterations that lie inside the tensor.
 static void print_box(call* c, int o, int k) {
   const pb_operand* operand = &c->match->insn->operands[o];
-  pb_text* t = &c->m->body;
-  int a = c->match->access_of[o];
-  int d = c->match->dim_of[operand->dims[k]];
+  int a = c->match->access_of[o], d = c->match->dim_of[operand->dims[k]];
   int64_t extent = d < 0 ? 1 : c->match->nest.extent[d];
   const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
   int rank = access && access->boxed && d >= 0 ? c->match->nest.access[a].box_rank[d] : -1;
   if (rank < 0) {
-    char lo[48], hi[48];
-    snprintf(lo, sizeof lo, "lo%d_%d_%d", c->id, o, k);
-    snprintf(hi, sizeof hi, "hi%d_%d_%d", c->id, o, k);
-    print_index_constant(t, c->indent, lo, 0);
-    print_index_constant(t, c->indent, hi, c->match->fills ? 0 : extent);
+    add_argument(c, number(c, 0));
+    add_argument(c, number(c, c->match->fills ? 0 : extent));
     return;
   }
   const pb_index* index = &access->index[rank];
   const pb_flat_access* flat = &c->match->nest.access[a];
   int64_t run = flat->box_run[d] > 1 ? flat->box_run[d] : 1; // a box in elements
   for (int side = 0; side < 2; ++side) {
-    pb_text_indent(t, c->indent);
-    pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
-    print_loops(c, true);
-    pb_text_add(t, " -> (%lld, %lld", side ? (long long)extent : 0LL,
-                (long long)(run * (side ? access->shape[rank] - index->cst : -index->cst)));
-    for (int l = 0; l < c->m->levels; ++l)
-      if (index->coef[PB_NEST_DIMS + l])
-        pb_text_add(t, " + d%d * %lld", l, (long long)(run * -index->coef[PB_NEST_DIMS + l]));
+    int64_t limit = side ? extent : 0;
+    pb_linear edge = {.cst = run * (side ? access->shape[rank] - index->cst : -index->cst)};
+    for (int l = 0; l < c->m->levels; ++l) pb_linear_add(&edge, run * -index->coef[PB_NEST_DIMS + l], 0, "o%d", l);
     for (int l = 0; l < c->match->loop_count; ++l)
       if (flat->box_rank[c->match->loops[l]] == rank)
-        pb_text_add(t, " + d%d * %lld", c->m->levels + l, (long long)(run * -flat->box_step[c->match->loops[l]]));
-    pb_text_add(t, ")>");
-    print_loops(c, false);
-    pb_text_add(t, "\n");
+        add_leftover(c, l, run * -flat->box_step[c->match->loops[l]], &edge);
+    add_argument(c, print_limit(c, &edge, side, limit));
   }
 }
 
 // The accumulate flag: false in the first iteration of every loop that reduces into the buffer since it was set.
-static void print_flag(call* c, int o) {
-  pb_text* t = &c->m->body;
+static void print_flag(call* c) {
   const pb_access* store = &c->nest->access[c->nest->access_count - 1];
-  const buffer_state* sums = store->buffer >= 0 ? &c->m->states[store->buffer] : NULL;
-  int64_t bands[PB_NEST_OUTERS] = {0}, loops[PB_FLAT_DIMS] = {0};
-  bool starts = sums && sums->pending_init && !c->match->nest.onto;
-  for (int k = starts ? sums->init_level : c->m->levels; k < c->m->levels; ++k)
-    bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
   const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];
-  for (int k = 0; k < c->match->loop_count; ++k) loops[k] = f->stride[c->match->loops[k]] ? 0 : 1;
-  char name[48];
-  snprintf(name, sizeof name, "t%d", c->id);
-  print_apply(c, name, bands, loops, starts ? 0 : 1, NULL);
-  pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%z%d = arith.constant 0 : index\n", c->id);
-  pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%m%d_%d = arith.cmpi ne, %%t%d, %%z%d : index\n", c->id, o, c->id, c->id);
+  const buffer_state* sums = store->buffer >= 0 ? &c->m->states[store->buffer] : NULL;
+  bool starts = sums && sums->pending_init && !c->match->nest.onto;
+  pb_linear done = {.cst = !starts};
+  for (int k = starts ? sums->init_level : c->m->levels; k < c->m->levels; ++k)
+    pb_linear_add(&done, !pb_access_uses(store, PB_NEST_DIMS + k), 0, "o%d", k);
+  for (int k = 0; k < c->match->loop_count; ++k) add_leftover(c, k, !f->stride[c->match->loops[k]], &done);
+  const char *any = print_apply(c, &done), *none = number(c, 0);
+  add_argument(c, begin(c));
+  pb_text_add(&c->m->l.body, "arith.cmpi ne, %s, %s : index\n", any, none);
 }
 
-static void print_immediate(call* c, int o) {
-  pb_text* t = &c->m->body;
-  pb_type type = c->match->insn->operands[o].type;
-  pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%m%d_%d = arith.constant ", c->id, o);
-  pb_number_print(t, type, c->match->imm[o]);
-  pb_text_add(t, " : %s\n", pb_type_name(type));
+// A number of the command's own: others like it may differ in it.
+static void print_immediate(call* c, pb_type type, double value) {
+  add_argument(c, begin(c));
+  pb_text_add(&c->m->l.body, "arith.constant ");
+  pb_number_print(&c->m->l.body, type, value);
+  pb_text_add(&c->m->l.body, " : %s\n", pb_type_name(type));
 }
 
 // What the command says of dim d: how far the nest goes along it, or how many rows the table has that is gathered of.
@@ -278,59 +281,58 @@ static int64_t extent_of(const pb_match* match, int d) {
 
 // The first tensor outside of the type that the nest stores.
 static int stand_in_for(mapper* m, const pb_nest* nest) {
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->l.func, 0));
   pb_access tensor;
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
     MlirValue argument = mlirBlockGetArgument(block, k);
     bool resident = false;
-    for (int b = 0; b < m->tiled->buffer_count; ++b) resident |= m->tiled->buffers[b].argument == k;
+    for (int b = 0; b < m->l.tiled->buffer_count; ++b) resident |= m->l.tiled->buffers[b].argument == k;
     if (!resident && pb_access_of_value(argument, &tensor) && tensor.type == nest->access[nest->access_count - 1].type)
       return k;
   }
   return -1;
 }
 
+static void print_operands(call* c) {
+  const pb_insn* insn = c->match->insn;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (insn->operands[o].memory >= 0)
+      print_window(c, o);
+    else if (o == insn->acc_flag)
+      print_flag(c);
+    else
+      print_immediate(c, insn->operands[o].type, c->match->imm[o]);
+  }
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (insn->dims[d].field >= 0) add_argument(c, number(c, extent_of(c->match, d)));
+}
+
+static void print_boxes(call* c) {
+  const pb_operand* boxed = pb_instruction_boxed(c->match->insn);
+  if (!boxed) return;
+  for (int k = 0; k < boxed->rank; ++k)
+    if (boxed->box_lo[k] >= 0) print_box(c, (int)(boxed - c->match->insn->operands), k);
+  if (boxed->fill < 0) return;
+  double fill = c->match->fills ? c->match->fill : 0;
+  for (int a = 0; a < c->nest->access_count; ++a)
+    if (c->nest->access[a].boxed) fill = c->nest->access[a].fill;
+  print_immediate(c, c->type == PB_TYPE_COUNT ? boxed->type : c->type, fill);
+}
+
 static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, int indent) {
-  call c = {.m = m, .nest = nest, .match = match, .indent = indent + match->loop_count, .id = m->serial++};
-  const pb_insn* insn = match->insn;
-  pb_text* t = &m->body;
+  call c = {.m = m, .nest = nest, .match = match, .indent = indent + match->loop_count, .id = m->l.serial++};
+  pb_text* t = &m->l.body;
   c.type = copied_type(nest, match);
   c.stand_in = match->fills ? stand_in_for(m, nest) : -1;
   for (int k = 0; k < match->loop_count; ++k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "affine.for %%l%d_%d = 0 to %lld {\n", c.id, k, (long long)match->nest.extent[match->loops[k]]);
   }
-  for (int o = 0; o < insn->operand_count; ++o) {
-    const pb_operand* operand = &insn->operands[o];
-    if (operand->memory >= 0)
-      print_window(&c, o);
-    else if (o == insn->acc_flag)
-      print_flag(&c, o);
-    else
-      print_immediate(&c, o);
-    for (int k = 0; operand->memory >= 0 && operand->has_box && k < operand->rank; ++k)
-      if (operand->box_lo[k] >= 0) print_box(&c, o, k);
-  }
-  for (int d = 0; d < insn->dim_count; ++d) {
-    if (insn->dims[d].field < 0) continue;
-    char name[48];
-    snprintf(name, sizeof name, "x%d_%d", c.id, d);
-    print_index_constant(t, c.indent, name, extent_of(match, d));
-  }
-  const pb_operand* boxed = pb_instruction_boxed(insn);
-  if (boxed && boxed->fill >= 0) {
-    double fill = match->fills ? match->fill : 0;
-    for (int a = 0; a < nest->access_count; ++a)
-      if (nest->access[a].boxed) fill = nest->access[a].fill;
-    pb_text_indent(t, c.indent);
-    pb_type type = c.type == PB_TYPE_COUNT ? boxed->type : c.type;
-    pb_text_add(t, "%%f%d = arith.constant ", c.id);
-    pb_number_print(t, type, fill);
-    pb_text_add(t, " : %s\n", pb_type_name(type));
-  }
+  print_operands(&c);
+  print_boxes(&c);
+  const pb_instruction_use use = {.insn = match->insn, .type = c.type};
   pb_text_indent(t, c.indent);
-  const pb_instruction_use use = {.insn = insn, .type = c.type};
-  pb_instruction_call(t, &m->called, &use, c.id, NULL, nest->name ? nest->name : "");
+  pb_instruction_call(t, &m->l.called, &use, c.arguments, nest->name ? nest->name : "");
   for (int k = match->loop_count - 1; k >= 0; --k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "}\n");
@@ -339,7 +341,7 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
 
 // Each argument lies in one memory: that of the windows on it.
 static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* match) {
-  const pb_chip* chip = m->unit->chip;
+  const pb_chip* chip = m->l.unit->chip;
   for (int o = 0; o < match->insn->operand_count; ++o) {
     int memory = match->insn->operands[o].memory, a = match->access_of[o];
     if (memory < 0 || a < 0 || !pb_is_outside(&chip->memories[memory])) continue;
@@ -347,7 +349,7 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
     int* noted = &m->outside[argument];
     bool packed = match->insn->operands[o].type == PB_I4;
     if (*noted >= 0 && (*noted != memory || m->packed[argument] != packed))
-      return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4025,
+      return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4025,
                             "a command that copies it there in the other way too",
                             "one kernel reads a constant in %s%s and in %s%s, and it lies in one way",
                             chip->memories[*noted].name, m->packed[argument] ? " as codes of 4 bits" : "",
@@ -360,15 +362,15 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
 
 // Notes at the function's arguments which lie in the memory of scope "constants", and which have two codes in a byte.
 static void mark_outside(const mapper* m, size_t arguments) {
-  const pb_chip* chip = m->unit->chip;
+  const pb_chip* chip = m->l.unit->chip;
   for (size_t k = 0; k < arguments; ++k) {
     if (m->packed[k])
-      mlirFuncSetArgAttr(m->func, (intptr_t)k, mlirStringRefCreateFromCString("pb.packed"),
-                         mlirUnitAttrGet(m->unit->context));
+      mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.packed"),
+                         mlirUnitAttrGet(m->l.unit->context));
     if (m->outside[k] < 0 || m->outside[k] != chip->constant_memory) continue;
-    MlirAttribute name =
-        mlirStringAttrGet(m->unit->context, mlirStringRefCreateFromCString(chip->memories[chip->constant_memory].name));
-    mlirFuncSetArgAttr(m->func, (intptr_t)k, mlirStringRefCreateFromCString("pb.memory"), name);
+    MlirAttribute name = mlirStringAttrGet(m->l.unit->context,
+                                           mlirStringRefCreateFromCString(chip->memories[chip->constant_memory].name));
+    mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.memory"), name);
   }
 }
 
@@ -398,11 +400,11 @@ static pb_status map_nest(mapper* m, pb_nest* nest, int indent) {
   pb_flat flat;
   pb_match match;
   flatten(m, nest, &flat);
-  if (!pb_select(m->unit->chip, &flat, &m->unit->pass, &match, &why))
-    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4022, NULL, "%s cannot run its part '%s': %s",
-                          m->unit->chip->name, nest->part, why);
+  if (!pb_select(m->l.unit->chip, &flat, &m->l.unit->pass, &match, &why))
+    return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4022, NULL,
+                          "%s cannot run its part '%s': %s", m->l.unit->chip->name, nest->part, why);
   if (match.fills && stand_in_for(m, nest) < 0)
-    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
+    return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
                           "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
                           match.insn->name, nest->part);
   match.insn = match.twins[nest->stream % match.twin_count];
@@ -414,13 +416,13 @@ static pb_status map_nest(mapper* m, pb_nest* nest, int indent) {
 static pb_status map_tree(mapper* m, const pb_tree* tree, int indent);
 
 static void close(mapper* m, int indent, const char* end) {
-  pb_text_indent(&m->body, indent);
-  pb_text_add(&m->body, "}%s", end);
+  pb_text_indent(&m->l.body, indent);
+  pb_text_add(&m->l.body, "}%s", end);
 }
 
 static pb_status map_iteration(mapper* m, const pb_tree* node, int indent) {
-  pb_text_indent(&m->body, indent);
-  pb_text_add(&m->body, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->iteration,
+  pb_text_indent(&m->l.body, indent);
+  pb_text_add(&m->l.body, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->iteration,
               node->loop);
   PB_TRY(map_tree(m, node, indent + 1));
   close(m, indent, "\n");
@@ -429,17 +431,17 @@ static pb_status map_iteration(mapper* m, const pb_tree* node, int indent) {
 
 // Which iterations of a loop are whose stays with it, and the number of its first among those of its band.
 static pb_status map_loop(mapper* m, const pb_tree* loop, int indent) {
-  pb_text_indent(&m->body, indent);
-  pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)loop->extent);
+  pb_text_indent(&m->l.body, indent);
+  pb_text_add(&m->l.body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)loop->extent);
   m->loops[m->levels++] = loop;
   PB_TRY(map_tree(m, loop, indent + 1));
   --m->levels;
   close(m, indent, "");
   if (loop->parts)
-    pb_text_add(&m->body, " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = array<i64: %lld, %lld>}",
+    pb_text_add(&m->l.body, " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = array<i64: %lld, %lld>}",
                 (long long)loop->iterations_before, (long long)pb_tiled_iterations(loop), (long long)loop->parts,
                 (long long)loop->parts_step);
-  pb_text_add(&m->body, "\n");
+  pb_text_add(&m->l.body, "\n");
   return PB_OK;
 }
 
@@ -456,29 +458,14 @@ static pb_status map_tree(mapper* m, const pb_tree* tree, int indent) {
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   mapper* m = PB_NEW(&unit->pass, mapper);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  m->unit = unit;
-  m->func = func;
-  m->tiled = PB_NEW(&unit->pass, pb_tiled);
   size_t arguments = (size_t)mlirBlockGetNumArguments(body);
   m->outside = PB_NEW_ARRAY(&unit->pass, int, arguments + 1);
   memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
   m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
-  m->called.chip = unit->chip;
-  pb_status status = pb_tiled_read(unit, func, m->tiled);
-  if (status == PB_OK) status = map_tree(m, &m->tiled->root, 1);
-  if (status == PB_OK) {
-    pb_text all = {0};
-    pb_instruction_functions(&all, &m->called);
-    mark_outside(m, arguments);
-    pb_func_print_head(&all, func, "", NULL);
-    pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
-    status = pb_kernel_replace(unit, func, &all, "map");
-    pb_text_free(&all);
-  }
-  pb_text_free(&m->head);
-  pb_text_free(&m->body);
-  pb_instructions_free(&m->called);
-  return status;
+  pb_status status = pb_lowered_begin(unit, func, &m->l);
+  if (status == PB_OK) status = map_tree(m, &m->l.tiled->root, 1);
+  if (status == PB_OK) mark_outside(m, arguments);
+  return pb_lowered_end(&m->l, status, "", NULL, "map");
 }
 
 // Where code is made for the cores a nest needs no instruction.

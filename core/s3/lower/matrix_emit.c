@@ -5,24 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// The same as a map with its operands, for affine.apply. A place is what is inside the loops over sums.
-static void print_place_map(pb_vtile* t, const pb_vaccess* access, int64_t displacement) {
-  pb_vemit* e = t->e;
-  pb_text names = {0}, sum = {0};
-  int count = 0;
-  for (int o = 0; o < PB_NEST_OUTERS; ++o)
-    if (access->outer[o]) {
-      pb_text_add(&names, "%s%%o%d", count ? ", " : "", o);
-      pb_text_add(&sum, "d%d * %lld + ", count++, (long long)pb_vemit_outer(e, access, o));
-    }
-  pb_text_add(e->text, "affine_map<(");
-  for (int k2 = 0; k2 < count; ++k2) pb_text_add(e->text, "%sd%d", k2 ? ", " : "", k2);
-  pb_text_add(e->text, ") -> (%s%lld)>(%s)", sum.data ? sum.data : "", (long long)displacement,
-              names.data ? names.data : "");
-  pb_text_free(&names);
-  pb_text_free(&sum);
-}
-
 // So many elements of each of two dims of one of the instruction's operands.
 static pb_instruction_use matrix_use(const pb_insn* insn, int operand, int64_t outer, int64_t inner) {
   pb_instruction_use use = {.insn = insn, .type = PB_TYPE_COUNT};
@@ -46,16 +28,17 @@ int pb__vtile_load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int 
   for (int v = 0; v < k->program->value_count; ++v)
     if (k->program->values[v].argument == access->argument) use.elements = pb__vtile_elements(&k->program->values[v]);
   int at = pb__vtile_begin(e, indent);
+  pb_linear place;
+  pb__vtile_place(t, access, displacement, &place);
   pb_text_add(e->text, "affine.apply ");
-  print_place_map(t, access, displacement);
+  pb_linear_print_map(e->text, &place, NULL);
   pb_text_add(e->text, "\n");
   pb_text rows = {0};
   pb__vtile_print_flat(e, &rows, access, false);
   pb_text_add(&rows, ", %%v%d", at);
-  const char* values[PB_MAX_OPERANDS];
-  for (int o = 0; o < insn->operand_count; ++o) values[o] = rows.data;
+  const char* operand = rows.data;
   name = pb__vtile_begin(e, indent);
-  pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
+  pb_instruction_call(e->text, &e->out->called, &use, &operand, NULL);
   pb_text_free(&rows);
   pb__vtile_note_load(e, access, displacement, -1, name);
   return name;
@@ -65,10 +48,10 @@ void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.zero;
   const pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
-  const char* values[PB_MAX_OPERANDS] = {0};
+  const char* none = "";
   for (int p = 0; p < t->points; ++p) {
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_begin(e, indent));
-    pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
+    pb_instruction_call(e->text, &e->out->called, &use, &none, NULL);
   }
 }
 
@@ -80,13 +63,13 @@ void pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
   use.elements = most;
   use.stride = lanes;
   if (!e->has_sums)
-    pb_text_add(&e->constants,
+    pb_text_add(&e->out->head,
                 "  %%sums = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n"
                 "  %%sums_at = arith.constant 0 : index\n",
                 (long long)most, pb_type_name(insn->operands[insn->dest].type));
   e->has_sums = true;
-  const char* values[PB_MAX_OPERANDS];
-  for (int o = 0; o < insn->operand_count; ++o) values[o] = o == insn->dest ? "%sums, %sums_at" : t->acc[point];
+  const char* operands[PB_MAX_OPERANDS];
+  for (int o = 0; o < insn->operand_count; ++o) operands[o] = o == insn->dest ? "%sums, %sums_at" : t->acc[point];
   pb_text_indent(e->text, indent);
-  pb_instruction_call(e->text, &e->called, &use, 0, values, NULL);
+  pb_instruction_call(e->text, &e->out->called, &use, operands, NULL);
 }

@@ -8,15 +8,12 @@
 //            for item { for tile of the item {
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
 #include "core/s3/kernel/iteration.h"
-#include "core/s3/lower/tiled.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
 
 typedef struct lowering {
-  pb_unit* unit;
-  MlirOperation func;
-  pb_tiled* tiled;
+  pb_lowered l;
   pb_vemit e;
   pb_program values; // the kernel's arguments, and its buffers as they come; no nests
   int level;         // loops around
@@ -52,15 +49,15 @@ static bool is_sum_loop(const pb_tree* node) {
 
 static bool is_tile_loop(const pb_tree* node) { return node->kind == PB_TREE_LOOP && !is_sum_loop(node); }
 
-static pb_place place_of(const lowering* s) { return (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}; }
+static pb_place place_of(const lowering* s) { return (pb_place){.what = pb_func_name(s->l.func, &s->l.unit->pass)}; }
 
 // ---- values ----
 
 // A buffer in the system's memory, or in one of the core's own, becomes the thread's; one in the register file is a
 // tile's values.
 static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
-  bool inside = s->unit->chip->memories[buffer->memory].kind == PB_MEM_REGISTERS;
-  bool own = buffer->memory != s->unit->chip->system_memory; // tables lie there whole, as they do outside
+  bool inside = s->l.unit->chip->memories[buffer->memory].kind == PB_MEM_REGISTERS;
+  bool own = buffer->memory != s->l.unit->chip->system_memory; // tables lie there whole, as they do outside
   pb_value value = {.ir = buffer->ir,
                     .kind = inside ? PB_VALUE_LOCAL
                             : own  ? PB_VALUE_CONST
@@ -70,12 +67,13 @@ static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
                     .type = buffer->shape.type,
                     .rank = buffer->shape.rank};
   memcpy(value.shape, buffer->shape.shape, sizeof value.shape);
-  for (int b = 0; b < s->tiled->buffer_count && buffer->place >= 0; ++b) // one for all that lie at one place
-    for (int v = 0; v < s->values.value_count && s->tiled->buffers[b].place == buffer->place; ++v)
-      if (pb_value_same(s->values.values[v].ir, s->tiled->buffers[b].ir)) value.argument = s->values.values[v].argument;
-  int number = pb_program_add_value(&s->values, &s->unit->pass, &value);
+  for (int b = 0; b < s->l.tiled->buffer_count && buffer->place >= 0; ++b) // one for all that lie at one place
+    for (int v = 0; v < s->values.value_count && s->l.tiled->buffers[b].place == buffer->place; ++v)
+      if (pb_value_same(s->values.values[v].ir, s->l.tiled->buffers[b].ir))
+        value.argument = s->values.values[v].argument;
+  int number = pb_program_add_value(&s->values, &s->l.unit->pass, &value);
   if (value.argument == number)
-    pb_text_add(&s->e.constants, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
+    pb_text_add(&s->l.head, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
                 (long long)pb_access_elements(&buffer->shape), pb_type_name(buffer->shape.type));
 }
 
@@ -109,8 +107,8 @@ static size_t count_nests(const pb_tree* node) {
 static body begin_body(lowering* s, const pb_tree* node) {
   size_t nests = 0;
   for (; node && !is_tile_loop(node); node = node->next) nests += count_nests(node);
-  body b = {.program = {.nests = pb_alloc_raw(&s->unit->pass, (nests + 1) * sizeof *b.program.nests)}};
-  b.places = PB_NEW_ARRAY(&s->unit->pass, struct place, nests + 1);
+  body b = {.program = {.nests = pb_alloc_raw(&s->l.unit->pass, (nests + 1) * sizeof *b.program.nests)}};
+  b.places = PB_NEW_ARRAY(&s->l.unit->pass, struct place, nests + 1);
   return b;
 }
 
@@ -121,12 +119,12 @@ static void index_values(lowering* s, body* b) {
   *p = s->values;
   p->nests = nests;
   p->nest_count = count;
-  p->value_of = pb_alloc_array(&s->unit->pass, (size_t)count + 1, sizeof *p->value_of);
+  p->value_of = pb_alloc_array(&s->l.unit->pass, (size_t)count + 1, sizeof *p->value_of);
   for (int n = 0; n < count; ++n)
     for (int a = 0; a < nests[n].access_count; ++a)
       for (int v = 0; v < p->value_count; ++v)
         if (pb_value_same(p->values[v].ir, nests[n].access[a].memref)) p->value_of[n][a] = v;
-  pb_program_index(p, &s->unit->pass);
+  pb_program_index(p, &s->l.unit->pass);
 }
 
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level) {
@@ -191,11 +189,11 @@ static int split(const pb_program* p, int* of) {
 
 static pb_status print_body(lowering* s, body* b, int indent) {
   if (!b->program.nest_count) return PB_OK;
-  int* of = PB_NEW_ARRAY(&s->unit->pass, int, (size_t)b->program.nest_count + 1);
+  int* of = PB_NEW_ARRAY(&s->l.unit->pass, int, (size_t)b->program.nest_count + 1);
   pb_iteration iteration;
   index_values(s, b);
-  if (!pb_iteration_read(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &iteration))
-    return pb_error(s->unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
+  if (!pb_iteration_read(s->l.unit->chip, &b->program, of, split(&b->program, of), &s->l.unit->pass, &iteration))
+    return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
                     iteration.count - 1, iteration.groups[iteration.count - 1].plain);
   for (int k = 0; k < iteration.count; ++k) {
     set_tile(s, iteration.groups[k].registers, b, of, k);
@@ -278,7 +276,7 @@ static bool has_others(const pb_tree* tree, const band* b) {
 static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer, int indent) {
   pb_text* text = s->e.text;
   band bands[PB_NEST_OUTERS];
-  int count = read_bands(outer, bands), id = s->e.serial++, begin = indent;
+  int count = read_bands(outer, bands), id = s->l.serial++, begin = indent;
   int64_t parts = outer->run[0]->parts, tiles = 1, inside = 1;
   for (int k = 0; k < count; ++k) tiles *= bands[k].iterations;
   if (parts > 1) {
@@ -322,7 +320,7 @@ static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
       continue;
     }
     if (node->kind == PB_TREE_ALLOC)
-      add_buffer(s, &s->tiled->buffers[node->buffer]);
+      add_buffer(s, &s->l.tiled->buffers[node->buffer]);
     else if (!part_is(node, "fill"))
       collect(node, (struct place){.block = -1}, &b);
     node = node->next;
@@ -335,14 +333,14 @@ static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
 // Borders: one thread fills them.
 static pb_status print_fills(lowering* s) {
   int serial = 0;
-  for (const pb_tree* node = s->tiled->root.first; node; node = node->next) {
+  for (const pb_tree* node = s->l.tiled->root.first; node; node = node->next) {
     if (!part_is(node, "fill")) continue;
     pb_nest* fill = node->nest;
     if (!mlirValueIsABlockArgument(fill->access[0].memref))
-      return pb_unsupported(s->unit->diag, (pb_place){.what = fill->name}, 4002, NULL,
+      return pb_unsupported(s->l.unit->diag, (pb_place){.what = fill->name}, 4002, NULL,
                             "not in value form: it fills no tensor of the kernel");
     fill->access[0].ref =
-        pb_printf(&s->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(fill->access[0].memref));
+        pb_printf(&s->l.unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(fill->access[0].memref));
     if (!serial)
       pb_text_add(s->e.text, "  affine.if affine_set<()[s0, s1] : (-s0 >= 0, s1 - 1 >= 0)>()[%%lo#0, %%lo#1] {\n");
     pb_nest_print(s->e.text, fill, 2, &serial);
@@ -369,7 +367,7 @@ static bool is_guard(const pb_value* value) {
 
 // How many parts there are.
 static void print_items(lowering* s, const char* name) {
-  pb_text_add(s->e.text, "  %%%s = arith.constant %lld : index\n", name, (long long)items_of(&s->tiled->root));
+  pb_text_add(s->e.text, "  %%%s = arith.constant %lld : index\n", name, (long long)items_of(&s->l.tiled->root));
 }
 
 // None where no element of the guards is above 0: what the kernel makes is there.
@@ -397,7 +395,7 @@ static void print_guarded_items(lowering* s) {
 }
 
 static pb_status print_kernel(lowering* s) {
-  pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
+  pb_program_read_arguments(s->l.func, &s->l.unit->pass, &s->values);
   bool guarded = false;
   for (int v = 0; v < s->values.value_count; ++v) guarded |= is_guard(&s->values.values[v]);
   if (guarded) pb_program_print_flats(&s->values, s->e.text);
@@ -408,40 +406,24 @@ static pb_status print_kernel(lowering* s) {
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
   if (!guarded) pb_program_print_flats(&s->values, s->e.text);
   PB_TRY(print_fills(s));
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->func, 0));
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->l.func, 0));
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "memref.collapse_shape") || pb_op_is(op, "memref.expand_shape")) add_flat(s, op);
   pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
-  PB_TRY(print_block(s, &s->tiled->root, 2));
+  PB_TRY(print_block(s, &s->l.tiled->root, 2));
   close(s, 1);
   return PB_OK;
 }
 
-static pb_status replace(lowering* s) {
-  pb_text text = {0};
-  pb_func_print_head(&text, s->func, "pb.shared", NULL);
-  pb_text_add(&text, "%s%s  return\n}\n", s->e.constants.data ? s->e.constants.data : "", s->e.text->data);
-  pb_text_add(&text, "func.func private @pb_partition(%%n: index) -> (index, index) {\n"
-                     "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
-  pb_instruction_functions(&text, &s->e.called);
-  pb_status status = pb_kernel_replace(s->unit, s->func, &text, "registers");
-  pb_text_free(&text);
-  return status;
-}
-
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
+  static const char partition[] = "func.func private @pb_partition(%n: index) -> (index, index) {\n"
+                                  "  %zero = arith.constant 0 : index\n  return %zero, %n : index, index\n}\n";
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.plan"))) return PB_OK;
-  pb_text text = {0};
-  lowering s = {.unit = unit,
-                .func = func,
-                .tiled = PB_NEW(&unit->pass, pb_tiled),
-                .e = {.called.chip = unit->chip, .chip = unit->chip, .arena = &unit->pass, .text = &text}};
-  pb_status status = pb_tiled_read(unit, func, s.tiled);
+  lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
+  pb_status status = pb_lowered_begin(unit, func, &s.l);
   if (status == PB_OK) status = print_kernel(&s);
-  if (status == PB_OK) status = replace(&s);
-  pb_vemit_free(&s.e);
-  return status;
+  return pb_lowered_end(&s.l, status, "pb.shared", partition, "registers");
 }
 
 pb_status pb_s3_registers(pb_unit* unit) {

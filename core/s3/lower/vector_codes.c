@@ -94,14 +94,14 @@ static int bound(pb_vtile* t, const pb_expr_node* expr, int zero, int which, cha
   char room[PB_VTILE_NAME];
   bool known = zero >= 0 && expr[zero].op == PB_OP_CONST;
   if (known) number.value -= expr[zero].value;
-  int result = pb__vtile_constant(t->e, &number, t->e->k->lanes);
+  int result = pb_lowered_constant(t->e->out, &number, t->e->k->lanes);
   if (zero < 0 || known) return result;
   return operation(t, "arith.subf", name_of(room, result), names[zero], PB_F32, PB_F32, indent);
 }
 
 // The zero point as an integer.
 static int zero_of(pb_vtile* t, const pb_expr_node* zero, char names[][PB_VTILE_NAME], int indent) {
-  if (zero->op == PB_OP_CONST) return pb__vtile_integer(t->e, PB_I32, (int64_t)zero->value, t->e->k->lanes);
+  if (zero->op == PB_OP_CONST) return pb_lowered_integer(t->e->out, PB_I32, (int64_t)zero->value, t->e->k->lanes);
   return operation(t, "arith.extsi", names[zero->args[0]], NULL, PB_I8, PB_I32, indent);
 }
 

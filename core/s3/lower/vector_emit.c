@@ -1,5 +1,4 @@
 // A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
-#include "core/s3/lower/instruction.h"
 #include "core/s3/lower/vector_tile.h"
 
 #include <stdio.h>
@@ -21,8 +20,8 @@ static void print_sum_type(const pb_vtile* t) {
 
 int pb__vtile_begin(pb_vemit* e, int indent) {
   pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%v%d = ", e->serial);
-  return e->serial++;
+  pb_text_add(e->text, "%%v%d = ", e->out->serial);
+  return e->out->serial++;
 }
 
 // ---- expressions ----
@@ -55,7 +54,7 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
       continue;
     }
     if (node->op == PB_OP_CONST) {
-      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node, lanes));
+      snprintf(names[n], sizeof names[n], "%%v%d", pb_lowered_constant(e->out, node, lanes));
       continue;
     }
     char room[PB_VTILE_NAME];
@@ -126,10 +125,10 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
   w = extended(t, w, k->main.access[k->w].type, insn->w, indent);
   snprintf(factor[0], sizeof factor[0], "%%v%d", w);
   snprintf(factor[1], sizeof factor[1], "%%v%d", extended(t, x, k->main.access[k->x].type, insn->x, indent));
-  const char* values[PB_MAX_OPERANDS];
-  for (int o = 0; o < insn->insn->operand_count; ++o) values[o] = o == insn->y ? t->acc[point] : factor[o == insn->x];
+  const char* operands[PB_MAX_OPERANDS];
+  for (int o = 0; o < insn->insn->operand_count; ++o) operands[o] = o == insn->y ? t->acc[point] : factor[o == insn->x];
   int name = pb__vtile_begin(t->e, indent);
-  pb_instruction_call(t->e->text, &t->e->called, &use, 0, values, NULL);
+  pb_instruction_call(t->e->text, &t->e->out->called, &use, operands, NULL);
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
@@ -197,8 +196,8 @@ static void sum(pb_vtile* t, int n, int indent) {
     return;
   }
   const pb_vsum* loop = &e->sums[n];
-  int result = e->serial++, first = e->serial;
-  e->serial += t->points;
+  int result = e->out->serial++, first = e->out->serial;
+  e->out->serial += t->points;
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points, loop->level,
               (long long)(loop->iterations * loop->step), (long long)loop->step);
@@ -260,20 +259,6 @@ static void make_points(pb_vtile* t) {
 // Sums so far, where the result will be.
 static const pb_vaccess* partial_place(const pb_vtile* t) { return pb_vkernel_result(t->e->k); }
 
-static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
-  pb_vemit* e = t->e;
-  int lanes = lanes_of(t);
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
-  pb__vtile_print_flat(e, e->text, to, false);
-  pb_text_add(e->text, "[");
-  pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL));
-  pb_text_add(e->text, "] : ");
-  pb__vtile_print_flat(e, e->text, to, true);
-  if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
-  pb_text_add(e->text, "\n");
-}
-
 static void start_sums(pb_vtile* t, int indent) {
   if (t->e->k->matrix.product.insn) {
     pb__vtile_clear_matrices(t, indent);
@@ -285,7 +270,7 @@ static void start_sums(pb_vtile* t, int indent) {
 // The first part of a sum starts from what the init nest says, the others from the sums so far.
 static void start_partial_sums(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
-  int result = e->serial++;
+  int result = e->out->serial++;
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%o%d) -> (", result, t->points,
               e->blocks.level);
@@ -310,7 +295,7 @@ static void finish_point(pb_vtile* t, int point, int indent) {
     memcpy(taken, t->acc[point], sizeof taken);
     evaluate(t, &e->k->epilogues[n], point, NULL, taken, t->acc[point], indent);
   }
-  print_store(t, pb_vkernel_result(e->k), point, indent);
+  pb__vtile_store(t, pb_vkernel_result(e->k), point, indent);
 }
 
 // Registers that hold rows are cleared by an instruction; what else the sums start from is added at the end.
@@ -333,7 +318,7 @@ static int add_start(pb_vtile* t, int point, int sum, int indent) {
 
 // A loop over a dim of the tile: %q<id>, which is returned.
 static int walk(pb_vemit* e, int d, int64_t step, int64_t count, int indent) {
-  int id = e->serial++;
+  int id = e->out->serial++;
   e->walk[d] = id + 1;
   e->walk_step[d] = step;
   pb_text_indent(e->text, indent);
@@ -435,7 +420,7 @@ static void finish_in_loops(pb_vtile* t, int indent) {
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
   pb_type made = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   if (!e->has_values[made])
-    pb_text_add(&e->constants, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
+    pb_text_add(&e->out->head, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
                 type);
   e->has_values[made] = true;
   f.count = point_dims(e, f.dims);
@@ -465,12 +450,6 @@ static void finish(pb_vtile* t, int indent) {
       finish_point(t, p, indent);
 }
 
-void pb_vemit_free(pb_vemit* e) {
-  pb_text_free(e->text);
-  pb_text_free(&e->constants);
-  pb_instructions_free(&e->called);
-}
-
 void pb_vemit_tile(pb_vemit* e, int indent) {
   pb_vtile* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
@@ -496,7 +475,7 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "} else {\n");
     memcpy(t->acc, sums, sizeof sums);
-    for (int p = 0; p < t->points; ++p) print_store(t, partial_place(t), p, indent + 1);
+    for (int p = 0; p < t->points; ++p) pb__vtile_store(t, partial_place(t), p, indent + 1);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "}\n");
   } else {

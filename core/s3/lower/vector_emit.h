@@ -3,8 +3,7 @@
 #define PB_S3_VECTOR_EMIT_H
 
 #include "core/s3/kernel/vector_kernel.h"
-#include "core/s3/kernels.h"
-#include "core/s3/lower/instruction.h"
+#include "core/s3/lower/lowered.h"
 
 typedef struct pb_vload {
   const pb_vaccess* access;
@@ -31,9 +30,8 @@ typedef struct pb_vemit {
   const pb_vkernel* k; // one tile
   const pb_chip* chip;
   pb_arena* arena;
-  pb_text* text;
-  pb_text constants; // at the head of the function
-  int serial;
+  pb_lowered* out;
+  pb_text* text; // its body
   int sum_count;
   pb_vsum sums[PB_NEST_OUTERS];
   pb_vblocks blocks;
@@ -41,10 +39,9 @@ typedef struct pb_vemit {
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
   int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
   int64_t walk_step[PB_NEST_DIMS];
-  bool has_sums;                  // constants make %sums, a register's worth of memory
-  bool has_values[PB_TYPE_COUNT]; // constants make %values_<type>, room for those of a tile
-  pb_instructions called;
-  pb_vload* loads; // made already in this stretch of code
+  bool has_sums;                  // the head makes %sums, a register's worth of memory
+  bool has_values[PB_TYPE_COUNT]; // and %values_<type>, room for those of a tile
+  pb_vload* loads;                // made already in this stretch of code
   size_t load_count, load_capacity;
 } pb_vemit;
 
@@ -52,6 +49,5 @@ typedef struct pb_vemit {
 void pb_vemit_tile(pb_vemit* e, int indent);
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
-void pb_vemit_free(pb_vemit* e);
 
 #endif

@@ -17,15 +17,26 @@ void pb__vtile_print_type(pb_text* text, pb_type type, int lanes) {
     pb_text_add(text, "%s", pb_type_name(type));
 }
 
-void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement) {
+void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place) {
+  const pb_vemit* e = t->e;
+  *place = (pb_linear){.cst = displacement};
+  for (int d = 0; d < e->k->main.nest->dim_count; ++d)
+    if (e->walk[d]) pb_linear_add(place, access->stride[d] * e->walk_step[d], 0, "q%d", e->walk[d] - 1);
+  for (int o = 0; o < PB_NEST_OUTERS; ++o) pb_linear_add(place, pb_vemit_outer(e, access, o), 0, "o%d", o);
+}
+
+// What is loaded or stored: the flat tensor, the place in it, both types.
+static void print_element(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
   pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (access->stride[d] && e->walk[d])
-      pb_text_add(e->text, "%%q%d * %lld + ", e->walk[d] - 1, (long long)(access->stride[d] * e->walk_step[d]));
-  for (int o = 0; o < PB_NEST_OUTERS; ++o)
-    if (access->outer[o]) pb_text_add(e->text, "%%o%d * %lld + ", o, (long long)pb_vemit_outer(e, access, o));
-  pb_text_add(e->text, "%lld", (long long)displacement);
+  pb_linear place;
+  pb__vtile_place(t, access, displacement, &place);
+  pb__vtile_print_flat(e, e->text, access, false);
+  pb_text_add(e->text, "[");
+  pb_linear_print(e->text, &place);
+  pb_text_add(e->text, "] : ");
+  pb__vtile_print_flat(e, e->text, access, true);
+  if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
+  pb_text_add(e->text, "\n");
 }
 
 int64_t pb__vtile_elements(const pb_value* value) {
@@ -43,46 +54,6 @@ void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* ac
     else
       pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
   }
-}
-
-// The number of the constant that is defined so, `%v<number>` in front of it; -1: there is none.
-static int constant_named(const char* all, const char* definition) {
-  for (const char* at = all; at && (at = strstr(at, definition)); ++at) {
-    const char* digits = at;
-    while (digits > all && digits[-1] >= '0' && digits[-1] <= '9') --digits;
-    if (digits < at && digits >= all + 2 && digits[-1] == 'v' && digits[-2] == '%') return atoi(digits);
-  }
-  return -1;
-}
-
-// What is defined so at the head of the function, once, as %v<result>. Takes the line over.
-static int at_head(pb_vemit* e, pb_text* line) {
-  int name = constant_named(e->constants.data, line->data);
-  if (name < 0) {
-    name = e->serial++;
-    pb_text_add(&e->constants, "  %%v%d%s", name, line->data);
-  }
-  pb_text_free(line);
-  return name;
-}
-
-int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
-  pb_type type = node->type;
-  pb_text line = {0};
-  if (lanes > 1) {
-    pb_text_add(&line, " = arith.constant dense<");
-    pb_constant_print(&line, node);
-    pb_text_add(&line, "> : vector<%dx%s>\n", lanes, pb_type_name(type));
-  } else {
-    pb_text_add(&line, " = arith.constant ");
-    pb_constant_print(&line, node);
-    pb_text_add(&line, " : %s\n", pb_type_name(type));
-  }
-  return at_head(e, &line);
-}
-
-int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes) {
-  return pb__vtile_constant(e, &(pb_expr_node){.op = PB_OP_CONST, .type = type, .integer = value}, lanes);
 }
 
 int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
@@ -114,15 +85,15 @@ static int width_of(const pb_vtile* t, const pb_vaccess* access) {
 }
 
 static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
-  pb_vemit* e = t->e;
-  pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
-  pb__vtile_print_flat(e, e->text, access, false);
-  pb_text_add(e->text, "[");
-  pb__vtile_print_place(t, access, displacement);
-  pb_text_add(e->text, "] : ");
-  pb__vtile_print_flat(e, e->text, access, true);
-  if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
-  pb_text_add(e->text, "\n");
+  pb_text_add(t->e->text, width > 1 ? "affine.vector_load " : "affine.load ");
+  print_element(t, access, displacement, width);
+}
+
+void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
+  int lanes = lanes_of(t);
+  pb_text_indent(t->e->text, indent);
+  pb_text_add(t->e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
+  print_element(t, to, pb__vtile_displacement(t, to, point, NULL), lanes);
 }
 
 static int broadcast(pb_vemit* e, int one, const char* type, int lanes, int indent) {
@@ -141,7 +112,7 @@ static int shuffle(pb_vemit* e, int a, int b, const int* from, int count, int ha
 
 // For an instruction that takes its elements without sign.
 static int flip_signs(pb_vemit* e, int from, pb_type type, int count, int indent) {
-  int half = pb__vtile_integer(e, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
+  int half = pb_lowered_integer(e->out, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, count, pb_type_name(type));
   return name;
@@ -254,17 +225,18 @@ static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
 // It is loaded once, in front of everything.
 static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
   pb_text line = {0};
-  pb_text_add(&line, " = affine.load ");
+  pb_text_add(&line, "affine.load ");
   pb__vtile_print_flat(e, &line, access, false);
   pb_text_add(&line, "[%lld] : ", (long long)access->cst);
   pb__vtile_print_flat(e, &line, access, true);
-  pb_text_add(&line, "\n");
-  int one = at_head(e, &line);
-  if (lanes == 1) return one;
-  pb_text_add(&line, " = vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
+  int name = pb_lowered_define(e->out, line.data);
+  pb_text_free(&line);
+  if (lanes == 1) return name;
+  pb_text_add(&line, "vector.broadcast %%v%d : %s to ", name, pb_type_name(access->type));
   pb__vtile_print_type(&line, access->type, lanes);
-  pb_text_add(&line, "\n");
-  return at_head(e, &line);
+  name = pb_lowered_define(e->out, line.data);
+  pb_text_free(&line);
+  return name;
 }
 
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
@@ -291,7 +263,8 @@ int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64
 }
 
 static int true_lanes(pb_vemit* e, int lanes) {
-  return pb__vtile_constant(e, &(pb_expr_node){.op = PB_OP_CONST, .type = PB_I1, .value = 1, .integer = 1}, lanes);
+  return pb_lowered_constant(e->out, &(pb_expr_node){.op = PB_OP_CONST, .type = PB_I1, .value = 1, .integer = 1},
+                             lanes);
 }
 
 int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
@@ -307,8 +280,8 @@ int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, 
     pb_text_add(e->text, "\n");
     return name;
   }
-  int base = pb__vtile_integer(e, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
-      none = pb__vtile_integer(e, access->type, 0, lanes), name = pb__vtile_begin(e, indent);
+  int base = pb_lowered_integer(e->out, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
+      none = pb_lowered_integer(e->out, access->type, 0, lanes), name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "vector.gather ");
   pb__vtile_print_flat(e, e->text, access, false);
   pb_text_add(e->text, "[%%v%d] [%s], %%v%d, %%v%d : ", base, index, all, none);
@@ -327,7 +300,7 @@ static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement,
   if (name >= 0) return name;
   if (tap) {
     from = load_tap(t, access, displacement, 0, indent);
-    int places = pb__vtile_integer(e, PB_I32, tap * bits, lanes);
+    int places = pb_lowered_integer(e->out, PB_I32, tap * bits, lanes);
     name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "arith.shli %%v%d, %%v%d : vector<%dxi32>\n", from, places, lanes);
   } else {

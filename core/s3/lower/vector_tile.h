@@ -28,11 +28,10 @@ void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* ac
 int64_t pb__vtile_elements(const pb_value* value);
 
 void pb__vtile_print_type(pb_text* text, pb_type type, int lanes); // a vector's, or an element's
-// A number for all lanes, as %v<result> at the head of the function.
-int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes);
-int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
-// The element number as an affine expression of the loops around.
-void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement);
+// The element number, linear in the loops around.
+void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place);
+// Puts a point's register where the access has it.
+void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent);
 // A register of the access's elements at a point, as %v<result>.
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent);
 // Elements of a table at numbers that stand in a register, `type` of them, as %v<result>.

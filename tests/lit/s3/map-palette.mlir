@@ -4,11 +4,11 @@
 // RUN: not %pb-opt %s --target=%chips/edge_npu_flash.td --map 2>&1 | %FileCheck %s --check-prefix=NONE
 // NONE: error: k0: a buffer lies in a memory that edge_npu lacks [PB4026]
 
-// CHECK: func.func private @edge_npu.CODED_WEIGHTS(%{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>>, %{{.*}}: memref<?xi8, strided<[?], offset: ?>, "LUT">, %{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>, "SRAM">
 // CHECK: func.func @k0(%{{.*}}: memref<64x32xi8> {pb.coded = 4 : i64, pb.const = -1 : i64, pb.memory = "ROM", pb.packed}, %{{.*}}: memref<16xi8> {pb.const = -1 : i64, pb.memory = "ROM"}
 // CHECK: call @edge_npu.VALUES
 // CHECK: call @edge_npu.CODED_WEIGHTS
 // CHECK: call @edge_npu.OUT
+// CHECK: func.func private @edge_npu.CODED_WEIGHTS(%{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>>, %{{.*}}: memref<?xi8, strided<[?], offset: ?>, "LUT">, %{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>, "SRAM">
 module attributes {pb.stage = "s3"} {
   func.func @k0(%c: memref<64x32xi8> {pb.const = -1 : i64, pb.coded = 4 : i64}, %p: memref<16xi8> {pb.const = -1 : i64}, %y: memref<64x32xi8> {pb.output = ""}) attributes {pb.kernel} {
     %t = memref.alloc() {pb.name = "params"} : memref<16xi8, "LUT">

@@ -3,12 +3,12 @@
 // RUN: %pb-opt %s --target=%chips/edge_npu_packed.td --map | %FileCheck %s
 // RUN: %pb-opt %s --target=%chips/edge_npu_packed.td --map --place | %FileCheck %s --check-prefix=PLACE
 
-// CHECK: func.func private @edge_npu.PACKED_WEIGHTS(%{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>>, %{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>, "SRAM">
-// CHECK: func.func private @edge_npu.UNSIGNED_TILE(%{{.*}}: memref<?x?xi8, strided<[?, ?], offset: ?>, "SRAM">
 // CHECK: func.func @k0(%{{.*}}: memref<64x32xi8> {pb.codes = 2 : i64, pb.const = -1 : i64, pb.memory = "ROM", pb.packed}
 // CHECK: memref.alloc() {pb.name = "w", pb.packed = 2 : i64} : memref<1x64x32xi8, "SRAM">
 // CHECK: call @edge_npu.PACKED_WEIGHTS
 // CHECK: call @edge_npu.UNSIGNED_TILE
+// CHECK: func.func private @edge_npu.PACKED_WEIGHTS(%{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>>, %{{.*}}: memref<?x?x?xi8, strided<[?, ?, ?], offset: ?>, "SRAM">
+// CHECK: func.func private @edge_npu.UNSIGNED_TILE(%{{.*}}: memref<?x?xi8, strided<[?, ?], offset: ?>, "SRAM">
 // PLACE: pb.address = 0 : i64, pb.name = "w", pb.packed = 2 : i64
 // PLACE: pb.address = 1024 : i64, pb.name = "behind"
 module attributes {pb.stage = "s3"} {

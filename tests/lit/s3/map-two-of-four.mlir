@@ -3,11 +3,11 @@
 // RUN: %pb-opt %s --target=%chips/edge_npu_sparse.td --map | %FileCheck %s
 // RUN: not %pb-opt %s --target=%chips/edge_npu_flash.td --map 2>&1 | %FileCheck %s --check-prefix=NONE
 
-// CHECK: func.func private @edge_npu.SPARSE_WEIGHTS
-// CHECK: arith.index_cast %{{.*}} : index to i32
 // CHECK: func.func @k0(%{{.*}}: memref<16x32xi8> {pb.coded = 4 : i64, pb.const = -1 : i64, pb.memory = "ROM", pb.packed}, %{{.*}}: memref<16x32xi8> {pb.const = -1 : i64, pb.memory = "ROM"}, %{{.*}}: memref<16x32xi8> {pb.const = -1 : i64, pb.memory = "ROM"}
 // CHECK: call @edge_npu.SPARSE_WEIGHTS(%{{.*}}, %c16{{[_0-9]*}}, %c32{{[_0-9]*}}) {pb.nest = "product"}
 // CHECK: call @edge_npu.OUT
+// CHECK: func.func private @edge_npu.SPARSE_WEIGHTS
+// CHECK: arith.index_cast %{{.*}} : index to i32
 // NONE: error: product: edge_npu cannot run its part 'load': no instruction computes this expression
 module attributes {pb.stage = "s3"} {
   func.func @k0(%p: memref<16x32xi8> {pb.const = -1 : i64, pb.coded = 4 : i64}, %f: memref<16x32xi8> {pb.const = -1 : i64}, %s: memref<16x32xi8> {pb.const = -1 : i64}, %y: memref<64x32xi8> {pb.output = ""}) attributes {pb.kernel} {

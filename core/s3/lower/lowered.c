@@ -1,0 +1,92 @@
+#include "core/s3/lower/lowered.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+pb_status pb_lowered_begin(pb_unit* unit, MlirOperation func, pb_lowered* l) {
+  *l = (pb_lowered){.unit = unit, .func = func, .tiled = PB_NEW(&unit->pass, pb_tiled), .called.chip = unit->chip};
+  return pb_tiled_read(unit, func, l->tiled);
+}
+
+static const char* text_of(const pb_text* text) { return text->data ? text->data : ""; }
+
+pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, const char* more, const char* pass) {
+  if (status == PB_OK) {
+    pb_text all = {0};
+    pb_func_print_head(&all, l->func, extra, NULL);
+    pb_text_add(&all, "%s%s  return\n}\n%s", text_of(&l->head), text_of(&l->body), more ? more : "");
+    pb_instruction_functions(&all, &l->called);
+    status = pb_kernel_replace(l->unit, l->func, &all, pass);
+    pb_text_free(&all);
+  }
+  pb_text_free(&l->head);
+  pb_text_free(&l->body);
+  free(l->definitions);
+  pb_instructions_free(&l->called);
+  return status;
+}
+
+// ---- the head ----
+
+int pb_lowered_define(pb_lowered* l, const char* definition) {
+  for (size_t n = 0; n < l->definition_count; ++n)
+    if (!strcmp(l->definitions[n].text, definition)) return l->definitions[n].name;
+  struct pb_definition made = {pb_strdup(&l->unit->pass, definition), l->serial++};
+  PB_PUSH(l->definitions, l->definition_count, l->definition_capacity, made);
+  pb_text_add(&l->head, "  %%v%d = %s\n", made.name, definition);
+  return made.name;
+}
+
+int pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
+  const char* type = pb_type_name(node->type);
+  pb_text line = {0};
+  pb_text_add(&line, "arith.constant %s", lanes > 1 ? "dense<" : "");
+  pb_constant_print(&line, node);
+  if (lanes > 1)
+    pb_text_add(&line, "> : vector<%dx%s>", lanes, type);
+  else
+    pb_text_add(&line, " : %s", type);
+  int name = pb_lowered_define(l, line.data);
+  pb_text_free(&line);
+  return name;
+}
+
+int pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes) {
+  return pb_lowered_constant(l, &(pb_expr_node){.op = PB_OP_CONST, .type = type, .integer = value}, lanes);
+}
+
+// ---- places ----
+
+void pb_linear_add(pb_linear* sum, int64_t factor, int64_t turn, const char* format, ...) {
+  if (!factor && !turn) return;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(sum->term[sum->count].name, PB_LINEAR_NAME, format, args);
+  va_end(args);
+  sum->term[sum->count].factor = factor;
+  sum->term[sum->count++].turn = turn;
+}
+
+void pb_linear_print(pb_text* text, const pb_linear* sum) {
+  for (int k = 0; k < sum->count; ++k)
+    pb_text_add(text, "%%%s * %lld + ", sum->term[k].name, (long long)sum->term[k].factor);
+  pb_text_add(text, "%lld", (long long)sum->cst);
+}
+
+void pb_linear_print_map(pb_text* text, const pb_linear* sum, const int64_t* limit) {
+  pb_text_add(text, "affine_map<(");
+  for (int k = 0; k < sum->count; ++k) pb_text_add(text, "%sd%d", k ? ", " : "", k);
+  pb_text_add(text, ") -> (");
+  if (limit) pb_text_add(text, "%lld, ", (long long)*limit);
+  for (int k = 0; k < sum->count; ++k) pb_text_add(text, "d%d * %lld + ", k, (long long)sum->term[k].factor);
+  if (sum->copies > 1) {
+    pb_text_add(text, "((");
+    for (int k = 0; k < sum->count; ++k) pb_text_add(text, "d%d * %lld + ", k, (long long)sum->term[k].turn);
+    pb_text_add(text, "%lld) mod %lld) * %lld + ", (long long)sum->turn, (long long)sum->copies, (long long)sum->copy);
+  }
+  pb_text_add(text, "%lld)>(", (long long)sum->cst);
+  for (int k = 0; k < sum->count; ++k) pb_text_add(text, "%s%%%s", k ? ", " : "", sum->term[k].name);
+  pb_text_add(text, ")");
+}
