@@ -19,6 +19,7 @@ enum {
   PB_MAX_SEMAPHORES = 16,
   PB_MOST_IN_SEMAPHORE = 15, // so that a number of them is four bits
   PB_MAX_MEMORIES = 16,
+  PB_MAX_CONSTANT_MEMORIES = 4,
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
@@ -227,10 +228,13 @@ typedef struct pb_chip {
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
-  int constant_memory;                    // the one of scope "constants"; -1: there is none
-  int wait_bit, signal_bit;               // where the bits of queues, or of semaphores, stand in a command
-  uint8_t hash[32];                       // SHA-256 of the description as tblgen prints it, without places
-  const char* json; // that text: an engine carries it, so that it can be run and read without the file
+  // Those of scope "constants", in the order of their names; and their numbers here, the one of the highest rate
+  // first.
+  int constant_memories[PB_MAX_CONSTANT_MEMORIES], fastest_constants[PB_MAX_CONSTANT_MEMORIES];
+  int constant_memory_count;
+  int wait_bit, signal_bit; // where the bits of queues, or of semaphores, stand in a command
+  uint8_t hash[32];         // SHA-256 of the description as tblgen prints it, without places
+  const char* json;         // that text: an engine carries it, so that it can be run and read without the file
   pb_arena arena;
 } pb_chip;
 
@@ -281,6 +285,8 @@ int pb_insn_two_of_four(const pb_insn* insn);
 static inline int64_t pb_bytes_of(pb_type type, int64_t elements) { return (elements * pb_type_bits(type) + 7) / 8; }
 // Whether it has instructions that can read for several of its cores.
 bool pb_chip_broadcasts(const pb_chip* chip);
+// The number of the memory among those of constants; -1: it is none of them.
+int pb_constants_number(const pb_chip* chip, int memory);
 // The memory outside that the instruction's windows lie in, of which there is one at most; -1: none does.
 int pb_insn_outside(const pb_chip* chip, const pb_insn* insn);
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no

@@ -136,6 +136,22 @@ static void read_chip_record(reader* r) {
   if (!known) pb__fault(&rec, 3022, "list it in Variants", "has no variant '%s'", c->variant);
 }
 
+static bool is_faster(const pb_chip* c, int one, int other) {
+  const pb_memory *a = &c->memories[c->constant_memories[one]], *b = &c->memories[c->constant_memories[other]];
+  if (a->bytes_per_cycle != b->bytes_per_cycle) return a->bytes_per_cycle > b->bytes_per_cycle;
+  return a->place.line < b->place.line;
+}
+
+// Numbers of the memories of constants by their rates, of equal ones as they stand in the file.
+static void order_constants(pb_chip* c) {
+  for (int k = 0; k < c->constant_memory_count; ++k) {
+    int at = k;
+    for (; at && is_faster(c, k, c->fastest_constants[at - 1]); --at)
+      c->fastest_constants[at] = c->fastest_constants[at - 1];
+    c->fastest_constants[at] = k;
+  }
+}
+
 static void read_memories(reader* r) {
   static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
   static const char* const scopes[] = {"system", "constants", "chip", "core", "thread"};
@@ -148,7 +164,7 @@ static void read_memories(reader* r) {
                    PB_MAX_MEMORIES);
   }
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
-  c->system_memory = c->constant_memory = -1;
+  c->system_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
@@ -175,12 +191,14 @@ static void read_memories(reader* r) {
       c->system_memory = k;
     }
     if (m->scope == PB_SCOPE_CONSTANTS) {
-      if (c->constant_memory >= 0)
-        pb__fault(&rec, 3034, "one memory beside the system's", "a second memory of scope \"constants\"");
-      c->constant_memory = k;
+      if (c->constant_memory_count < PB_MAX_CONSTANT_MEMORIES)
+        c->constant_memories[c->constant_memory_count++] = k;
+      else
+        pb__fault(&rec, 3034, NULL, "more than %d memories of scope \"constants\"", PB_MAX_CONSTANT_MEMORIES);
     }
     pb__check_memory(m, rec.place, r->diag, &r->faults);
   }
+  order_constants(c);
   if (c->system_memory < 0) {
     ++r->faults;
     c->system_memory = 0;

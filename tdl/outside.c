@@ -1,7 +1,13 @@
-// What lies outside the chip beside tensors as they are. A memory of scope "constants": outside the chip like the
-// system's, but the host alone writes it, before the first kernel runs. Commands bring what it holds into the chip and
-// do nothing else with it, so that where a tensor lies is asked of one command: that which fetches it.
+// What lies outside the chip beside tensors as they are. Memories of scope "constants": outside the chip like the
+// system's, but the host alone writes them, before the first kernel runs. Commands bring what they hold into the chip
+// and do nothing else with it, so that where a tensor lies is asked of one command: that which fetches it.
 #include "tdl/check.h"
+
+int pb_constants_number(const pb_chip* chip, int memory) {
+  for (int k = 0; k < chip->constant_memory_count; ++k)
+    if (chip->constant_memories[k] == memory) return k;
+  return -1;
+}
 
 int pb_insn_outside(const pb_chip* chip, const pb_insn* insn) {
   for (int o = 0; o < insn->operand_count; ++o)
@@ -16,14 +22,14 @@ static bool is_copy(const pb_insn* insn) {
   return insn->reduce == PB_SET && insn->expr_count == 1 && insn->expr[0].op == PB_OP_LOAD;
 }
 
-// Returns how many windows of the instruction read the memory.
-static int check_insn(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, int* faults) {
-  const char* memory = chip->memories[chip->constant_memory].name;
+// Returns how many windows of the instruction read the memory of constants.
+static int check_insn(const pb_chip* chip, const pb_insn* insn, int constants, pb_diag* diag, int* faults) {
+  const char* memory = chip->memories[constants].name;
   pb_place place = {.file = insn->file, .line = insn->line, .column = 1};
   int windows = 0;
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* w = &insn->operands[o];
-    if (w->memory != chip->constant_memory) continue;
+    if (w->memory != constants) continue;
     ++windows;
     if (w->written)
       FAULT(place, 3331, "a memory of the chip, or the system's",
@@ -39,20 +45,25 @@ static int check_insn(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, i
   return windows;
 }
 
-void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults) {
-  if (chip->constant_memory < 0) return;
-  const pb_memory* memory = &chip->memories[chip->constant_memory];
+static void check_memory(const pb_chip* chip, int constants, pb_diag* diag, int* faults) {
   int windows = 0;
+  for (int i = 0; i < chip->insn_count; ++i) windows += check_insn(chip, &chip->insns[i], constants, diag, faults);
+  if (!windows)
+    FAULT(chip->memories[constants].place, 3334, "a command that copies from it",
+          "nothing reads %s, a memory of scope \"constants\"", chip->memories[constants].name);
+}
+
+void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults) {
+  int count = chip->constant_memory_count;
+  if (!count) return;
   if (chip->control != PB_CONTROL_QUEUES) {
-    FAULT(memory->place, 3329, "let Scope = \"system\" on the one memory outside",
-          "%s: a memory of scope \"constants\" is for commands of queues", memory->name);
+    const pb_memory* first = &chip->memories[chip->constant_memories[0]];
+    FAULT(first->place, 3329, "let Scope = \"system\" on the one memory outside",
+          "%s: a memory of scope \"constants\" is for commands of queues", first->name);
     return;
   }
-  if (chip->arguments < 2)
-    FAULT(chip->place, 3330, "2 or more", "Arguments is %d: no command can name a tensor in each memory outside",
-          chip->arguments);
-  for (int i = 0; i < chip->insn_count; ++i) windows += check_insn(chip, &chip->insns[i], diag, faults);
-  if (!windows)
-    FAULT(memory->place, 3334, "a command that copies from it", "nothing reads %s, a memory of scope \"constants\"",
-          memory->name);
+  if (chip->arguments < 1 + count)
+    FAULT(chip->place, 3330, count == 1 ? "2 or more" : "1 more than there are memories of scope \"constants\"",
+          "Arguments is %d: no command can name a tensor in each memory outside", chip->arguments);
+  for (int k = 0; k < count; ++k) check_memory(chip, chip->constant_memories[k], diag, faults);
 }

@@ -66,10 +66,10 @@ class Level {
 //===----------------------------------------------------------------------===//
 
 // Exactly one memory is of scope "system": inputs, outputs, what lies between kernels and commands are there, and those
-// constants (weights, tables) that no command brings from elsewhere. One more may be outside the chip, of scope
-// "constants": the host fills it before the first kernel runs, as DRAM that only weights have, or a ROM. Commands only copy
-// from it into the chip, by a port of its own, and a constant lies in it where a command copies it from there to the memory that
-// wants it. Both belong to all cores.
+// constants (weights, tables) that no command brings from elsewhere. Up to four more may be outside the chip, of scope
+// "constants": the host fills them before the first kernel runs, as DRAM that only weights have, or a ROM. Commands only copy
+// from them into the chip, by a port of each, and a constant lies in one where a command copies it from there to the memory that wants
+// it: of several in the one of the highest BytesPerCycle that has room for it, of equal ones in the first. All belong to all cores.
 // A memory of kind "shadow" or "fifo" is Banks equal parts that commands do not name. A command that writes
 // it fills the next bank in turn. One that reads it works on the bank that was taken
 // last; if its flag is set it first takes the next, in the order in which they were filled.

@@ -32,9 +32,14 @@ static void print_headers(const pb_engine* e) {
   printf("..., revision %d\n", e->chip_revision);
   if (e->native_bytes)
     printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
-  uint64_t apart = e->const_bytes - pb_engine_apart(e);
+  uint64_t apart = e->const_bytes - pb_engine_apart(e, 0);
   printf("constants: %llu bytes", (unsigned long long)e->const_bytes);
-  if (apart) printf(", %llu of them in their own memory", (unsigned long long)apart);
+  if (apart && apart == pb_engine_apart_bytes(e, 0))
+    printf(", %llu of them in their own memory", (unsigned long long)apart);
+  else
+    for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) // in the order of their names
+      if (pb_engine_apart_bytes(e, k))
+        printf(", %llu of them in memory %d of constants", (unsigned long long)pb_engine_apart_bytes(e, k), k);
   printf("; arena: %llu bytes\ntensors:\n", (unsigned long long)e->arena_bytes);
   print_tensors("input", e->input_count, e->inputs);
   print_tensors("output", e->output_count, e->outputs);
@@ -42,7 +47,8 @@ static void print_headers(const pb_engine* e) {
     if (e->aliases[k] >= 0) printf("  output%d is input%d, in place\n", k, e->aliases[k]);
   puts("steps:");
   for (int s = 0; s < e->step_count; ++s) {
-    static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes", "apart+"};
+    static const char* const spaces[] = {"input",  "output",  "const+",  "arena+", "sizes",
+                                         "apart+", "apart1+", "apart2+", "apart3+"};
     const pb_step* step = &e->steps[s];
     static const char* const names[] = {[PB_HOST_MOVE] = "move",
                                         [PB_HOST_JUMP] = "jump",

@@ -18,7 +18,8 @@ enum {
   PB_ENGINE_MAX_COMMAND = 64,
   PB_ENGINE_MAX_ARGS = 64,
   PB_ENGINE_MAX_DEVICE_ARGS = 16,
-  PB_ENGINE_MAX_KEPT = 16
+  PB_ENGINE_MAX_KEPT = 16,
+  PB_ENGINE_MAX_APART = 4 // memories of scope "constants"
 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
@@ -31,22 +32,29 @@ typedef struct pb_tensor_info {
 } pb_tensor_info;
 
 // Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index. Of a program
-// with open dims ARENA is one of its buffers, SIZES one of its blocks. CONST_APART: the same as CONST, of a constant
-// that lies in the chip's memory of scope "constants". Those stand behind all others in the blob.
+// with open dims ARENA is one of its buffers, SIZES one of its blocks. CONST_APART and those behind it: the same as
+// CONST, of a constant that lies in one of the chip's memories of scope "constants", in the order of their names.
+// Those stand behind all others in the blob, memory by memory.
 typedef enum pb_space {
   PB_SPACE_INPUT,
   PB_SPACE_OUTPUT,
   PB_SPACE_CONST,
   PB_SPACE_ARENA,
   PB_SPACE_SIZES,
-  PB_SPACE_CONST_APART
+  PB_SPACE_CONST_APART,
+  PB_SPACE_CONST_LAST = PB_SPACE_CONST_APART + PB_ENGINE_MAX_APART - 1
 } pb_space;
 typedef struct pb_arg {
   pb_space space;
   uint64_t value;
 } pb_arg;
+// The number of the memory of constants that it lies in; -1: it lies in none.
+static inline int pb_apart_memory(const pb_arg* arg) {
+  int number = (int)arg->space - PB_SPACE_CONST_APART;
+  return number >= 0 && number < PB_ENGINE_MAX_APART ? number : -1;
+}
 static inline bool pb_is_constant(const pb_arg* arg) {
-  return arg->space == PB_SPACE_CONST || arg->space == PB_SPACE_CONST_APART;
+  return arg->space == PB_SPACE_CONST || pb_apart_memory(arg) >= 0;
 }
 
 // A kernel for a chip controlled by queues: each queue's commands, encoded; DRAM addresses are slot + offset.
@@ -164,8 +172,11 @@ typedef struct pb_engine {
 } pb_engine;
 
 void pb_open_find_stages(const pb_engine* engine, pb_arena* arena, pb_open_stages* stages);
-uint64_t
-pb_engine_apart(const pb_engine* engine); // where in `consts` those of CONST_APART begin; const_bytes: there are none
+// Where in `consts` those begin that lie in the memory of constants of that number, or in one behind it; const_bytes:
+// there are none.
+uint64_t pb_engine_apart(const pb_engine* engine, int number);
+// Bytes of those that lie in that memory.
+uint64_t pb_engine_apart_bytes(const pb_engine* engine, int number);
 bool pb_engine_has_control(const pb_engine* engine); // steps that are no launches
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.

@@ -55,14 +55,18 @@ static pb_status check_kernel(const pb_engine_check* c, const pb_engine* engine,
   return PB_OK;
 }
 
-uint64_t pb_engine_apart(const pb_engine* engine) {
+uint64_t pb_engine_apart(const pb_engine* engine, int number) {
   uint64_t first = engine->const_bytes;
   for (int s = 0; s < engine->step_count; ++s)
     for (int a = 0; a < engine->steps[s].arg_count; ++a) {
       const pb_arg* arg = &engine->steps[s].args[a];
-      if (arg->space == PB_SPACE_CONST_APART && arg->value < first) first = arg->value;
+      if (pb_apart_memory(arg) >= number && arg->value < first) first = arg->value;
     }
   return first;
+}
+
+uint64_t pb_engine_apart_bytes(const pb_engine* engine, int number) {
+  return pb_engine_apart(engine, number + 1) - pb_engine_apart(engine, number);
 }
 
 bool pb_engine_has_control(const pb_engine* engine) {
@@ -73,18 +77,20 @@ bool pb_engine_has_control(const pb_engine* engine) {
 
 // How far the argument's offsets or indices go.
 static uint64_t limit_of(const pb_engine* engine, pb_space space) {
+  if (pb_apart_memory(&(pb_arg){.space = space}) >= 0) return engine->const_bytes;
   switch (space) {
   case PB_SPACE_INPUT:
     return (uint64_t)engine->input_count;
   case PB_SPACE_OUTPUT:
     return (uint64_t)engine->output_count;
   case PB_SPACE_CONST:
-  case PB_SPACE_CONST_APART:
     return engine->const_bytes;
   case PB_SPACE_ARENA:
     return engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
   case PB_SPACE_SIZES:
     return engine->open ? (uint64_t)engine->open->block_count : 0;
+  default:
+    return 0;
   }
   return 0;
 }
@@ -107,17 +113,18 @@ static pb_status check_launch(const pb_engine_check* c, const pb_engine* engine,
   return PB_OK;
 }
 
-// Constants of the two memories do not mix, and commands alone reach those apart.
+// Constants of several memories do not mix, and commands alone reach those apart.
 static pb_status check_apart(const pb_engine_check* c, const pb_engine* engine) {
-  uint64_t apart = pb_engine_apart(engine);
+  uint64_t ends[PB_ENGINE_MAX_APART + 1]; // of CONST, and of each memory of constants
+  for (int k = 0; k <= PB_ENGINE_MAX_APART; ++k) ends[k] = pb_engine_apart(engine, k);
   for (int s = 0; s < engine->step_count; ++s) {
     const pb_step* step = &engine->steps[s];
     bool words = step->op == PB_HOST_LAUNCH && engine->kernels[step->kernel].is_words;
     for (int a = 0; a < step->arg_count; ++a) {
       const pb_arg* arg = &step->args[a];
-      if (arg->space == PB_SPACE_CONST_APART && !words)
+      if (pb_apart_memory(arg) >= 0 && !words)
         return PB_ENGINE_FAIL(c, "step %d: argument %d lies in a memory that only commands reach", s, a);
-      if (arg->space == PB_SPACE_CONST && arg->value >= apart)
+      if (pb_is_constant(arg) && arg->value >= ends[pb_apart_memory(arg) + 1])
         return PB_ENGINE_FAIL(c, "step %d: argument %d is a constant among those of another memory", s, a);
     }
   }

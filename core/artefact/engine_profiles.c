@@ -66,8 +66,8 @@ static void move_arguments(pb_engine* e, const uint64_t* starts, const uint64_t*
     }
 }
 
-// Constants of the system's memory, and of the one that they lie in apart.
-enum { MEMORIES = 2 };
+// Constants of the system's memory, and of those that they lie in apart.
+enum { MEMORIES = 1 + PB_ENGINE_MAX_APART };
 
 static void open_pool(pool* p) {
   *p = (pool){.bucket_count = 4096};
@@ -81,17 +81,23 @@ static void close_pool(pool* p) {
   free(p->buckets);
 }
 
-// Offsets in the pools; those of the second are moved behind the first's when that is full.
+// Offsets in the pools; those of each are moved behind the one before when that is full.
 static void pool_engine(pool* pools, const pb_engine* e, const uint64_t* starts, uint64_t* to, size_t count) {
-  uint64_t apart = pb_engine_apart(e);
-  for (size_t k = 0; k < count; ++k)
-    to[k] = place(&pools[starts[k] >= apart], e->consts + starts[k], starts[k + 1] - starts[k]);
+  uint64_t ends[PB_ENGINE_MAX_APART];
+  for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) ends[k] = pb_engine_apart(e, k);
+  for (size_t k = 0; k < count; ++k) {
+    int m = 0;
+    while (m + 1 < MEMORIES && starts[k] >= ends[m]) ++m;
+    to[k] = place(&pools[m], e->consts + starts[k], starts[k + 1] - starts[k]);
+  }
 }
 
-static void move_behind(pb_engine* e, uint64_t bytes) {
+static void move_behind(pb_engine* e, const uint64_t* behind) {
   for (int s = 0; s < e->step_count; ++s)
-    for (int a = 0; a < e->steps[s].arg_count; ++a)
-      if (e->steps[s].args[a].space == PB_SPACE_CONST_APART) e->steps[s].args[a].value += bytes;
+    for (int a = 0; a < e->steps[s].arg_count; ++a) {
+      int number = pb_apart_memory(&e->steps[s].args[a]);
+      if (number >= 0) e->steps[s].args[a].value += behind[number + 1];
+    }
 }
 
 void pb_engine_share(pb_engine* first) {
@@ -106,13 +112,16 @@ void pb_engine_share(pb_engine* first) {
     free(starts);
     free(to);
   }
-  uint64_t behind = pb__align_up(pools[0].bytes, PB_ENGINE_ALIGN);
-  uint64_t bytes = behind + pb__align_up(pools[1].bytes, PB_ENGINE_ALIGN);
+  uint64_t behind[MEMORIES], bytes = 0;
+  for (int m = 0; m < MEMORIES; ++m) {
+    behind[m] = bytes;
+    bytes += pb__align_up(pools[m].bytes, PB_ENGINE_ALIGN);
+  }
   uint8_t* all = pb_alloc(&first->arena, bytes + 1);
   for (int m = 0; m < MEMORIES; ++m)
     for (size_t k = 0; k < pools[m].count; ++k) {
       const constant* item = &pools[m].items[k];
-      if (item->count) memcpy(all + (m ? behind : 0) + item->at, item->bytes, item->count);
+      if (item->count) memcpy(all + behind[m] + item->at, item->bytes, item->count);
     }
   for (pb_engine* e = first; e; e = e->next) {
     move_behind(e, behind);

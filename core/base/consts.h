@@ -35,8 +35,14 @@ typedef struct pb_const {
   void* made;          // what pb_const_data made of it
   bool mapped;         // the data is a file's: its pages come back when they are read again
   uint64_t bytes;
-  bool sized;                  // its elements were computed of extents of open dims
-  int why, why_count;          // of truths: what must hold for them to be so, of the table's reasons
+  bool sized;         // its elements were computed of extents of open dims
+  int why, why_count; // of truths: what must hold for them to be so, of the table's reasons
+  // Where it is kept on a chip: of the memories of constants those, a bit each, that have no room for it; and 1 more
+  // than the constant that it is a part of in another form, 0: of none. And in which of them it lies for what has been
+  // compiled: two bits each, as it is and with two codes in a byte.
+  unsigned kept_out;
+  int part_of;
+  uint8_t lies;
   int newest_pack, older_pack; // the packs of a constant, from the last one on; 0: none, a pack is never the first
 } pb_const;
 

@@ -48,6 +48,9 @@ pb_status pb__compile_program(compilation* c) PB_MUST_CHECK;
 pb_status pb__compile_module(compilation* c) PB_MUST_CHECK;
 // The passes on it.
 pb_status pb__compile_passes(compilation* c) PB_MUST_CHECK;
+// Decides which constants lie in which memory, where not all of them have room in each; `first` is the pass behind
+// which kernels are.
+pb_status pb__settle_constants(compilation* c, const struct pb_pass* first) PB_MUST_CHECK;
 // Both of a program with control: of each of its segments. Their kernels become those of the unit's module.
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 // An option that was given and speaks of one function with known extents; NULL: there is none.

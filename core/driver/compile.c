@@ -12,6 +12,7 @@
 #include "core/s1/scale.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
+#include "core/s3/constant_homes.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
@@ -260,6 +261,7 @@ static pb_status print_plans(compilation* c) {
 
 static pb_status run_passes(compilation* c) {
   for (const pb_pass* p = pb_passes; p->name; ++p) {
+    if (!strcmp(p->name, "outline")) PB_TRY(pb__settle_constants(c, p));
     PB_TRY(pb__run_pass(c, p));
     bool last = !p[1].name && wants(c, "s3");
     if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // plans are printed, not IR
@@ -288,7 +290,9 @@ pb_status pb__compile_passes(compilation* c) {
   PB_TRY(run_passes(c));
   PB_TRY(pb_given_plans_used(&c->unit));
   if (wants(c, "plan")) return print_plans(c);
-  return c->out->text ? PB_OK : pb_host_check(&c->unit);
+  if (c->out->text) return PB_OK;
+  pb_constants_settle(&c->unit);
+  return pb_host_check(&c->unit);
 }
 
 pb_status pb__emit_kernels(compilation* c, pb_engine* e) {

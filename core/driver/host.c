@@ -97,7 +97,7 @@ void pb__host_use(pb_host* h, int step, int argument, int place) {
 // Beside a constant's id until it has its place: its codes lie two in a byte.
 static const uint64_t packed_bit = (uint64_t)1 << 62;
 
-// How the kernel reads its constants: in the memory of scope "constants", and packed.
+// How the kernel reads its constants: in which memory of scope "constants", and packed.
 static void note_constants(const pb_host* h, MlirOperation call, pb_step* step) {
   pb_arena* arena = &h->engine->arena;
   MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
@@ -109,7 +109,8 @@ static void note_constants(const pb_host* h, MlirOperation call, pb_step* step) 
     MlirValue v = mlirBlockGetArgument(body, k);
     pb_arg* arg = &step->args[a++];
     if (arg->space != PB_SPACE_CONST) continue;
-    if (!mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory"))) arg->space = PB_SPACE_CONST_APART;
+    int number = pb_constants_number(h->unit->chip, pb_memref_memory(h->unit->chip, v));
+    if (number >= 0) arg->space = (pb_space)(PB_SPACE_CONST_APART + number);
     if (!mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"))) arg->value |= packed_bit;
   }
 }
@@ -211,9 +212,10 @@ static void keep(pb_host* h, const pb_host_place* p) {
   }
 }
 
-// Constants by how they lie: in the system's memory, or apart; as they are, or packed. What is read in several ways
-// lies in all of them.
-enum { APART = 2, PACKED = 1, WAYS = 4 };
+// Constants by how they lie: in the system's memory, or in one of those apart; as they are, or packed. What is read in
+// several ways lies in all of them.
+enum { APART = 2, PACKED = 1, WAYS = APART * (1 + PB_ENGINE_MAX_APART) };
+_Static_assert((int)PB_ENGINE_MAX_APART == (int)PB_MAX_CONSTANT_MEMORIES, "a space for each memory of constants");
 
 typedef struct placed_constants {
   pb_engine* engine;
@@ -225,7 +227,7 @@ typedef struct placed_constants {
 
 static int way_of(const pb_arg* arg) {
   if (!pb_is_constant(arg)) return -1;
-  return (arg->space == PB_SPACE_CONST_APART ? APART : 0) + (arg->value & packed_bit ? PACKED : 0);
+  return APART * (pb_apart_memory(arg) + 1) + (arg->value & packed_bit ? PACKED : 0);
 }
 
 static size_t id_of(const pb_arg* arg) { return (size_t)(arg->value & ~packed_bit); }
@@ -273,7 +275,7 @@ static void write_constant(void* constants, int k) {
   memset(to + bytes, 0, padded(bytes) - bytes);
 }
 
-// Constants that a step uses, in order of first use; those that lie apart behind the others.
+// Constants that a step uses, in order of first use; those that lie apart behind the others, memory by memory.
 static void place_constants(pb_host* h) {
   pb_engine* e = h->engine;
   size_t room = h->unit->consts->count + 1;
@@ -313,9 +315,9 @@ static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
       (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
 }
 
-static pb_status check_apart(const pb_unit* unit, uint64_t bytes) {
+static pb_status check_apart(const pb_unit* unit, int number, uint64_t bytes) {
   if (!bytes) return PB_OK;
-  const pb_memory* m = &unit->chip->memories[unit->chip->constant_memory];
+  const pb_memory* m = &unit->chip->memories[unit->chip->constant_memories[number]];
   if (bytes <= (uint64_t)m->bytes) return PB_OK;
   return pb_unsupported(unit->diag, (pb_place){.what = "model"}, 4051, "fewer weights, or --target=cpu",
                         "constants take %llu bytes of %s's %s, which has %lld", (unsigned long long)bytes,
@@ -327,7 +329,7 @@ pb_status pb_host_check(const pb_unit* unit) {
   uint64_t outside = 0, most = 0;
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue v = mlirBlockGetArgument(body, k);
-    if (unit->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_argument_attribute(v, "pb.const")))
+    if (unit->chip->constant_memory_count && !mlirAttributeIsNull(pb_argument_attribute(v, "pb.const")))
       continue; // it may lie there
     outside += pb__host_bytes(v);
   }
@@ -344,7 +346,7 @@ pb_status pb_host_check(const pb_unit* unit) {
 }
 
 static uint64_t outside_bytes(const pb_engine* e) {
-  uint64_t bytes = pb_engine_apart(e);
+  uint64_t bytes = pb_engine_apart(e, 0);
   for (int pass = 0; pass < 2; ++pass)
     for (int k = 0; k < (pass ? e->output_count : e->input_count); ++k) {
       const pb_tensor_info* info = pass ? &e->outputs[k] : &e->inputs[k];
@@ -376,7 +378,8 @@ pb_status pb__host_end(pb_host* h) {
   place_arena(h);
   place_constants(h);
   PB_TRY(check_room(h->unit, outside_bytes(h->engine) + h->engine->arena_bytes + command_bytes(h->engine)));
-  return check_apart(h->unit, h->engine->const_bytes - pb_engine_apart(h->engine));
+  for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) PB_TRY(check_apart(h->unit, k, pb_engine_apart_bytes(h->engine, k)));
+  return PB_OK;
 }
 
 void pb__host_free(pb_host* h) {

@@ -301,7 +301,8 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperatio
   if (unit->fallback && !refused) out->fallback = pb_strdup(&out->arena, unit->fallback->target);
   if (unit->codes_like) out->codes_like = pb_strdup(&out->arena, unit->codes_like);
   out->scales_off = unit->scales_off;
-  out->constants = pb_engine_apart(engine);
+  out->constants = pb_engine_apart(engine, 0);
+  for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) out->apart_in[k] = pb_engine_apart_bytes(engine, k);
   out->apart = engine->const_bytes - out->constants;
   if (unit->chip->control == PB_CONTROL_QUEUES) out->peak = pb_chip_peak_macs(unit->chip);
   out->steps = PB_NEW_ARRAY(&out->arena, pb_explained_step, (size_t)engine->step_count + 1);

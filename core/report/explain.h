@@ -35,9 +35,10 @@ typedef struct pb_explanation {
   int step_count, missing_count;
   pb_explained_step* steps;
   pb_scopes scopes; // of programs that data steer: cycles are those of one iteration of each loop and of every branch
-  const char* codes_like;      // the chip by whose formula codes are made, NULL: the SDK's
-  uint64_t constants, apart;   // bytes of them in the system's memory, and in their own
-  double scales_off;           // by which share a scale is off there, at most
+  const char* codes_like;                 // the chip by whose formula codes are made, NULL: the SDK's
+  uint64_t constants, apart;              // bytes of them in the system's memory, and in their own
+  uint64_t apart_in[PB_ENGINE_MAX_APART]; // of those by memory
+  double scales_off;                      // by which share a scale is off there, at most
   uint64_t cycles, macs, peak; // peak: multiply-accumulates a cycle; 0: of several kinds, there is no one number
   pb_arena arena;
 } pb_explanation;

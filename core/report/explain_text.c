@@ -91,10 +91,14 @@ static char* as_text(const pb_explanation* e) {
   if (e->codes_like)
     pb_text_add(&t, "\ncodes by the formula of %s: scales are off by %.2g%% at most", e->codes_like,
                 100 * e->scales_off);
-  if (e->apart)
-    pb_text_add(&t, "\nconstants: %llu bytes in %s, %llu in %s, where all other tensors are", (ull)e->apart,
-                e->chip->memories[e->chip->constant_memory].name, (ull)e->constants,
+  if (e->apart) {
+    pb_text_add(&t, "\nconstants: ");
+    for (int k = 0; k < e->chip->constant_memory_count; ++k)
+      pb_text_add(&t, "%llu%s in %s, ", (ull)e->apart_in[k], k ? "" : " bytes",
+                  e->chip->memories[e->chip->constant_memories[k]].name);
+    pb_text_add(&t, "%llu in %s, where all other tensors are", (ull)e->constants,
                 e->chip->memories[e->chip->system_memory].name);
+  }
   pb_text_add(&t, "\n\n%4s %-32s %-28s %12s %6s %6s  %-8s %s\n", "step", "nodes", "result", "cycles", "share", "peak",
               "bound by", "runs as");
   for (int k = 0; k < e->step_count; ++k) put_line(&t, e, k);
@@ -181,10 +185,13 @@ static char* as_json(const pb_explanation* e) {
   pb_text_add(&t, ", \"predicted_cycles\": %llu, \"macs\": %llu, \"peak_macs_per_cycle\": ", (ull)e->cycles,
               (ull)e->macs);
   pb_text_add(&t, e->peak ? "%llu" : "null", (ull)e->peak);
-  if (e->apart)
-    pb_text_add(&t, ", \"constant_bytes\": {\"%s\": %llu, \"%s\": %llu}",
-                e->chip->memories[e->chip->system_memory].name, (ull)e->constants,
-                e->chip->memories[e->chip->constant_memory].name, (ull)e->apart);
+  if (e->apart) {
+    pb_text_add(&t, ", \"constant_bytes\": {\"%s\": %llu", e->chip->memories[e->chip->system_memory].name,
+                (ull)e->constants);
+    for (int k = 0; k < e->chip->constant_memory_count; ++k)
+      pb_text_add(&t, ", \"%s\": %llu", e->chip->memories[e->chip->constant_memories[k]].name, (ull)e->apart_in[k]);
+    pb_text_add(&t, "}");
+  }
   pb_text_add(&t, ", \"steps_missing\": %d,\n \"steps\": [\n", e->missing_count);
   for (int k = 0; k < e->step_count; ++k) put_json_step(&t, e, k);
   pb_text_add(&t, " ]}\n");

@@ -89,12 +89,12 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
 void pb_report_memory(const pb_chip* chip, MlirOperation func, int64_t* bytes) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   add_buffers(chip, body, bytes);
-  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && chip->constant_memory >= 0; ++k) {
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && chip->constant_memory_count; ++k) {
     pb_access shape;
     MlirValue v = mlirBlockGetArgument(body, k);
     if (mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory")) || !pb_access_of_value(v, &shape)) continue;
     bool packed = !mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"));
-    bytes[chip->constant_memory] += pb_bytes_of(packed ? PB_I4 : shape.type, pb_access_elements(&shape));
+    bytes[pb_memref_memory(chip, v)] += pb_bytes_of(packed ? PB_I4 : shape.type, pb_access_elements(&shape));
   }
 }
 

@@ -86,12 +86,13 @@ void* pb__native_address(pb_rt* rt, pb_arg arg) {
   case PB_SPACE_OUTPUT:
     return rt->run_outputs[arg.value];
   case PB_SPACE_CONST:
-  case PB_SPACE_CONST_APART:
     return rt->engine->consts + arg.value;
   case PB_SPACE_ARENA:
     return rt->engine->open ? rt->open.buffers[arg.value] : rt->native.arena + arg.value;
   case PB_SPACE_SIZES:
     return rt->open.blocks[arg.value];
+  default: // apart, which commands alone reach
+    break;
   }
   return NULL;
 }

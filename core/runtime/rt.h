@@ -18,7 +18,8 @@ typedef struct pb__words {
   pb_device* device;
   void* library; // dlopen's, or NULL
   uint64_t consts, arena;
-  uint64_t apart; // constants in their own memory: the address that offset 0 of all constants would have there
+  // By memory of constants: the address that offset 0 of all constants would have there.
+  uint64_t apart[PB_ENGINE_MAX_APART];
   uint64_t *inputs, *outputs; // device addresses
   uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
   int cycles;                 // index of the counter, -1: none

@@ -26,21 +26,35 @@ static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64
   return PB_OK;
 }
 
-// Constants, in the memory or the two memories that they lie in.
+// Of a chip with one memory of constants by the function for that, which older drivers have.
+static pb_status allocate_apart(pb_rt* rt, int number, uint64_t bytes, uint64_t* at, pb_diag* diag) {
+  const pb_device_ops* ops = rt->words.ops;
+  bool one = rt->chip->constant_memory_count == 1;
+  if (one ? ops->abi < 2 || !ops->alloc_constants : ops->abi < 3 || !ops->alloc_constants_in)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5024,
+                    one ? "alloc_constants, of interface 2" : "alloc_constants_in, of interface 3",
+                    "device '%s' allocates nothing in '%s', in which constants lie", rt->device_name,
+                    rt->chip->memories[rt->chip->constant_memories[number]].name);
+  int code = one ? ops->alloc_constants(rt->words.device, bytes, PB_ENGINE_ALIGN, at)
+                 : ops->alloc_constants_in(rt->words.device, (uint32_t)number, bytes, PB_ENGINE_ALIGN, at);
+  return code ? fault(rt, "allocating memory for constants", diag) : PB_OK;
+}
+
+// Constants, in the memories that they lie in.
 static pb_status place_constants(pb_rt* rt, pb_diag* diag) {
   const pb_engine* engine = rt->engine;
   pb__words* w = &rt->words;
-  uint64_t apart = pb_engine_apart(engine), bytes = engine->const_bytes - apart, at;
-  PB_TRY(place_bytes(rt, engine->consts, apart, &w->consts, diag));
-  if (!bytes) return PB_OK;
-  if (w->ops->abi < 2 || !w->ops->alloc_constants)
-    return pb_error(diag, (pb_place){.file = rt->path}, 5024, "alloc_constants, of interface 2",
-                    "device '%s' allocates nothing in '%s', in which constants lie", rt->device_name,
-                    rt->chip->constant_memory < 0 ? "?" : rt->chip->memories[rt->chip->constant_memory].name);
-  if (w->ops->alloc_constants(w->device, bytes, PB_ENGINE_ALIGN, &at))
-    return fault(rt, "allocating memory for constants", diag);
-  if (w->ops->copy_in(w->device, at, engine->consts + apart, bytes)) return fault(rt, "copying to the device", diag);
-  w->apart = at - apart;
+  PB_TRY(place_bytes(rt, engine->consts, pb_engine_apart(engine, 0), &w->consts, diag));
+  for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) {
+    uint64_t first = pb_engine_apart(engine, k), bytes = pb_engine_apart_bytes(engine, k), at;
+    if (!bytes) continue;
+    if (k >= rt->chip->constant_memory_count)
+      return pb_error(diag, (pb_place){.file = rt->path}, 5025, NULL,
+                      "constants lie in a memory that '%s' does not have", rt->engine->target);
+    PB_TRY(allocate_apart(rt, k, bytes, &at, diag));
+    if (w->ops->copy_in(w->device, at, engine->consts + first, bytes)) return fault(rt, "copying to the device", diag);
+    w->apart[k] = at - first;
+  }
   return PB_OK;
 }
 
@@ -137,6 +151,7 @@ pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
 }
 
 uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
+  if (pb_apart_memory(&arg) >= 0) return rt->words.apart[pb_apart_memory(&arg)] + arg.value;
   switch (arg.space) {
   case PB_SPACE_INPUT:
     return rt->words.inputs[arg.value];
@@ -144,11 +159,9 @@ uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
     return rt->words.outputs[arg.value];
   case PB_SPACE_CONST:
     return rt->words.consts + arg.value;
-  case PB_SPACE_CONST_APART:
-    return rt->words.apart + arg.value;
   case PB_SPACE_ARENA:
     return rt->words.arena + arg.value;
-  case PB_SPACE_SIZES: // of native code alone
+  default: // of native code alone
     break;
   }
   return 0;

@@ -115,7 +115,7 @@ MlirAttribute pb_argument_attribute(MlirValue value, const char* name) {
 
 int pb_memref_memory(const pb_chip* chip, MlirValue memref) {
   MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(memref));
-  if (mlirAttributeIsNull(space) && chip->constant_memory >= 0) space = pb_argument_attribute(memref, "pb.memory");
+  if (mlirAttributeIsNull(space) && chip->constant_memory_count) space = pb_argument_attribute(memref, "pb.memory");
   if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return chip->system_memory;
   MlirStringRef name = mlirStringAttrGetValue(space);
   for (int k = 0; k < chip->memory_count; ++k)

@@ -65,9 +65,9 @@ static bool is_like(const pb_insn* insn, const pb_contraction_dims* r, const pb_
 
 const pb_insn* pb_small_codes_contraction(const pb_chip* chip, const pb_nest* nest, const pb_contraction_dims* roles,
                                           const pb_insn* plain, pb_contraction_dims* insn_roles) {
-  unsigned narrow = pb_small_codes_of(nest->access[roles->w].memref);
+  pb_constant_facts facts = pb_constant_facts_of(nest->access[roles->w].memref);
   if (pb_sums_by_lanes(plain, insn_roles)) return plain;
-  for (int i = 0; i < chip->insn_count && narrow; ++i) {
+  for (int i = 0; i < chip->insn_count && facts.codes; ++i) {
     const pb_insn* insn = &chip->insns[i];
     pb_contraction_dims r;
     pb_flat flat;
@@ -76,8 +76,8 @@ const pb_insn* pb_small_codes_contraction(const pb_chip* chip, const pb_nest* ne
     if (!pb_insn_contraction_dims(insn, &r) || !is_like(insn, &r, plain, insn_roles)) continue;
     for (int a = 0; a < nest->access_count; ++a) lies[a] = nest->access[a].type;
     lies[roles->w] = pb_small_codes_read(insn, r.w);
-    if (!(narrow & (unsigned)pb_codes_of_type(lies[roles->w]))) continue;
-    if (pb_transfer_packed_to(chip, insn->operands[r.w].memory) < 0) continue;
+    if (!(facts.codes & (unsigned)pb_codes_of_type(lies[roles->w]))) continue;
+    if (pb_transfer_packed_to(chip, facts.kept_out, insn->operands[r.w].memory) < 0) continue;
     pb_flat_begin(nest, &flat);
     pb_flat_lies(nest, lies, &scratch, &flat);
     bool knows = pb_select_knows(chip, &flat);

@@ -139,12 +139,15 @@ static int coded_bits(const pb_nest* nest) {
 const pb_insn* pb_expanding(const pb_chip* chip, const pb_nest* nest, int memory) {
   int of_four = counted(nest), bits = pb_nest_takes_codes(nest) ? coded_bits(nest) : 0;
   pb_type type = nest->access[nest->access_count - 1].type;
-  for (int i = 0; i < chip->insn_count && bits; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    bool fits = of_four >= 0 ? pb_insn_two_of_four(insn) >= 0 : pb_insn_palette(chip, insn) >= 0;
-    if (!fits || insn->operands[insn->dest].memory != memory || insn->operands[insn->dest].type != type) continue;
-    if (pb_type_bits(insn->operands[insn->expr[0].operand].type) == bits) return insn;
-  }
+  unsigned kept_out = pb_constant_facts_of(nest->access[0].memref).kept_out;
+  for (int rank = 0, from; bits && (from = pb_constant_home(chip, kept_out, rank)) >= 0; ++rank)
+    for (int i = 0; i < chip->insn_count; ++i) {
+      const pb_insn* insn = &chip->insns[i];
+      bool fits = of_four >= 0 ? pb_insn_two_of_four(insn) >= 0 : pb_insn_palette(chip, insn) >= 0;
+      if (!fits || insn->operands[insn->dest].memory != memory || insn->operands[insn->dest].type != type) continue;
+      const pb_operand* codes = &insn->operands[insn->expr[0].operand];
+      if (codes->memory == from && pb_type_bits(codes->type) == bits) return insn;
+    }
   return NULL;
 }
 
@@ -264,7 +267,8 @@ static bool is_worth_it(pb_unit* unit, int id, const pb_stored_form* form) {
   int to = insn->operands[insn->dest].memory;
   pb_op unpacks;
   for (int p = 0; p < form->part_count; ++p) parts[p] = &unit->consts->items[form->parts[p]];
-  int from = pb_transfer_constant_from(unit->chip, 0, to, pb_type_stored(c->type), &unpacks);
+  pb_constant_facts facts = {.kept_out = c->kept_out};
+  int from = pb_transfer_constant_from(unit->chip, facts, to, pb_type_stored(c->type), &unpacks);
   int64_t plain = cycles_of(unit, c, NULL, NULL, from, to);
   int outside = insn->operands[insn->expr[0].operand].memory;
   int64_t made = cycles_of(unit, c, parts, form, outside, to);
@@ -285,26 +289,37 @@ static bool split_palette(pb_unit* unit, int id, const uint8_t* data, pb_stored_
   return false;
 }
 
-bool pb_stored_split(pb_unit* unit, int id, int held, unsigned axes, pb_stored_form* form) {
+// By the first of the commands that make elements of what lies in the memory `from`. *data: the elements, once any
+// command wants them.
+static bool split_from(pb_unit* unit, int id, int held, unsigned axes, int from, uint8_t** data, pb_stored_form* form) {
   const pb_chip* chip = unit->chip;
-  const pb_const* c = &unit->consts->items[id];
-  pb_type type = pb_type_stored(c->type);
   bool split = false;
-  uint8_t* data = NULL;
-  if (c->rank < 1 || !c->bytes || pb_type_bits(type) % 8) return false;
   for (int i = 0; i < chip->insn_count && !split; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    bool palette = pb_insn_palette(chip, insn) >= 0, two_of_four = pb_insn_two_of_four(insn) >= 0;
-    if ((!palette && !two_of_four) || !reaches(chip, insn, held, type)) continue;
-    if (!data) {
-      data = malloc(c->bytes);
-      if (!data) pb_no_memory(c->bytes);
-      pb_const_write(unit->consts, id, data);
+    const pb_const* c = &unit->consts->items[id];
+    if (!makes_elements(chip, insn) || insn->operands[insn->expr[0].operand].memory != from) continue;
+    if (!reaches(chip, insn, held, pb_type_stored(c->type))) continue;
+    if (!*data) {
+      *data = malloc(c->bytes);
+      if (!*data) pb_no_memory(c->bytes);
+      pb_const_write(unit->consts, id, *data);
     }
     *form = (pb_stored_form){.insn = insn};
-    split = palette ? split_palette(unit, id, data, form)
-                    : pb__two_of_four_split(unit->consts, id, data, axes, form) && is_worth_it(unit, id, form);
+    split = pb_insn_palette(chip, insn) >= 0
+                ? split_palette(unit, id, *data, form)
+                : pb__two_of_four_split(unit->consts, id, *data, axes, form) && is_worth_it(unit, id, form);
   }
+  return split;
+}
+
+bool pb_stored_split(pb_unit* unit, int id, int held, unsigned axes, pb_stored_form* form) {
+  const pb_const* c = &unit->consts->items[id];
+  unsigned kept_out = c->kept_out;
+  bool split = false;
+  uint8_t* data = NULL;
+  if (c->rank < 1 || !c->bytes || pb_type_bits(pb_type_stored(c->type)) % 8) return false;
+  for (int rank = 0, from; !split && (from = pb_constant_home(unit->chip, kept_out, rank)) >= 0; ++rank)
+    split = split_from(unit, id, held, axes, from, &data, form);
   free(data);
   return split;
 }

@@ -49,13 +49,15 @@ int pb_transfer_via(const pb_chip* chip, int memory, pb_type type) {
   return via_from(chip, chip->system_memory, memory, type, 0);
 }
 
-int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type) {
-  int via = chip->constant_memory < 0 ? -1 : via_from(chip, chip->constant_memory, memory, type, narrow);
-  return via < 0 ? via_from(chip, chip->system_memory, memory, type, narrow) : via;
+int pb_transfer_constant_via(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type) {
+  int via = -1;
+  for (int rank = 0, from; via < 0 && (from = pb_constant_home(chip, facts.kept_out, rank)) >= 0; ++rank)
+    via = via_from(chip, from, memory, type, facts.codes);
+  return via;
 }
 
 static bool moves_small_codes(const pb_chip* chip, int from, int to) {
-  for (int i = 0; i < chip->insn_count && from >= 0; ++i) {
+  for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     if (pb_insn_moves_small_codes(insn) && insn->operands[insn->expr[0].operand].memory == from &&
         insn->operands[insn->dest].memory == to)
@@ -64,34 +66,33 @@ static bool moves_small_codes(const pb_chip* chip, int from, int to) {
   return false;
 }
 
-int pb_transfer_packed_from(const pb_chip* chip, int memory) {
-  if (moves_small_codes(chip, chip->constant_memory, memory)) return chip->constant_memory;
-  return moves_small_codes(chip, chip->system_memory, memory) ? chip->system_memory : -1;
+int pb_transfer_packed_from(const pb_chip* chip, unsigned kept_out, int memory) {
+  for (int rank = 0, from; (from = pb_constant_home(chip, kept_out, rank)) >= 0; ++rank)
+    if (moves_small_codes(chip, from, memory)) return from;
+  return -1;
 }
 
-int pb_transfer_packed_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_type* codes) {
+int pb_transfer_packed_via(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type, pb_type* codes) {
   for (int via = 0; via < chip->memory_count; ++via) {
-    if (pb_is_outside(&chip->memories[via]) || pb_transfer_packed_from(chip, via) < 0) continue;
-    pb_op op = unpacks_to(chip, via, memory, type, narrow);
+    if (pb_is_outside(&chip->memories[via]) || pb_transfer_packed_from(chip, facts.kept_out, via) < 0) continue;
+    pb_op op = unpacks_to(chip, via, memory, type, facts.codes);
     *codes = op == PB_OP_ZEXT ? PB_U4 : PB_I4;
     if (op != PB_OP_COUNT) return via;
   }
   return -1;
 }
 
-int pb_transfer_packed_to(const pb_chip* chip, int memory) {
-  if (pb_transfer_packed_from(chip, memory) >= 0) return memory;
+int pb_transfer_packed_to(const pb_chip* chip, unsigned kept_out, int memory) {
+  if (pb_transfer_packed_from(chip, kept_out, memory) >= 0) return memory;
   for (int via = 0; via < chip->memory_count; ++via)
-    if (pb_transfer_packed_from(chip, via) >= 0 && moves_small_codes(chip, via, memory)) return via;
+    if (pb_transfer_packed_from(chip, kept_out, via) >= 0 && moves_small_codes(chip, via, memory)) return via;
   return -1;
 }
 
-int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks) {
-  const int outside[] = {chip->constant_memory, chip->system_memory};
-  for (int k = 0; k < 2; ++k) {
-    *unpacks = outside[k] < 0 ? PB_OP_COUNT : unpacks_to(chip, outside[k], memory, type, narrow);
-    if (*unpacks != PB_OP_COUNT || (outside[k] >= 0 && pb_transfer_copies(chip, outside[k], memory, type)))
-      return outside[k];
+int pb_transfer_constant_from(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type, pb_op* unpacks) {
+  for (int rank = 0, from; (from = pb_constant_home(chip, facts.kept_out, rank)) >= 0; ++rank) {
+    *unpacks = unpacks_to(chip, from, memory, type, facts.codes);
+    if (*unpacks != PB_OP_COUNT || pb_transfer_copies(chip, from, memory, type)) return from;
   }
   return chip->system_memory;
 }
@@ -102,13 +103,19 @@ bool pb_chip_gathers(const pb_chip* chip) {
   return false;
 }
 
-bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type) {
-  for (int i = 0; i < chip->insn_count && memory >= 0; ++i) {
+static bool gathers(const pb_chip* chip, int memory, pb_type type) {
+  for (int i = 0; i < chip->insn_count; ++i) {
     int table = pb_insn_gathers(&chip->insns[i]);
     if (table < 0 || chip->insns[i].operands[table].memory != memory) continue;
     if (chip->insns[i].operands[table].type == type) return true;
   }
   return false;
+}
+
+int pb_transfer_gathers_from(const pb_chip* chip, unsigned kept_out, pb_type type) {
+  for (int rank = 0, from; (from = pb_constant_home(chip, kept_out, rank)) >= 0; ++rank)
+    if (gathers(chip, from, type)) return from;
+  return chip->system_memory;
 }
 
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) {

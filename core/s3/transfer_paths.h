@@ -2,34 +2,34 @@
 #ifndef PB_S3_TRANSFER_PATHS_H
 #define PB_S3_TRANSFER_PATHS_H
 
+#include "core/s3/constant_homes.h"
 #include "core/s3/kernels.h"
 #include "tdl/chip.h"
 
 // The memory from which `memory` is filled with elements of `type`: `memory` itself when a mover brings them straight
 // from the system's memory, the one in between when it takes two steps, -1 when there is no way.
 int pb_transfer_via(const pb_chip* chip, int memory, pb_type type);
-// The same for a tensor that the model knows beforehand: from the memory of scope "constants" if there is a way.
-// `narrow`: PB_CODES_SIGNED and PB_CODES_UNSIGNED, by which its codes may lie two in a byte.
-int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type);
-// The memory outside from which such a tensor is copied to `memory`, and in which it lies: that one if a command copies
-// from it there, else the system's. *unpacks: the operation by which the command makes bytes of codes of 4 bits;
-// PB_OP_COUNT: it copies bytes.
-int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks);
+// The same for a tensor that the model knows beforehand: from the first of its homes from which there is a way.
+int pb_transfer_constant_via(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type);
+// The memory outside from which such a tensor is copied to `memory`, and in which it lies: the first of its homes from
+// which a command copies it there, else the system's. *unpacks: the operation by which the command makes bytes of codes
+// of 4 bits; PB_OP_COUNT: it copies bytes.
+int pb_transfer_constant_from(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type, pb_op* unpacks);
 // Where in between such a tensor of i8 may lie with two codes in a byte: commands copy it so from outside, and make
 // bytes of it on the way to `memory`. -1: nowhere. *codes: PB_I4, or of codes that are widened without a sign PB_U4.
-int pb_transfer_packed_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_type* codes);
+int pb_transfer_packed_via(const pb_chip* chip, pb_constant_facts facts, int memory, pb_type type, pb_type* codes);
 // From where commands copy such codes to `memory`, where instructions read them as they lie: `memory` itself when they
 // come straight from outside. -1: there is no way.
-int pb_transfer_packed_to(const pb_chip* chip, int memory);
-// The memory outside from which a command copies such codes to `memory`; -1: none does.
-int pb_transfer_packed_from(const pb_chip* chip, int memory);
+int pb_transfer_packed_to(const pb_chip* chip, unsigned kept_out, int memory);
+// The home from which a command copies such codes to `memory`; -1: from none.
+int pb_transfer_packed_from(const pb_chip* chip, unsigned kept_out, int memory);
 
 // Whether a command copies elements of `type` from the one memory to the other.
 bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type);
 
 bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
-// Whether a command gathers rows of elements of `type` from the memory, which may be -1.
-bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type);
+// The first of a constant's homes from which a command gathers rows of elements of `type`; without one the system's.
+int pb_transfer_gathers_from(const pb_chip* chip, unsigned kept_out, pb_type type);
 
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);

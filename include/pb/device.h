@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#define PB_DEVICE_ABI 2       // what this header says
+#define PB_DEVICE_ABI 3       // what this header says
 #define PB_DEVICE_LEAST_ABI 1 // for chips with one memory outside, and engines of which nothing stays on the chip
 #define PB_DEVICE_MAX_QUEUES 16
 #define PB_DEVICE_MAX_ARGS 16
@@ -61,6 +61,9 @@ typedef struct pb_device_ops {
   // Since 2. The same as alloc in the memory of scope "constants", if the chip has one; else NULL. Addresses of the two
   // differ, so that copy_in and a submission's arguments say by them which memory is meant.
   int (*alloc_constants)(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+  // Since 3. The same for a chip with several memories of that scope, in the one of that number: in the order of their
+  // names, from 0 on. NULL where the chip has one at most.
+  int (*alloc_constants_in)(pb_device* device, uint32_t number, uint64_t bytes, uint64_t align, uint64_t* address);
 } pb_device_ops;
 
 const pb_device_ops* pb_device_entry(void);

@@ -325,6 +325,12 @@ static void broken_engines(void** state) {
   bad[1] = steps[1];
   bad[0].args[0] = (pb_arg){PB_SPACE_CONST_APART, 64}; // where a constant of the system's memory begins
   expect_not_written(e, "constants of two memories that mix");
+  bad[0] = steps[0];
+  bad[0].args[0] = (pb_arg){PB_SPACE_CONST_LAST, sizeof consts};
+  expect_not_written(e, "constant out of range of the last memory");
+  bad[0].args[0] = (pb_arg){(pb_space)(PB_SPACE_CONST_APART + 1), 64};
+  bad[0].args[1] = (pb_arg){PB_SPACE_CONST_APART, 64};
+  expect_not_written(e, "constants of two memories apart that mix");
   e = sample();
   e.native_bytes = 0;
   expect_not_written(e, "native kernel without native code");

@@ -36,13 +36,13 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
          "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"), "tinynpu_fence_loop": ("tinynpu.td", "#define FENCES\n#define LOOPS\n"),
          "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
-         "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""), "edge_npu_packed": ("edge_npu.td", "#define FLASH\n#define PACKED\n"),
+         "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""), "edge_npu_packed": ("edge_npu.td", "#define FLASH\n#define PACKED\n"), "edge_npu_three": ("edge_npu_three.td", ""),
          "edge_npu_palette": ("edge_npu.td", "#define FLASH\n#define PALETTE\n"), "edge_npu_palettes": ("edge_npu.td", "#define FLASH\n#define PALETTE\n#define MANY_PALETTES\n"), "edge_npu_sparse": ("edge_npu.td", "#define FLASH\n#define TWO_OF_FOUR\n"),
          "tinynpu_semaphores": ("tinynpu.td", "#define SEMAPHORES\n"), "tinynpu_events": ("tinynpu.td", "#define SEMAPHORES\n#define EVENTS\n"), "edge_npu_semaphores": ("edge_npu.td", "#define SEMAPHORES\n"),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "bf16npu_palette": ("bf16npu.td", "#define PALETTE\n"), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""), "fourcore_broadcast": ("fourcore.td", "#define BROADCAST\n"), "fourcore_fence_broadcast": ("fourcore.td", "#define FENCES\n#define BROADCAST\n"),
          "vectornpu": ("vectornpu.td", "")}
-LIKE = {"edge_npu", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_palettes", "edge_npu_sparse", "nvdla", "vta", "fourcore", "fourcore_broadcast", "fourcore_fence_broadcast", "vectornpu"}  # with a formula of their own
+LIKE = {"edge_npu", "edge_npu_three", "edge_npu_semaphores", "edge_npu_packed", "edge_npu_palette", "edge_npu_palettes", "edge_npu_sparse", "nvdla", "vta", "fourcore", "fourcore_broadcast", "fourcore_fence_broadcast", "vectornpu"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "bf16npu_palette", "f8npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
@@ -397,13 +397,19 @@ def try_one(args, folder, number, name, text):
     return verdict
 
 
+def whole(path):
+    """The description with what it includes of other chips."""
+    with open(os.path.join(HERE, path)) as f:
+        text = f.read()
+    return re.sub(r'(?m)^include "(edge_npu\.td)"$', lambda m: whole(m.group(1)), text)
+
+
 def draw(args, number):
     """A description by its number, whatever the order: (chip, kind, what, text)."""
     rng = random.Random(f"{args.seed}-{number}")
     chip = args.chip or rng.choice(sorted(CHIPS))
     path, head = CHIPS[chip]
-    with open(os.path.join(HERE, path)) as f:
-        text = head + f.read()
+    text = head + whole(path)
     kinds = dict(HARMLESS if number % 3 == 2 else DAMAGE)
     if args.kind:
         kinds = {args.kind: (DAMAGE | HARMLESS)[args.kind]}

@@ -21,7 +21,7 @@ from reference import Reference  # noqa: E402
 from reference_fixed import FixedPoint, powers_of_two  # noqa: E402
 
 # What is the chip's own: how the reference says its formula, and whether it needs powers of 2.
-CHIPS = {"edge_npu": ({}, False), "edge_npu_fence": ({}, False), "edge_npu_semaphores": ({}, False), "edge_npu_flash": ({}, False),
+CHIPS = {"edge_npu": ({}, False), "edge_npu_fence": ({}, False), "edge_npu_semaphores": ({}, False), "edge_npu_flash": ({}, False), "edge_npu_three": ({}, False),
          "edge_npu_unsigned": (dict(unsigned=True), False),
          "fourcore": ({}, False),
          "fourcore_1": ({}, False),

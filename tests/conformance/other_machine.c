@@ -35,6 +35,9 @@ static int alloc(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* at) {
 static int alloc_constants(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* at) {
   return pb_machine_ops(chip)->alloc_constants(d, bytes, align, at);
 }
+static int alloc_constants_in(pb_device* d, uint32_t number, uint64_t bytes, uint64_t align, uint64_t* at) {
+  return pb_machine_ops(chip)->alloc_constants_in(d, number, bytes, align, at);
+}
 static int free_all(pb_device* d) { return pb_machine_ops(chip)->free_all(d); }
 static int copy_in(pb_device* d, uint64_t at, const void* data, uint64_t bytes) {
   return pb_machine_ops(chip)->copy_in(d, at, data, bytes);
@@ -82,6 +85,7 @@ const pb_device_ops* pb_device_entry(void) {
                                     .counter = counter,
                                     .last_fault = fault,
                                     .set_trace = set_trace,
-                                    .alloc_constants = alloc_constants};
+                                    .alloc_constants = alloc_constants,
+                                    .alloc_constants_in = alloc_constants_in};
   return &ops;
 }

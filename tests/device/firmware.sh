@@ -45,6 +45,18 @@ EOF
 "$cc" -std=c11 -Wall -Wextra -Werror -I"$source/include" -I"$source/tools/firmware" "$source/tests/device/firmware.c" loader.o apart.o -o apart -ldl
 "$bin/pb-run" apart.pbe --device=machine --input=in.npy --output=apart_expected.npy > /dev/null
 ./apart "$other" "td=$source/tests/chips/tpu_v1.td" in.npy apart_expected.npy
+# In two memories of their own.
+. "$source/tests/device/three_memories.sh"
+three_memories "$source" > three.td
+"$bin/pbc" "$source/tests/models/digits.onnx" --target=three.td -o three.pbe
+"$bin/pb-objdump" three.pbe > three.txt
+grep -q "131072 of them in memory 0 of constants, [1-9][0-9]* of them in memory 1 of constants" three.txt || { head -5 three.txt; exit 1; }
+"$bin/pb-objdump" three.pbe --c-array=digits > three.c
+"$cc" -c three.c -o three.o
+"$cc" -std=c11 -Wall -Wextra -Werror -I"$source/include" -I"$source/tools/firmware" "$source/tests/device/firmware.c" loader.o three.o -o three -ldl
+"$bin/pb-run" three.pbe --device=machine --input=in.npy --output=three_expected.npy > /dev/null
+cmp three_expected.npy apart_expected.npy
+./three "$other" "td=three.td" in.npy three_expected.npy
 size loader.o | tail -1 | awk '{ exit !($1 < 8192) }' || { echo "the loader has grown past 8 KiB"; exit 1; }
 # Codes without a sign, which kernels have 128 less.
 [ -f codes.onnx ] || { echo "no module onnx: codes without a sign are not run"; exit 0; }

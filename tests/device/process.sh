@@ -27,3 +27,10 @@ must_say "step 2, kernel k2 .* is the first that differs" "chip=$bin/toy_chip,td
 "$bin/pbc" "$tests/models/digits.onnx" --target="$tests/chips/tpu_v1.td" -o "$work/apart.pbe"
 "$bin/pb-run" "$work/apart.pbe" --input=random:1 --device="$driver" --device-options="chip=$bin/toy_chip,td=$tests/chips/tpu_v1.td" > "$work/log" 2>&1 && exit 1
 grep -q "allocates nothing in 'DRAM', in which constants lie .PB5024" "$work/log" || { cat "$work/log"; exit 1; }
+# Nor one without alloc_constants_in what lies in one of several.
+. "$tests/device/three_memories.sh"
+three_memories "$tests/.." > "$work/three.td"
+"$bin/pbc" "$tests/models/digits.onnx" --target="$work/three.td" -o "$work/three.pbe"
+"$bin/pb-run" "$work/three.pbe" --input=random:1 --device="$driver" --device-options="chip=$bin/toy_chip,td=$work/three.td" > "$work/log" 2>&1 && exit 1
+grep -q "allocates nothing in 'DRAM', in which constants lie .PB5024" "$work/log" || { cat "$work/log"; exit 1; }
+grep -q "alloc_constants_in, of interface 3" "$work/log" || { cat "$work/log"; exit 1; }

@@ -60,6 +60,14 @@ uint64_t kernel_constants(kernel* k, const void* data, uint64_t bytes) {
   return address;
 }
 
+uint64_t kernel_constants_in(kernel* k, uint32_t number, const void* data, uint64_t bytes) {
+  uint64_t address;
+  assert_int_equal(k->ops->alloc_constants_in(k->device, number, bytes, 64, &address), 0);
+  assert_int_equal(k->ops->copy_in(k->device, address, data, bytes), 0);
+  k->args[k->arg_count++] = address;
+  return address;
+}
+
 // Queues, or semaphores: "FREE OPERANDS:2" for two of one of them.
 static uint32_t counter_bits(const pb_chip* chip, const char* names, uint64_t* counts) {
   char text[128], *save = NULL;

@@ -24,6 +24,7 @@ void kernel_clear(kernel* k); // forgets the commands
 // Allocates `bytes` of device memory as the next argument and fills it from `data`, unless that is NULL.
 uint64_t kernel_argument(kernel* k, const void* data, uint64_t bytes);
 uint64_t kernel_constants(kernel* k, const void* data, uint64_t bytes); // the same, in the memory of constants
+uint64_t kernel_constants_in(kernel* k, uint32_t number, const void* data, uint64_t bytes); // of several in that one
 // put(k, "MMA", "a=0 ai=4 ni=4 nj=1 acc=1", "L0 WX", "VX"): fields not named are 0, except counts (1) and boxes (open).
 void put(kernel* k, const char* insn, const char* fields, const char* waits, const char* signals);
 int kernel_run(kernel* k);                        // submits and waits

@@ -1,4 +1,5 @@
-// A memory of constants beside the system's: tpu_v1.td, whose weights come from one and whose codes from the other.
+// Memories of constants beside the system's: tpu_v1.td, whose weights come from one and whose codes from the other;
+// edge_npu_three.td, whose weights come from two.
 #include "kernel.h"
 
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -87,6 +89,60 @@ static void ports_are_apart(void** state) {
   assert_int_equal(both, codes > weights ? codes : weights);
 }
 
+// A row of each of two memories of constants and one of tensors, as the arguments say, to the chip and out again.
+enum { ROW = 32 };
+
+static void open_three(kernel* k, int of_fast, int of_flash) {
+  static int8_t rows[3][ROW];
+  for (int r = 0; r < 3; ++r) memset(rows[r], 10 + r, ROW);
+  char fast[48], flash[48];
+  snprintf(fast, sizeof fast, "arg=%d off=0 ni=1 nj=1 nb=32 loc=32", of_fast);
+  snprintf(flash, sizeof flash, "arg=%d off=0 ni=1 nj=1 nb=32 loc=64", of_flash);
+  kernel_open(k, PB_SOURCE_DIR "/tests/chips/edge_npu_three.td", NULL);
+  kernel_argument(k, rows[0], ROW);
+  kernel_constants_in(k, 0, rows[1], ROW);
+  kernel_constants_in(k, 1, rows[2], ROW);
+  kernel_argument(k, NULL, 3 * ROW);
+  put(k, "IN", "arg=0 off=0 ni=1 nj=1 nb=32 loc=0", "", "ST");
+  put(k, "FAST_WEIGHTS", fast, "", "");
+  put(k, "WEIGHTS", flash, "", "ST");
+  put(k, "OUT", "arg=3 off=0 ni=1 nj=1 nb=96 loc=0", "LD WT", "");
+}
+
+static void three_are_read(void** state) {
+  (void)state;
+  kernel k;
+  uint8_t y[3 * ROW];
+  open_three(&k, 1, 2);
+  if (kernel_run(&k)) fail_msg("%s", k.ops->last_fault(k.device));
+  assert_int_equal(k.ops->copy_out(k.device, k.args[3], y, sizeof y), 0);
+  for (int n = 0; n < 3 * ROW; ++n) assert_int_equal(y[n], 10 + n / ROW);
+  assert_int_equal(kernel_counter(&k, "constants.read"), 2 * ROW);
+  assert_int_equal(kernel_counter(&k, "constants.read.HBM"), ROW);
+  assert_int_equal(kernel_counter(&k, "constants.read.ROM"), ROW);
+  assert_int_equal(kernel_counter(&k, "dram.read"), ROW);
+  kernel_close(&k);
+  open_three(&k, 2, 1);
+  kernel_refused(&k, "lies in no allocation of HBM");
+  open_three(&k, 1, 0);
+  kernel_refused(&k, "lies in no allocation of ROM");
+}
+
+// All of a memory of constants can be given out, and no more; another is another's.
+static void all_is_given_out(void** state) {
+  (void)state;
+  kernel k;
+  uint64_t fast, flash, more;
+  kernel_open(&k, PB_SOURCE_DIR "/tests/chips/edge_npu_three.td", NULL);
+  assert_int_equal(k.ops->alloc_constants_in(k.device, 0, 1 << 22, 64, &fast), 0);
+  assert_int_not_equal(k.ops->alloc_constants_in(k.device, 0, 64, 64, &more), 0);
+  assert_int_equal(k.ops->alloc_constants_in(k.device, 1, 1 << 22, 64, &flash), 0);
+  assert_int_not_equal(fast, flash);
+  assert_int_not_equal(k.ops->alloc_constants_in(k.device, 2, 64, 64, &more), 0);
+  assert_non_null(strstr(k.ops->last_fault(k.device), "of that number"));
+  kernel_close(&k);
+}
+
 static void others_have_none(void** state) {
   (void)state;
   kernel k;
@@ -99,10 +155,8 @@ static void others_have_none(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_are_read),
-      cmocka_unit_test(they_are_apart),
-      cmocka_unit_test(ports_are_apart),
-      cmocka_unit_test(others_have_none),
+      cmocka_unit_test(both_are_read),  cmocka_unit_test(they_are_apart),   cmocka_unit_test(ports_are_apart),
+      cmocka_unit_test(three_are_read), cmocka_unit_test(all_is_given_out), cmocka_unit_test(others_have_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,8 +85,9 @@ typedef struct row {
 // A second memory outside; a copy between it, or another, and a memory of the chip; and a window on it.
 #define ROM                                                                                                            \
   "def ROM : Memory { let Scope = \"constants\"; let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 4; }\n"
-#define ROM_AGAIN                                                                                                      \
-  "def FLASH : Memory { let Scope = \"constants\"; let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 4; }\n"
+#define MORE(name)                                                                                                     \
+  "def " name " : Memory { let Scope = \"constants\"; let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 4; }\n"
+#define OF_MORE "def OfMore : Window<MORE, I8, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 #define OF_ROM "def OfRom : Window<ROM, I8, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 #define HERE "Window<BUF, I8, [\"b\"], \"loc\", [\"elem\"], 1>"
 #define FETCH(from, to, value)                                                                                         \
@@ -447,7 +448,7 @@ static const row rows[] =
     {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"off\", [\"li\", \"elem\"], 1>:$dst); let Shared = [\"off\"];",
      "def IN", 3260, "the base of window 'dst'"},
     // a memory of constants
-    OUTSIDE(ROM_AGAIN, 3034, "second"), OUTSIDE("", 3334, "nothing reads ROM"),
+    OUTSIDE("", 3334, "nothing reads ROM"),
     OUTSIDE(FETCH("Window<ROM, I8, [\"b\"], \"off\", [\"elem\"], 1>", HERE, "$src"), 3230, "is on ROM"),
     OUTSIDE(FETCH(HERE, "OfRom", "$src"), 3331, "'dst' writes ROM"),
     OUTSIDE(FETCH("OfRom", HERE, "(trunc8 (sext $src))"), 3332, "computes on window 'src' in ROM"),
@@ -456,6 +457,17 @@ static const row rows[] =
                                                                                                            "$src"),
             3333, "of ROM to MEM"),
     {"let Arguments = 4;\n}", "let Arguments = 1;\n}\n" ROM, "", 3330, "Arguments is 1"},
+    // several of them: each is read, is not written, has an argument of its own, and there are not more than four
+    OUTSIDE(MORE("MORE") FETCH("OfRom", HERE, "$src"), 3334, "nothing reads MORE"),
+    OUTSIDE(MORE("MORE") OF_MORE FETCH("OfMore", HERE, "$src"), 3334, "nothing reads ROM"),
+    OUTSIDE(MORE("MORE") OF_MORE FETCH(HERE, "OfMore", "$src"), 3331, "'dst' writes MORE"),
+    OUTSIDE(MORE("MORE") OF_MORE FETCH("OfMore", HERE, "(trunc8 (sext $src))"), 3332, "window 'src' in MORE"),
+    OUTSIDE(
+        MORE("MORE") "def ToMore : Window<MORE, I8, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" FETCH(
+            "OfRom", "ToMore", "$src"),
+        3331, "'dst' writes MORE"),
+    OUTSIDE(MORE("A") MORE("B") MORE("C") MORE("D"), 3034, "more than 4 memories of scope \"constants\""),
+    {"let Arguments = 4;\n}", "let Arguments = 2;\n}\n" ROM MORE("MORE"), "", 3330, "Arguments is 2"},
     // codes of 4 bits
     OUTSIDE(FETCH("OfRom", HERE, "$src") "def Small : Window<ROM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = "
                                          "\"arg\"; }\n" SMALL("Small", HERE, "(trunc8 (sext (trunc8 (sext $src))))"),

@@ -151,7 +151,8 @@ static bool draw_base(suite* s, pb_command* c, const pb_operand* o, region r, wi
 }
 
 static region draw_region(suite* s, const pb_operand* o, wish w) {
-  if (o->memory == s->chip->constant_memory) return s->regions[REGION_CONSTANTS];
+  int number = pb_constants_number(s->chip, o->memory);
+  if (number >= 0) return s->regions[REGION_CONSTANTS + number];
   if (o->memory == s->chip->system_memory) {
     if (o->written) return s->regions[REGION_OUT];
     if (w.shape == SHAPE_EXTREME) return s->regions[REGION_EXTREMES];

@@ -31,9 +31,13 @@ bool device_open(suite* s, const char* name, target_device* d, char* why) {
     device_close(d);
     return false;
   }
-  if (s->chip->constant_memory >= 0 && (d->ops->abi < 2 || !d->ops->alloc_constants)) {
-    snprintf(why, JUDGE_WHY, "%.100s has no alloc_constants (interface 2), for %.60s", name,
-             s->chip->memories[s->chip->constant_memory].name);
+  int constants = s->chip->constant_memory_count;
+  bool knows =
+      constants < 2 ? d->ops->abi >= 2 && d->ops->alloc_constants : d->ops->abi >= 3 && d->ops->alloc_constants_in;
+  if (constants && !knows) {
+    snprintf(why, JUDGE_WHY, "%.100s has no %s, for %.60s", name,
+             constants < 2 ? "alloc_constants (interface 2)" : "alloc_constants_in (interface 3)",
+             s->chip->memories[s->chip->constant_memories[0]].name);
     device_close(d);
     return false;
   }

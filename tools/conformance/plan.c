@@ -65,7 +65,7 @@ static uint32_t extreme_word(suite* s) {
 
 void suite_images(suite* s) {
   uint32_t kind = 0;
-  for (int k = 0; k < (s->constants < 0 ? REGION_CONSTANTS : REGIONS); ++k)
+  for (int k = 0; k < REGION_CONSTANTS + s->chip->constant_memory_count; ++k)
     for (int64_t at = s->regions[k].first; at + 4 <= s->regions[k].last; at += 4) {
       if (at % 128 == 0) kind = draw(s, 4);
       uint32_t word = k == REGION_WORDS ? kind_of_word(s, kind) : k == REGION_EXTREMES ? extreme_word(s) : any_word(s);
@@ -130,21 +130,23 @@ static int64_t drain_bytes(const pb_chip* chip) {
   return DRAIN_BYTES + (most > WIDE_BYTES ? 2 * most : 0);
 }
 
-// An argument a region, if the chip has so many: else the last one has the rest. That of the memory of constants is
-// behind those.
+int suite_constants_of(const suite* s, int argument) { return argument < s->constants ? -1 : argument - s->constants; }
+
+// An argument a region, if the chip has so many: else the last one has the rest. Those of memories of constants are
+// behind these.
 static void plan_arguments(suite* s) {
   const pb_chip* chip = s->chip;
   const int64_t bytes[REGION_CONSTANTS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, drain_bytes(chip)};
-  int slots = chip->arguments - (chip->constant_memory >= 0);
+  int slots = chip->arguments - chip->constant_memory_count;
   for (int k = 0; k < REGION_CONSTANTS; ++k) {
     int64_t room = chip->memories[chip->system_memory].bytes / 4 / REGION_CONSTANTS / 64 * 64;
     plan_region(s, k, k < slots ? k : slots - 1, chip->system_memory, bytes[k], room);
   }
-  s->constants = -1;
-  if (chip->constant_memory >= 0) {
-    s->constants = s->argument_count;
-    plan_region(s, REGION_CONSTANTS, s->constants, chip->constant_memory, SYSTEM_BYTES,
-                chip->memories[chip->constant_memory].bytes / 4 / 64 * 64);
+  s->constants = s->argument_count;
+  for (int k = 0; k < chip->constant_memory_count; ++k) {
+    int memory = chip->constant_memories[k];
+    plan_region(s, REGION_CONSTANTS + k, s->constants + k, memory, SYSTEM_BYTES,
+                chip->memories[memory].bytes / 4 / 64 * 64);
   }
   for (int a = 0; a < s->argument_count; ++a) {
     s->image[a] = pb_alloc(&s->arena, (size_t)s->argument_bytes[a]);

@@ -40,7 +40,8 @@ static bool lay_sources(suite* s, pb_command* c, bool extremes) {
     if (x->memory < 0 || o == c->insn->dest) continue;
     bool words = pb_type_bits(x->type) > 8;
     region r = s->regions[extremes ? REGION_EXTREMES : words ? REGION_WORDS : REGION_BYTES];
-    if (x->memory == s->chip->constant_memory) r = s->regions[REGION_CONSTANTS];
+    int number = pb_constants_number(s->chip, x->memory);
+    if (number >= 0) r = s->regions[REGION_CONSTANTS + number];
     if (!suite_is_outside(s, x)) r = s->memories[x->memory].parts[0];
     if (x->slot >= 0) c->values[x->slot] = r.space - JUDGE_ARGUMENTS;
     int64_t unit = x->unit > 64 ? x->unit : x->unit * 64, room = (r.last - r.first) / 2;
@@ -236,15 +237,22 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
   return good && !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
 }
 
+// Room for an argument where it lies. Nonzero: the device refused.
+static int allocate(suite* s, const target_device* d, int argument, uint64_t* address) {
+  uint64_t bytes = (uint64_t)s->argument_bytes[argument];
+  int number = suite_constants_of(s, argument);
+  if (number < 0) return d->ops->alloc(d->handle, bytes, 64, address);
+  if (s->chip->constant_memory_count == 1) return d->ops->alloc_constants(d->handle, bytes, 64, address);
+  return d->ops->alloc_constants_in(d->handle, (uint32_t)number, bytes, 64, address);
+}
+
 // What each argument holds afterwards; false: the device refused.
 static bool run_on(suite* s, const program* p, const target_device* d, uint8_t** results, pb_arena* arena) {
   uint64_t addresses[PB_DEVICE_MAX_ARGS] = {0};
   if (d->ops->free_all(d->handle)) return false;
   for (int a = 0; a < s->argument_count; ++a) {
     uint64_t bytes = (uint64_t)s->argument_bytes[a];
-    if ((a == s->constants ? d->ops->alloc_constants : d->ops->alloc)(d->handle, bytes, 64, &addresses[a]) ||
-        d->ops->copy_in(d->handle, addresses[a], s->image[a], bytes))
-      return false;
+    if (allocate(s, d, a, &addresses[a]) || d->ops->copy_in(d->handle, addresses[a], s->image[a], bytes)) return false;
   }
   if (!submit_program(s, p, d, addresses, arena)) return false;
   for (int a = 0; a < s->argument_count; ++a) {

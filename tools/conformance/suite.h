@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 // Regions of the arguments that programs read and write. Random bits; numbers of all kinds, by words; bytes and words
-// at their extremes; what leaves the chip, and what is drained from it at the end; random bits in the chip's memory of
-// constants, if it has one.
+// at their extremes; what leaves the chip, and what is drained from it at the end; random bits in each of the chip's
+// memories of constants.
 typedef enum region_kind {
   REGION_BYTES,
   REGION_WORDS,
@@ -19,7 +19,7 @@ typedef enum region_kind {
   REGION_OUT,
   REGION_DRAIN,
   REGION_CONSTANTS,
-  REGIONS
+  REGIONS = REGION_CONSTANTS + PB_MAX_CONSTANT_MEMORIES
 } region_kind;
 
 typedef struct region {
@@ -124,7 +124,7 @@ typedef struct suite {
   memory_plan memories[PB_MAX_MEMORIES];
   int64_t argument_bytes[PB_DEVICE_MAX_ARGS];
   int argument_count;
-  int constants;                      // the argument that lies in the memory of constants; -1: none does
+  int constants;                      // the first of the arguments that lie in memories of constants, one in each
   uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
   insn_coverage* coverage;            // by instruction
   uint32_t waited[PB_MAX_QUEUES];     // by queue: for which queues it has waited, or semaphores
@@ -147,7 +147,9 @@ int64_t draw_between(suite* s, int64_t least, int64_t most);
 // Regions and memories (plan.c).
 bool suite_plan(suite* s, char* why);
 bool suite_is_outside(const suite* s, const pb_operand* window); // so it has an argument
-void suite_images(suite* s);                                     // fills the images anew
+// The number of the memory of constants that the argument lies in; -1: it lies in the system's.
+int suite_constants_of(const suite* s, int argument);
+void suite_images(suite* s); // fills the images anew
 void suite_parts(suite* s);
 // Parts of the instruction's memories so large that its result lies in one with the dim at its largest.
 void suite_parts_for(suite* s, const pb_insn* insn, int dim);

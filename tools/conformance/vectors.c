@@ -56,9 +56,10 @@ bool suite_vectors(suite* s, const program* p, const char* name) {
     snprintf(path, sizeof path, "%s/argument_%d_out.hex", folder, a);
     good =
         good && write_bytes(path, judge_space_at(s->judge, JUDGE_ARGUMENTS + a)->data, (size_t)s->argument_bytes[a], 8);
+    int number = suite_constants_of(s, a);
     fprintf(out, "argument %d %lld bytes argument_%d_in.hex argument_%d_out.hex%s%s\n", a,
-            (long long)s->argument_bytes[a], a, a, a == s->constants ? " in " : "",
-            a == s->constants ? s->chip->memories[s->chip->constant_memory].name : "");
+            (long long)s->argument_bytes[a], a, a, number >= 0 ? " in " : "",
+            number >= 0 ? s->chip->memories[s->chip->constant_memories[number]].name : "");
   }
   ++s->vector_files;
   return !fclose(out) && good;

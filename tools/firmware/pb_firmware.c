@@ -187,8 +187,9 @@ static pb_firmware_code read_program(pb_firmware* f, uint64_t program, uint64_t 
     get_step(&c, &s);
     if (s.kernel >= f->kernel_count) c.broken = 1;
     for (uint32_t a = 0; a < s.arg_count && !c.broken; ++a) {
-      if (s.space[a] > ARENA && s.space[a] != APART) c.broken = 1;
-      if (s.space[a] == APART && s.value[a] < f->apart) f->apart = s.value[a];
+      if (s.space[a] > ARENA && (s.space[a] < APART || s.space[a] >= APART + PB_FIRMWARE_APART)) c.broken = 1;
+      for (int m = 0; m < PB_FIRMWARE_APART && s.space[a] >= APART + m; ++m) // all that begin in front of it
+        if (s.value[a] < f->apart[m]) f->apart[m] = s.value[a];
     }
   }
   if (number(f->image + 8, 4) == VERSION_OF_MORE) {
@@ -227,7 +228,8 @@ pb_firmware_code pb_firmware_open(pb_firmware* f, const void* image, uint64_t by
   f->program_end = offset[PROGRAM] + size[PROGRAM];
   f->streams = offset[STREAMS];
   f->consts = offset[CONSTS];
-  f->const_bytes = f->apart = size[CONSTS];
+  f->const_bytes = size[CONSTS];
+  for (int m = 0; m <= PB_FIRMWARE_APART; ++m) f->apart[m] = f->const_bytes;
   return read_program(f, offset[PROGRAM], size[STREAMS]);
 }
 
@@ -281,22 +283,33 @@ static uint64_t streams_before(const pb_firmware* f, uint32_t index, int padded,
 
 uint64_t pb_firmware_memory(const pb_firmware* f) {
   kernel k;
-  return up(f->apart) + up(f->arena_bytes) + streams_before(f, f->kernel_count, 1, &k) +
+  return up(f->apart[0]) + up(f->arena_bytes) + streams_before(f, f->kernel_count, 1, &k) +
          tensor_offset(f, 1, f->output_count) + ALIGN;
 }
 
-uint64_t pb_firmware_constants(const pb_firmware* f) { return f->const_bytes - f->apart; }
+uint64_t pb_firmware_constants(const pb_firmware* f) { return f->const_bytes - f->apart[0]; }
 
-// Constants, in the memory or the two memories that they lie in.
-static pb_firmware_code load_constants(pb_firmware* f) {
+// Nonzero: the device gave none. A chip with one memory of constants may have the older function alone.
+static int allocate_apart(pb_firmware* f, int memory, uint64_t bytes) {
   const pb_device_ops* ops = f->ops;
-  uint64_t bytes = pb_firmware_constants(f);
-  if (f->apart && ops->copy_in(f->device, f->consts_at, f->image + f->consts, f->apart)) return PB_FIRMWARE_DEVICE;
-  if (!bytes) return PB_FIRMWARE_OK;
-  if (ops->abi < 2 || !ops->alloc_constants || ops->alloc_constants(f->device, bytes, ALIGN, &f->apart_at))
-    return PB_FIRMWARE_NO_MEMORY;
-  return ops->copy_in(f->device, f->apart_at, f->image + f->consts + f->apart, bytes) ? PB_FIRMWARE_DEVICE
-                                                                                      : PB_FIRMWARE_OK;
+  if (ops->abi >= 3 && ops->alloc_constants_in)
+    return ops->alloc_constants_in(f->device, (uint32_t)memory, bytes, ALIGN, &f->apart_at[memory]);
+  if (memory || ops->abi < 2 || !ops->alloc_constants) return 1;
+  return ops->alloc_constants(f->device, bytes, ALIGN, &f->apart_at[memory]);
+}
+
+// Constants, in the memories that they lie in.
+static pb_firmware_code load_constants(pb_firmware* f) {
+  const uint8_t* from = f->image + f->consts;
+  if (f->apart[0] && f->ops->copy_in(f->device, f->consts_at, from, f->apart[0])) return PB_FIRMWARE_DEVICE;
+  for (int m = 0; m < PB_FIRMWARE_APART; ++m) {
+    if (f->apart[m + 1] < f->apart[m]) return PB_FIRMWARE_DAMAGED;
+    uint64_t bytes = f->apart[m + 1] - f->apart[m];
+    if (!bytes) continue;
+    if (allocate_apart(f, m, bytes)) return PB_FIRMWARE_NO_MEMORY;
+    if (f->ops->copy_in(f->device, f->apart_at[m], from + f->apart[m], bytes)) return PB_FIRMWARE_DEVICE;
+  }
+  return PB_FIRMWARE_OK;
 }
 
 pb_firmware_code pb_firmware_load(pb_firmware* f, const pb_device_ops* ops, pb_device* device) {
@@ -304,7 +317,7 @@ pb_firmware_code pb_firmware_load(pb_firmware* f, const pb_device_ops* ops, pb_d
   f->ops = ops;
   f->device = device;
   if (ops->alloc(device, pb_firmware_memory(f), ALIGN, &f->consts_at)) return PB_FIRMWARE_NO_MEMORY;
-  f->arena_at = f->consts_at + up(f->apart);
+  f->arena_at = f->consts_at + up(f->apart[0]);
   f->streams_at = f->arena_at + up(f->arena_bytes);
   f->tensors_at = f->streams_at + streams_before(f, f->kernel_count, 1, &k);
   pb_firmware_code code = load_constants(f);
@@ -340,7 +353,7 @@ static int copy_in(const pb_firmware* f, uint64_t to, const pb_firmware_tensor* 
 static uint64_t address_of(const pb_firmware* f, uint8_t space, uint64_t value) {
   if (space == INPUT) return f->tensors_at + tensor_offset(f, 0, value);
   if (space == OUTPUT) return f->tensors_at + tensor_offset(f, 1, value);
-  if (space == APART) return f->apart_at + (value - f->apart);
+  if (space >= APART) return f->apart_at[space - APART] + (value - f->apart[space - APART]);
   return (space == CONSTANTS ? f->consts_at : f->arena_at) + value;
 }
 

@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+enum { PB_FIRMWARE_APART = 4 }; // memories of constants, at most
+
 typedef enum pb_firmware_code {
   PB_FIRMWARE_OK,
   PB_FIRMWARE_NO_ENGINE, // the bytes are no engine of this version
@@ -37,14 +39,16 @@ typedef struct pb_firmware {
   uint32_t input_count, output_count, kernel_count, step_count, command_bytes;
   const pb_device_ops* ops;
   pb_device* device;
-  uint64_t apart; // where constants begin that lie in a memory of their own; const_bytes: none do
-  uint64_t consts_at, apart_at, streams_at, arena_at, tensors_at; // on the device
+  // Where constants begin that lie in the memories of scope "constants", in the order of their names; behind the last
+  // one their end. Where they lie on the device.
+  uint64_t apart[PB_FIRMWARE_APART + 1], apart_at[PB_FIRMWARE_APART];
+  uint64_t consts_at, streams_at, arena_at, tensors_at; // on the device
 } pb_firmware;
 
 // Checks the engine and finds its parts. `image` stays where it is as long as `f` is used.
 pb_firmware_code pb_firmware_open(pb_firmware* f, const void* image, uint64_t bytes);
 uint64_t pb_firmware_memory(const pb_firmware* f);    // bytes that the engine needs of the chip's system memory
-uint64_t pb_firmware_constants(const pb_firmware* f); // and of its memory of scope "constants"; 0: nothing
+uint64_t pb_firmware_constants(const pb_firmware* f); // and of its memories of scope "constants"; 0: nothing
 pb_firmware_code pb_firmware_input(const pb_firmware* f, uint32_t index, pb_firmware_tensor* tensor);
 pb_firmware_code pb_firmware_output(const pb_firmware* f, uint32_t index, pb_firmware_tensor* tensor);
 // Copies constants and commands to the device, once.

@@ -397,6 +397,11 @@ static unsigned narrow_of(const outliner* o, int v) {
   return o->program.values[v].kind == PB_VALUE_CONST ? pb_small_codes_of(o->program.values[v].ir) : 0;
 }
 
+static unsigned kept_out_of(const outliner* o, int v) {
+  const pb_value* value = &o->program.values[v];
+  return value->kind == PB_VALUE_CONST ? pb_constant_kept_out(o->unit->consts, value->const_id) : 0;
+}
+
 static void print_type(pb_text* text, const pb_value* value, bool flat) {
   pb_access type = {.type = value->type, .rank = value->rank};
   memcpy(type.shape, value->shape, sizeof type.shape);
@@ -438,6 +443,8 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     if (v < o->guard_count && o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
+    unsigned out = kept_out_of(o, v);
+    if (out) pb_text_add(text, ", pb.kept_out = %u : i64", out);
     for (int j = 0; j < s->split_count; ++j)
       if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
@@ -610,6 +617,7 @@ static pb_status split_sparse(outliner* o) {
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = pb_chip_runs_code(unit->chip)};
   pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
+  pb_constant_homes_mark(unit, pb_module_func(unit->module, "main"));
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->pass, int, nests);

@@ -69,14 +69,15 @@ static int add_constant(pb_splits* s, int id) {
 // Codes of 4 bits that a command takes as they are need no other form.
 static bool are_codes(const pb_splits* s, int value, int held) {
   const pb_chip* chip = s->unit->chip;
-  unsigned narrow = pb_small_codes_of(s->program->values[value].ir);
+  pb_constant_facts facts = pb_constant_facts_of(s->program->values[value].ir);
   pb_op unpacks;
   pb_type lies;
-  int via = pb_transfer_constant_via(chip, narrow, held, PB_I8);
-  if (!narrow) return false;
-  if (pb_transfer_packed_to(chip, held) >= 0 || pb_transfer_packed_via(chip, narrow, held, PB_I8, &lies) >= 0)
+  int via = pb_transfer_constant_via(chip, facts, held, PB_I8);
+  if (!facts.codes) return false;
+  if (pb_transfer_packed_to(chip, facts.kept_out, held) >= 0 ||
+      pb_transfer_packed_via(chip, facts, held, PB_I8, &lies) >= 0)
     return true;
-  (void)pb_transfer_constant_from(chip, narrow, via < 0 ? held : via, PB_I8, &unpacks);
+  (void)pb_transfer_constant_from(chip, facts, via < 0 ? held : via, PB_I8, &unpacks);
   return unpacks != PB_OP_COUNT;
 }
 
@@ -93,7 +94,10 @@ const pb_split* pb_split_weights(pb_splits* s, int nest, int a) {
   pb_split* split = PB_NEW(&s->unit->pass, pb_split);
   split->form = form;
   split->whole = value;
-  for (int p = 0; p < form.part_count; ++p) split->parts[p] = add_constant(s, form.parts[p]);
+  for (int p = 0; p < form.part_count; ++p) {
+    split->parts[p] = add_constant(s, form.parts[p]);
+    s->unit->consts->items[form.parts[p]].part_of = s->program->values[value].const_id + 1;
+  }
   s->of[value] = split;
   return split;
 }

@@ -142,15 +142,15 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
   pb_op unpacks = PB_OP_COUNT;
   int memory = chip->system_memory;
   bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
-  if (constant && flat->access[access].rows && pb_transfer_gathers(chip, chip->constant_memory, from->type))
-    memory = chip->constant_memory;
+  pb_constant_facts facts = pb_constant_facts_of(from->memref);
+  if (constant && flat->access[access].rows) memory = pb_transfer_gathers_from(chip, facts.kept_out, from->type);
   const pb_insn* expands = constant && nest->access_count > 2 ? pb_expanding(chip, nest, to) : NULL;
   if (expands)
     memory = expands->operands[expands->expr[0].operand].memory;
   else if (constant && flat->access[access].type == PB_I4)
-    memory = pb_transfer_packed_from(chip, to);
+    memory = pb_transfer_packed_from(chip, facts.kept_out, to);
   else if (pb_nest_is_copy(nest) && access == 0 && constant)
-    memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
+    memory = pb_transfer_constant_from(chip, facts, to, from->type, &unpacks);
   pb_flat_place(chip, nest, access, memory, flat);
   if (unpacks != PB_OP_COUNT) unpack(flat, unpacks == PB_OP_ZEXT);
 }

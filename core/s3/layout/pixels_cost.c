@@ -84,7 +84,8 @@ static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, c
     if (is->roles.role[d] == PB_ROLE_K)
       tiles *= d == is->c ? pb__layout_blocks(nest->extent[d], sums) : nest->extent[d];
   }
-  int from = pb_transfer_constant_from(chip, 0, product->operands[r.w].memory, is->roles.w_type, &(pb_op){0});
+  int from = pb_transfer_constant_from(chip, (pb_constant_facts){0}, product->operands[r.w].memory, is->roles.w_type,
+                                       &(pb_op){0});
   int64_t beat = chip->memories[from >= 0 ? from : chip->system_memory].bytes_per_cycle;
   int64_t weights = tiles * sums * lanes / (beat > 0 ? beat : 1);
   int64_t products = cycles_of(product, &r, rows) * tiles / chip->cores;

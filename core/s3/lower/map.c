@@ -360,16 +360,16 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
   return PB_OK;
 }
 
-// Notes at the function's arguments which lie in the memory of scope "constants", and which have two codes in a byte.
+// Notes at the function's arguments which lie in a memory of scope "constants", and which have two codes in a byte.
 static void mark_outside(const mapper* m, size_t arguments) {
   const pb_chip* chip = m->l.unit->chip;
   for (size_t k = 0; k < arguments; ++k) {
     if (m->packed[k])
       mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.packed"),
                          mlirUnitAttrGet(m->l.unit->context));
-    if (m->outside[k] < 0 || m->outside[k] != chip->constant_memory) continue;
-    MlirAttribute name = mlirStringAttrGet(m->l.unit->context,
-                                           mlirStringRefCreateFromCString(chip->memories[chip->constant_memory].name));
+    if (pb_constants_number(chip, m->outside[k]) < 0) continue;
+    MlirAttribute name =
+        mlirStringAttrGet(m->l.unit->context, mlirStringRefCreateFromCString(chip->memories[m->outside[k]].name));
     mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.memory"), name);
   }
 }

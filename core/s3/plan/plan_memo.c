@@ -2,6 +2,7 @@
 
 #include "core/base/table.h"
 #include "core/poly/slice.h"
+#include "core/s3/constant_homes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,16 @@ static void without_numbers(pb_nest* nest, bool classes) {
     if (nest->access[a].boxed) nest->access[a].fill = classes ? class_of(nest->access[a].fill) : 2;
 }
 
+// Which constants are kept out of memories, in the order of their first use: from where one comes decides how long.
+static void print_homes(const pb_program* p, pb_text* text) {
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      const pb_value* value = &p->values[p->value_of[n][a]];
+      unsigned out = value->kind == PB_VALUE_CONST ? pb_constant_facts_of(p->nests[n].access[a].memref).kept_out : 0;
+      if (out) pb_text_add(text, "%d.%d: %u\n", n, a, out);
+    }
+}
+
 // What is planned, as text: nests without names and numbers but for their classes, whether values stay inside or are
 // constant.
 static void print_key(const pb_program* p, char kind, bool classes, pb_text* text) {
@@ -57,6 +68,7 @@ static void print_key(const pb_program* p, char kind, bool classes, pb_text* tex
   }
   pb_text_add(text, "%c", kind);
   pb_program_print_view(&bare, &scratch, text);
+  print_homes(p, text);
   pb_arena_free(&scratch);
 }
 

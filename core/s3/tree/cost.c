@@ -83,7 +83,8 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
   const pb_chip* chip = t->chip;
   int64_t most = p->system;
   *name = t->core ? "memory" : chip->memories[chip->system_memory].name;
-  if (p->constants > most) most = p->constants, *name = chip->memories[chip->constant_memory].name;
+  for (int k = 0; k < chip->constant_memory_count; ++k)
+    if (p->constants[k] > most) most = p->constants[k], *name = chip->memories[chip->constant_memories[k]].name;
   for (int q = 0; q < issuers(t); ++q) {
     int64_t time = queue_time(t, q, p->queue[q], p->words[q]);
     if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
@@ -258,7 +259,8 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   }
   int64_t cycles = match.cycles, beats = 0;
   int outside = pb_insn_outside(t->chip, insn);
-  bool loads = false, apart = outside >= 0 && outside == t->chip->constant_memory;
+  int number = pb_constants_number(t->chip, outside);
+  bool loads = false, apart = number >= 0;
   if (insn->mover) {
     pb__port_moves(t->chip, nest, &match, &cycles, &beats);
     loads = !match.fills && insn->operands[insn->expr[0].operand].memory == outside;
@@ -277,7 +279,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
   p->system += of_all_cores(t, (apart ? 0 : beats) + words * fetch) - (apart ? 0 : whole - shared);
-  if (apart) p->constants += shared;
+  if (apart) p->constants[number] += shared;
   if (loads && !apart) p->loaded += shared;
   const pb_access* dest = &nest->access[nest->access_count - 1];
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
@@ -491,7 +493,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   }
   int64_t chain = pb__cost_chain(t, loop, &one), ahead = pb__cost_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
-  sum->constants += one.constants * loop->extent;
+  for (int k = 0; k < t->chip->constant_memory_count; ++k) sum->constants[k] += one.constants[k] * loop->extent;
   sum->loaded += one.loaded * loop->extent;
   sum->loaders |= one.loaders;
   all.period = larger(chain, busiest(t, &later, &unused));
@@ -590,7 +592,8 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   if (!tree_cost(t, &t->root, &all)) return false;
   if (t->core) all.system = t->traffic;
   int64_t most = busiest(t, &all, &plan->bound);
-  plan->port = t->core ? 0 : all.system + all.constants;
+  plan->port = t->core ? 0 : all.system;
+  for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all.constants[k];
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   t->compute = larger(all.end, all.queue[CORE]);
   if (t->core)

@@ -7,26 +7,26 @@ enum { BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64 };
 // One execution of a tree's body, as far as it has been added up. Times are from its own start.
 typedef struct part {
   int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
-  int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
-  int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
-  int64_t system;                    // cycles of its port
-  int64_t constants;                 // the same of the memory that constants lie in apart
-  int64_t loaded;                    // of the system's what loads take
-  uint32_t loaders;                  // the queues that load
-  int64_t chain;                     // cycles in which the iterations of its buffers follow each other
-  int64_t end;                       // the last result is there
-  int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
-  int64_t paced[PB_MAX_QUEUES];      // the same where its loops began no sooner than what they wait for was there
-  int64_t first[PB_MAX_QUEUES];      // its first command starts
-  bool used[PB_MAX_QUEUES];          // it has one
-  bool rolled[PB_MAX_QUEUES];        // its words are a hardware loop's, in part
-  bool unfenced[PB_MAX_QUEUES];      // it has commands that no fence inside waits for
-  uint32_t follows[PB_MAX_QUEUES];   // queues whose work it has waited for
-  int64_t ready[PB_MAX_BUFFERS];     // what fills the buffer has brought enough to go on with
-  int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
-  int64_t taken[PB_MAX_BUFFERS];     // what reads it first begins
-  uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
-  uint32_t brought[PB_MAX_BUFFERS];  // queues outside a loop that made it, which brought what it is made of
+  int64_t busy[PB_MAX_QUEUES];                 // of queue: without what it waits for
+  int64_t words[PB_MAX_QUEUES];                // that are fetched for the commands: fewer, with hardware loops
+  int64_t system;                              // cycles of its port
+  int64_t constants[PB_MAX_CONSTANT_MEMORIES]; // the same of those that constants lie in apart
+  int64_t loaded;                              // of the system's what loads take
+  uint32_t loaders;                            // the queues that load
+  int64_t chain;                               // cycles in which the iterations of its buffers follow each other
+  int64_t end;                                 // the last result is there
+  int64_t queue_free[PB_MAX_QUEUES];           // the queue could start something else
+  int64_t paced[PB_MAX_QUEUES];     // the same where its loops began no sooner than what they wait for was there
+  int64_t first[PB_MAX_QUEUES];     // its first command starts
+  bool used[PB_MAX_QUEUES];         // it has one
+  bool rolled[PB_MAX_QUEUES];       // its words are a hardware loop's, in part
+  bool unfenced[PB_MAX_QUEUES];     // it has commands that no fence inside waits for
+  uint32_t follows[PB_MAX_QUEUES];  // queues whose work it has waited for
+  int64_t ready[PB_MAX_BUFFERS];    // what fills the buffer has brought enough to go on with
+  int64_t whole[PB_MAX_BUFFERS];    // it has brought everything
+  int64_t taken[PB_MAX_BUFFERS];    // what reads it first begins
+  uint32_t after[PB_MAX_BUFFERS];   // queues whose work what fills it comes after
+  uint32_t brought[PB_MAX_BUFFERS]; // queues outside a loop that made it, which brought what it is made of
   uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];       // which buffers what fills it has read, and those before it
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS];     // it is in use; to 0: it is not
   int64_t sweep[PB_MAX_BUFFERS], early[PB_MAX_BUFFERS]; // its last piece is begun with so long after `from`, and its

@@ -149,15 +149,15 @@ static pb_type held_as(const pb_group* g) {
 static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies) {
   const pb_access* w = &s->main.access[t->group->roles.w];
   int held = held_memory(t->group), packed;
-  unsigned narrow = pb_small_codes_of(w->memref);
+  pb_constant_facts facts = pb_constant_facts_of(w->memref);
   *lies = held_as(t->group);
   if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
-  if (*lies != w->type) return pb_transfer_packed_to(t->chip, held);
+  if (*lies != w->type) return pb_transfer_packed_to(t->chip, facts.kept_out, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
-  packed = narrow ? pb_transfer_packed_via(t->chip, narrow, held, w->type, lies) : -1;
+  packed = facts.codes ? pb_transfer_packed_via(t->chip, facts, held, w->type, lies) : -1;
   if (packed >= 0) return packed;
   *lies = w->type;
-  return pb_transfer_constant_via(t->chip, narrow, held, w->type);
+  return pb_transfer_constant_via(t->chip, facts, held, w->type);
 }
 
 // Where weights have a buffer.

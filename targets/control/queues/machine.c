@@ -121,7 +121,11 @@ static void name_counters(pb_device* device) {
   snprintf(device->counter_names[n++], size, "dram.read");
   snprintf(device->counter_names[n++], size, "dram.write");
   snprintf(device->counter_names[n++], size, "dram.fetch");
-  if (device->chip->constant_memory >= 0) snprintf(device->counter_names[n++], size, "constants.read");
+  int count = device->chip->constant_memory_count;
+  if (count) snprintf(device->counter_names[n++], size, "constants.read");
+  for (int k = 0; k < count && count > 1; ++k)
+    snprintf(device->counter_names[n++], size, "constants.read.%.63s",
+             device->chip->memories[device->chip->constant_memories[k]].name);
   device->counter_count = (uint32_t)n;
 }
 
@@ -181,6 +185,12 @@ static const char* counter_name(pb_device* device, uint32_t index) {
   return index < device->counter_count ? device->counter_names[index] : NULL;
 }
 
+static uint64_t constants_read(const pb_device* device) {
+  uint64_t bytes = 0;
+  for (int k = 0; k < PB_MAX_CONSTANT_MEMORIES; ++k) bytes += device->constant_bytes[k];
+  return bytes;
+}
+
 static uint64_t counter(pb_device* device, uint32_t index) {
   uint32_t queues = (uint32_t)pb_chip_queues(device->chip);
   if (index == 0) return device->cycles;
@@ -193,9 +203,9 @@ static uint64_t counter(pb_device* device, uint32_t index) {
   case 3:
     return device->fetched_bytes;
   case 4:
-    return device->constant_bytes;
-  default:
-    return 0;
+    return constants_read(device);
+  default: // of several memories each
+    return index < device->counter_count ? device->constant_bytes[index - 2 * queues - 5] : 0;
   }
 }
 
@@ -244,7 +254,8 @@ static void fill_slot(int n, const pb_chip* chip) {
                                  .counter = counter,
                                  .last_fault = last_fault,
                                  .set_trace = set_trace,
-                                 .alloc_constants = machine__alloc_constants};
+                                 .alloc_constants = machine__alloc_constants,
+                                 .alloc_constants_in = machine__alloc_constants_in};
 }
 
 const pb_device_ops* pb_machine_ops(const pb_chip* chip) {

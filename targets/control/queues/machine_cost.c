@@ -46,8 +46,8 @@ int64_t machine__beats(pb_device* device, const machine_command* c) {
       read += window_beats(device->chip, w);
     if (w->writes) written += window_beats(device->chip, w);
   }
-  *(outside == device->chip->constant_memory ? &device->constant_bytes : &device->read_bytes) +=
-      (uint64_t)(read * unit);
+  int number = pb_constants_number(device->chip, outside);
+  *(number >= 0 ? &device->constant_bytes[number] : &device->read_bytes) += (uint64_t)(read * unit);
   device->written_bytes += (uint64_t)(written * unit);
   return read + written;
 }

@@ -22,15 +22,17 @@ static void* map(size_t bytes) {
 static size_t valid_bytes(const machine_memory* m) { return (size_t)(m->bytes + 63) / 64 * 8; }
 
 int machine__outside(const pb_device* device, int memory) {
-  return memory < 0                                ? -1
-         : memory == device->chip->system_memory   ? MACHINE_SYSTEM
-         : memory == device->chip->constant_memory ? MACHINE_CONSTANTS
-                                                   : -1;
+  int number = pb_constants_number(device->chip, memory);
+  return memory < 0                              ? -1
+         : memory == device->chip->system_memory ? MACHINE_SYSTEM
+         : number >= 0                           ? MACHINE_CONSTANTS + number
+                                                 : -1;
 }
 
 static bool open_memory(pb_device* device, machine_memory* m, int memory) {
   const pb_memory* described = &device->chip->memories[memory];
   m->bytes = described->bytes < most_mapped ? described->bytes : most_mapped;
+  if (described->scope == PB_SCOPE_CONSTANTS) m->bytes += (int64_t)first_address; // all of it can be given out
   m->granule = pb_is_outside(described) ? MACHINE_OUTSIDE_GRANULE : described->row_bytes;
   size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
   m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
@@ -152,10 +154,15 @@ int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* 
   return allocate(device, &device->outside[MACHINE_SYSTEM], bytes, align, address);
 }
 
+int machine__alloc_constants_in(pb_device* device, uint32_t number, uint64_t bytes, uint64_t align, uint64_t* address) {
+  if (number < (uint32_t)device->chip->constant_memory_count)
+    return allocate(device, &device->outside[MACHINE_CONSTANTS + number], bytes, align, address);
+  return machine__fault(device, MACHINE_BAD_ADDRESS, "%s has no memory of scope \"constants\"%s", device->chip->name,
+                        number ? " of that number" : "");
+}
+
 int machine__alloc_constants(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address) {
-  machine_outside* outside = &device->outside[MACHINE_CONSTANTS];
-  if (outside->memory) return allocate(device, outside, bytes, align, address);
-  return machine__fault(device, MACHINE_BAD_ADDRESS, "%s has no memory of scope \"constants\"", device->chip->name);
+  return machine__alloc_constants_in(device, 0, bytes, align, address);
 }
 
 int machine__free_all(pb_device* device) {

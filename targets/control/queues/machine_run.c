@@ -69,7 +69,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
   if (!t) pb_no_memory(sizeof *t);
   int queues = t->queues = pb_chip_queues(chip);
   t->own = chip->queue_count;
-  t->ports = chip->constant_memory < 0 ? MACHINE_CONSTANTS : MACHINE_OUTSIDE;
+  t->ports = MACHINE_CONSTANTS + chip->constant_memory_count;
   for (int core = 0; chip->fence && core < chip->cores; ++core) t->lists[core] = machine__list_open(chip, core);
   t->words = calloc((size_t)(1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
   if (!t->words) pb_no_memory((size_t)queues * (size_t)queues);

@@ -93,7 +93,9 @@ typedef struct machine_outside {
   size_t allocation_count, allocation_capacity;
   uint64_t allocated;
 } machine_outside;
-enum { MACHINE_SYSTEM, MACHINE_CONSTANTS, MACHINE_OUTSIDE }; // also: the ports by which they are reached
+// The memories outside, which are also the ports by which they are reached: the system's, and behind it those of
+// constants.
+enum { MACHINE_SYSTEM, MACHINE_CONSTANTS, MACHINE_OUTSIDE = MACHINE_CONSTANTS + PB_MAX_CONSTANT_MEMORIES };
 
 // Banks that are taken in turn (machine_banks.c): fillings and takings, counted from the kernel's begin.
 typedef struct machine_bank {
@@ -155,9 +157,9 @@ struct pb_device {
   machine_vectors* vectors;
   // counters since open
   uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes, fetched_bytes;
-  uint64_t constant_bytes; // read of the memory of scope "constants"
+  uint64_t constant_bytes[PB_MAX_CONSTANT_MEMORIES]; // read of the memories of scope "constants"
   uint32_t counter_count;
-  char counter_names[2 * PB_MAX_QUEUES + 5][32];
+  char counter_names[2 * PB_MAX_QUEUES + 5 + PB_MAX_CONSTANT_MEMORIES][80];
   void (*trace)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
   void* trace_user;
   int fault_code;
@@ -199,11 +201,12 @@ void machine__banks_done(pb_device* device, int queue, const machine_command* co
 bool machine__memory_open(pb_device* device);
 void machine__memory_close(pb_device* device);
 void machine__memory_begin(pb_device* device); // a submission: what is on chip is undefined again
-// Which of the two the chip's memory is; -1: it is on the chip.
+// Which of those outside the chip's memory is; -1: it is on the chip.
 int machine__outside(const pb_device* device, int memory);
 const machine_allocation* machine__allocation(const machine_outside* outside, uint64_t at); // NULL: none
 int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
 int machine__alloc_constants(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+int machine__alloc_constants_in(pb_device* device, uint32_t number, uint64_t bytes, uint64_t align, uint64_t* address);
 int machine__free_all(pb_device* device);
 int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
 int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
