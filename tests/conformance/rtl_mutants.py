@@ -155,7 +155,7 @@ class Campaign:
 
     def take(self):
         with self.lock:
-            if self.args.only:
+            if self.args.only is not None:
                 return fault_of(self.args.seed, self.args.only.pop(0), self.rtl, self.encoder) if self.args.only else None
             while self.number in self.told:
                 self.number += 1
