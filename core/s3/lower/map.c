@@ -26,8 +26,7 @@ typedef struct buffer_state {
 
 typedef struct mapper {
   pb_lowered l;
-  const pb_tree* loops[PB_NEST_OUTERS];
-  int levels;
+  pb_tiled_printer tree;
   buffer_state states[PB_MAX_BUFFERS];
   int* outside; // by argument: the memory in which commands read or write it; -1: none has yet
   bool* packed; // by argument: its codes lie two in a byte there
@@ -50,7 +49,9 @@ static void print_copies_type(const mapper* m, const pb_tiled_buffer* b, pb_text
   pb_text_add(text, "%s, \"%s\">", pb_type_name(b->shape.type), m->l.unit->chip->memories[b->memory].name);
 }
 
-static void map_alloc(mapper* m, int buffer) {
+static void map_alloc(void* user, int buffer, int indent) {
+  (void)indent; // it stands at the head
+  mapper* m = user;
   const pb_tiled_buffer* b = &m->l.tiled->buffers[buffer];
   pb_text_add(&m->l.head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
   if (b->lies != b->shape.type) pb_text_add(&m->l.head, ", pb.packed = %d : i64", pb_codes_of_type(b->lies));
@@ -138,8 +139,8 @@ static void add_copies(const call* c, const pb_tiled_buffer* b, int64_t* turn, p
   int64_t iterations = 1; // of the loops inside, and those of which a loop is the remainder
   for (int k = b->level - 1; k >= 0; --k) {
     turn[k] = iterations;
-    base->turn += c->m->loops[k]->iterations_before * iterations;
-    iterations *= pb_tiled_iterations(c->m->loops[k]);
+    base->turn += c->m->tree.loops[k]->iterations_before * iterations;
+    iterations *= pb_tiled_iterations(c->m->tree.loops[k]);
   }
   base->copies = b->level ? b->depth : 1;
   base->copy = pb_access_elements(&b->shape);
@@ -153,7 +154,7 @@ static const char* print_base(call* c, int o) {
     int64_t turn[PB_NEST_OUTERS] = {0};
     base.cst = pb_access_offset(access);
     add_copies(c, buffer_of(c->m, access), turn, &base);
-    for (int k = 0; k < c->m->levels; ++k)
+    for (int k = 0; k < c->m->tree.levels; ++k)
       pb_linear_add(&base, pb_access_stride(access, PB_NEST_DIMS + k), turn[k], "o%d", k);
     for (int k = 0; k < c->match->loop_count; ++k)
       add_leftover(c, k, c->match->nest.access[a].stride[c->match->loops[k]], &base);
@@ -241,7 +242,7 @@ static void print_box(call* c, int o, int k) {
   for (int side = 0; side < 2; ++side) {
     int64_t limit = side ? extent : 0;
     pb_linear edge = {.cst = run * (side ? access->shape[rank] - index->cst : -index->cst)};
-    for (int l = 0; l < c->m->levels; ++l) pb_linear_add(&edge, run * -index->coef[PB_NEST_DIMS + l], 0, "o%d", l);
+    for (int l = 0; l < c->m->tree.levels; ++l) pb_linear_add(&edge, run * -index->coef[PB_NEST_DIMS + l], 0, "o%d", l);
     for (int l = 0; l < c->match->loop_count; ++l)
       if (flat->box_rank[c->match->loops[l]] == rank)
         add_leftover(c, l, run * -flat->box_step[c->match->loops[l]], &edge);
@@ -256,7 +257,7 @@ static void print_flag(call* c) {
   const buffer_state* sums = store->buffer >= 0 ? &c->m->states[store->buffer] : NULL;
   bool starts = sums && sums->pending_init && !c->match->nest.onto;
   pb_linear done = {.cst = !starts};
-  for (int k = starts ? sums->init_level : c->m->levels; k < c->m->levels; ++k)
+  for (int k = starts ? sums->init_level : c->m->tree.levels; k < c->m->tree.levels; ++k)
     pb_linear_add(&done, !pb_access_uses(store, PB_NEST_DIMS + k), 0, "o%d", k);
   for (int k = 0; k < c->match->loop_count; ++k) add_leftover(c, k, !f->stride[c->match->loops[k]], &done);
   const char *any = print_apply(c, &done), *none = number(c, 0);
@@ -390,11 +391,12 @@ static void note_splats(const mapper* m, pb_nest* nest) {
   nest->access[1].splat = false;
 }
 
-static pb_status map_nest(mapper* m, pb_nest* nest, int indent) {
+static pb_status map_nest(void* user, pb_nest* nest, int indent) {
+  mapper* m = user;
   const char* why;
   note_splats(m, nest);
   if (sets_neutral(nest) && nest->access[0].buffer >= 0) {
-    m->states[nest->access[0].buffer] = (buffer_state){true, m->levels};
+    m->states[nest->access[0].buffer] = (buffer_state){true, m->tree.levels};
     return PB_OK;
   }
   pb_flat flat;
@@ -413,48 +415,6 @@ static pb_status map_nest(mapper* m, pb_nest* nest, int indent) {
   return PB_OK;
 }
 
-static pb_status map_tree(mapper* m, const pb_tree* tree, int indent);
-
-static void close(mapper* m, int indent, const char* end) {
-  pb_text_indent(&m->l.body, indent);
-  pb_text_add(&m->l.body, "}%s", end);
-}
-
-static pb_status map_iteration(mapper* m, const pb_tree* node, int indent) {
-  pb_text_indent(&m->l.body, indent);
-  pb_text_add(&m->l.body, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->iteration,
-              node->loop);
-  PB_TRY(map_tree(m, node, indent + 1));
-  close(m, indent, "\n");
-  return PB_OK;
-}
-
-// Which iterations of a loop are whose stays with it, and the number of its first among those of its band.
-static pb_status map_loop(mapper* m, const pb_tree* loop, int indent) {
-  pb_text_indent(&m->l.body, indent);
-  pb_text_add(&m->l.body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)loop->extent);
-  m->loops[m->levels++] = loop;
-  PB_TRY(map_tree(m, loop, indent + 1));
-  --m->levels;
-  close(m, indent, "");
-  if (loop->parts)
-    pb_text_add(&m->l.body, " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = array<i64: %lld, %lld>}",
-                (long long)loop->iterations_before, (long long)pb_tiled_iterations(loop), (long long)loop->parts,
-                (long long)loop->parts_step);
-  pb_text_add(&m->l.body, "\n");
-  return PB_OK;
-}
-
-static pb_status map_tree(mapper* m, const pb_tree* tree, int indent) {
-  for (const pb_tree* node = tree->first; node; node = node->next) {
-    if (node->kind == PB_TREE_ALLOC) map_alloc(m, node->buffer);
-    if (node->kind == PB_TREE_NEST) PB_TRY(map_nest(m, node->nest, indent));
-    if (node->kind == PB_TREE_ITERATION) PB_TRY(map_iteration(m, node, indent));
-    if (node->kind == PB_TREE_LOOP) PB_TRY(map_loop(m, node, indent));
-  }
-  return PB_OK;
-}
-
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   mapper* m = PB_NEW(&unit->pass, mapper);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
@@ -463,7 +423,8 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
   m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
   pb_status status = pb_lowered_begin(unit, func, &m->l);
-  if (status == PB_OK) status = map_tree(m, &m->l.tiled->root, 1);
+  m->tree = (pb_tiled_printer){.text = &m->l.body, .user = m, .nest = map_nest, .alloc = map_alloc};
+  if (status == PB_OK) status = pb_tiled_print(&m->tree, &m->l.tiled->root, 1);
   if (status == PB_OK) mark_outside(m, arguments);
   return pb_lowered_end(&m->l, status, "", NULL, "map");
 }

@@ -5,7 +5,7 @@
 //   before   affine.for h, w, o, r, s, c: acc[h, w, o] += x[h + r, w + s, c] * w[r, s, c, o];  y = requant(acc)
 //   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
-#include "core/s3/kernels.h"
+#include "core/s3/lower/tiled.h"
 #include "core/s3/plan/plan_memo.h"
 #include "core/s3/small_codes.h"
 
@@ -44,7 +44,8 @@ static void name_accesses(printer* p, pb_nest* nest) {
   }
 }
 
-static void print_alloc(printer* p, int id, int indent) {
+static void print_alloc(void* user, int id, int indent) {
+  printer* p = user;
   const pb_buffer* buffer = &p->tiling->buffers[id];
   pb_access type = {
       .type = pb_type_bits(buffer->type) == 4 ? PB_I8 : buffer->type, .rank = buffer->rank, .space = space_of(p, id)};
@@ -60,47 +61,11 @@ static void print_alloc(printer* p, int id, int indent) {
   pb_text_add(p->text, "\n");
 }
 
-static void print_tree(printer* p, const pb_tree* tree, int indent);
-
-static void print_body(printer* p, const pb_tree* body, int indent, const char* end) {
-  print_tree(p, body, indent + 1);
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "%s", end);
-}
-
-static void print_loop(printer* p, const pb_tree* loop, int indent) {
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", loop->level, (long long)loop->extent);
-  print_body(p, loop, indent, "}");
-  const char* separator = " {";
-  if (loop->iterations)
-    pb_text_add(p->text, " {pb.first = %lld : i64, pb.iterations = %lld : i64", (long long)loop->iterations_before,
-                (long long)loop->iterations);
-  if (loop->iterations) separator = ", ";
-  if (loop->parts)
-    pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", separator, (long long)loop->parts,
-                (long long)loop->parts_step);
-  pb_text_add(p->text, loop->iterations || loop->parts ? "}\n" : "\n");
-}
-
-static void print_iteration(printer* p, const pb_tree* iteration, int indent) {
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)iteration->iteration,
-              iteration->loop);
-  print_body(p, iteration, indent, iteration->others ? "} else {\n" : "}\n");
-  if (iteration->others) print_body(p, iteration->others, indent, "}\n");
-}
-
-static void print_tree(printer* p, const pb_tree* tree, int indent) {
-  for (const pb_tree* node = tree->first; node; node = node->next) {
-    if (node->kind == PB_TREE_ALLOC) print_alloc(p, node->buffer, indent);
-    if (node->kind == PB_TREE_NEST) {
-      name_accesses(p, node->nest);
-      pb_nest_print(p->text, node->nest, indent, &p->serial);
-    }
-    if (node->kind == PB_TREE_LOOP) print_loop(p, node, indent);
-    if (node->kind == PB_TREE_ITERATION) print_iteration(p, node, indent);
-  }
+static pb_status print_nest(void* user, pb_nest* nest, int indent) {
+  printer* p = user;
+  name_accesses(p, nest);
+  pb_nest_print(p->text, nest, indent, &p->serial);
+  return PB_OK;
 }
 
 static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_program* program, const pb_tiling* tiling) {
@@ -110,9 +75,10 @@ static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_progra
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
   if (pb_chip_runs_code(unit->chip)) pb_program_print_flats(program, &text); // read by element number
-  print_tree(&p, &tiling->root, 1);
+  pb_tiled_printer tree = {.text = &text, .user = &p, .nest = print_nest, .alloc = print_alloc};
+  pb_status status = pb_tiled_print(&tree, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
-  pb_status status = pb_kernel_replace(unit, func, &text, "tile");
+  if (status == PB_OK) status = pb_kernel_replace(unit, func, &text, "tile");
   pb_text_free(&text);
   return status;
 }

@@ -153,3 +153,49 @@ pb_status pb_tiled_read(pb_unit* unit, MlirOperation func, pb_tiled* tiled) {
   PB_TRY(read_residents(&r));
   return read_block(&r, body_of(func, 0), &tiled->root);
 }
+
+// ---- text ----
+
+static pb_status print_body(pb_tiled_printer* p, const pb_tree* body, int indent, const char* end) {
+  PB_TRY(pb_tiled_print(p, body, indent + 1));
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "%s", end);
+  return PB_OK;
+}
+
+// Which iterations of its band it has, and whose they are, stay with it.
+static pb_status print_loop(pb_tiled_printer* p, const pb_tree* loop, int indent) {
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", p->levels, (long long)loop->extent);
+  p->loops[p->levels++] = loop;
+  PB_TRY(print_body(p, loop, indent, "}"));
+  --p->levels;
+  const char* separator = " {";
+  if (loop->iterations)
+    pb_text_add(p->text, " {pb.first = %lld : i64, pb.iterations = %lld : i64", (long long)loop->iterations_before,
+                (long long)loop->iterations);
+  if (loop->iterations) separator = ", ";
+  if (loop->parts)
+    pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", separator, (long long)loop->parts,
+                (long long)loop->parts_step);
+  pb_text_add(p->text, loop->iterations || loop->parts ? "}\n" : "\n");
+  return PB_OK;
+}
+
+static pb_status print_iteration(pb_tiled_printer* p, const pb_tree* iteration, int indent) {
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)iteration->iteration,
+              iteration->loop);
+  PB_TRY(print_body(p, iteration, indent, iteration->others ? "} else {\n" : "}\n"));
+  return iteration->others ? print_body(p, iteration->others, indent, "}\n") : PB_OK;
+}
+
+pb_status pb_tiled_print(pb_tiled_printer* p, const pb_tree* tree, int indent) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_ALLOC) p->alloc(p->user, node->buffer, indent);
+    if (node->kind == PB_TREE_NEST) PB_TRY(p->nest(p->user, node->nest, indent));
+    if (node->kind == PB_TREE_ITERATION) PB_TRY(print_iteration(p, node, indent));
+    if (node->kind == PB_TREE_LOOP) PB_TRY(print_loop(p, node, indent));
+  }
+  return PB_OK;
+}

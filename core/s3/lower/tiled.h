@@ -1,4 +1,5 @@
-// A tiled kernel read back: the tree that `tile` printed, for whoever turns its nests into calls or values.
+// A tiled kernel as text, and read back: the tree that `tile` printed, for whoever turns its nests into calls or
+// values.
 #ifndef PB_S3_TILED_H
 #define PB_S3_TILED_H
 
@@ -25,6 +26,17 @@ typedef struct pb_tiled {
 
 // Everything lies in unit->pass. What is no nest, loop or buffer is left out.
 pb_status pb_tiled_read(pb_unit* unit, MlirOperation func, pb_tiled* tiled) PB_MUST_CHECK;
+
+// Loops and conditions of a tree as affine IR, and what `user` makes of its nests and buffers where they stand.
+typedef struct pb_tiled_printer {
+  pb_text* text;
+  void* user;
+  pb_status (*nest)(void* user, pb_nest* nest, int indent);
+  void (*alloc)(void* user, int buffer, int indent);
+  const pb_tree* loops[PB_NEST_OUTERS]; // those around, outermost first
+  int levels;
+} pb_tiled_printer;
+pb_status pb_tiled_print(pb_tiled_printer* p, const pb_tree* tree, int indent) PB_MUST_CHECK;
 
 // Iterations of the band that a loop is part of.
 static inline int64_t pb_tiled_iterations(const pb_tree* loop) {
