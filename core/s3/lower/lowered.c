@@ -28,6 +28,30 @@ pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, con
   return status;
 }
 
+// ---- lines of the body ----
+
+int pb_lowered_begin_line(pb_lowered* l, int indent) {
+  pb_text_indent(&l->body, indent);
+  pb_text_add(&l->body, "%%v%d = ", l->serial);
+  return l->serial++;
+}
+
+int pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) {
+  char line[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  int name = pb_lowered_begin_line(l, indent);
+  pb_text_add(&l->body, "%s\n", line);
+  return name;
+}
+
+const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes) {
+  const char* element = pb_type_name(type);
+  return lanes > 1 ? pb_printf(&l->unit->pass, "vector<%lldx%s>", (long long)lanes, element) : element;
+}
+
 // ---- the head ----
 
 int pb_lowered_define(pb_lowered* l, const char* definition) {
@@ -40,14 +64,10 @@ int pb_lowered_define(pb_lowered* l, const char* definition) {
 }
 
 int pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
-  const char* type = pb_type_name(node->type);
   pb_text line = {0};
   pb_text_add(&line, "arith.constant %s", lanes > 1 ? "dense<" : "");
   pb_constant_print(&line, node);
-  if (lanes > 1)
-    pb_text_add(&line, "> : vector<%dx%s>", lanes, type);
-  else
-    pb_text_add(&line, " : %s", type);
+  pb_text_add(&line, "%s : %s", lanes > 1 ? ">" : "", pb_lowered_type(l, node->type, lanes));
   int name = pb_lowered_define(l, line.data);
   pb_text_free(&line);
   return name;

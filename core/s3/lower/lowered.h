@@ -27,6 +27,14 @@ pb_status pb_lowered_begin(pb_unit* unit, MlirOperation func, pb_lowered* l) PB_
 pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, const char* more,
                          const char* pass) PB_MUST_CHECK;
 
+// ---- lines of the body ----
+
+// Begins one that defines %v<result>, or prints all of it but the end.
+int pb_lowered_begin_line(pb_lowered* l, int indent);
+int pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// A vector's type, or of one lane an element's.
+const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes);
+
 // ---- the head ----
 
 // What is defined so, `arith.constant ...` with its type, as %v<result>.

@@ -103,12 +103,7 @@ static const char* number(call* c, int64_t value) {
 static void add_argument(call* c, const char* name) { c->arguments[c->argument_count++] = name; }
 
 // Begins a line that defines the name.
-static const char* begin(call* c) {
-  int name = c->m->l.serial++;
-  pb_text_indent(&c->m->l.body, c->indent);
-  pb_text_add(&c->m->l.body, "%%v%d = ", name);
-  return name_of(c, name);
-}
+static const char* begin(call* c) { return name_of(c, pb_lowered_begin_line(&c->m->l, c->indent)); }
 
 static void add_leftover(const call* c, int k, int64_t factor, pb_linear* sum) {
   pb_linear_add(sum, factor, 0, "l%d_%d", c->id, k);
@@ -261,8 +256,8 @@ static void print_flag(call* c) {
     pb_linear_add(&done, !pb_access_uses(store, PB_NEST_DIMS + k), 0, "o%d", k);
   for (int k = 0; k < c->match->loop_count; ++k) add_leftover(c, k, !f->stride[c->match->loops[k]], &done);
   const char *any = print_apply(c, &done), *none = number(c, 0);
-  add_argument(c, begin(c));
-  pb_text_add(&c->m->l.body, "arith.cmpi ne, %s, %s : index\n", any, none);
+  int flag = pb_lowered_line(&c->m->l, c->indent, "arith.cmpi ne, %s, %s : index", any, none);
+  add_argument(c, name_of(c, flag));
 }
 
 // A number of the command's own: others like it may differ in it.

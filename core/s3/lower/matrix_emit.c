@@ -13,23 +13,20 @@ static pb_instruction_use matrix_use(const pb_insn* insn, int operand, int64_t o
   return use;
 }
 
-int pb__vtile_load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* iteration,
-                          int indent) {
+int pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
-  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
-  int name = pb__vtile_find_load(e, access, displacement, -1);
-  if (name >= 0) return name;
+  const pb_vaccess* access = &k->main.access[is_x ? k->x : k->w];
   const pb_insn* insn = is_x ? matrix->load_x : matrix->load_w;
   int64_t inner = matrix->product.group * (is_x ? k->depth : matrix->product.lanes);
   pb_instruction_use use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
   use.stride = access->stride[is_x ? k->row_dim : k->depth_dim];
   for (int v = 0; v < k->program->value_count; ++v)
     if (k->program->values[v].argument == access->argument) use.elements = pb__vtile_elements(&k->program->values[v]);
-  int at = pb__vtile_begin(e, indent);
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);
+  int at = pb_lowered_begin_line(e->out, indent);
   pb_text_add(e->text, "affine.apply ");
   pb_linear_print_map(e->text, &place, NULL);
   pb_text_add(e->text, "\n");
@@ -37,10 +34,9 @@ int pb__vtile_load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int 
   pb__vtile_print_flat(e, &rows, access, false);
   pb_text_add(&rows, ", %%v%d", at);
   const char* operand = rows.data;
-  name = pb__vtile_begin(e, indent);
+  int name = pb_lowered_begin_line(e->out, indent);
   pb_instruction_call(e->text, &e->out->called, &use, &operand, NULL);
   pb_text_free(&rows);
-  pb__vtile_note_load(e, access, displacement, -1, name);
   return name;
 }
 
@@ -50,7 +46,7 @@ void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   const pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
   const char* none = "";
   for (int p = 0; p < t->points; ++p) {
-    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_begin(e, indent));
+    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb_lowered_begin_line(e->out, indent));
     pb_instruction_call(e->text, &e->out->called, &use, &none, NULL);
   }
 }

@@ -71,16 +71,11 @@ void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed) {
 // One operation on registers of a type; another type `to`: a conversion.
 static int operation(pb_vtile* t, const char* name, const char* a, const char* b, pb_type type, pb_type to,
                      int indent) {
-  pb_vemit* e = t->e;
-  int result = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "%s %s%s%s : ", name, a, b ? ", " : "", b ? b : "");
-  pb__vtile_print_type(e->text, type, e->k->lanes);
-  if (to != type) {
-    pb_text_add(e->text, " to ");
-    pb__vtile_print_type(e->text, to, e->k->lanes);
-  }
-  pb_text_add(e->text, "\n");
-  return result;
+  pb_lowered* out = t->e->out;
+  int lanes = t->e->k->lanes;
+  return pb_lowered_line(out, indent, "%s %s%s%s : %s%s%s", name, a, b ? ", " : "", b ? b : "",
+                         pb_lowered_type(out, type, lanes), to != type ? " to " : "",
+                         to != type ? pb_lowered_type(out, to, lanes) : "");
 }
 
 static const char* name_of(char* room, int number) {
@@ -108,19 +103,10 @@ static int zero_of(pb_vtile* t, const pb_expr_node* zero, char names[][PB_VTILE_
 // The number if it compares so, else the bound, for NaN too: that is one instruction, which
 // maxnumf is not where LLVM cannot see that the bound is a number.
 static int clamp(pb_vtile* t, const char* order, const char* number, int bound, int indent) {
-  char to[PB_VTILE_NAME];
-  pb_vemit* e = t->e;
-  int inside = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "arith.cmpf %s, %s, %s : ", order, number, name_of(to, bound));
-  pb__vtile_print_type(e->text, PB_F32, e->k->lanes);
-  pb_text_add(e->text, "\n");
-  int result = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "arith.select %%v%d, %s, %s : ", inside, number, to);
-  pb__vtile_print_type(e->text, PB_I1, e->k->lanes);
-  pb_text_add(e->text, ", ");
-  pb__vtile_print_type(e->text, PB_F32, e->k->lanes);
-  pb_text_add(e->text, "\n");
-  return result;
+  pb_lowered* out = t->e->out;
+  const char *type = pb_lowered_type(out, PB_F32, t->e->k->lanes), *truth = pb_lowered_type(out, PB_I1, t->e->k->lanes);
+  int inside = pb_lowered_line(out, indent, "arith.cmpf %s, %s, %%v%d : %s", order, number, bound, type);
+  return pb_lowered_line(out, indent, "arith.select %%v%d, %s, %%v%d : %s, %s", inside, number, bound, truth, type);
 }
 
 int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, char names[][PB_VTILE_NAME],

@@ -9,19 +9,18 @@ enum { MOST_EPILOGUE_NODES = 1000 }; // of all points of a tile, written out
 
 static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 
+static pb_type type_of_sums(const pb_vtile* t) {
+  const pb_vnest* main = &t->e->k->main;
+  return main->access[pb_vkernel_store(main)].type;
+}
+
 // What a sum is while it stands in a register.
 static void print_sum_type(const pb_vtile* t) {
   const pb_vkernel* k = t->e->k;
   if (k->matrix.product.insn)
     pb_instruction_register_type(t->e->text, t->e->chip, &k->matrix.product.insn->operands[k->matrix.product.y]);
   else
-    pb__vtile_print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
-}
-
-int pb__vtile_begin(pb_vemit* e, int indent) {
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%v%d = ", e->out->serial);
-  return e->out->serial++;
+    pb_text_add(t->e->text, "%s", pb_lowered_type(t->e->out, type_of_sums(t), lanes_of(t)));
 }
 
 // ---- expressions ----
@@ -59,13 +58,10 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
     }
     char room[PB_VTILE_NAME];
     const char* wide = node->op == PB_OP_SITOFP ? pb__vtile_wide(t, names[node->args[0]], room) : NULL;
-    snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
+    snprintf(names[n], sizeof names[n], "%%v%d", pb_lowered_begin_line(e->out, indent));
     if (wide) {
-      pb_text_add(e->text, "arith.sitofp %s : ", wide);
-      pb__vtile_print_type(e->text, PB_I32, lanes);
-      pb_text_add(e->text, " to ");
-      pb__vtile_print_type(e->text, node->type, lanes);
-      pb_text_add(e->text, "\n");
+      pb_text_add(e->text, "arith.sitofp %s : %s to %s\n", wide, pb_lowered_type(e->out, PB_I32, lanes),
+                  pb_lowered_type(e->out, node->type, lanes));
       continue;
     }
     pb_text_add(e->text, "%s ", pb_node_spelling(nest->nest->expr, n));
@@ -86,12 +82,8 @@ static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent
   if (!pb_vector_extends(insn, operand, type)) return from;
   int name = pb__vtile_find_load(e, NULL, from, 0), count = lanes_of(t) * insn->group;
   if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "arith.extsi %%v%d : ", from);
-  pb__vtile_print_type(e->text, type, count);
-  pb_text_add(e->text, " to ");
-  pb__vtile_print_type(e->text, insn->insn->operands[operand].type, count);
-  pb_text_add(e->text, "\n");
+  name = pb_lowered_line(e->out, indent, "arith.extsi %%v%d : %s to %s", from, pb_lowered_type(e->out, type, count),
+                         pb_lowered_type(e->out, insn->insn->operands[operand].type, count));
   pb__vtile_note_load(e, NULL, from, 0, name);
   return name;
 }
@@ -107,27 +99,20 @@ static pb_instruction_use product_of(const pb_vkernel* k) {
   return use;
 }
 
-static int load_factor(pb_vtile* t, bool is_x, int point, const int64_t* iteration, int indent) {
-  const pb_vkernel* k = t->e->k;
-  const pb_vaccess* access = &k->main.access[is_x ? k->x : k->w];
-  if (k->matrix.product.insn) return pb__vtile_load_matrix(t, access, is_x, point, iteration, indent);
-  if (k->insn.group > 1) return pb__vtile_load_groups(t, access, !is_x, point, iteration, indent);
-  return pb__vtile_load(t, access, point, iteration, indent);
-}
-
 // One product on the sum of a point.
 static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
   const pb_vector_insn* insn = &k->insn;
+  const pb_vaccess *of_w = &k->main.access[k->w], *of_x = &k->main.access[k->x];
   const pb_instruction_use use = product_of(k);
   char factor[2][PB_VTILE_NAME];
-  int w = load_factor(t, false, point, iteration, indent), x = load_factor(t, true, point, iteration, indent);
-  w = extended(t, w, k->main.access[k->w].type, insn->w, indent);
+  int w = pb__vtile_load(t, of_w, point, iteration, indent), x = pb__vtile_load(t, of_x, point, iteration, indent);
+  w = extended(t, w, of_w->type, insn->w, indent);
   snprintf(factor[0], sizeof factor[0], "%%v%d", w);
-  snprintf(factor[1], sizeof factor[1], "%%v%d", extended(t, x, k->main.access[k->x].type, insn->x, indent));
+  snprintf(factor[1], sizeof factor[1], "%%v%d", extended(t, x, of_x->type, insn->x, indent));
   const char* operands[PB_MAX_OPERANDS];
   for (int o = 0; o < insn->insn->operand_count; ++o) operands[o] = o == insn->y ? t->acc[point] : factor[o == insn->x];
-  int name = pb__vtile_begin(t->e, indent);
+  int name = pb_lowered_begin_line(t->e->out, indent);
   pb_instruction_call(t->e->text, &t->e->out->called, &use, operands, NULL);
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
@@ -136,7 +121,7 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
 static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_nest* main = e->k->main.nest;
-  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  pb_type type = type_of_sums(t);
   for (int p = 0; p < t->points; ++p) {
     if (e->k->insn.insn) {
       call_instruction(t, p, iteration, indent);
@@ -144,11 +129,9 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
     }
     char value[PB_VTILE_NAME];
     evaluate(t, &e->k->main, p, iteration, NULL, value, indent);
-    int name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(pb_reduce_op(main->reduce), type), t->acc[p], value);
+    int name = pb_lowered_line(e->out, indent, "%s %s, %s : %s", pb_op_spelling(pb_reduce_op(main->reduce), type),
+                               t->acc[p], value, pb_lowered_type(e->out, type, lanes_of(t)));
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
-    pb__vtile_print_type(e->text, type, lanes_of(t));
-    pb_text_add(e->text, "\n");
   }
 }
 
@@ -306,14 +289,10 @@ static bool starts_from_zero(const pb_vkernel* k) {
 
 static int add_start(pb_vtile* t, int point, int sum, int indent) {
   pb_vemit* e = t->e;
-  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   char start[PB_VTILE_NAME];
   evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "%s %%v%d, %s : ", pb_op_spelling(PB_OP_ADD, type), sum, start);
-  pb__vtile_print_type(e->text, type, lanes_of(t));
-  pb_text_add(e->text, "\n");
-  return name;
+  return pb_lowered_line(e->out, indent, "%s %%v%d, %s : %s", pb_op_spelling(PB_OP_ADD, type_of_sums(t)), sum, start,
+                         pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
 }
 
 // A loop over a dim of the tile: %q<id>, which is returned.
@@ -337,13 +316,13 @@ static void end_walk(pb_vemit* e, int d, int indent) {
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
-  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  const char* type = pb_type_name(type_of_sums(t));
   pb__vtile_store_matrix(t, point, indent);
   int64_t rows = e->k->rows, jam = rows % 2 ? 1 : 2, first = t->offset[point][e->k->row_dim];
   int row = walk(e, e->k->row_dim, jam, rows / jam, indent);
   e->load_count = 0;
   for (int64_t r = 0; r < jam; ++r) {
-    int sum = pb__vtile_begin(e, indent + 1);
+    int sum = pb_lowered_begin_line(e->out, indent + 1);
     t->offset[point][e->k->row_dim] = first + r;
     pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
                 (long long)(lanes * jam), (long long)(r * lanes), (long long)most, type, (long long)lanes, type);
@@ -372,8 +351,8 @@ static int64_t epilogue_nodes(const pb_vkernel* k) {
 
 static int load_value(const finishing* f, int indent) {
   pb_vemit* e = f->t->e;
-  int lanes = lanes_of(f->t), name = pb__vtile_begin(e, indent);
-  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  int lanes = lanes_of(f->t), name = pb_lowered_begin_line(e->out, indent);
+  const char* type = pb_type_name(type_of_sums(f->t));
   pb_text_add(e->text, "affine.vector_load %%values_%s[", type);
   for (int k = 0; k < f->count; ++k)
     if (e->walk[f->dims[k]])
@@ -417,8 +396,8 @@ static void finish_in_loops(pb_vtile* t, int indent) {
   finishing f = {.t = t};
   int64_t stride = 1;
   int lanes = lanes_of(t), room = PB_VTILE_POINTS * lanes;
-  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
-  pb_type made = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  const char* type = pb_type_name(type_of_sums(t));
+  pb_type made = type_of_sums(t);
   if (!e->has_values[made])
     pb_text_add(&e->out->head, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
                 type);

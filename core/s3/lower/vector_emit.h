@@ -8,7 +8,7 @@
 typedef struct pb_vload {
   const pb_vaccess* access;
   int64_t displacement;
-  int width; // 1: one element for all lanes
+  int part;
   int name;
 } pb_vload;
 

@@ -5,17 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Widths that stand for all runs of an access, and for the first tap; those behind it count down.
+// Parts of an access: all of its runs, and the first tap; those behind it count down.
 enum { LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };
-
-static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
-
-void pb__vtile_print_type(pb_text* text, pb_type type, int lanes) {
-  if (lanes > 1)
-    pb_text_add(text, "vector<%dx%s>", lanes, pb_type_name(type));
-  else
-    pb_text_add(text, "%s", pb_type_name(type));
-}
 
 void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place) {
   const pb_vemit* e = t->e;
@@ -56,15 +47,15 @@ void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* ac
   }
 }
 
-int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
+int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part) {
   for (size_t n = 0; n < e->load_count; ++n)
-    if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].width == width)
+    if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].part == part)
       return e->loads[n].name;
   return -1;
 }
 
-void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name) {
-  pb_vload load = {access, displacement, width, name};
+void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, int name) {
+  pb_vload load = {access, displacement, part, name};
   PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
 }
 
@@ -78,98 +69,113 @@ int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int 
   return at;
 }
 
-// How many elements of the access one register takes: neighbours along the lanes, or one for all of them.
-static int width_of(const pb_vtile* t, const pb_vaccess* access) {
-  int d = t->e->k->lane_dim;
-  return d >= 0 && access->stride[d] ? lanes_of(t) : 1;
-}
-
-static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
-  pb_text_add(t->e->text, width > 1 ? "affine.vector_load " : "affine.load ");
-  print_element(t, access, displacement, width);
-}
-
 void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
-  int lanes = lanes_of(t);
+  int lanes = t->e->k->lanes;
   pb_text_indent(t->e->text, indent);
   pb_text_add(t->e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
   print_element(t, to, pb__vtile_displacement(t, to, point, NULL), lanes);
 }
 
-static int broadcast(pb_vemit* e, int one, const char* type, int lanes, int indent) {
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "vector.broadcast %%v%d : %s to vector<%dx%s>\n", one, type, lanes, type);
+// A register of what an access has at a point.
+typedef struct load {
+  pb_vtile* t;
+  pb_vemit* e;
+  const pb_vaccess* access;
+  int64_t displacement;
+  int point, indent;
+  int lanes, group; // each lane takes a group of neighbours: more than one where the instruction adds up each
+  const char* type;
+} load;
+
+static int all_of(const load* l) { return l->lanes * l->group; }
+
+static const char* bits_type(const load* l, int lanes) {
+  const char* bits = pb_printf(l->e->arena, "i%d", l->group * pb_type_bits(l->access->type));
+  return lanes ? pb_printf(l->e->arena, "vector<%dx%s>", lanes, bits) : bits;
+}
+
+static const char* type_of(const load* l, int64_t elements) {
+  return pb_printf(l->e->arena, "vector<%lldx%s>", (long long)elements, l->type);
+}
+
+// Neighbours in memory.
+static int read(const load* l, int64_t displacement, int64_t elements) {
+  int name = pb_lowered_begin_line(l->e->out, l->indent);
+  pb_text_add(l->e->text, elements > 1 ? "affine.vector_load " : "affine.load ");
+  print_element(l->t, l->access, displacement, (int)elements);
   return name;
 }
 
-static int shuffle(pb_vemit* e, int a, int b, const int* from, int count, int have, const char* type, int indent) {
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "vector.shuffle %%v%d, %%v%d [", a, b);
-  for (int k = 0; k < count; ++k) pb_text_add(e->text, "%s%d", k ? ", " : "", from[k]);
-  pb_text_add(e->text, "] : vector<%dx%s>, vector<%dx%s>\n", have, type, have, type);
+static int broadcast(const load* l, int one, const char* type, const char* to) {
+  return l->lanes == 1 ? one
+                       : pb_lowered_line(l->e->out, l->indent, "vector.broadcast %%v%d : %s to %s", one, type, to);
+}
+
+static int bitcast(const load* l, int from, const char* type, const char* to) {
+  return pb_lowered_line(l->e->out, l->indent, "vector.bitcast %%v%d : %s to %s", from, type, to);
+}
+
+static int shuffle(const load* l, int a, int b, const int* from, const char* type) {
+  int name = pb_lowered_begin_line(l->e->out, l->indent);
+  pb_text_add(l->e->text, "vector.shuffle %%v%d, %%v%d [", a, b);
+  for (int k = 0; k < l->lanes; ++k) pb_text_add(l->e->text, "%s%d", k ? ", " : "", from[k]);
+  pb_text_add(l->e->text, "] : %s, %s\n", type, type);
   return name;
 }
 
 // For an instruction that takes its elements without sign.
-static int flip_signs(pb_vemit* e, int from, pb_type type, int count, int indent) {
-  int half = pb_lowered_integer(e->out, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, count, pb_type_name(type));
-  return name;
+static int flip_signs(const load* l, int from, int count) {
+  pb_type type = l->access->type;
+  if (!l->e->k->insn.flips) return from;
+  int half = pb_lowered_integer(l->e->out, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
+  return pb_lowered_line(l->e->out, l->indent, "arith.xori %%v%d, %%v%d : %s", from, half, type_of(l, count));
 }
+
+// ---- one element, or one group, for all lanes ----
+
+static int load_one(const load* l) {
+  int name = read(l, l->displacement, l->group);
+  if (l->group == 1) return broadcast(l, name, l->type, type_of(l, l->lanes));
+  const char *bits = bits_type(l, 0), *one = bits_type(l, 1), *words = bits_type(l, l->lanes);
+  name = bitcast(l, name, type_of(l, l->group), one);
+  name = pb_lowered_line(l->e->out, l->indent, "vector.extract %%v%d[0] : %s from %s", name, bits, one);
+  name = bitcast(l, broadcast(l, name, bits, words), words, type_of(l, all_of(l)));
+  return flip_signs(l, name, all_of(l));
+}
+
+// ---- lanes in runs ----
 
 // All elements from the first to the last run, their sign bits flipped if the instruction takes them without sign; they
 // serve every summed dim inside the runs.
-static int load_all_runs(pb_vtile* t, const pb_vaccess* access, int64_t begin, int64_t count, bool flips, int indent) {
-  pb_vemit* e = t->e;
-  int name = pb__vtile_find_load(e, access, begin, LOAD_RUNS);
+static int load_all_runs(const load* l, int64_t begin, int64_t count) {
+  int name = pb__vtile_find_load(l->e, l->access, begin, LOAD_RUNS);
   if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  print_load(t, access, begin, (int)count);
-  if (flips) name = flip_signs(e, name, access->type, (int)count, indent);
-  pb__vtile_note_load(e, access, begin, LOAD_RUNS, name);
+  name = read(l, begin, count);
+  if (l->group > 1) name = flip_signs(l, name, (int)count);
+  pb__vtile_note_load(l->e, l->access, begin, LOAD_RUNS, name);
   return name;
 }
 
-static int bitcast(pb_vemit* e, int from, int64_t count, const char* type, int64_t to_count, const char* to_type,
-                   int indent) {
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "vector.bitcast %%v%d : vector<%lldx%s> to vector<%lldx%s>\n", from, (long long)count, type,
-              (long long)to_count, to_type);
-  return name;
+// Of groups of neighbours: those of one run are equal.
+static int load_runs(const load* l) {
+  const pb_vaccess* access = l->access;
+  int64_t count = pb_vkernel_runs(l->e->k, access), inside = (l->displacement % count + count) % count;
+  int name = load_all_runs(l, l->displacement - inside, count), runs[MOST_LANES] = {0};
+  if (count == 1) return broadcast(l, name, l->type, type_of(l, l->lanes)); // one run as long as a register
+  for (int lane = 0; lane < l->lanes; ++lane)
+    runs[lane] = (int)((lane / access->run * access->run_stride + inside) / l->group);
+  if (l->group == 1) return shuffle(l, name, name, runs, type_of(l, count));
+  const char* words = bits_type(l, (int)count / l->group);
+  name = bitcast(l, name, type_of(l, count), words);
+  return bitcast(l, shuffle(l, name, name, runs, words), bits_type(l, l->lanes), type_of(l, all_of(l)));
 }
 
-// A register whose lanes come in runs, of groups of neighbours: those of one run are equal.
-static int load_runs(pb_vtile* t, const pb_vaccess* access, int group, int point, const int64_t* iteration,
-                     int indent) {
-  pb_vemit* e = t->e;
-  int64_t displacement = pb__vtile_displacement(t, access, point, iteration), count = pb_vkernel_runs(e->k, access);
-  int lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, lanes * group);
-  if (name >= 0) return name;
-  int64_t inside = (displacement % count + count) % count;
-  const char *type = pb_type_name(access->type), *word = type;
-  name = load_all_runs(t, access, displacement - inside, count, group > 1 && e->k->insn.flips, indent);
-  if (count == 1) { // one run as long as a register
-    name = broadcast(e, name, type, lanes, indent);
-    pb__vtile_note_load(e, access, displacement, lanes * group, name);
-    return name;
-  }
-  if (group > 1) {
-    word = pb_printf(e->arena, "i%d", group * pb_type_bits(access->type));
-    name = bitcast(e, name, count, type, count / group, word, indent);
-  }
-  int runs[MOST_LANES] = {0};
-  for (int lane = 0; lane < lanes; ++lane)
-    runs[lane] = (int)((lane / access->run * access->run_stride + inside) / group);
-  name = shuffle(e, name, name, runs, lanes, (int)(count / group), word, indent);
-  if (group > 1) name = bitcast(e, name, lanes, word, (int64_t)lanes * group, type, indent);
-  pb__vtile_note_load(e, access, displacement, lanes * group, name);
-  return name;
-}
+// ---- transposed squares ----
 
 // Registers along transpose_dim become registers along the lanes: halves of growing fineness change places (Eklundh
 // 1972).
-static void transpose(pb_vemit* e, int* registers, int lanes, const char* type, int indent) {
+static void transpose(const load* l, int* registers) {
+  int lanes = l->lanes;
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int r = 0; r < lanes; ++r) {
       if (r & half) continue;
@@ -178,32 +184,73 @@ static void transpose(pb_vemit* e, int* registers, int lanes, const char* type, 
         low[k] = k & half ? lanes + k - half : k;
         high[k] = k & half ? lanes + k : k + half;
       }
-      registers[r] = shuffle(e, a, b, low, lanes, lanes, type, indent);
-      registers[r + half] = shuffle(e, a, b, high, lanes, lanes, type, indent);
+      registers[r] = shuffle(l, a, b, low, type_of(l, lanes));
+      registers[r + half] = shuffle(l, a, b, high, type_of(l, lanes));
     }
 }
 
 // A register whose lanes lie apart, with those of all other points along transpose_dim.
-static int load_transposed(pb_vtile* t, const pb_vaccess* access, int point, int indent) {
-  pb_vemit* e = t->e;
-  int across = e->k->transpose_dim, lanes = lanes_of(t), rows = (int)e->size[across], registers[MOST_LANES],
+static int load_transposed(const load* l) {
+  const pb_vemit* e = l->e;
+  int across = e->k->transpose_dim, lanes = l->lanes, rows = (int)e->size[across], registers[MOST_LANES],
       widened[MOST_LANES];
-  int64_t displacement = pb__vtile_displacement(t, access, point, NULL),
-          first = displacement - t->offset[point][across];
-  int name = pb__vtile_find_load(e, access, displacement, lanes);
-  if (name >= 0) return name;
-  const char* type = pb_type_name(access->type);
+  int64_t row = l->t->offset[l->point][across], first = l->displacement - row;
   for (int k = 0; k < lanes; ++k) widened[k] = k < rows ? k : 0;
   for (int lane = 0; lane < lanes; ++lane) {
-    int one = pb__vtile_begin(e, indent);
-    print_load(t, access, first + lane * access->stride[e->k->lane_dim], rows);
+    int one = read(l, first + lane * l->access->stride[e->k->lane_dim], rows);
     registers[lane] = rows == lanes ? one
-                      : rows > 1    ? shuffle(e, one, one, widened, lanes, rows, type, indent)
-                                    : broadcast(e, one, type, lanes, indent);
+                      : rows > 1    ? shuffle(l, one, one, widened, type_of(l, rows))
+                                    : broadcast(l, one, l->type, type_of(l, lanes));
   }
-  transpose(e, registers, lanes, type, indent);
-  for (int row = 0; row < rows; ++row) pb__vtile_note_load(e, access, first + row, lanes, registers[row]);
-  return registers[displacement - first];
+  transpose(l, registers);
+  for (int other = 0; other < rows; ++other)
+    if (other != row) pb__vtile_note_load(l->e, l->access, first + other, 0, registers[other]);
+  return registers[row];
+}
+
+// ---- taps ----
+
+// One tap for all lanes, as integers of the sum's width with the element in the place that it has in its group.
+static int load_tap(const load* l, int64_t displacement, int tap) {
+  const char* words = bits_type(l, l->lanes);
+  int name = pb__vtile_find_load(l->e, l->access, displacement, LOAD_TAPS - tap);
+  if (name >= 0) return name;
+  if (tap) {
+    int from = load_tap(l, displacement, 0), bits = pb_type_bits(l->access->type);
+    int places = pb_lowered_integer(l->e->out, PB_I32, tap * bits, l->lanes);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.shli %%v%d, %%v%d : %s", from, places, words);
+  } else {
+    int from = flip_signs(l, read(l, displacement, l->lanes), l->lanes);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.extui %%v%d : %s to %s", from, type_of(l, l->lanes), words);
+  }
+  pb__vtile_note_load(l->e, l->access, displacement, LOAD_TAPS - tap, name);
+  return name;
+}
+
+// A group a lane, put together from as many loads. The first of a group has the lowest bits, as LLVM's vectors do where
+// the lowest byte comes first. Unlike interleaving by shuffles, what one point widens its neighbours use too.
+static int load_taps(const load* l) {
+  const pb_vkernel* k = l->e->k;
+  const char* words = bits_type(l, l->lanes);
+  int name = load_tap(l, l->displacement, 0), taps = (int)k->main.nest->extent[k->group_dim];
+  for (int tap = 1; tap < taps; ++tap) {
+    int next = load_tap(l, l->displacement + tap * l->access->stride[k->group_dim], tap);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.ori %%v%d, %%v%d : %s", name, next, words);
+  }
+  return bitcast(l, name, words, type_of(l, all_of(l)));
+}
+
+// ---- any of these ----
+
+static int make_register(const load* l) {
+  const pb_vkernel* k = l->e->k;
+  bool is_x = l->access == &k->main.access[k->x], is_w = l->access == &k->main.access[k->w];
+  if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
+  if (l->access->run) return load_runs(l);
+  if (pb_vkernel_is_transposed(k, l->access)) return load_transposed(l);
+  if (l->group > 1 && is_x && k->taps) return load_taps(l);
+  bool neighbours = l->group > 1 ? is_w : k->lane_dim >= 0 && l->access->stride[k->lane_dim];
+  return neighbours ? read(l, l->displacement, all_of(l)) : load_one(l);
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
@@ -232,8 +279,8 @@ static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
   int name = pb_lowered_define(e->out, line.data);
   pb_text_free(&line);
   if (lanes == 1) return name;
-  pb_text_add(&line, "vector.broadcast %%v%d : %s to ", name, pb_type_name(access->type));
-  pb__vtile_print_type(&line, access->type, lanes);
+  pb_text_add(&line, "vector.broadcast %%v%d : %s to %s", name, pb_type_name(access->type),
+              pb_lowered_type(e->out, access->type, lanes));
   name = pb_lowered_define(e->out, line.data);
   pb_text_free(&line);
   return name;
@@ -241,24 +288,24 @@ static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
 
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
+  const pb_vkernel* k = e->k;
+  bool factor = access == &k->main.access[k->x] || access == &k->main.access[k->w];
   // what takes finished sums finds it where it lies: in front of everything it would take a register from the sums
-  bool behind_sums = e->k->main.nest->reduce != PB_SET && !iteration;
-  if (is_number(e, access) && !behind_sums) return load_number(e, access, lanes_of(t));
-  if (access->run) return load_runs(t, access, 1, point, iteration, indent);
-  if (pb_vkernel_is_transposed(e->k, access)) return load_transposed(t, access, point, indent);
-  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
-  int width = width_of(t, access), lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, width);
+  bool behind_sums = k->main.nest->reduce != PB_SET && !iteration, grouped = factor && k->insn.group > 1;
+  if (is_number(e, access) && !behind_sums && !grouped) return load_number(e, access, k->lanes);
+  const load l = {.t = t,
+                  .e = e,
+                  .access = access,
+                  .displacement = pb__vtile_displacement(t, access, point, iteration),
+                  .point = point,
+                  .indent = indent,
+                  .lanes = k->lanes,
+                  .group = grouped ? k->insn.group : 1,
+                  .type = pb_type_name(access->type)};
+  int name = pb__vtile_find_load(e, access, l.displacement, 0);
   if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, width);
-  if (width == 1 && lanes > 1) {
-    int one = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
-    pb__vtile_print_type(e->text, access->type, lanes);
-    pb_text_add(e->text, "\n");
-  }
-  pb__vtile_note_load(e, access, displacement, width, name);
+  name = make_register(&l);
+  pb__vtile_note_load(e, access, l.displacement, 0, name);
   return name;
 }
 
@@ -269,10 +316,10 @@ static int true_lanes(pb_vemit* e, int lanes) {
 
 int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
   pb_vemit* e = t->e;
-  int lanes = lanes_of(t);
+  int lanes = t->e->k->lanes;
   const char* element = pb_type_name(access->type);
   if (lanes == 1) {
-    int name = pb__vtile_begin(e, indent);
+    int name = pb_lowered_begin_line(e->out, indent);
     pb_text_add(e->text, "memref.load ");
     pb__vtile_print_flat(e, e->text, access, false);
     pb_text_add(e->text, "[%s] : ", index);
@@ -281,87 +328,12 @@ int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, 
     return name;
   }
   int base = pb_lowered_integer(e->out, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
-      none = pb_lowered_integer(e->out, access->type, 0, lanes), name = pb__vtile_begin(e, indent);
+      none = pb_lowered_integer(e->out, access->type, 0, lanes), name = pb_lowered_begin_line(e->out, indent);
   pb_text_add(e->text, "vector.gather ");
   pb__vtile_print_flat(e, e->text, access, false);
   pb_text_add(e->text, "[%%v%d] [%s], %%v%d, %%v%d : ", base, index, all, none);
   pb__vtile_print_flat(e, e->text, access, true);
   pb_text_add(e->text, ", vector<%dx%s>, vector<%dxi1>, vector<%dx%s> into vector<%dx%s>\n", lanes, pb_type_name(type),
               lanes, lanes, element, lanes, element);
-  return name;
-}
-
-// One tap for all lanes, as integers of the sum's width with the element in the place that it has in its group.
-static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int tap, int indent) {
-  pb_vemit* e = t->e;
-  const char* type = pb_type_name(access->type);
-  int lanes = lanes_of(t), bits = pb_type_bits(access->type);
-  int name = pb__vtile_find_load(e, access, displacement, LOAD_TAPS - tap), from;
-  if (name >= 0) return name;
-  if (tap) {
-    from = load_tap(t, access, displacement, 0, indent);
-    int places = pb_lowered_integer(e->out, PB_I32, tap * bits, lanes);
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "arith.shli %%v%d, %%v%d : vector<%dxi32>\n", from, places, lanes);
-  } else {
-    from = pb__vtile_begin(e, indent);
-    print_load(t, access, displacement, lanes);
-    if (e->k->insn.flips) from = flip_signs(e, from, access->type, lanes, indent);
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "arith.extui %%v%d : vector<%dx%s> to vector<%dxi32>\n", from, lanes, type, lanes);
-  }
-  pb__vtile_note_load(e, access, displacement, LOAD_TAPS - tap, name);
-  return name;
-}
-
-// A group a lane, put together from as many loads. The first of a group has the lowest bits, as LLVM's vectors do where
-// the lowest byte comes first. Unlike interleaving by shuffles, what one point widens its neighbours use too.
-static int load_taps(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  int lanes = lanes_of(t), group = k->insn.group, taps = (int)k->main.nest->extent[k->group_dim];
-  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
-  int name = pb__vtile_find_load(e, access, displacement, lanes * group);
-  if (name >= 0) return name;
-  name = load_tap(t, access, displacement, 0, indent);
-  for (int tap = 1; tap < taps; ++tap) {
-    int next = load_tap(t, access, displacement + tap * access->stride[k->group_dim], tap, indent), from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "arith.ori %%v%d, %%v%d : vector<%dxi32>\n", from, next, lanes);
-  }
-  name = bitcast(e, name, lanes, "i32", (int64_t)lanes * group, pb_type_name(access->type), indent);
-  pb__vtile_note_load(e, access, displacement, lanes * group, name);
-  return name;
-}
-
-int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* iteration,
-                          int indent) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  if (access->run) return load_runs(t, access, k->insn.group, point, iteration, indent);
-  if (!each_lane && k->taps) return load_taps(t, access, point, iteration, indent);
-  int group = k->insn.group, lanes = lanes_of(t), all = group * lanes;
-  const char* type = pb_type_name(access->type);
-  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
-  int name = pb__vtile_find_load(e, access, displacement, all);
-  if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, each_lane ? all : group);
-  if (!each_lane) {
-    int bits = group * pb_type_bits(access->type), from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<1xi%d>\n", from, group, type, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.extract %%v%d[0] : i%d from vector<1xi%d>\n", from, bits, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.broadcast %%v%d : i%d to vector<%dxi%d>\n", from, bits, lanes, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dxi%d> to vector<%dx%s>\n", from, lanes, bits, all, type);
-    if (k->insn.flips) name = flip_signs(e, name, access->type, all, indent);
-  }
-  pb__vtile_note_load(e, access, displacement, all, name);
   return name;
 }
