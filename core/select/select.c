@@ -3,7 +3,6 @@
 #include "core/select/select.h"
 
 #include "core/select/unify.h"
-#include "core/select/why.h"
 
 #include <string.h>
 

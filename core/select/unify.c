@@ -8,9 +8,7 @@
 static double type_least(pb_type type) { return type == PB_I1 ? 0 : -ldexp(1, pb_type_bits(type) - 1); }
 static double type_most(pb_type type) { return type == PB_I1 ? 1 : ldexp(1, pb_type_bits(type) - 1) - 1; }
 
-// The immediate operand behind an instruction's node: itself, or converted on the way. -1: not an immediate.
-// *is_unsigned: its bits are taken as a number without sign.
-static int immediate_of(const pb_insn* insn, int node, bool* is_unsigned) {
+int pb__immediate_of(const pb_insn* insn, int node, bool* is_unsigned) {
   const pb_expr_node* n = &insn->expr[node];
   *is_unsigned = false;
   for (; n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT; n = &insn->expr[n->args[0]])
@@ -109,7 +107,7 @@ static bool neutral_value(pb_op op, pb_type imm_type, bool is_unsigned, double* 
   }
 }
 
-static bool commutes(pb_op op) {
+bool pb__commutes(pb_op op) {
   return op == PB_OP_ADD || op == PB_OP_MUL || op == PB_OP_MAX || op == PB_OP_MIN || op == PB_OP_MAXIMUM ||
          op == PB_OP_MINIMUM;
 }
@@ -187,7 +185,7 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   const pb_expr_node* i = &insn->expr[in];
   const pb_expr_node* n = &nest->expr[nn];
   bool is_unsigned;
-  int imm = immediate_of(insn, in, &is_unsigned);
+  int imm = pb__immediate_of(insn, in, &is_unsigned);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, is_unsigned, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST && bind_fill(insn, i->operand, n, binding)) return true;
   if (i->op == PB_OP_LOAD && i->args[0] >= 0 && insn->operands[i->operand].rows >= 0)
@@ -200,10 +198,10 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;
   if (i->op == n->op && i->type == n->type) {
     if (unify_args(insn, i, nest, n, false, binding)) return true;
-    if (commutes(i->op) && unify_args(insn, i, nest, n, true, binding)) return true;
+    if (pb__commutes(i->op) && unify_args(insn, i, nest, n, true, binding)) return true;
   }
   if (i->args[0] < 0 || i->args[1] < 0) return false;
-  int last = immediate_of(insn, i->args[1], &is_unsigned);
+  int last = pb__immediate_of(insn, i->args[1], &is_unsigned);
   double value;
   if (last < 0 || !neutral_value(i->op, insn->operands[last].type, is_unsigned, &value)) return false;
   pb_binding saved = *binding;

@@ -1,6 +1,6 @@
 // Why no instruction computes a nest: each instruction's value is followed beside the nest's until something differs.
 // The nearest is the one that got furthest.
-#include "core/select/why.h"
+#include "core/select/unify.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,12 +78,6 @@ static void differs(comparison* c, const char* format, ...) {
   va_end(args);
 }
 
-static int immediate_of(const pb_insn* insn, int node) {
-  const pb_expr_node* n = &insn->expr[node];
-  if (n->op == PB_OP_IMM) return n->operand;
-  return n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT ? immediate_of(insn, n->args[0]) : -1;
-}
-
 static const char* memory_name(const comparison* c, int memory) { return c->chip->memories[memory].name; }
 
 // What a window stands for: 2 when it fits, 1 when only its memory does not.
@@ -117,12 +111,11 @@ static int follow_args(comparison* c, const pb_expr_node* i, const pb_expr_node*
   return score;
 }
 
-static bool commutes(pb_op op) { return op == PB_OP_ADD || op == PB_OP_MUL || op == PB_OP_MAX || op == PB_OP_MIN; }
-
 // How much of the instruction's node is the nest's.
 static int follow(comparison* c, int in, int nn) {
   const pb_expr_node *i = &c->insn->expr[in], *n = &c->nest->expr[nn];
-  int imm = immediate_of(c->insn, in);
+  bool is_unsigned;
+  int imm = pb__immediate_of(c->insn, in, &is_unsigned);
   if (imm >= 0) {
     if (n->op == PB_OP_CONST) return 2;
     differs(c, "its '%s' is a constant of the command, here it is %s", c->insn->operands[imm].name, op_name(n->op));
@@ -143,12 +136,12 @@ static int follow(comparison* c, int in, int nn) {
   }
   if (i->op == n->op && i->type == n->type) {
     comparison straight = *c, turned = *c;
-    int a = follow_args(&straight, i, n, false), b = commutes(i->op) ? follow_args(&turned, i, n, true) : -1;
+    int a = follow_args(&straight, i, n, false), b = pb__commutes(i->op) ? follow_args(&turned, i, n, true) : -1;
     *c = b > a ? turned : straight;
     return 2 + (b > a ? b : a);
   }
   // An addition of a zero point of 0 and the like do nothing.
-  if (i->args[1] >= 0 && immediate_of(c->insn, i->args[1]) >= 0) return follow(c, i->args[0], nn);
+  if (i->args[1] >= 0 && pb__immediate_of(c->insn, i->args[1], &is_unsigned) >= 0) return follow(c, i->args[0], nn);
   if (i->op == n->op)
     differs(c, "it computes %s in %s, here it is in %s", op_name(i->op), pb_type_name(i->type), pb_type_name(n->type));
   else
