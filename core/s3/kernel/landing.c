@@ -19,6 +19,15 @@ static void flat_of(const pb_nest* nest, pb_flat* flat) {
   }
 }
 
+int pb_flat_lands(pb_select_memo* memo, const pb_flat* flat, int carried) {
+  pb_match match;
+  pb_cover cover;
+  const char* why;
+  if (pb_select_again(memo, flat, &match, &why)) return match.insn->operands[match.insn->dest].memory;
+  if (flat->reduce != PB_SET || !pb_cover_find(memo->chip, flat, carried, true, &cover)) return -1;
+  return cover.pieces[cover.count - 1].memory;
+}
+
 // Cores that run code compute whatever a nest says, at once and in registers.
 static bool code_lands(const pb_chip* chip, int* memory) {
   int registers = pb_chip_register_file(chip);
@@ -61,15 +70,14 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
     return insn != NULL;
   }
   pb_flat flat;
-  pb_match match;
   pb_arena scratch = {0};
-  const char* why;
+  pb_select_memo memo = {.chip = chip, .arena = &scratch};
   flat_of(nest, &flat);
   pb_flat_cut_rows(&flat, pb_chip_lanes(chip));
-  bool found = pb_select(chip, &flat, &scratch, &match, &why);
-  if (found) *memory = match.insn->operands[match.insn->dest].memory;
+  int landing = pb_flat_lands(&memo, &flat, -1);
+  if (landing >= 0) *memory = landing;
   pb_arena_free(&scratch);
-  return found;
+  return landing >= 0;
 }
 
 bool pb_nest_known(const pb_chip* chip, const pb_nest* nest) {

@@ -4,8 +4,11 @@
 #define PB_S3_LANDING_H
 
 #include "core/poly/nest.h"
-#include "core/select/select.h"
+#include "core/select/memo.h"
 
+// The memory in which an instruction, or the last of several, leaves the value of a nest whose accesses lie as `flat`
+// says; -1: none computes it. The nest's `carried` access may be overwritten, -1: none.
+int pb_flat_lands(pb_select_memo* memo, const pb_flat* flat, int carried);
 // Whether one or more instructions compute the pointwise nest; *memory: where its result lands. Access `carried` lies
 // in `from` already (-1: none does, PB_ANY_MEMORY: anywhere).
 bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory);

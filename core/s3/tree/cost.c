@@ -242,13 +242,9 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     return true;
   }
   if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
-  pb_flat flat;
   pb_match match;
-  const char* why;
   note_pieces(t, nest);
-  pb_tiling_flat(t, nest, &flat);
-  if (!pb_select_again(t->group->memo, &flat, &match, &why))
-    return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
+  if (!pb__tiling_select(t, nest, &match)) return false;
   const pb_insn* insn = match.twins[nest->stream % match.twin_count];
   int64_t commands = 1, fetch = fetch_beats(t->chip);
   int64_t words = 1;

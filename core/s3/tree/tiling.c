@@ -63,7 +63,13 @@ void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* 
   tiling->body[0] = &tiling->root;
 }
 
-void pb__tiling_hang(pb_tiling* t, int level) { tree_add(t, level, t->body[level + 1]); }
+pb_tree* pb__tiling_open_loop(pb_tiling* t, int level, int64_t iterations, int64_t before, int64_t all) {
+  pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
+  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = iterations, .iterations_before = before, .iterations = all};
+  return loop;
+}
+
+void pb__tiling_hang(pb_tiling* t, int level, pb_tree* loop) { tree_add(t, level, t->body[level + 1] = loop); }
 
 // Tells a nest how often the bands around it turn.
 static void set_outers(const pb_tiling* t, pb_nest* nest) {
@@ -112,10 +118,8 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
       return pb__tiling_fail(t, "a band's step is not between 1 and what is left of its dim");
     if (left[band->dim] % band->step && t->plan->x_stays)
       return pb__tiling_fail(t, "a band's step does not divide its dim, and slices of x must be of one size");
-    pb_tree* loop = PB_NEW(t->arena, pb_tree);
-    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
+    pb__tiling_open_loop(t, t->base + b, left[band->dim] / band->step, 0, 0);
     left[band->dim] = band->step;
-    t->body[t->base + b + 1] = loop;
   }
   return true;
 }
@@ -160,15 +164,23 @@ int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
   return 0;
 }
 
-// Threads share the tiles of cores; cores with queues take an iteration each of the outermost bands: by rows, then by
-// columns.
+// Whether the band is of columns where its iterations are shared.
+static bool shares_columns(const pb_tiling* t, int band) {
+  return pb__in_registers(t) ? pb__registers_is_column(t, band) : band > 0 || t->plan->row_parts < 2;
+}
+
+// Threads share the tiles of cores, all rows in so many parts, and all columns, but for a band that cuts the sum; cores
+// with queues take an iteration each of the outermost bands: by rows, then by columns.
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
   const pb_plan* plan = t->plan;
-  if (pb__in_registers(t)) pb__registers_share(t, level, loop);
-  if (pb__in_registers(t) || level >= pb_plan_shared_bands(plan)) return;
-  bool rows = level == 0 && plan->row_parts > 1;
-  loop->parts = rows ? plan->row_parts : plan->column_parts;
-  loop->parts_step = rows ? plan->column_parts : 1;
+  bool code = pb__in_registers(t);
+  int band = level - t->base, first = code && pb__tiling_cuts_sum(t),
+      end = code ? plan->result_level - t->base : pb_plan_shared_bands(plan);
+  if (band < first || band >= end) return;
+  bool columns = shares_columns(t, band);
+  if (band > first && shares_columns(t, band - 1) == columns) return;
+  loop->parts = columns ? plan->column_parts : plan->row_parts;
+  loop->parts_step = columns ? 1 : plan->column_parts;
 }
 
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
@@ -182,17 +194,14 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
   for (int r = 0; r < count; ++r) {
     pb_tile own = *tile;
     enter(t, &own, level, &runs[r]);
-    pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
+    pb_tree* loop = pb__tiling_open_loop(t, level, runs[r].count, before, count > 1 ? all : 0);
     share_out(t, level, loop);
-    if (count > 1) loop->iterations_before = before, loop->iterations = all;
     if (r) t->twins = (pb_twins){first, end, level, ++t->remainders, around.serial ? &around : NULL};
     bool built = inside(t, &own, level + 1, stage);
     t->twins = around;
     if (!built) return false;
     if (!r) end = t->buffer_count;
-    t->body[level + 1] = loop;
-    pb__tiling_hang(t, level);
+    pb__tiling_hang(t, level, loop);
     before += runs[r].count;
   }
   return !t->failure;
@@ -515,13 +524,12 @@ static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
 
 // The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for
 // the same one in another iteration; -1: there is none.
-static int filled_before(const pb_tiling* t, const pb_access* local, int level, int memory, int depth,
-                         const pb_nest* load) {
-  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[level]->first; node; node = node->next) {
+static int filled_before(const pb_tiling* t, const pb_access* local, const pb_home_at* at, const pb_nest* load) {
+  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[at->level]->first; node; node = node->next) {
     if (node->kind != PB_TREE_NEST || !brings_the_same(node->nest, load)) continue;
     int b = node->nest->access[1].buffer;
     const pb_buffer* buffer = &t->buffers[b];
-    bool same = buffer->level == level && buffer->memory == memory && buffer->depth == depth &&
+    bool same = buffer->level == at->level && buffer->memory == at->memory && buffer->depth == at->depth &&
                 buffer->type == local->type && buffer->rank == local->rank;
     for (int r = 1; r < local->rank && same; ++r) same = buffer->shape[r] == local->shape[r];
     if (same) return b;
@@ -539,20 +547,19 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
   lie_in(t, &load->access[1], access->buffer);
 }
 
-// In `there`, a buffer that holds the same, or in one of its own: -1. `shares`: then one that has been filled with the
-// same serves. Returns whether the home is its own.
-static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                      const char* name, int there, bool shares, pb_nest* load, pb_access* box) {
+bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
+                     pb_access* box) {
   pb_nest point;
   pb_access origin, held, local, *access = &main->access[a];
+  int there = at->buffer ? *at->buffer : -1;
   pb__tiling_expand(t, main, tile, &point);
-  pb__tiling_box(t, &point.access[a], point.extent, level, &held, &origin);
+  pb__tiling_box(t, &point.access[a], point.extent, at->level, &held, &origin);
   local = held;
-  pad_rows(t, main, a, tile, memory, &local);
+  pad_rows(t, main, a, tile, at->memory, &local);
   pb__tiling_copy_box(t, &held, &origin, load);
-  if (shares && there < 0) there = filled_before(t, &local, level, memory, depth, load);
+  if (at->shares) there = filled_before(t, &local, at, load);
   if (there < 0)
-    pb__tiling_own(t, &local, level, memory, depth, name);
+    pb__tiling_own(t, &local, at->level, at->memory, at->depth, at->name);
   else
     lie_in(t, &local, there);
   lie_in(t, &load->access[1], local.buffer);
@@ -564,24 +571,8 @@ static bool make_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, i
   }
   *access = local;
   if (box) *box = held;
+  if (at->buffer) *at->buffer = local.buffer;
   return there < 0;
-}
-
-void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                     const char* name, pb_nest* load) {
-  (void)make_home(t, main, a, tile, level, memory, depth, name, -1, false, load, NULL);
-}
-
-bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                             const char* name, pb_nest* load, pb_access* box) {
-  return make_home(t, main, a, tile, level, memory, depth, name, -1, true, load, box);
-}
-
-bool pb__tiling_kept_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int memory, const char* name,
-                          int* buffer, pb_nest* load) {
-  bool made = make_home(t, main, a, tile, t->base, memory, 1, name, *buffer, false, load, NULL);
-  *buffer = main->access[a].buffer;
-  return made;
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {

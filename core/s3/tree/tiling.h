@@ -160,8 +160,8 @@ bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* 
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
 void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
 
-// The same tree as pb_tiling_build's, with each slice proved by isl in every build of the compiler. false with
-// tiling->failure: a slice is not the least box, which is a bug.
+// The same tree, with each slice proved by isl in every build of the compiler. false with tiling->failure: a slice is
+// not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling);
 
@@ -187,11 +187,10 @@ bool pb__tiling_build_group(pb_tiling* t);
 void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of);
 // The same for arguments that lie in a memory of the chip.
 void pb__tiling_take_residents(pb_tiling* t);
-// Slices a nest that makes x so that it makes the buffer instead; in tiling_prologue.c. `load` is the copy that it
-// replaces: it has the slice's origin; `box`: the slice.
-bool pb__tiling_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box);
-// Hangs the loop of band `level` into the loop around it: what was added there stands before it.
-void pb__tiling_hang(pb_tiling* t, int level);
+// Opens the loop of band `level`, of so many iterations: of a row of `all`, `before` of which come before it, or 0, 0.
+pb_tree* pb__tiling_open_loop(pb_tiling* t, int level, int64_t iterations, int64_t before, int64_t all);
+// Hangs it into the loop around it: what was added there stands before it.
+void pb__tiling_hang(pb_tiling* t, int level, pb_tree* loop);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
 // small, does not queue up behind all of the weights.
 void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
@@ -220,17 +219,18 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
 // The same of another nest over the main one's dims.
 void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
                             pb_nest* point);
+// Where a buffer lies that stands for an access.
+typedef struct pb_home_at {
+  int level, memory, depth;
+  const char* name;
+  bool shares; // another stage, or this one in another iteration, may have filled one there with the same, which serves
+  int* buffer; // the one of an earlier call, which serves; -1: there was none yet, and this call's becomes it. NULL: no
+} pb_home_at;
 // The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
-// inside `level` walk, touches of it. *load, as below.
-void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                     const char* name, pb_nest* load);
-// The same of an operand. Returns the box that it holds in *box, if that is not NULL. false: another stage, or this one
-// in another iteration, has filled a buffer there with the same, which serves, and there is nothing to load.
-bool pb__tiling_operand_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
-                             const char* name, pb_nest* load, pb_access* box);
-// The same, in one buffer for everything: *buffer, where an earlier call has made it, -1: none has. false: one has.
-bool pb__tiling_kept_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int memory, const char* name,
-                          int* buffer, pb_nest* load);
+// inside its level walk, touches of it. *load, as below; *box: what it holds, if that is not NULL. false: another
+// buffer serves, and there is nothing to load.
+bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
+                     pb_access* box);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);
@@ -249,10 +249,6 @@ bool pb__tiling_same_part(const pb_access* box, const pb_access* origin, const p
                           const pb_access* other_origin);
 // The access of a tensor, or of a buffer, becomes one of a buffer of that shape that holds a box from `origin` on.
 void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, const pb_access* origin);
-// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
-static inline void pb__tiling_into(const pb_tiling* t, pb_access* store) {
-  pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
-}
 // A load walks its dim in pieces of so many, which divide it, outermost: what begins with the first does not wait for
 // the last. It has room for a dim.
 void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);
@@ -261,6 +257,8 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.
 bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level);
 void pb__tiling_turn(pb_nest* copy, const char* part); // the mirror image: of a load a store, of a store a load
+// Where movers bring elements of the type from the system's memory; `leaves`: and take them back. -1: nowhere.
+int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves);
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
 // The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.

@@ -59,6 +59,11 @@ static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   return pb__tiling_point(t, nest, carried, level, last, 0);
 }
 
+// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
+static void store_into(const pb_tiling* t, pb_access* store) {
+  pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
+}
+
 // The epilogues from the first to before the end one, on a tile of results at `level`. *at: where the first of them
 // takes its value, then where the last one leaves its own.
 static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, int first, int end, int level,
@@ -70,7 +75,7 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
     pb_nest epilogue;
     pb__tiling_expand_with(t, &t->group->main, around->epilogues[k].nest, results, &epilogue);
     MlirValue value = epilogue.access[carried].memref;
-    if (last && t->into) pb__tiling_into(t, pb_nest_store(&epilogue));
+    if (last && t->into) store_into(t, pb_nest_store(&epilogue));
     take_carried(&epilogue, value, at);
     if (!add_point(t, &epilogue, carried, level, last, parent)) return false;
     *at = *pb_nest_store(&epilogue);
@@ -110,13 +115,12 @@ static void enter_block(const pb_tile* results, const pb_band* band, int level, 
 static bool end_blocks(pb_tiling* t, const pb_tile* results, pb_access at, int level, const pb_band* band) {
   pb_tile block = *results;
   if (!add_epilogues(t, results, &at, 0, 1, level, NULL)) return false;
-  pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = results->extent[band->dim] / band->step};
+  pb_tree* loop = pb__tiling_open_loop(t, level, results->extent[band->dim] / band->step, 0, 0);
   block.extent[band->dim] = band->step;
   block.origin[band->dim].coef[PB_NEST_DIMS + level] = band->step;
   enter_block(results, band, level, &at);
   bool added = add_epilogues(t, &block, &at, 1, t->group->around.epilogue_count, level + 1, NULL);
-  pb__tiling_hang(t, level);
+  pb__tiling_hang(t, level, loop);
   return added;
 }
 
@@ -146,7 +150,7 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
 static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_tile* results) {
   int y = s->main.access_count - 1;
   if (t->into && t->group->around.epilogue_count == 0) {
-    pb__tiling_into(t, &s->main.access[y]);
+    store_into(t, &s->main.access[y]);
     if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
     return pb__tiling_fail(t, "a stage's sums are made where the next one cannot read them");
   }
@@ -158,7 +162,8 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
     pb__tiling_expand(t, &s->main, tile, &point);
     if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
-  pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store);
+  const pb_home_at at = {t->plan->result_level, s->sums_memory, t->plan->result_depth, .name = "acc"};
+  pb__tiling_home(t, &s->main, y, tile, &at, s->store, NULL);
   if (pb__in_registers(t)) pb__registers_load_sums(t, &s->main, results, s->store);
   pb__tiling_turn(s->store, "store");
   return true;
@@ -216,10 +221,10 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
   return pb__tiling_point(t, &rest, -1, 0, true, valid);
 }
 
-// A memory through which data can pass from the system's memory and back.
-static int passage(const pb_tiling* t, pb_type type) {
-  for (int m = 0; m < t->chip->memory_count; ++m)
-    if (m != t->chip->system_memory && pb_transfer_via(t->chip, m, type) == m && pb_transfer_leaves(t->chip, m, type))
+int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (m != chip->system_memory && pb_transfer_via(chip, m, type) == m &&
+        (!leaves || pb_transfer_leaves(chip, m, type)))
       return m;
   return -1;
 }
@@ -240,7 +245,7 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
     local.shape[d] = load.extent[d];
     local.index[d].coef[d] = 1;
   }
-  int memory = passage(t, local.type);
+  int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
   store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
@@ -396,13 +401,12 @@ bool pb__tiling_build_group(pb_tiling* t) {
 
 bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
-  pb_tiling_begin(chip, group, plan, arena, tiling);
-  return pb__tiling_build_group(tiling);
+  return pb_tiling_prove(chip, group, plan, arena, NULL, tiling);
 }
 
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
   tiling->proofs = proofs;
-  return pb__tiling_build_group(tiling) && !tiling->failure;
+  return pb__tiling_build_group(tiling);
 }

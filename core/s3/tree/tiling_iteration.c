@@ -3,9 +3,9 @@
 // last instruction leaves it, and the stages that take it must read it there; code of cores takes it from wherever the
 // rest of the kernel's values are.
 #include "core/s3/kernel/flat.h"
+#include "core/s3/kernel/landing.h"
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stages.h"
-#include "core/select/cover.h"
 
 #include <string.h>
 
@@ -72,16 +72,6 @@ static void flat_of(const pb_iteration_groups* iteration, const pb_program* view
   if (carried >= 0) flat->access[carried].memory = from;
 }
 
-// Where an instruction, or the last of several, leaves the value of a nest; -1: none computes it.
-static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
-  pb_match match;
-  pb_cover cover;
-  const char* why;
-  if (pb_select_again(s->memo, flat, &match, &why)) return match.insn->operands[match.insn->dest].memory;
-  if (flat->reduce != PB_SET || !pb_cover_find(s->chip, flat, carried, true, &cover)) return -1;
-  return cover.pieces[cover.count - 1].memory;
-}
-
 // The memory in which a stage leaves its result.
 static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k) {
   const pb_group* g = &iteration->read.groups[k];
@@ -91,20 +81,13 @@ static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* ite
   int memory;
   flat_of(iteration, view, g->main_index, origin, -1, 0, &flat);
   pb_flat_cut_rows(&flat, g->lanes);
-  memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
+  memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : pb_flat_lands(s->memo, &flat, -1);
   for (int t = 0; t < g->around.epilogue_count && memory >= 0; ++t) {
     const pb_epilogue* epilogue = &g->around.epilogues[t];
     flat_of(iteration, view, epilogue->number, origin, epilogue->carried, memory, &flat);
-    memory = lands(s, &flat, epilogue->carried);
+    memory = pb_flat_lands(s->memo, &flat, epilogue->carried);
   }
   return memory;
-}
-
-// Movers bring elements of the type here; -1: nowhere.
-static int landing_of(const pb_chip* chip, pb_type type) {
-  for (int m = 0; m < chip->memory_count; ++m)
-    if (m != chip->system_memory && pb_transfer_via(chip, m, type) == m) return m;
-  return -1;
 }
 
 // Whether the access touches the same part of its tensor as those before it; *held, where it is the first, is filled.
@@ -144,7 +127,7 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
         several |= stage >= 0 && stage != of[n];
         stage = of[n];
       }
-    held.memory = landing_of(s->chip, program->values[v].type);
+    held.memory = pb__tiling_landing(s->chip, program->values[v].type, false);
     if (!same || !several || held.memory < 0 || !ends_rows(s->chip, &held)) continue;
     iteration->held[v] = held;
     iteration->memory[v] = held.memory;

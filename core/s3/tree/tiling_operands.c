@@ -1,4 +1,5 @@
 // Where a stage's operands wait for its instruction: buffers on the way in from tensors.
+#include "core/s3/kernel/taps.h"
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"
@@ -82,8 +83,8 @@ static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int x = t->group->x;
   pb_access was = s->main.access[x];
   pb_nest load;
-  if (!pb__tiling_kept_home(t, &s->main, x, tile, s->x_memory, "kept", s->kept, &load) || t->failure)
-    return !t->failure;
+  const pb_home_at at = {t->base, s->x_memory, 1, "kept", .buffer = s->kept};
+  if (!pb__tiling_home(t, &s->main, x, tile, &at, &load, NULL) || t->failure) return !t->failure;
   load.outer_count = t->base;
   int d = -1;
   for (int k = 0; k < load.dim_count; ++k)
@@ -94,6 +95,73 @@ static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb__tiling_add(t, t->base, &load);
   return !t->failure;
 }
+
+// ---- nests that make x in front of a tile, each cut to what the tile reads ----
+
+// The own dim that the index is, plus a number; -1: a number alone. false: it is something else.
+static bool is_shifted_dim(const pb_index* index, int* dim) {
+  pb_index from_zero = *index;
+  from_zero.cst = 0;
+  return pb_index_single(&from_zero, dim);
+}
+
+// Cuts what the nest makes along index r to the box, which begins at `begin`. Returns how much is left.
+static int64_t clip(pb_nest* nest, int r, int64_t begin, int64_t extent) {
+  pb_index* made = &pb_nest_store(nest)->index[r];
+  int d;
+  if (!is_shifted_dim(made, &d)) return -1;
+  int64_t first = made->cst > begin ? made->cst : begin, end = made->cst + (d < 0 ? 1 : nest->extent[d]);
+  if (end > begin + extent) end = begin + extent;
+  if (d >= 0) {
+    pb__tiling_shift(nest, nest->access_count - 1, d, &(pb_index){.cst = first - made->cst});
+    nest->extent[d] = end - first;
+  }
+  made->cst = first - begin;
+  return end > first ? end - first : 0;
+}
+
+static bool moves(const pb_index* index) {
+  for (int c = 0; c < PB_NEST_COLS; ++c)
+    if (index->coef[c]) return true;
+  return false;
+}
+
+// Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
+// slice's origin; `box`: the slice.
+static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box) {
+  const pb_access* x = &load->access[0];
+  pb_nest nest;
+  pb_nest_copy(&nest, prologue);
+  nest.part = "load";
+  for (int r = 0; r < box->rank; ++r) {
+    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the prologue's dims stay as they are
+    int d;
+    pb_index origin = x->index[r];
+    memset(origin.coef, 0, PB_NEST_DIMS * sizeof *origin.coef); // the load's own dims
+    if (!moves(&origin)) {                                      // a part that is the same in every iteration
+      int64_t left = clip(&nest, r, origin.cst, box->shape[r]);
+      if (left < 0) return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
+      if (left == 0) return true;
+      continue;
+    }
+    bool own =
+        pb_index_single(&prologue->access[prologue->access_count - 1].index[r], &d); // the slice of x is a slice of d
+    if (!own || d < 0 || prologue->extent[d] != x->shape[r])
+      return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
+    nest.extent[d] = box->shape[r];
+    pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
+  }
+  for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
+    if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
+  pb_access* store = pb_nest_store(&nest);
+  store->memref.ptr = NULL;
+  store->buffer = load->access[1].buffer;
+  memcpy(store->shape, load->access[1].shape, sizeof store->shape);
+  pb__tiling_add(t, load->outer_count, &nest);
+  return true;
+}
+
+// ---- x and the weights ----
 
 // The main input's buffer, filled by moves or by the nests that make it.
 static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
@@ -110,8 +178,8 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
     pb__tiling_expand(t, &s->main, &inner, &point);
     pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
   }
-  if (!pb__tiling_operand_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box))
-    return true;
+  const pb_home_at at = {plan->x_level, s->x_memory, plan->x_depth, "x", .shares = true};
+  if (!pb__tiling_home(t, &s->main, x, tile, &at, &load, &box)) return true;
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
@@ -122,7 +190,7 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   }
   if (!t->group->prologue_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->prologue_count; ++k)
-    if (!pb__tiling_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
+    if (!bring_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
   return true;
 }
 
@@ -160,20 +228,13 @@ static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies
   return pb_transfer_constant_via(t->chip, facts, held, w->type);
 }
 
-// Where weights have a buffer.
-typedef struct home_of_w {
-  int level, memory, depth;
-  pb_type lies;
-  const char* name;
-} home_of_w;
-
-// That buffer; *load fills it. Nests have them as they are. false: they are there.
-static bool home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_w home, pb_nest* load) {
+// A buffer of weights, which lie there as `lies`; *load fills it. Nests have them as they are. false: they are there.
+static bool home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, pb_type lies, const pb_home_at* at,
+                   pb_nest* load) {
   pb_access* w = &s->main.access[t->group->roles.w];
   pb_type type = w->type;
-  w->type = home.lies;
-  bool made = pb__tiling_operand_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth,
-                                      home.name, load, NULL);
+  w->type = lies;
+  bool made = pb__tiling_home(t, &s->main, t->group->roles.w, tile, at, load, NULL);
   w->type = load->access[0].type = load->access[1].type = load->expr[0].type = type;
   return made;
 }
@@ -206,7 +267,8 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
     return;
   }
   if (via == held) return;
-  if (!home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load)) return;
+  const pb_home_at at = {t->plan->w_level, via, t->plan->w_depth, "w", .shares = true};
+  if (!home_w(t, s, tile, lies, &at, &load)) return;
   load.stream = 1;
   load.kept = pieces(&load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, &load);
@@ -233,8 +295,15 @@ static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n
   return pb_access_stride(w, columns ? n : k) == 1 && pb_access_stride(w, columns ? k : n) != 1;
 }
 
-void pb__stage_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_hold* h, int memory, int depth,
-                    const char* name) {
+// How a buffer holds what a tile reads of an operand: dim dims[k] of the main nest walks index[k] of it by step[k].
+typedef struct holding {
+  int count, dims[PB_NEST_DIMS], index[PB_NEST_DIMS];
+  int64_t step[PB_NEST_DIMS];
+  pb_access buffer; // its type and shape
+} holding;
+// Makes that buffer for access a, which goes on with it; its load stands in front of the tile's commands.
+static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const holding* h, int memory, int depth,
+                 const char* name) {
   pb_access *access = &main->access[a], local = h->buffer, lies = local;
   pb_nest point, load;
   pb_nest_begin(&load, main->name, "stage", 2);
@@ -262,12 +331,36 @@ void pb__stage_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, con
 }
 
 // One more dim, as an index of its own.
-static void add_dim(const pb_tile* tile, int d, pb_hold* h) {
+static void add_dim(const pb_tile* tile, int d, holding* h) {
   int k = h->count++;
   h->dims[k] = d;
   h->index[k] = h->buffer.rank++;
   h->step[k] = 1;
   h->buffer.shape[k] = tile->extent[d];
+}
+
+// Weights of windows where each lane is for itself: rows of lanes, as far apart as the instruction wants them, whatever
+// of the window a command takes.
+static void hold_taps(const pb_tiling* t, const pb_tile* tile, holding* h) {
+  const pb_group* g = t->group;
+  const pb_memory* memory = &t->chip->memories[g->contraction->operands[g->insn_roles.w].memory];
+  pb_taps taps;
+  pb_taps_of(t->chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &taps);
+  h->buffer = (pb_access){.type = h->buffer.type, .rank = 2, .shape = {1, g->lanes}};
+  for (int d = 0; d < g->main.dim_count; ++d) { // dims of a tile's windows that one command walks, then the lanes
+    if (!taps.apart[d] || tile->extent[d] < 2) continue;
+    h->dims[h->count] = d;
+    h->step[h->count++] = taps.apart[d] / g->lanes;
+    h->buffer.shape[0] += taps.apart[d] / g->lanes * (tile->extent[d] - 1);
+  }
+  for (int d = 0; d < g->main.dim_count; ++d) {
+    if (g->roles.role[d] != PB_ROLE_B || pb_access_stride(&g->main.access[g->roles.y], d) != 1) continue;
+    h->dims[h->count] = d;
+    h->index[h->count] = 1;
+    h->step[h->count++] = 1;
+  }
+  if (pb_holds_tiles(memory))
+    h->buffer.shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(h->buffer.type) / g->lanes;
 }
 
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
@@ -280,16 +373,16 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
   if (taps || lies_turned(t, s, k, n)) {
     bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
-    pb_hold how = {.buffer.type = s->main.access[w].type};
+    holding how = {.buffer.type = s->main.access[w].type};
     if (taps) {
-      pb__stage_taps(t, tile, &how);
+      hold_taps(t, tile, &how);
     } else {
       add_dim(tile, columns ? n : k, &how);
       add_dim(tile, columns ? k : n, &how);
     }
-    pb__stage_hold(t, &s->main, w, tile, &how, held, depth, "held");
+    hold(t, &s->main, w, tile, &how, held, depth, "held");
   } else {
-    (void)home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
+    (void)home_w(t, s, tile, held_as(g), &(pb_home_at){level, held, depth, "held", .shares = true}, &load);
     load.part = "stage";
     expand(t, &load);
     pb__tiling_add(t, level, &load);
@@ -302,11 +395,11 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
   int copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  pb_hold how = {.buffer.type = s->main.access[t->group->x].type};
+  holding how = {.buffer.type = s->main.access[t->group->x].type};
   for (int d = 0; d < s->main.dim_count && how.count < PB_NEST_RANK; ++d)
     if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) add_dim(tile, d, &how);
   if (pb_holds_tiles(memory)) copies = memory->banks;
-  pb__stage_hold(t, &s->main, t->group->x, tile, &how, s->x_held, copies, "image");
+  hold(t, &s->main, t->group->x, tile, &how, s->x_held, copies, "image");
 }
 
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {

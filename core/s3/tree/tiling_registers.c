@@ -139,19 +139,9 @@ bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_t
 
 // ---- loops ----
 
-static bool is_column(const pb_tiling* t, int band) {
+bool pb__registers_is_column(const pb_tiling* t, int band) {
   const pb_vkernel* k = t->group->registers;
   return pb_vkernel_is_column(k, kernel_dim(k, t->plan->bands[band].dim));
-}
-
-// Rows share their parts, and so do columns. A band that cuts the sum is nobody's.
-void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop) {
-  int band = level - t->base, first = pb__tiling_cuts_sum(t);
-  if (band < first || level >= t->plan->result_level) return;
-  bool column = is_column(t, band);
-  if (band > first && is_column(t, band - 1) == column) return;
-  loop->parts = column ? t->plan->column_parts : t->plan->row_parts;
-  loop->parts_step = column ? 1 : t->plan->column_parts;
 }
 
 // Balanced tiles, whole registers each; the last one ends where the dim does. If it is one register alone, or of

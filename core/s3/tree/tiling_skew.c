@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-// A loop of `iterations` iterations of the row of `all` that the innermost band is.
-static void open_loop(pb_tiling* t, int level, int64_t before, int64_t iterations, int64_t all) {
-  pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = iterations, .iterations_before = before, .iterations = all};
-}
-
-static void close_loop(pb_tiling* t, int level, pb_tree* loop) {
-  t->body[level + 1] = loop;
-  pb__tiling_hang(t, level);
-}
-
 // Builds with new buffers lying where those from `first` to `end` lie, inside `level` loops.
 static void begin_twins(pb_tiling* t, int first, int end, int level) {
   t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
@@ -39,11 +28,10 @@ static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
   for (int v = 0; v < k->s->stages->program->value_count; ++v)
     if (k->sums[v] >= 0) t->buffers[k->sums[v]].ahead = true;
   k->start = t->buffer_count;
-  open_loop(t, k->level, 0, 1, 0);
-  pb_tree* loop = t->body[k->level + 1];
+  pb_tree* loop = pb__tiling_open_loop(t, k->level, 1, 0, 0);
   bool built = pb__stages_build(t, k->s, iteration, PB_ITERATION_FULL, 0, 1, k->level + 1, k->sums);
   k->started = t->buffer_count;
-  close_loop(t, k->level, loop);
+  pb__tiling_hang(t, k->level, loop);
   return built;
 }
 
@@ -73,11 +61,10 @@ static bool build_iteration_of(pb_tiling* t, skew* k, const pb_tile* tile, const
 static bool build_iterations(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead, int64_t iterations) {
   int first = t->buffer_count;
   if (k->ended) begin_twins(t, k->started, k->ended, k->level);
-  open_loop(t, k->level, k->before, iterations, k->iterations);
-  pb_tree* loop = t->body[k->level + 1];
+  pb_tree* loop = pb__tiling_open_loop(t, k->level, iterations, k->before, k->iterations);
   bool built = build_iteration_of(t, k, tile, ahead);
   t->twins = k->around;
-  close_loop(t, k->level, loop);
+  pb__tiling_hang(t, k->level, loop);
   k->before += iterations;
   if (!k->ended) k->started = first, k->ended = t->buffer_count;
   return built && !t->failure;

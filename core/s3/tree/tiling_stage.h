@@ -23,18 +23,6 @@ bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* t
 // Brings the operands whose home is at this level, or, on the way in, outside it.
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
 
-// How a buffer holds what a tile reads of an operand: dim dims[k] of the main nest walks index[k] of it by step[k].
-typedef struct pb_hold {
-  int count, dims[PB_NEST_DIMS], index[PB_NEST_DIMS];
-  int64_t step[PB_NEST_DIMS];
-  pb_access buffer; // its type and shape
-} pb_hold;
-// Makes that buffer for access a, which goes on with it; its load stands in front of the tile's commands.
-void pb__stage_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_hold* how, int memory, int depth,
-                    const char* name);
-// The tile's weights where an instruction that sums each lane for itself wants them.
-void pb__stage_taps(const pb_tiling* t, const pb_tile* tile, pb_hold* how);
-
 // ---- registers ----
 
 // Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them,
@@ -42,9 +30,9 @@ void pb__stage_taps(const pb_tiling* t, const pb_tile* tile, pb_hold* how);
 static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
 // t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
 void pb__registers_begin(pb_tiling* t);
-// The runs of a band of register tiles, and which parts of its iterations threads share.
+// The runs of a band of register tiles, and whether they are of columns.
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
-void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop);
+bool pb__registers_is_column(const pb_tiling* t, int band);
 // The registers are free for another tile.
 void pb__registers_free(pb_tiling* t);
 // The sums of another tile, before they have a home: by the dims that the results walk. Then *load takes them from
