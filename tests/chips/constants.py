@@ -94,25 +94,52 @@ def check_order(chips):
     print(f"three memories of constants, by their rates: {chain}")
 
 
-def branches(path):
-    """Codes of 32 channels through one of two convolutions, as the input says."""
-    rng = np.random.default_rng(7)
-    number = lambda name, value, kind=TensorProto.FLOAT: helper.make_tensor(name, kind, [], [value])
-    shared = [number("s", 0.05), number("z", 0, TensorProto.INT8), number("ws", 0.01)]
+def tensor(name, *shape, kind=TensorProto.INT8):
+    return helper.make_tensor_value_info(name, kind, shape)
 
-    def branch(name):
-        weights = helper.make_tensor(name + "w", TensorProto.INT8, [32, 32, 3, 3], rng.integers(-60, 60, 9216).tolist())
-        nodes = [helper.make_node("DequantizeLinear", ["x", "s", "z"], [name + "f"], name + "_in"),
-                 helper.make_node("DequantizeLinear", [name + "w", "ws", "z"], [name + "wf"], name + "_weights"),
-                 helper.make_node("Conv", [name + "f", name + "wf"], [name + "c"], name + "_conv", pads=[1, 1, 1, 1]),
-                 helper.make_node("QuantizeLinear", [name + "c", "s", "z"], [name + "y"], name + "_out")]
-        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name + "y", TensorProto.INT8, [1, 32, 6, 6])], [weights])
 
-    node = helper.make_node("If", ["which"], ["y"], "either", then_branch=branch("a"), else_branch=branch("b"))
-    graph = helper.make_graph([node], "branches", [helper.make_tensor_value_info("which", TensorProto.BOOL, []),
-                                                   helper.make_tensor_value_info("x", TensorProto.INT8, [1, 32, 6, 6])],
-                              [helper.make_tensor_value_info("y", TensorProto.INT8, [1, 32, 6, 6])], shared)
+IMAGE = (1, 32, 6, 6)
+SHARED = [helper.make_tensor("s", TensorProto.FLOAT, [], [0.05]), helper.make_tensor("z", TensorProto.INT8, [], [0]),
+          helper.make_tensor("ws", TensorProto.FLOAT, [], [0.01])]
+
+
+def convolution(name, source, seed, channels=32):
+    """Nodes and weights of one of so many channels of codes to as many; of 32 9216 bytes of weights."""
+    codes = np.random.default_rng(seed).integers(-60, 60, channels * channels * 9).tolist()
+    return [helper.make_node("DequantizeLinear", [source, "s", "z"], [name + "f"], name + "_in"),
+            helper.make_node("DequantizeLinear", [name + "w", "ws", "z"], [name + "wf"], name + "_weights"),
+            helper.make_node("Conv", [name + "f", name + "wf"], [name + "c"], name + "_conv", pads=[1, 1, 1, 1]),
+            helper.make_node("QuantizeLinear", [name + "c", "s", "z"], [name + "y"], name + "_out")], \
+        helper.make_tensor(name + "w", TensorProto.INT8, [channels, channels, 3, 3], codes)
+
+
+def save(path, nodes, inputs, output, more=()):
+    graph = helper.make_graph(nodes, "codes", inputs, [output], [*SHARED, *more])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def branches(path):
+    """Codes through one of two convolutions, as the input says."""
+    def branch(name, seed):
+        nodes, weights = convolution(name, "x", seed)
+        return helper.make_graph(nodes, name, [], [tensor(name + "y", *IMAGE)], [weights])
+
+    node = helper.make_node("If", ["which"], ["y"], "either", then_branch=branch("a", 7), else_branch=branch("b", 9))
+    save(path, [node], [tensor("which", kind=TensorProto.BOOL), tensor("x", *IMAGE)], tensor("y", *IMAGE))
+
+
+def check_alike(chips):
+    """Kernels that are alike but for where their weights lie have plans of their own: those that they have alone."""
+    model, nodes, weights, steps = os.path.join(chips.work, "alike.onnx"), [], [], []
+    for k, (name, source) in enumerate((("a", "x"), ("b", "ay"), ("c", "by"), ("d", "cy"))):
+        more, of_it = convolution(name, source, k, 512)
+        nodes, weights = nodes + more, weights + [of_it]
+    save(model, nodes, [tensor("x", 1, 512, 2, 2)], tensor("dy", 1, 512, 2, 2), weights)
+    for chip in (chips.make(hbm=2 * 512 * 512 * 9), os.path.join(HERE, "edge_npu_flash.td")):
+        said = json.loads(tools.call([os.path.join(chips.bin, "pbc"), model, f"--target={chip}", "--explain=json"]).stdout)
+        steps.append([s["predicted_cycles"] for s in said["steps"] if "MULTIPLY" in json.dumps(s)])
+    assert len(steps[0]) == 4 and steps[0][2:] == steps[1][2:] and steps[0][1] < steps[1][1] / 2, steps
+    print(f"four products alike, two with their weights in the fast memory: {steps[0]} cycles")
 
 
 def check_segments(chips):
@@ -156,6 +183,7 @@ def main():
         chips = Chips(a.bin, work)
         check_places(chips)
         check_order(chips)
+        check_alike(chips)
         check_segments(chips)
         check_refusals(chips)
     return 0
