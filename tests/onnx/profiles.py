@@ -6,6 +6,7 @@ of which a byte is changed is refused, or still right.
 
 import argparse
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -87,7 +88,7 @@ def on_the_cpu(t):
 
 
 def on_the_npu(t, target):
-    """Codes, words and the device's memory, or two of them; by --input-shape."""
+    """Codes, words and the device's memory, or several of them; by --input-shape."""
     images = np.random.default_rng(2).random((3, 1, 8, 8), np.float32)
     name = onnx.load(DIGITS).graph.input[0].name
     model = onnx.load(DIGITS)
@@ -136,7 +137,11 @@ def main():
         bench = Bench(options.bin, folder)
         on_the_cpu(bench)
         on_the_npu(bench, "simnpu")
-        on_the_npu(bench, str(Path(__file__).parent.parent / "chips" / "tpu_v1.td"))
+        tests, three = Path(__file__).parent.parent, Path(folder) / "three_memories.td"
+        on_the_npu(bench, str(tests / "chips" / "tpu_v1.td"))
+        script = f'. "{tests}/device/three_memories.sh"; three_memories "{tests}/.."'
+        three.write_bytes(subprocess.run(["bash", "-c", script], check=True, capture_output=True).stdout)
+        on_the_npu(bench, str(three))
         damaged(bench, options.corpus)
     print(f"{bench.failed} failed")
     return bench.failed != 0
