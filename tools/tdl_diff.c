@@ -201,6 +201,16 @@ static const char* find(json_t* root, const char* class, const char* key) {
   return NULL;
 }
 
+// Engines, and devices with them, name memories by their numbers, which go by name.
+static bool renumbers(const comparison* c, const char* class, const char* added) {
+  json_t* name;
+  size_t k;
+  json_array_foreach(names_of(c->before, class), k, name) {
+    if (!strcmp(class, "Memory") && strcmp(added, json_string_value(name)) < 0) return true;
+  }
+  return false;
+}
+
 static void compare_class(comparison* c, const char* class) {
   json_t* name;
   size_t k;
@@ -217,8 +227,9 @@ static void compare_class(comparison* c, const char* class) {
   json_array_foreach(names_of(c->after, class), k, name) {
     const char* key = key_of(c->after, class, json_string_value(name));
     if (find(c->before, class, key)) continue;
-    note(c, strcmp(class, "Formula") ? PLAN : CODES, key, "");
-    printf("a new %s\n", class);
+    bool renumbered = renumbers(c, class, json_string_value(name));
+    note(c, renumbered ? VOID : strcmp(class, "Formula") ? PLAN : CODES, key, "");
+    printf("a new %s%s\n", class, renumbered ? ", and others get other numbers" : "");
   }
 }
 

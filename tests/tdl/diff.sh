@@ -30,6 +30,8 @@ still_runs "^plan   REQ.Cycles: (times \$m, 2) -> (plus (plus" '/def REQ/,/^}/s/
 still_runs "^text   GETB.Summary: " 's/load a box of bytes/loads a box of bytes/'
 still_runs "^text   Chip.Summary: " 's/Test chip: an 8x8/A test chip: an 8x8/'
 still_runs '^codes  sum: a new Formula' '$a def : Formula<"sum"> { let Operands = (ins Element<I32>:$sum, ByChannel<I32>:$bias, Imm<I8>:$shift); let Value = (sat8 (shr (add $sum, $bias), (sext $shift))); }'
+still_runs "^plan   ZMEM: a new Memory$" '$a def ZMEM : Memory { let Bytes = 65536; let RowBytes = 8; let BytesPerCycle = 8; }'
+is_void "^void   AMEM: a new Memory, and others get other numbers" '$a def AMEM : Memory { let Bytes = 65536; let RowBytes = 8; let BytesPerCycle = 8; }'
 is_void "^void   MUL.Semantics: (acc_add .*(sext .wt))) -> .*(zext .wt)))" 's/(mul (sext $x), (sext $wt))/(mul (sext $x), (zext $wt))/'
 is_void "^void   REQ.Inst: .*hi{0}" 's/let Inst{77-70} = hi;/let Inst{77-70} = lo;/; s/let Inst{69-62} = lo;/let Inst{69-62} = hi;/'
 is_void "^void   Tokens.Queues: \[DM, MX, VX\] -> \[MX, DM, VX\]" 's/let Queues = \[DM, MX, VX\]/let Queues = [MX, DM, VX]/'
