@@ -3,6 +3,7 @@
 #include "core/poly/text.h"
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -71,6 +72,7 @@ bool pb_constants_may_overflow(const pb_unit* unit) {
 typedef struct rooms {
   const pb_unit* unit;
   uint64_t taken[PB_MAX_CONSTANT_MEMORIES], wanted[PB_MAX_CONSTANT_MEMORIES];
+  bool movable;  // of those in hand, so that what can lie nowhere else has its room first
   uint8_t* seen; // by constant: bits of the memories in which it lies, of bytes and of codes two in a byte
   pb_kept_out first;
 } rooms;
@@ -86,13 +88,21 @@ static void start(rooms* r) {
   memcpy(r->wanted, r->taken, sizeof r->wanted);
 }
 
+// Whether commands bring such elements from another memory that has not been too small for them.
+static bool can_move(const pb_unit* unit, const pb_const* whole, int number) {
+  for (int rank = 0, from; (from = pb_constant_home(unit->chip, whole->kept_out | 1u << number, rank)) >= 0; ++rank)
+    if (pb_transfer_brings(unit->chip, from, pb_type_stored(whole->type))) return true;
+  return false;
+}
+
 // A constant that a kernel takes where its argument says.
 static void take(rooms* r, int id, int number, bool packed) {
   pb_consts* consts = r->unit->consts;
   pb_const* c = &consts->items[id];
   const pb_memory* m = &r->unit->chip->memories[r->unit->chip->constant_memories[number]];
   uint8_t bit = (uint8_t)(1 << (2 * number + packed));
-  if ((r->seen[id] | c->lies) & bit) return;
+  int whole = c->part_of ? c->part_of - 1 : id;
+  if ((r->seen[id] | c->lies) & bit || can_move(r->unit, &consts->items[whole], number) != r->movable) return;
   r->seen[id] |= bit;
   uint64_t bytes = bytes_of(c, packed);
   r->wanted[number] += bytes;
@@ -100,7 +110,6 @@ static void take(rooms* r, int id, int number, bool packed) {
     r->taken[number] += bytes;
     return;
   }
-  int whole = c->part_of ? c->part_of - 1 : id;
   bool known = consts->items[whole].kept_out >> number & 1;
   consts->items[whole].kept_out |= 1u << number;
   if (r->first.id < 0 && !known) r->first = (pb_kept_out){.id = whole, .number = number};
@@ -129,9 +138,12 @@ static void take_module(const pb_unit* unit, rooms* r) {
   r->seen = calloc(unit->consts->count + 1, 1);
   if (!r->seen) pb_no_memory(unit->consts->count + 1);
   start(r);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    if (pb_op_is(op, "func.call")) take_call(r, op);
+  for (int pass = 0; pass < 2; ++pass) {
+    r->movable = pass;
+    for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+         op = mlirOperationGetNextInBlock(op))
+      if (pb_op_is(op, "func.call")) take_call(r, op);
+  }
 }
 
 pb_kept_out pb_constants_keep_out(const pb_unit* unit) {

@@ -29,10 +29,12 @@ typedef struct pb_kept_out {
   uint64_t wanted; // bytes that constants would take there
 } pb_kept_out;
 
-// Of a module with mapped kernels: adds up what lies in each memory of constants, in the order of the program, and
-// keeps out what no longer fits. Returns the first constant that was not kept out of that memory before.
+// Of a module with mapped kernels: adds up what lies in each memory of constants, in the order of the program, what can
+// lie nowhere else first, and keeps out what no longer fits. Returns the first constant that was not kept out of that
+// memory before.
 pb_kept_out pb_constants_keep_out(const pb_unit* unit);
-// Of a module that stays so: what lies where lies there for other modules of the program, too, which share its memories.
+// Of a module that stays so: what lies where lies there for other modules of the program, too, which share its
+// memories.
 void pb_constants_settle(const pb_unit* unit);
 // The refusal where the program cannot do without a memory that the constant is kept out of.
 pb_status pb_constants_refuse(const pb_unit* unit, const pb_kept_out* kept) PB_MUST_CHECK;

@@ -22,6 +22,12 @@ bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type) {
   return false;
 }
 
+bool pb_transfer_brings(const pb_chip* chip, int from, pb_type type) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (copies(&chip->insns[i], from, chip->insns[i].operands[chip->insns[i].dest].memory, type)) return true;
+  return false;
+}
+
 // The operation by which a command makes bytes in a memory of codes of 4 bits, where constants are such; PB_OP_COUNT:
 // there is none.
 static pb_op unpacks_to(const pb_chip* chip, int from, int to, pb_type type, unsigned narrow) {

@@ -27,6 +27,9 @@ int pb_transfer_packed_from(const pb_chip* chip, unsigned kept_out, int memory);
 // Whether a command copies elements of `type` from the one memory to the other.
 bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type);
 
+// Whether one copies elements of `type` from the memory to any other.
+bool pb_transfer_brings(const pb_chip* chip, int from, pb_type type);
+
 bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
 // The first of a constant's homes from which a command gathers rows of elements of `type`; without one the system's.
 int pb_transfer_gathers_from(const pb_chip* chip, unsigned kept_out, pb_type type);

@@ -16,6 +16,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import fixed  # noqa: E402
+import stored_forms  # noqa: E402
 from fixed import np, onnx, tools  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
 
@@ -166,12 +167,33 @@ def check_segments(chips):
     print(f"two branches: {got[10240][0]} bytes of weights in a fast memory of 10240, {got[10240][1]} in the other")
 
 
+def check_forms(chips):
+    """Weights in another form, as far as that has room beside the parameters, which lie nowhere else: the others come as they are."""
+    for chip, kind, form in (("edge_npu_palette", "15 values", "CODED_WEIGHTS"), ("edge_npu_sparse", "two of four", "SPARSE_WEIGHTS")):
+        model, path = os.path.join(chips.work, "formed.onnx"), os.path.join(chips.work, "formed.td")
+        stored_forms.with_weights(kind, model)
+        with open(os.path.join(HERE, chip + ".td")) as head, open(os.path.join(HERE, "edge_npu.td")) as text:
+            whole = head.read().replace('include "edge_npu.td"', text.read())
+        for rom in (1 << 25, 8192):
+            open(path, "w").write(whole.replace("!shl(1, 25)", str(rom), 1))
+            engine = os.path.join(chips.work, "formed.pbe")
+            tools.compile_model(chips.bin, model, path, engine, "--fallback=cpu")
+            said = tools.call([os.path.join(chips.bin, "pbc"), model, f"--target={path}", "--fallback=cpu", "--explain=json"]).stdout
+            lie = json.loads(said)["constant_bytes"]
+            assert form in said and lie["ROM"] <= rom and (lie["DRAM"] > 9000) == (rom == 8192), (chip, rom, lie)
+            got = chips.case.run(engine, "machine")
+            if rom == 8192:
+                assert fixed.wrong_bits(got, whole_rom) == 0, chip
+            whole_rom = got
+        print(f"{chip}, {kind}: {lie} bytes where the flash memory has {rom}")
+
+
 def check_refusals(chips):
     said = chips.refused(chips.make(rom=1024), "--fallback=cpu")
     assert re.search(r"error: \w[^ ]*: a constant of \d+ bytes has no room in HBM, which has 4194304 and from which no command brings it, "
                      r"nor elsewhere: constants take 1920 bytes of edge_npu's ROM, which has 1024 .PB4051", said), said
     said = chips.refused(chips.make(hbm=64, rom=1024), "--fallback=cpu")
-    assert re.search(r"has no room in \w+, which has \d+, nor elsewhere: constants take \d+ bytes of edge_npu's \w+, which has ", said), said
+    assert re.search(r"has no room in HBM, which has 64 and from which no command brings it, nor elsewhere: constants take 1920 bytes", said), said
     print("what has room nowhere is refused by name and sizes")
 
 
@@ -185,6 +207,7 @@ def main():
         check_order(chips)
         check_alike(chips)
         check_segments(chips)
+        check_forms(chips)
         check_refusals(chips)
     return 0
 
