@@ -39,13 +39,15 @@ static void without_numbers(pb_nest* nest, bool classes) {
     if (nest->access[a].boxed) nest->access[a].fill = classes ? class_of(nest->access[a].fill) : 2;
 }
 
-// Which constants are kept out of memories, in the order of their first use: from where one comes decides how long.
+// Which constants are kept out of memories, and which are of few codes: from where one comes, and in how many bytes,
+// decides how long that takes.
 static void print_homes(const pb_program* p, pb_text* text) {
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       const pb_value* value = &p->values[p->value_of[n][a]];
-      unsigned out = value->kind == PB_VALUE_CONST ? pb_constant_facts_of(p->nests[n].access[a].memref).kept_out : 0;
-      if (out) pb_text_add(text, "%d.%d: %u\n", n, a, out);
+      if (value->kind != PB_VALUE_CONST) continue;
+      pb_constant_facts facts = pb_constant_facts_of(p->nests[n].access[a].memref);
+      if (facts.kept_out || facts.codes) pb_text_add(text, "%d.%d: %u %u\n", n, a, facts.kept_out, facts.codes);
     }
 }
 
