@@ -160,7 +160,7 @@ static bool add_alone(const fuser* f, int group, bool last, pb_plan* sum) {
 // in their cycles, as far as caches hold it; but most of it comes from where other cores have left it.
 static int64_t handing_on(const fuser* f, const pb_core_facts* facts, const pb_program* whole, int value) {
   int64_t bytes = pb_value_bytes(&whole->values[value]), readers = pb_program_readers(whole, value);
-  if (f->weights) return bytes * readers / (facts->load_rate[1] ? facts->load_rate[1] : facts->shared_rate);
+  if (f->weights) return bytes * readers / pb_core_rate_of(facts, 1, facts->shared->bytes_per_cycle);
   return bytes * (1 + readers) / pb_core_rate(facts, bytes);
 }
 

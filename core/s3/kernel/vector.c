@@ -30,14 +30,14 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
     if (!is_staging(memory) && !(memory->cached && is_near(memory))) continue;
-    if (memory->cached) facts.line = memory->line_bytes;
     int at = 0;
-    while (at < 3 && facts.cache[at] && facts.cache[at] < memory->bytes) ++at;
+    while (at < 3 && facts.near[at] && facts.near[at]->bytes < memory->bytes) ++at;
     if (at == 3) continue;
-    memmove(&facts.cache[at + 1], &facts.cache[at], sizeof facts.cache[0] * (size_t)(2 - at));
-    facts.cache[at] = memory->bytes;
-    if (at == 0) facts.ways = memory->ways;
+    memmove(&facts.near[at + 1], &facts.near[at], sizeof facts.near[0] * (size_t)(2 - at));
+    facts.near[at] = memory;
   }
+  for (int c = 0; c < 3 && facts.near[c]; ++c) facts.cache[c] = facts.near[c]->bytes;
+  if (facts.near[0]) facts.ways = facts.near[0]->ways;
   if (facts.ways) facts.way = facts.cache[0] / facts.ways;
   return facts;
 }

@@ -12,10 +12,10 @@ typedef struct pb_vector_facts {
   int64_t row_bytes; // of a register
   int64_t lanes;     // elements of 4 bytes in it, as sums have
   int registers;
-  int64_t cache[3]; // bytes of what holds data near a core or thread, innermost first; 0: none
-  int64_t line;     // bytes
-  int64_t way;      // bytes of the innermost one that are in different sets, and
-  int ways;         // how many lines a set has
+  const pb_memory* near[3]; // what holds data near a core or thread, innermost first; NULL: none
+  int64_t cache[3];         // its bytes, or 0
+  int64_t way;              // bytes of the innermost one that are in different sets, and
+  int ways;                 // how many lines a set has
 } pb_vector_facts;
 
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip);

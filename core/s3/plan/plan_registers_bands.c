@@ -9,11 +9,15 @@ static pb_parts parts_along(const pb_vkernel* k, const int64_t* tile, int d) {
   return pb_parts_of(pb_vkernel_steps(k, d), (tile[d] + unit - 1) / unit);
 }
 
+// What a tile has of each dim, in registers; of summed dims as it is.
+static void sizes_of(const pb_vkernel* k, const int64_t* tile, int64_t* size) {
+  for (int d = 0; d < k->main.nest->dim_count; ++d) size[d] = k->is_sum[d] ? tile[d] : parts_along(k, tile, d).size;
+}
+
 int64_t pb__register_points(const pb_vkernel* k, const int64_t* tile) {
-  int64_t points = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vkernel_is_spatial(k, d)) points *= parts_along(k, tile, d).size;
-  return points;
+  int64_t size[PB_NEST_DIMS];
+  sizes_of(k, tile, size);
+  return pb_core_registers(k, size, NULL);
 }
 
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* k) {
@@ -27,8 +31,8 @@ void pb__register_bands(const pb_group* g, const pb_plan_dims* s, const int64_t*
   const pb_vkernel* k = g->registers;
   const int64_t* whole = g->main.extent;
   int64_t step[PB_NEST_DIMS];
-  for (int d = 0; d < g->main.dim_count; ++d)
-    step[d] = k->is_sum[d] ? tile[d] : parts_along(k, tile, d).size * pb_vkernel_unit(k, d);
+  sizes_of(k, tile, step);
+  for (int d = 0; d < g->main.dim_count; ++d) step[d] *= pb_vkernel_unit(k, d);
   *plan = (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1, .row_parts = 1, .column_parts = 1, .bound = ""};
   if (blocks > 1) pb__plan_add_band(plan, s->sums[0], whole[s->sums[0]] / blocks, whole[s->sums[0]]);
   if (!columns_inside) pb__plan_add_bands(plan, s->columns, s->column_count, step, whole);
@@ -89,47 +93,45 @@ static const char* check_bands(const pb_group* g, const pb_plan* plan) {
 
 // Vectors of x that one iteration of the summed dim `outer`, which is written out, leaves to the next ones: windows of
 // the tile overlap along it.
-static int64_t waiting_along(const pb_vkernel* k, const int64_t* tile, int outer) {
+static int64_t waiting_along(const pb_vkernel* k, const int64_t* size, int outer) {
   const int64_t* stride = k->main.access[k->x].stride;
   int64_t cover[PB_NEST_DIMS], waiting = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = k->is_sum[d] && d > outer ? tile[d] : 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = k->is_sum[d] && d > outer ? size[d] : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d)) continue;
-    int64_t size = parts_along(k, tile, d).size;
     int s = pb_vkernel_overlapped(k, d);
-    if (s > outer && tile[s] > 1)
-      cover[s] += (size - 1) * (stride[d] / stride[s]);
+    if (s > outer && size[s] > 1)
+      cover[s] += (size[d] - 1) * (stride[d] / stride[s]);
     else
-      cover[d] = size - (s == outer);
+      cover[d] = size[d] - (s == outer);
   }
   for (int d = 0; d < k->main.nest->dim_count; ++d) waiting *= cover[d];
   return waiting;
 }
 
 // Of the outermost one: those inside take turns with it.
-static int64_t waiting_vectors(const pb_vkernel* k, const int64_t* tile) {
+static int64_t waiting_vectors(const pb_vkernel* k, const int64_t* size) {
   int outer = PB_NEST_DIMS;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     int s = pb_vkernel_is_spatial(k, d) ? pb_vkernel_overlapped(k, d) : -1;
-    if (s >= 0 && s < outer && tile[s] > 1 && parts_along(k, tile, d).size > 1) outer = s;
+    if (s >= 0 && s < outer && size[s] > 1 && size[d] > 1) outer = s;
   }
-  return outer < PB_NEST_DIMS ? waiting_along(k, tile, outer) : 0;
+  return outer < PB_NEST_DIMS ? waiting_along(k, size, outer) : 0;
 }
 
 // Of so many registers those that a tile keeps busy: its sums, the vectors of w that all rows use, one for x. Where x
 // comes by vectors, some go to loads that the code generator brings forward: of tiles that use all of them, depthwise
 // 3x3 convolutions took up to 1.6 times as long.
-static int64_t tile_registers(const pb_vkernel* k, const int64_t* tile, int64_t registers) {
-  int64_t points = pb__register_points(k, tile), shared = 1;
+static int64_t tile_registers(const pb_vkernel* k, const int64_t* size, int64_t registers) {
+  int64_t points = pb_core_registers(k, size, NULL);
   if (!k->insn.insn) return points + 2 * k->main.nest->access_count;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vkernel_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= parts_along(k, tile, d).size;
   const pb_vaccess* x = &k->main.access[k->x];
   int64_t patterns = 0; // of the shuffles that make lanes of runs, about half of them in registers at a time
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (d != k->group_dim && pb_vkernel_inside_runs(k, d)) patterns += k->main.nest->extent[d];
-  if (pb_vkernel_by_vectors(k)) return points + waiting_vectors(k, tile) + registers / 4 - 1;
+  if (pb_vkernel_by_vectors(k)) return points + waiting_vectors(k, size) + registers / 4 - 1;
   if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
+  int64_t shared = pb_core_registers(k, size, k->main.access[k->w].stride);
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
   if (k->matrix.product.insn) return points + shared + points / shared;
   int64_t products = k->insn.insn->adds ? 0 : 2; // under way, on their way to the sums
@@ -159,8 +161,9 @@ static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const in
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
-  int64_t registers = pb__register_count(chip, k);
-  if (nest->reduce != PB_SET && pb__register_points(k, tile) > 1 && tile_registers(k, tile, registers) > registers)
+  int64_t registers = pb__register_count(chip, k), size[PB_NEST_DIMS];
+  sizes_of(k, tile, size);
+  if (nest->reduce != PB_SET && pb_core_registers(k, size, NULL) > 1 && tile_registers(k, size, registers) > registers)
     return "a tile needs more registers than there are";
   if (cuts_sum && !can_cut_sum(k)) return "the sum cannot be taken in parts";
   if (cuts_sum && k->lane_dim >= 0 && last_overlaps(k, tile))

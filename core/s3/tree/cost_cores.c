@@ -19,18 +19,11 @@ enum {
 };
 
 void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f) {
-  int staging = pb_chip_staging(chip);
-  *f = (pb_core_facts){.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4, .units = 1, .products = 1};
-  for (int m = 0; m < chip->memory_count; ++m) {
-    const pb_memory* memory = &chip->memories[m];
-    for (int c = 0; c < 3; ++c)
-      if ((memory->cached || m == staging) && memory->bytes == f->vector.cache[c])
-        f->load_rate[c] = memory->bytes_per_cycle, f->wait[c] = memory->latency;
-    if (memory->cached && memory->bytes == f->vector.cache[0]) f->line = memory->line_bytes;
-    bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
-    if (shared || (m == chip->system_memory && f->shared_rate == 1))
-      f->shared_rate = memory->bytes_per_cycle, f->shared_wait = memory->latency;
-  }
+  *f = (pb_core_facts){.vector = pb_vector_facts_of(chip), .latency = 4, .units = 1, .products = 1};
+  f->shared = &chip->memories[chip->system_memory];
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (chip->memories[m].scope == PB_SCOPE_CHIP && chip->memories[m].cached) f->shared = &chip->memories[m];
+  if (f->vector.near[0] && f->vector.near[0]->cached) f->line = f->vector.near[0]->line_bytes;
   f->registers = f->vector.registers;
   f->register_bytes = f->vector.row_bytes;
   if (!k) return;
@@ -47,13 +40,19 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
 
 // A block leaves a quarter of a cache to what passes by.
 static bool holds(const pb_core_facts* f, int cache, int64_t bytes) {
-  return f->vector.cache[cache] && f->load_rate[cache] && bytes * 4 <= f->vector.cache[cache] * 3;
+  const pb_memory* near = f->vector.near[cache];
+  return near && near->bytes_per_cycle && bytes * 4 <= near->bytes * 3;
+}
+
+int64_t pb_core_rate_of(const pb_core_facts* f, int cache, int64_t without) {
+  const pb_memory* near = f->vector.near[cache];
+  return near && near->bytes_per_cycle ? near->bytes_per_cycle : without;
 }
 
 int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
   for (int c = 0; c < 3; ++c)
-    if (holds(f, c, bytes)) return f->load_rate[c];
-  return f->shared_rate;
+    if (holds(f, c, bytes)) return f->vector.near[c]->bytes_per_cycle;
+  return f->shared->bytes_per_cycle;
 }
 
 // ---- what loops touch ----
@@ -124,8 +123,7 @@ static void sizes_of(const pb_vkernel* k, const pb_nest* nest, int64_t* size) {
   }
 }
 
-// Those that the dims of `moves` (NULL: all) make of the tile.
-static int64_t registers_of(const pb_vkernel* k, const int64_t* size, const int64_t* moves) {
+int64_t pb_core_registers(const pb_vkernel* k, const int64_t* size, const int64_t* moves) {
   int64_t registers = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vkernel_is_spatial(k, d) && (!moves || moves[d])) registers *= size[d];
@@ -150,7 +148,7 @@ static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
       moves[e][d] = node->op == PB_OP_LOAD ? k->main.access[node->operand].stride[d] != 0 : node->op == PB_OP_INDEX;
       for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
     }
-    all += registers_of(k, size, moves[e]);
+    all += pb_core_registers(k, size, moves[e]);
   }
   return all;
 }
@@ -176,7 +174,7 @@ static int64_t window_of(const pb_vkernel* k, const int64_t* size) {
 // to its places once, and each group is joined and multiplied.
 static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
   int64_t taps = k->main.nest->extent[k->group_dim];
-  return window_of(k, size) * (taps + 1) + registers_of(k, size, NULL) * steps_of(k, size) * 2;
+  return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
@@ -184,7 +182,7 @@ static int64_t loads_of(const pb_vkernel* k, const int64_t* size) {
   int64_t loads = 0, steps = steps_of(k, size);
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a)
     loads += a == k->x && pb_vkernel_by_vectors(k) ? window_of(k, size)
-                                                   : steps * registers_of(k, size, k->main.access[a].stride);
+                                                   : steps * pb_core_registers(k, size, k->main.access[a].stride);
   return loads;
 }
 
@@ -193,11 +191,11 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   const pb_nest* nest = k->main.nest;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = registers_of(k, size, NULL), steps = steps_of(k, size), loads = loads_of(k, size),
-          rate = f->load_rate[0] ? f->load_rate[0] : 1;
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(k, size),
+          rate = pb_core_rate_of(f, 0, 1);
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
-    step = points * f->products + (k->insn.flips ? registers_of(k, size, k->main.access[k->x].stride) : 0);
+    step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main.access[k->x].stride) : 0);
   else
     step = sums ? operations_of(k, size) + points
                 : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
@@ -232,9 +230,9 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
     for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
     footprint tile = touched(f, own, nest->dim_count, bytes);
     if (step > 0 && step <= tile.run) continue;
-    int64_t all = pb_access_elements(access) * bytes, wait = f->shared_wait;
+    int64_t all = pb_access_elements(access) * bytes, wait = f->shared->latency;
     for (int c = 2; c >= 0; --c)
-      if (holds(f, c, all)) wait = c ? f->wait[c] : 0;
+      if (holds(f, c, all)) wait = c ? f->vector.near[c]->latency : 0;
     cycles += tile.bytes / f->line * wait;
   }
   return cycles;
@@ -245,7 +243,7 @@ int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nes
   int64_t size[PB_NEST_DIMS], cycles = 0;
   if (!strcmp(nest->part, "fill")) return 0;
   sizes_of(k, nest, size);
-  int64_t registers = registers_of(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
+  int64_t registers = pb_core_registers(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
   if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;

@@ -7,13 +7,10 @@
 
 typedef struct pb_core_facts {
   pb_vector_facts vector;
-  int64_t load_rate[3]; // bytes a cycle of the caches, innermost first
-  int64_t line;         // bytes of a line of the innermost one, 0: it is no cache, and has no sets that lines fall on
-  int64_t shared_rate;  // of what lies behind them
-  int64_t wait[3];      // cycles until a line comes from the caches
-  int64_t shared_wait;  // and from what lies behind them
-  int64_t latency;      // cycles until a sum can be added to again
-  int64_t registers;    // that hold the sums
+  int64_t line;            // bytes of a line of the innermost cache, 0: it is none, and has no sets that lines fall on
+  const pb_memory* shared; // what lies behind what is near a core
+  int64_t latency;         // cycles until a sum can be added to again
+  int64_t registers;       // that hold the sums
   int64_t register_bytes;
   int64_t products; // cycles of one step of one sum
   int64_t units;    // that take such steps at once
@@ -21,9 +18,13 @@ typedef struct pb_core_facts {
 
 // Of a chip whose cores run code, and of the kernel's instruction; NULL: of the chip alone.
 void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* kernel, pb_core_facts* facts);
+// Bytes a cycle of what is near a core, the innermost 0; where it says none, `without`.
+int64_t pb_core_rate_of(const pb_core_facts* facts, int cache, int64_t without);
 // Bytes a cycle at which a block of this size is read again.
 int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
 
+// Registers that the dims of `moves` (by dim, NULL: all) make of a tile; size: registers that it has along each.
+int64_t pb_core_registers(const pb_vkernel* kernel, const int64_t* size, const int64_t* moves);
 // Cycles of one execution of the nest.
 int64_t pb__core_cycles(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all

@@ -1,12 +1,10 @@
 // What moves take of the port of a memory outside: beats of their runs, where these lie across beats too.
-#include "core/s3/tree/cost.h"
+#include "core/s3/tree/cost_loops.h"
 
 int64_t pb__port_beat(const pb_chip* chip, int memory) {
   int64_t bytes = chip->memories[memory].bytes_per_cycle;
   return bytes > 0 ? bytes : 1;
 }
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Where in a beat runs start: at `first` and so many `steps` of bytes behind it.
 typedef struct starts {
