@@ -340,37 +340,6 @@ static void print_window(body* b, int o) {
   pb_text_add(b->t, "\n");
 }
 
-// Of registers that hold rows, what the code generator has to know of their extents, of memory and of their values.
-static void print_rows_attributes(body* b, const pb_memory* file, int64_t bytes) {
-  pb_text_add(b->t, "pb.shape = array<i64: ");
-  for (int k = 0; k < b->insn->shape_count; ++k)
-    pb_text_add(b->t, "%s%lld", k ? ", " : "", (long long)pb_shape(b->insn, k, b->use->extent));
-  pb_text_add(b->t, ">, pb.stride = %lld : i64, pb.value = [\"%s\", \"%s\", \"%s\"]",
-              (long long)(b->use->stride * bytes), file->value, file->from_vector, file->to_vector);
-}
-
-static void print_attributes(body* b) {
-  const pb_insn* insn = b->insn;
-  const pb_memory* file = NULL;
-  int64_t bytes = 0;
-  pb_text types = {0};
-  for (int o = 0; o < insn->operand_count; ++o) {
-    pb_text_add(&types, "%s%s", o ? ", " : "", pb_type_name(insn->operands[o].type));
-    if (pb__instruction_in_register(b->chip, insn, o))
-      file = &b->chip->memories[insn->operands[o].memory];
-    else
-      bytes = pb_type_bits(insn->operands[o].type) / 8;
-  }
-  pb_text_add(b->t, " attributes {pb.emit = \"%s\", ", insn->emit);
-  if (file->value[0])
-    print_rows_attributes(b, file, bytes);
-  else
-    pb_text_add(b->t, "pb.types = [%s]", types.data);
-  if (!file->value[0] && !insn->adds) pb_text_add(b->t, ", pb.added = %d : i64", insn->dest);
-  pb_text_add(b->t, "} {\n");
-  pb_text_free(&types);
-}
-
 static void print_return(body* b) {
   int made = b->insn->dest;
   if (!pb__instruction_in_register(b->chip, b->insn, made)) {
@@ -387,17 +356,24 @@ static void print_return(body* b) {
   pb_text_free(&type);
 }
 
+// Which instruction it is, and how it is used: the description has the rest.
+static void print_attributes(body* b) {
+  const pb_insn* insn = b->insn;
+  pb_text_add(b->t, " attributes {pb.instruction = \"%s\"", insn->name);
+  for (int d = 0; d < insn->dim_count && insn->shape_count; ++d)
+    pb_text_add(b->t, "%s%lld", d ? ", " : ", pb.extents = array<i64: ", (long long)b->use->extent[d]);
+  if (insn->shape_count) pb_text_add(b->t, ">");
+  if (b->use->elements) pb_text_add(b->t, ", pb.stride = %lld : i64", (long long)b->use->stride);
+  pb_text_add(b->t, "} {\n");
+}
+
 void pb__instruction_function(pb_text* text, const pb_chip* chip, const pb_instruction_use* use) {
   body b;
-  bool registers = pb__instruction_on_registers(use->insn);
   begin_body(&b, text, chip, use);
   pb__instruction_head(text, chip, use);
-  if (registers)
-    print_attributes(&b);
-  else
-    pb_text_add(text, " attributes {pb.instruction = \"%s\"} {\n", use->insn->name);
+  print_attributes(&b);
   print_extents(&b);
-  for (int o = 0; registers && o < use->insn->operand_count; ++o) print_window(&b, o);
+  for (int o = 0; pb__instruction_on_registers(use->insn) && o < use->insn->operand_count; ++o) print_window(&b, o);
   print_loops(&b);
   print_return(&b);
   pb_text_add(text, "}\n");

@@ -11,8 +11,8 @@ typedef enum pb_code_form { PB_CODE_OBJECT, PB_CODE_ASSEMBLY, PB_CODE_LLVM } pb_
 
 typedef struct pb_code {
   const pb_chip* chip;
-  pb_text kernels;    // MLIR bytecode: kernel functions, and declarations of instructions' functions with pb.emit
-  pb_text entries;    // text of the functions that the engine names, in the LLVM dialect
+  pb_text kernels; // MLIR bytecode: kernel functions, and declarations of instructions' functions with pb.instruction
+  pb_text entries; // text of the functions that the engine names, in the LLVM dialect
   const char* object; // PB_CODE_OBJECT: the file to write
   pb_code_form form;
   char* text; // the other forms: the result, malloc'ed

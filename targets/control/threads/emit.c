@@ -103,7 +103,8 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
   int number = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.emit"))) pb_intrinsic_print(op, &instructions);
+    const pb_insn* insn = pb_intrinsic_of(code->chip, op);
+    if (insn) pb_intrinsic_print(code->chip, insn, op, &instructions);
     if (!is_kernel(op)) continue;
     const pb_kernel* k = &engine->kernels[number];
     if (number++ % groups != group) continue;

@@ -4,6 +4,7 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <string.h>
 
 static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
 
@@ -15,19 +16,15 @@ static char* type_text(MlirType type, pb_arena* arena) {
   return copy;
 }
 
-static char* string_of(MlirAttribute attribute, pb_arena* arena) {
-  MlirStringRef s = mlirStringAttrGetValue(attribute);
-  return pb_printf(arena, "%.*s", (int)s.length, s.data);
-}
-
 typedef struct function {
   pb_arena arena;
   pb_text* text;
+  const pb_insn* insn;
+  const pb_memory* file; // of its registers
+  MlirOperation func;
   MlirBlock body;
   int arguments;
-  const char *emit, *result; // result: NULL when it only stores
-  // Registers that hold rows: their type, the intrinsics that make one of a vector and a vector of one.
-  const char *value, *from_vector, *to_vector;
+  const char* result;   // NULL when it only stores
   pb_text names, types; // of the intrinsic's arguments
 } function;
 
@@ -42,10 +39,19 @@ static MlirType result_type(const function* f) {
   return mlirValueGetType(mlirOperationGetOperand(mlirBlockGetTerminator(f->body), 0));
 }
 
-static void open_function(function* f, MlirOperation func, pb_text* text) {
-  *f = (function){.text = text, .body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0))};
+static const pb_memory* file_of(const pb_chip* chip, const pb_insn* insn) {
+  int o = 0;
+  while (chip->memories[insn->operands[o].memory].kind != PB_MEM_REGISTERS) ++o;
+  return &chip->memories[insn->operands[o].memory];
+}
+
+static void open_function(function* f, const pb_chip* chip, const pb_insn* insn, MlirOperation func, pb_text* text) {
+  *f = (function){.text = text,
+                  .insn = insn,
+                  .file = file_of(chip, insn),
+                  .func = func,
+                  .body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0))};
   f->arguments = (int)mlirBlockGetNumArguments(f->body);
-  f->emit = string_of(pb_op_attribute(func, "pb.emit"), &f->arena);
   if (mlirOperationGetNumOperands(mlirBlockGetTerminator(f->body))) f->result = type_text(result_type(f), &f->arena);
   pb_text_add(&f->names, "%s", "");
   pb_text_add(&f->types, "%s", "");
@@ -63,47 +69,49 @@ static void close_function(function* f) {
 }
 
 // Elements that kernels have as codes of their bits are of the intrinsic's own type there.
-static void print_on_vectors(function* f, MlirOperation func) {
-  MlirAttribute types = pb_op_attribute(func, "pb.types");
-  int64_t added = pb_op_integer(func, "pb.added", -1); // what the intrinsic's result is added to
+static void print_on_vectors(function* f) {
+  int added = f->insn->adds ? -1 : f->insn->dest; // what the intrinsic's result is added to
   for (int k = 0; k < f->arguments; ++k) {
     if (k == added) continue;
-    MlirType has = argument_type(f, k), takes = mlirTypeAttrGetValue(mlirArrayAttrGetElement(types, k));
-    const char *name = pb_printf(&f->arena, "%%x%d", k), *type = type_text(has, &f->arena);
-    if (!mlirTypeEqual(mlirShapedTypeGetElementType(has), takes)) {
-      const char *from = type, *bits = pb_printf(&f->arena, "%%b%d", k);
-      type = pb_printf(&f->arena, "vector<%lldx%s>", (long long)mlirShapedTypeGetDimSize(has, 0),
-                       type_text(takes, &f->arena));
+    MlirType has = argument_type(f, k);
+    const char *name = pb_printf(&f->arena, "%%x%d", k), *type = type_text(has, &f->arena), *from = type;
+    type = pb_printf(&f->arena, "vector<%lldx%s>", (long long)mlirShapedTypeGetDimSize(has, 0),
+                     pb_type_name(f->insn->operands[k].type));
+    if (strcmp(type, from)) {
+      const char* bits = pb_printf(&f->arena, "%%b%d", k);
       pb_text_add(f->text, "  %s = llvm.bitcast %s : %s to %s\n", bits, name, from, type);
       name = bits;
     }
     add_argument(f, name, type);
   }
-  pb_text_add(f->text, "  %%r = llvm.call_intrinsic \"%s\"(%s) : (%s) -> %s\n", f->emit, f->names.data, f->types.data,
-              f->result);
+  pb_text_add(f->text, "  %%r = llvm.call_intrinsic \"%s\"(%s) : (%s) -> %s\n", f->insn->emit, f->names.data,
+              f->types.data, f->result);
   if (added >= 0)
     pb_text_add(f->text, "  %%s = arith.add%s %%x%d, %%r : %s\n",
-                mlirTypeIsAFloat(mlirShapedTypeGetElementType(result_type(f))) ? "f" : "i", (int)added, f->result);
+                mlirTypeIsAFloat(mlirShapedTypeGetElementType(result_type(f))) ? "f" : "i", added, f->result);
   pb_text_add(f->text, "  return %s : %s\n}\n", added >= 0 ? "%s" : "%r", f->result);
 }
 
 // ---- registers that hold rows ----
 
+static int64_t element_bytes(MlirType type) {
+  MlirType element = mlirShapedTypeGetElementType(type);
+  return (mlirTypeIsAInteger(element) ? mlirIntegerTypeGetWidth(element) : mlirFloatTypeGetWidth(element)) / 8;
+}
+
 // The vector of i32 with a register's bytes, as the intrinsics take it that make the one of the other.
 static const char* words_type(function* f, MlirType type) {
-  MlirType element = mlirShapedTypeGetElementType(type);
-  unsigned width = mlirTypeIsAInteger(element) ? mlirIntegerTypeGetWidth(element) : mlirFloatTypeGetWidth(element);
-  int64_t bits = mlirShapedTypeGetDimSize(type, 0) * width;
-  return pb_printf(&f->arena, "vector<%lldxi32>", (long long)(bits / 32));
+  return pb_printf(&f->arena, "vector<%lldxi32>",
+                   (long long)(mlirShapedTypeGetDimSize(type, 0) * element_bytes(type) / 4));
 }
 
 // A vector becomes a register.
 static void print_register(function* f, int k, MlirType type) {
   const char *from = type_text(type, &f->arena), *words = words_type(f, type);
   pb_text_add(f->text, "  %%b%d = llvm.bitcast %%x%d : %s to %s\n", k, k, from, words);
-  pb_text_add(f->text, "  %%t%d = llvm.call_intrinsic \"%s\"(%%b%d) : (%s) -> !llvm.%s\n", k, f->from_vector, k, words,
-              f->value);
-  add_argument(f, pb_printf(&f->arena, "%%t%d", k), pb_printf(&f->arena, "!llvm.%s", f->value));
+  pb_text_add(f->text, "  %%t%d = llvm.call_intrinsic \"%s\"(%%b%d) : (%s) -> !llvm.%s\n", k, f->file->from_vector, k,
+              words, f->file->value);
+  add_argument(f, pb_printf(&f->arena, "%%t%d", k), pb_printf(&f->arena, "!llvm.%s", f->file->value));
 }
 
 // A flat tensor and the number of an element become a pointer, followed by the bytes between rows.
@@ -120,44 +128,55 @@ static void print_rows(function* f, int k, MlirType type, int64_t stride) {
   add_argument(f, pb_printf(&f->arena, "%%s%d", k), "i64");
 }
 
-static void print_shape(function* f, MlirAttribute shape) {
-  for (intptr_t k = 0; k < mlirDenseArrayGetNumElements(shape); ++k) {
-    pb_text_add(f->text, "  %%e%d = llvm.mlir.constant(%lld : i16) : i16\n", (int)k,
-                (long long)mlirDenseI64ArrayGetElement(shape, k));
-    add_argument(f, pb_printf(&f->arena, "%%e%d", (int)k), "i16");
+// What the code generator has to know of the registers' extents.
+static void print_shape(function* f) {
+  MlirAttribute told = pb_op_attribute(f->func, "pb.extents");
+  int64_t extents[PB_MAX_INSN_DIMS];
+  for (int d = 0; d < f->insn->dim_count; ++d) extents[d] = mlirDenseI64ArrayGetElement(told, d);
+  for (int k = 0; k < f->insn->shape_count; ++k) {
+    pb_text_add(f->text, "  %%e%d = llvm.mlir.constant(%lld : i16) : i16\n", k,
+                (long long)pb_shape(f->insn, k, extents));
+    add_argument(f, pb_printf(&f->arena, "%%e%d", k), "i16");
   }
 }
 
-static void print_on_rows(function* f, MlirOperation func) {
-  MlirAttribute value = pb_op_attribute(func, "pb.value");
-  f->value = string_of(mlirArrayAttrGetElement(value, 0), &f->arena);
-  f->from_vector = string_of(mlirArrayAttrGetElement(value, 1), &f->arena);
-  f->to_vector = string_of(mlirArrayAttrGetElement(value, 2), &f->arena);
-  int64_t stride = mlirIntegerAttrGetValueInt(pb_op_attribute(func, "pb.stride"));
-  print_shape(f, pb_op_attribute(func, "pb.shape"));
+static void print_on_rows(function* f) {
+  int64_t stride = pb_op_integer(f->func, "pb.stride", 0);
+  print_shape(f);
   for (int k = 0; k < f->arguments; ++k) {
     MlirType type = argument_type(f, k);
     if (mlirTypeIsAVector(type)) print_register(f, k, type);
-    if (mlirTypeIsAMemRef(type)) print_rows(f, k, type, stride);
+    if (mlirTypeIsAMemRef(type)) print_rows(f, k, type, stride * element_bytes(type));
   }
   if (!f->result) {
-    pb_text_add(f->text, "  llvm.call_intrinsic \"%s\"(%s) : (%s) -> ()\n  return\n}\n", f->emit, f->names.data,
+    pb_text_add(f->text, "  llvm.call_intrinsic \"%s\"(%s) : (%s) -> ()\n  return\n}\n", f->insn->emit, f->names.data,
                 f->types.data);
     return;
   }
   const char* words = words_type(f, result_type(f));
-  pb_text_add(f->text, "  %%t = llvm.call_intrinsic \"%s\"(%s) : (%s) -> !llvm.%s\n", f->emit, f->names.data,
-              f->types.data, f->value);
-  pb_text_add(f->text, "  %%b = llvm.call_intrinsic \"%s\"(%%t) : (!llvm.%s) -> %s\n", f->to_vector, f->value, words);
+  pb_text_add(f->text, "  %%t = llvm.call_intrinsic \"%s\"(%s) : (%s) -> !llvm.%s\n", f->insn->emit, f->names.data,
+              f->types.data, f->file->value);
+  pb_text_add(f->text, "  %%b = llvm.call_intrinsic \"%s\"(%%t) : (!llvm.%s) -> %s\n", f->file->to_vector,
+              f->file->value, words);
   pb_text_add(f->text, "  %%r = llvm.bitcast %%b : %s to %s\n  return %%r : %s\n}\n", words, f->result, f->result);
 }
 
-void pb_intrinsic_print(MlirOperation func, pb_text* text) {
+const pb_insn* pb_intrinsic_of(const pb_chip* chip, MlirOperation func) {
+  MlirAttribute name = pb_op_attribute(func, "pb.instruction");
+  if (mlirAttributeIsNull(name)) return NULL;
+  pb_arena scratch = {0};
+  MlirStringRef s = mlirStringAttrGetValue(name);
+  const pb_insn* insn = pb_chip_insn(chip, pb_printf(&scratch, "%.*s", (int)s.length, s.data));
+  pb_arena_free(&scratch);
+  return insn;
+}
+
+void pb_intrinsic_print(const pb_chip* chip, const pb_insn* insn, MlirOperation func, pb_text* text) {
   function f;
-  open_function(&f, func, text);
-  if (mlirAttributeIsNull(pb_op_attribute(func, "pb.value")))
-    print_on_vectors(&f, func);
+  open_function(&f, chip, insn, func, text);
+  if (f.file->value[0])
+    print_on_rows(&f);
   else
-    print_on_rows(&f, func);
+    print_on_vectors(&f);
   close_function(&f);
 }

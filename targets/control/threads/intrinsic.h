@@ -3,10 +3,13 @@
 #define PB_THREADS_INTRINSIC_H
 
 #include "core/poly/text.h"
+#include "tdl/chip.h"
 
 #include <mlir-c/IR.h>
 
-// The function of an instruction (it has pb.emit) once more, with the intrinsic as its body, to be inlined.
-void pb_intrinsic_print(MlirOperation func, pb_text* text);
+// The core's instruction that a function stands for (pb.instruction); NULL: it is none's.
+const pb_insn* pb_intrinsic_of(const pb_chip* chip, MlirOperation func);
+// Its function once more, with the intrinsic as its body, to be inlined.
+void pb_intrinsic_print(const pb_chip* chip, const pb_insn* insn, MlirOperation func, pb_text* text);
 
 #endif

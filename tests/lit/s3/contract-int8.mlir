@@ -6,7 +6,7 @@
 // CHECK: arith.xori %{{.*}}, %[[HALF]] : i8
 // CHECK: arith.extui
 // CODE: func.call @VPDPBUSD({{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
-// CODE: pb.emit = "llvm.x86.avx512.vpdpbusd.512"
+// CODE: func.func private @VPDPBUSD({{.*}}) -> vector<16xi32> attributes {pb.instruction = "VPDPBUSD"} {
 // CODE: %[[SUMS:.*]] = memref.reinterpret_cast {{.*}} : memref<16xi32, "VREG"> to memref<?xi32, strided<[?], offset: ?>, "VREG">
 // CODE: memref.reinterpret_cast {{.*}} : memref<64xi8, "VREG"> to memref<?x?xi8, strided<[?, ?], offset: ?>, "VREG">
 // CODE: scf.for %[[LANE:.*]] =
@@ -18,10 +18,17 @@
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --check --padding --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
 // WIDE: %[[W:.*]] = arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
 // WIDE: func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
-// WIDE: pb.added = 2 : i64, pb.emit = "llvm.x86.avx2.pmadd.wd"
+// WIDE: func.func private @VPMADDWD({{.*}}) -> vector<8xi32> attributes {pb.instruction = "VPMADDWD"} {
 
 // So is x where it is stored narrow.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=BOTH
 // BOTH-DAG: arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
 // BOTH-DAG: vector.broadcast %{{.*}} : i16 to vector<8xi16>
 // BOTH: func.call @VPMADDWD(
+
+// The functions become the intrinsics that the description names; of one that adds nothing, an addition follows.
+// RUN: %pbc %models/digits.onnx --target=cpu:avx512 --emit=s4 | %FileCheck %s --check-prefix=BUSD
+// BUSD: call <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>
+// RUN: %pbc %models/digits.onnx --target=cpu:v3 --emit=s4 | %FileCheck %s --check-prefix=MADD
+// MADD: %[[PAIRS:.*]] = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> %{{.*}}, <16 x i16> %{{.*}})
+// MADD-NEXT: add <8 x i32> %{{.*}}, %[[PAIRS]]

@@ -25,7 +25,7 @@
 // CODE: %[[WHOLE:.*]] = math.roundeven {{.*}} : vector<16xf32>
 // CODE: arith.fptosi %[[WHOLE]] : vector<16xf32> to vector<16xi32>
 // CODE: arith.trunci {{.*}} : vector<16xi32> to vector<16xi8>
-// CODE: func.func private @TDPBSSD_14_16_8_4({{.*}}) -> vector<256xi32> attributes {pb.emit = "llvm.x86.tdpbssd.internal", pb.shape = array<i64: 14, 64, 32>
+// CODE: func.func private @TDPBSSD_14_16_8_4({{.*}}) -> vector<256xi32> attributes {pb.extents = array<i64: 14, 16, 8, 4>, pb.instruction = "TDPBSSD"} {
 
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --padding --layout --outline --plan > %t.mlir

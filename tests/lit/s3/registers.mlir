@@ -13,7 +13,7 @@
 // CHECK: affine.yield
 // CHECK: arith.addf {{.*}} : vector<16xf32>
 // CHECK: affine.vector_store
-// CHECK: func.func private @VFMADD({{.*}}) -> vector<16xf32> attributes {pb.emit = "llvm.fma", pb.types = [f32, f32, f32]} {
+// CHECK: func.func private @VFMADD({{.*}}) -> vector<16xf32> attributes {pb.instruction = "VFMADD"} {
 
 // A plan that needs more registers than there are is refused.
 // RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --padding --layout --outline --plan | sed 's/bands = array<i64: 2, 2, 4, 1, /bands = array<i64: 2, 6, 4, 1, /' > %t.mlir
