@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CODES = os.path.join(HERE, "..", "..", "tdl", "codes.td")
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 import tools  # noqa: E402
 
@@ -250,7 +251,9 @@ def renamed(text, rng):
     """A field has another name wherever it is meant."""
     meant_elsewhere = r"\$({0})\b|\b(?:dag|string|int|bits<\d+>|list<\w+>) {0}[,>]"  # an operand, a parameter
     pasted = tuple({m.group(1) for m in body(text, r'#\s*"(\w+)"')})  # base # "i" is a name too
-    name = pick(rng, [n for n in fields(text) if len(n) > 1 and not n.endswith(pasted) and not body(text, meant_elsewhere.format(n))])
+    included = open(CODES).read() if 'include "codes.td"' in text else ""  # which has lists of fields by their names
+    name = pick(rng, [n for n in fields(text) if len(n) > 1 and not n.endswith(pasted) and not body(text, meant_elsewhere.format(n))
+                      and f'"{n}"' not in included])
     return re.sub(rf'(bits<\d+> |"|= ){name}(?=[;"{{])', rf"\g<1>{name}_x", text), f"{name} is {name}_x"
 
 
