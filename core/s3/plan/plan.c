@@ -480,12 +480,11 @@ static bool cost_alone(void* user, pb_plan* plan, const char** why) {
 }
 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
-                   pb_plan* plan, char why[PB_PLAN_WHY]) {
+                   pb_plan* plan) {
   pb_found found = {0};
   pb_planner p = {.chip = chip, .group = group, .base = base, .result = &found, .judge = judge, .copies = copies};
   plan_stage(&p);
   *plan = found.plan;
-  memcpy(why, found.why, sizeof found.why);
   return found.found;
 }
 

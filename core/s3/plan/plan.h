@@ -29,10 +29,10 @@ typedef struct pb_judge {
   void* user;
   bool is_last; // no stage follows
 } pb_judge;
-// The best plan of a stage inside `base` loops of its kernel, by that judge, with so many copies of its results. false:
-// there is none, `why` says why.
+// The best plan of a stage inside `base` loops of its kernel, by that judge (NULL: by its own cycles, as a kernel of
+// one stage), with so many copies of its results, which cores do not have. false: there is none.
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
-                   pb_plan* plan, char why[PB_PLAN_WHY]);
+                   pb_plan* plan);
 // More copies of what the stages of a kernel hold, as long as each one is worth its room; `whole` judges them all.
 // plan: what it says of the plans as they are, then as they have become.
 void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,

@@ -169,11 +169,9 @@ bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops
 }
 
 // What full iterations leave over is planned as it comes, and so are copies; nobody prints that.
-bool pb__stage_plan_alone(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan,
-                          const char** why) {
-  pb_diag quiet = {.sink = pb_diag_drop};
+static bool plan_alone(const pb_chip* chip, const pb_group* group, pb_plan* plan, const char** why) {
   *why = "a stage of what full iterations leave over has no plan";
-  return pb_plan_make(chip, group, arena, &quiet, plan) == PB_OK;
+  return pb_plan_stage(chip, group, 0, 0, NULL, plan);
 }
 
 void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
@@ -182,7 +180,7 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
   s->tiles = plan->stages;
   s->skewed = plan->skewed;
   s->holds = plan->holds;
-  if (!pb__is_explicit(chip)) s->rest = pb__stage_plan_alone;
+  if (!pb__is_explicit(chip)) s->rest = plan_alone;
 }
 
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.

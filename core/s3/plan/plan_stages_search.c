@@ -62,11 +62,10 @@ static bool cost_whole(void* user, pb_plan* plan, const char** why) { return cos
 // Plans the last of the stages so far.
 static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
   const pb_judge judge = {.cost = cost_with, .user = s, .is_last = s->tiles.built == s->plan.count};
-  const char* unused;
-  char why[PB_PLAN_WHY];
-  if (!pb__is_explicit(s->tiles.chip)) return pb__stage_plan_alone(s->tiles.chip, group, s->arena, best, &unused);
-  int copies = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction) ? 1 : 2;
-  return pb_plan_stage(s->tiles.chip, group, s->plan.loops.band_count, copies, &judge, best, why);
+  bool alone = !pb__is_explicit(s->tiles.chip),
+       single = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
+  return pb_plan_stage(s->tiles.chip, group, alone ? 0 : s->plan.loops.band_count, single ? 1 : 2,
+                       alone ? NULL : &judge, best);
 }
 
 // Plans all stages of an iteration of the loops. false: some stage has no plan.

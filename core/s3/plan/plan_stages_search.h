@@ -17,7 +17,5 @@ const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const cha
 bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration);
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops);
-// The plan of a stage on a core, where one stage ends before the next begins. false: there is none, *why says why.
-bool pb__stage_plan_alone(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why);
 
 #endif

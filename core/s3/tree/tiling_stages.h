@@ -30,8 +30,7 @@ typedef struct pb_iteration_groups {
 } pb_iteration_groups;
 
 // Plans a stage by itself. false: *why says why there is no plan.
-typedef bool (*pb_stage_planner)(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan,
-                                 const char** why);
+typedef bool (*pb_stage_planner)(const pb_chip* chip, const pb_group* group, pb_plan* plan, const char** why);
 
 // What is built: begins by pb_stage_tiles_begin, `skewed` and `holds` as the caller sets them then. Iterations are read
 // once and lie in its arena; `loops` and `tiles` may change between two trees as long as the bands of `loops` stay.
