@@ -42,6 +42,12 @@ bool pb_access_uses(const pb_access* access, int col) {
   return false;
 }
 
+bool pb_access_moves_only(const pb_access* access, int index, int col) {
+  for (int r = 0; r < access->rank; ++r)
+    if ((access->index[r].coef[col] != 0) != (r == index)) return false;
+  return true;
+}
+
 // There is room: the reader refuses larger bodies, the builders of S2 make fewer nodes for any operator, `math` counts
 // before it expands, and the rest take parts of a nest apart or add a node or two to a contraction's or a mover's.
 // Should that ever be untrue, it ends here and not in another's memory.

@@ -97,6 +97,8 @@ int64_t pb_access_stride(const pb_access* access, int col);
 // The linear offset of the access with all columns 0.
 int64_t pb_access_offset(const pb_access* access);
 bool pb_access_uses(const pb_access* access, int col);
+// Whether the column moves that index and no other.
+bool pb_access_moves_only(const pb_access* access, int index, int col);
 // Whether the nest's result is reduced over the dim.
 static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
   return nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dim);

@@ -313,6 +313,14 @@ int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) 
   return p->value_count++;
 }
 
+int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, int argument, const char* name,
+                         pb_type type, int rank, const int64_t* shape, const void* data) {
+  pb_value value = {.kind = PB_VALUE_CONST, .argument = argument, .type = pb_type_stored(type), .rank = rank};
+  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
+  value.const_id = pb_consts_add(consts, name, type, rank, shape, data);
+  return pb_program_add_value(p, arena, &value);
+}
+
 void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);

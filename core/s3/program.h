@@ -80,6 +80,9 @@ void pb_program_print_nest(pb_program* program, int nest, pb_arena* arena, int* 
 void pb_program_print_flats(const pb_program* program, pb_text* text);
 // Appends a value and returns its number; what is there keeps its own.
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
+// Appends a constant with its elements, the function's argument of that number.
+int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, const char* name,
+                         pb_type type, int rank, const int64_t* shape, const void* data);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
 // Notes that the nest uses the value, where its accesses were changed by hand.

@@ -158,9 +158,7 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
       memcpy(data + 4 * at[k], type == PB_F32 ? (void*)&number : (void*)&integer, 4);
   }
   if (!count) return -1;
-  pb_value value = {.kind = PB_VALUE_CONST, .argument = f->arguments++, .type = type, .rank = 1, .shape = {count}};
-  value.const_id = pb_consts_add(consts, "numbers", type, 1, &count, data);
-  return pb_program_add_value(&f->program, &f->unit->pass, &value);
+  return pb_program_add_const(&f->program, &f->unit->pass, consts, f->arguments++, "numbers", type, 1, &count, data);
 }
 
 // The node becomes a load of a code and, behind it, the number that it is.

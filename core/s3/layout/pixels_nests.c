@@ -20,19 +20,12 @@ static void pin(pb_pixels* p, int n) {
 
 static bool is_image(const pb_value* value) { return value->kind != PB_VALUE_CONST && value->rank == 4; }
 
-// Whether dim d walks index r of the access and no other.
-static bool walks_only(const pb_access* access, int d, int r) {
-  for (int k = 0; k < access->rank; ++k)
-    if ((access->index[k].coef[d] != 0) != (k == r)) return false;
-  return true;
-}
-
 // Whether dims c and w of the nest are all channels and all pixels of a line.
 static bool goes_along(const pb_nest* nest, const pb_access* a, int c, int w) {
   int along, across;
   return a->rank == 4 && !a->boxed && !a->gathered && pb_index_single(&a->index[1], &along) && along == c &&
          pb_index_single(&a->index[3], &across) && across == w && nest->extent[c] == a->shape[1] &&
-         nest->extent[w] == a->shape[3] && walks_only(a, c, 1) && walks_only(a, w, 3);
+         nest->extent[w] == a->shape[3] && pb_access_moves_only(a, 1, c) && pb_access_moves_only(a, 3, w);
 }
 
 // A number for each channel, or for none.
@@ -75,11 +68,11 @@ static bool is_of_parts(const pb_pixels* p, int n, pb_pixels_nest* out) {
   out->part = -1;
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!x->index[1].coef[d] || d == out->c) continue;
-    if (out->part >= 0 || x->index[1].coef[d] != store->shape[1] || !walks_only(x, d, 1)) return false;
+    if (out->part >= 0 || x->index[1].coef[d] != store->shape[1] || !pb_access_moves_only(x, 1, d)) return false;
     out->part = d;
   }
   if (out->part < 0 || pb_access_uses(store, out->part) || x->index[1].cst || x->index[1].coef[out->c] != 1 ||
-      !walks_only(x, out->c, 1) || !pb_index_single(&x->index[3], &dim) || dim != out->w ||
+      !pb_access_moves_only(x, 1, out->c) || !pb_index_single(&x->index[3], &dim) || dim != out->w ||
       x->shape[3] != store->shape[3] || x->shape[1] != store->shape[1] * nest->extent[out->part])
     return false;
   out->kind = PB_PIXELS_PARTS;
@@ -95,7 +88,7 @@ static bool read_line(const pb_nest* nest, pb_pixels_nest* out) {
   for (int d = 0; d < nest->dim_count; ++d) {
     int64_t coef = x->index[3].coef[d];
     if (!coef) continue;
-    if (coef < 0 || !walks_only(x, d, 3)) return false;
+    if (coef < 0 || !pb_access_moves_only(x, 3, d)) return false;
     if (d == out->w) {
       out->step = coef;
     } else if (out->roles.role[d] == PB_ROLE_K && out->s < 0) {
@@ -136,7 +129,8 @@ static bool is_convolution(const pb_pixels* p, int n, pb_pixels_nest* out) {
   if (!pb_index_single(&x->index[1], &out->c) || !pb_index_single(&y->index[1], &out->o) ||
       !pb_index_single(&y->index[3], &out->w) || out->o < 0 || out->w < 0 || !goes_along(nest, y, out->o, out->w))
     return false;
-  if (out->c >= 0 ? !walks_only(x, out->c, 1) || x->shape[1] != nest->extent[out->c] : x->shape[1] != 1) return false;
+  if (out->c >= 0 ? !pb_access_moves_only(x, 1, out->c) || x->shape[1] != nest->extent[out->c] : x->shape[1] != 1)
+    return false;
   out->kind = PB_PIXELS_CONVOLUTION;
   return read_line(nest, out) && read_weights(nest, out);
 }

@@ -166,10 +166,8 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
 // ---- columns of the window by products ----
 
 static int add_numbers(pb_pixels* p, pb_type type, int rank, const int64_t* shape, const void* data) {
-  pb_value value = {.kind = PB_VALUE_CONST, .argument = p->arguments++, .type = type, .rank = rank};
-  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
-  value.const_id = pb_consts_add(p->unit->consts, "columns", type, rank, shape, data);
-  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, "columns", type, rank, shape,
+                              data);
 }
 
 static int add_places(pb_pixels* p, int64_t channels, int64_t columns) {

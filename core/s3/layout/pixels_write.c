@@ -11,11 +11,8 @@ static pb_nest* add_nest(pb_pixels* p, const pb_nest* nest, const int* value_of)
 }
 
 static int add_constant(pb_pixels* p, const pb_const* like, int rank, const int64_t* shape, const void* data) {
-  pb_value value = {
-      .kind = PB_VALUE_CONST, .argument = p->arguments++, .type = pb_type_stored(like->type), .rank = rank};
-  memcpy(value.shape, shape, sizeof(int64_t) * (size_t)rank);
-  value.const_id = pb_consts_add(p->unit->consts, like->name, like->type, rank, shape, data);
-  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, like->name, like->type, rank,
+                              shape, data);
 }
 
 static int64_t pixels_of(const pb_pixels* p, int v) { return pb__pixels_class(p, v)->pixels; }

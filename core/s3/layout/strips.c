@@ -7,13 +7,6 @@
 #include "core/s3/layout/layout.h"
 #include "core/s3/transfer_paths.h"
 
-// Whether dim d walks index `axis` of x and no other.
-static bool walks_alone(const pb_access* x, int axis, int d) {
-  for (int r = 0; r < x->rank; ++r)
-    if ((x->index[r].coef[d] != 0) != (r == axis)) return false;
-  return true;
-}
-
 // The dims of windows and of rows that walk `axis` of x, each alone. false: others do, or there are none.
 static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, int axis, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
@@ -21,7 +14,7 @@ static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, i
   for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
     if (!x->index[axis].coef[d]) continue;
     int* found = roles->role[d] == PB_ROLE_K ? &s->window : &s->row;
-    if (*found >= 0 || !walks_alone(x, axis, d)) return false;
+    if (*found >= 0 || !pb_access_moves_only(x, axis, d)) return false;
     *found = d;
   }
   if (s->window < 0 || s->row < 0 || x->index[axis].coef[s->window] != 1 || x->index[axis].coef[s->row] < 1)
@@ -50,7 +43,8 @@ static bool keeps_columns(const pb_layout* l, const pb_nest* nest, const pb_cont
 static int find_run(const pb_nest* nest, const pb_contraction_dims* roles) {
   const pb_access* x = &nest->access[roles->x];
   for (int d = nest->dim_count - 1; d >= 0; --d)
-    if (roles->role[d] == PB_ROLE_K && x->index[x->rank - 1].coef[d] == 1 && walks_alone(x, x->rank - 1, d)) return d;
+    if (roles->role[d] == PB_ROLE_K && x->index[x->rank - 1].coef[d] == 1 && pb_access_moves_only(x, x->rank - 1, d))
+      return d;
   return -1;
 }
 

@@ -53,10 +53,8 @@ static bool can_flip(const pb_program* p, int v) {
 // ---- constants ----
 
 static int add_const(turner* t, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
-  pb_value value = {.kind = PB_VALUE_CONST, .argument = t->arguments++, .type = type, .rank = rank};
-  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
-  value.const_id = pb_consts_add(t->unit->consts, name, type, rank, shape, data);
-  return pb_program_add_value(&t->program, &t->unit->pass, &value);
+  return pb_program_add_const(&t->program, &t->unit->pass, t->unit->consts, t->arguments++, name, type, rank, shape,
+                              data);
 }
 
 static int flipped_const(turner* t, int v) {
