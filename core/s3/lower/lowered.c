@@ -30,19 +30,22 @@ pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, con
 
 // ---- lines of the body ----
 
-int pb_lowered_begin_line(pb_lowered* l, int indent) {
+static const char* new_name(pb_lowered* l) { return pb_printf(&l->unit->pass, "%%v%d", l->serial++); }
+
+const char* pb_lowered_begin_line(pb_lowered* l, int indent) {
+  const char* name = new_name(l);
   pb_text_indent(&l->body, indent);
-  pb_text_add(&l->body, "%%v%d = ", l->serial);
-  return l->serial++;
+  pb_text_add(&l->body, "%s = ", name);
+  return name;
 }
 
-int pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) {
+const char* pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) {
   char line[512];
   va_list args;
   va_start(args, format);
   vsnprintf(line, sizeof line, format, args);
   va_end(args);
-  int name = pb_lowered_begin_line(l, indent);
+  const char* name = pb_lowered_begin_line(l, indent);
   pb_text_add(&l->body, "%s\n", line);
   return name;
 }
@@ -54,26 +57,26 @@ const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes) {
 
 // ---- the head ----
 
-int pb_lowered_define(pb_lowered* l, const char* definition) {
+const char* pb_lowered_define(pb_lowered* l, const char* definition) {
   for (size_t n = 0; n < l->definition_count; ++n)
     if (!strcmp(l->definitions[n].text, definition)) return l->definitions[n].name;
-  struct pb_definition made = {pb_strdup(&l->unit->pass, definition), l->serial++};
+  struct pb_definition made = {pb_strdup(&l->unit->pass, definition), new_name(l)};
   PB_PUSH(l->definitions, l->definition_count, l->definition_capacity, made);
-  pb_text_add(&l->head, "  %%v%d = %s\n", made.name, definition);
+  pb_text_add(&l->head, "  %s = %s\n", made.name, definition);
   return made.name;
 }
 
-int pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
+const char* pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
   pb_text line = {0};
   pb_text_add(&line, "arith.constant %s", lanes > 1 ? "dense<" : "");
   pb_constant_print(&line, node);
   pb_text_add(&line, "%s : %s", lanes > 1 ? ">" : "", pb_lowered_type(l, node->type, lanes));
-  int name = pb_lowered_define(l, line.data);
+  const char* name = pb_lowered_define(l, line.data);
   pb_text_free(&line);
   return name;
 }
 
-int pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes) {
+const char* pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes) {
   return pb_lowered_constant(l, &(pb_expr_node){.op = PB_OP_CONST, .type = type, .integer = value}, lanes);
 }
 
@@ -95,7 +98,7 @@ void pb_linear_print(pb_text* text, const pb_linear* sum) {
   pb_text_add(text, "%lld", (long long)sum->cst);
 }
 
-void pb_linear_print_map(pb_text* text, const pb_linear* sum, const int64_t* limit) {
+static void print_map(pb_text* text, const pb_linear* sum, const int64_t* limit) {
   pb_text_add(text, "affine_map<(");
   for (int k = 0; k < sum->count; ++k) pb_text_add(text, "%sd%d", k ? ", " : "", k);
   pb_text_add(text, ") -> (");
@@ -109,4 +112,13 @@ void pb_linear_print_map(pb_text* text, const pb_linear* sum, const int64_t* lim
   pb_text_add(text, "%lld)>(", (long long)sum->cst);
   for (int k = 0; k < sum->count; ++k) pb_text_add(text, "%s%%%s", k ? ", " : "", sum->term[k].name);
   pb_text_add(text, ")");
+}
+
+const char* pb_lowered_linear(pb_lowered* l, int indent, const char* which, const pb_linear* sum,
+                              const int64_t* limit) {
+  const char* name = pb_lowered_begin_line(l, indent);
+  pb_text_add(&l->body, "affine.%s ", which);
+  print_map(&l->body, sum, limit);
+  pb_text_add(&l->body, "\n");
+  return name;
 }

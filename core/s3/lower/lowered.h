@@ -11,10 +11,9 @@ typedef struct pb_lowered {
   MlirOperation func;
   pb_tiled* tiled;
   pb_text head, body;
-  int serial; // of the next %v<number>, whoever defines it
+  int serial; // of the next name
   struct pb_definition {
-    const char* text;
-    int name;
+    const char *text, *name;
   } * definitions; // at the head
   size_t definition_count, definition_capacity;
   pb_instructions called;
@@ -29,19 +28,19 @@ pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, con
 
 // ---- lines of the body ----
 
-// Begins one that defines %v<result>, or prints all of it but the end.
-int pb_lowered_begin_line(pb_lowered* l, int indent);
-int pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// Begins one that defines a value, whose name comes back; or prints all of it.
+const char* pb_lowered_begin_line(pb_lowered* l, int indent);
+const char* pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) __attribute__((format(printf, 3, 4)));
 // A vector's type, or of one lane an element's.
 const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes);
 
 // ---- the head ----
 
-// What is defined so, `arith.constant ...` with its type, as %v<result>.
-int pb_lowered_define(pb_lowered* l, const char* definition);
+// The name of what is defined so, `arith.constant ...` with its type.
+const char* pb_lowered_define(pb_lowered* l, const char* definition);
 // A number; for all of so many lanes, if more than one.
-int pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes);
-int pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes);
+const char* pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes);
+const char* pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes);
 
 // ---- places ----
 
@@ -63,7 +62,7 @@ void pb_linear_add(pb_linear* sum, int64_t factor, int64_t turn, const char* for
     __attribute__((format(printf, 4, 5)));
 // As an index of an affine access; of one copy alone.
 void pb_linear_print(pb_text* text, const pb_linear* sum);
-// As a map with its operands, behind affine.apply, or of a limit (NULL: none) and the sum, behind affine.min and max.
-void pb_linear_print_map(pb_text* text, const pb_linear* sum, const int64_t* limit);
+// As a value: "apply", or of a limit (NULL: none) and the sum "min" or "max".
+const char* pb_lowered_linear(pb_lowered* l, int indent, const char* which, const pb_linear* sum, const int64_t* limit);
 
 #endif

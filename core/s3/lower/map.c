@@ -94,38 +94,22 @@ typedef struct call {
   int argument_count;
 } call;
 
-static const char* name_of(const call* c, int number) { return pb_printf(&c->m->l.unit->pass, "%%v%d", number); }
-
-static const char* number(call* c, int64_t value) {
-  return name_of(c, pb_lowered_integer(&c->m->l, PB_INDEX, value, 1));
-}
+static const char* number(call* c, int64_t value) { return pb_lowered_integer(&c->m->l, PB_INDEX, value, 1); }
 
 static void add_argument(call* c, const char* name) { c->arguments[c->argument_count++] = name; }
-
-// Begins a line that defines the name.
-static const char* begin(call* c) { return name_of(c, pb_lowered_begin_line(&c->m->l, c->indent)); }
 
 static void add_leftover(const call* c, int k, int64_t factor, pb_linear* sum) {
   pb_linear_add(sum, factor, 0, "l%d_%d", c->id, k);
 }
 
-static const char* print_apply(call* c, const pb_linear* sum) {
-  if (!sum->count) return number(c, sum->cst);
-  const char* name = begin(c);
-  pb_text_add(&c->m->l.body, "affine.apply ");
-  pb_linear_print_map(&c->m->l.body, sum, NULL);
-  pb_text_add(&c->m->l.body, "\n");
-  return name;
+static const char* print_linear(call* c, const pb_linear* sum) {
+  return sum->count ? pb_lowered_linear(&c->m->l, c->indent, "apply", sum, NULL) : number(c, sum->cst);
 }
 
 // What is linear, but at most, or at least, the limit.
 static const char* print_limit(call* c, const pb_linear* sum, bool most, int64_t limit) {
   if (!sum->count) return number(c, (sum->cst < limit) == most ? sum->cst : limit);
-  const char* name = begin(c);
-  pb_text_add(&c->m->l.body, "affine.%s ", most ? "min" : "max");
-  pb_linear_print_map(&c->m->l.body, sum, &limit);
-  pb_text_add(&c->m->l.body, "\n");
-  return name;
+  return pb_lowered_linear(&c->m->l, c->indent, most ? "min" : "max", sum, &limit);
 }
 
 // Which of its copies a buffer has its turn in: by iteration of the loops around it.
@@ -154,7 +138,7 @@ static const char* print_base(call* c, int o) {
     for (int k = 0; k < c->match->loop_count; ++k)
       add_leftover(c, k, c->match->nest.access[a].stride[c->match->loops[k]], &base);
   }
-  return print_apply(c, &base);
+  return print_linear(c, &base);
 }
 
 // How far the window goes along its k-th dim, and elements from one to the next.
@@ -209,7 +193,7 @@ static void print_window(call* c, int o) {
     extents = pb_printf(&c->m->l.unit->pass, "%s%s%s", extents, comma, number(c, extent));
     strides = pb_printf(&c->m->l.unit->pass, "%s%s%s", strides, comma, number(c, stride));
   }
-  add_argument(c, begin(c));
+  add_argument(c, pb_lowered_begin_line(&c->m->l, c->indent));
   pb_text_add(t, "memref.reinterpret_cast %s to offset: [%s], sizes: [%s], strides: [%s] : ",
               access ? reference(c->m, access) : pb_printf(&c->m->l.unit->pass, "%%a%d", c->stand_in), base, extents,
               strides);
@@ -255,14 +239,13 @@ static void print_flag(call* c) {
   for (int k = starts ? sums->init_level : c->m->tree.levels; k < c->m->tree.levels; ++k)
     pb_linear_add(&done, !pb_access_uses(store, PB_NEST_DIMS + k), 0, "o%d", k);
   for (int k = 0; k < c->match->loop_count; ++k) add_leftover(c, k, !f->stride[c->match->loops[k]], &done);
-  const char *any = print_apply(c, &done), *none = number(c, 0);
-  int flag = pb_lowered_line(&c->m->l, c->indent, "arith.cmpi ne, %s, %s : index", any, none);
-  add_argument(c, name_of(c, flag));
+  const char *any = print_linear(c, &done), *none = number(c, 0);
+  add_argument(c, pb_lowered_line(&c->m->l, c->indent, "arith.cmpi ne, %s, %s : index", any, none));
 }
 
 // A number of the command's own: others like it may differ in it.
 static void print_immediate(call* c, pb_type type, double value) {
-  add_argument(c, begin(c));
+  add_argument(c, pb_lowered_begin_line(&c->m->l, c->indent));
   pb_text_add(&c->m->l.body, "arith.constant ");
   pb_number_print(&c->m->l.body, type, value);
   pb_text_add(&c->m->l.body, " : %s\n", pb_type_name(type));

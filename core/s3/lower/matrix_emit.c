@@ -13,7 +13,7 @@ static pb_instruction_use matrix_use(const pb_insn* insn, int operand, int64_t o
   return use;
 }
 
-int pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, int indent) {
+const char* pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
@@ -26,15 +26,11 @@ int pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, int inde
     if (k->program->values[v].argument == access->argument) use.elements = pb__vtile_elements(&k->program->values[v]);
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);
-  int at = pb_lowered_begin_line(e->out, indent);
-  pb_text_add(e->text, "affine.apply ");
-  pb_linear_print_map(e->text, &place, NULL);
-  pb_text_add(e->text, "\n");
   pb_text rows = {0};
   pb__vtile_print_flat(e, &rows, access, false);
-  pb_text_add(&rows, ", %%v%d", at);
+  pb_text_add(&rows, ", %s", pb_lowered_linear(e->out, indent, "apply", &place, NULL));
   const char* operand = rows.data;
-  int name = pb_lowered_begin_line(e->out, indent);
+  const char* name = pb_lowered_begin_line(e->out, indent);
   pb_instruction_call(e->text, &e->out->called, &use, &operand, NULL);
   pb_text_free(&rows);
   return name;
@@ -46,7 +42,7 @@ void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   const pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
   const char* none = "";
   for (int p = 0; p < t->points; ++p) {
-    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb_lowered_begin_line(e->out, indent));
+    t->acc[p] = pb_lowered_begin_line(e->out, indent);
     pb_instruction_call(e->text, &e->out->called, &use, &none, NULL);
   }
 }

@@ -69,8 +69,8 @@ void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed) {
 }
 
 // One operation on registers of a type; another type `to`: a conversion.
-static int operation(pb_vtile* t, const char* name, const char* a, const char* b, pb_type type, pb_type to,
-                     int indent) {
+static const char* operation(pb_vtile* t, const char* name, const char* a, const char* b, pb_type type, pb_type to,
+                             int indent) {
   pb_lowered* out = t->e->out;
   int lanes = t->e->k->lanes;
   return pb_lowered_line(out, indent, "%s %s%s%s : %s%s%s", name, a, b ? ", " : "", b ? b : "",
@@ -78,55 +78,43 @@ static int operation(pb_vtile* t, const char* name, const char* a, const char* b
                          to != type ? pb_lowered_type(out, to, lanes) : "");
 }
 
-static const char* name_of(char* room, int number) {
-  snprintf(room, PB_VTILE_NAME, "%%v%d", number);
-  return room;
-}
-
 // A bound less the zero point.
-static int bound(pb_vtile* t, const pb_expr_node* expr, int zero, int which, char names[][PB_VTILE_NAME], int indent) {
+static const char* bound(pb_vtile* t, const pb_expr_node* expr, int zero, int which, const char* const* names,
+                         int indent) {
   pb_expr_node number = expr[which];
-  char room[PB_VTILE_NAME];
   bool known = zero >= 0 && expr[zero].op == PB_OP_CONST;
   if (known) number.value -= expr[zero].value;
-  int result = pb_lowered_constant(t->e->out, &number, t->e->k->lanes);
-  if (zero < 0 || known) return result;
-  return operation(t, "arith.subf", name_of(room, result), names[zero], PB_F32, PB_F32, indent);
+  const char* result = pb_lowered_constant(t->e->out, &number, t->e->k->lanes);
+  return zero < 0 || known ? result : operation(t, "arith.subf", result, names[zero], PB_F32, PB_F32, indent);
 }
 
 // The zero point as an integer.
-static int zero_of(pb_vtile* t, const pb_expr_node* zero, char names[][PB_VTILE_NAME], int indent) {
+static const char* zero_of(pb_vtile* t, const pb_expr_node* zero, const char* const* names, int indent) {
   if (zero->op == PB_OP_CONST) return pb_lowered_integer(t->e->out, PB_I32, (int64_t)zero->value, t->e->k->lanes);
   return operation(t, "arith.extsi", names[zero->args[0]], NULL, PB_I8, PB_I32, indent);
 }
 
 // The number if it compares so, else the bound, for NaN too: that is one instruction, which
 // maxnumf is not where LLVM cannot see that the bound is a number.
-static int clamp(pb_vtile* t, const char* order, const char* number, int bound, int indent) {
+static const char* clamp(pb_vtile* t, const char* order, const char* number, const char* bound, int indent) {
   pb_lowered* out = t->e->out;
   const char *type = pb_lowered_type(out, PB_F32, t->e->k->lanes), *truth = pb_lowered_type(out, PB_I1, t->e->k->lanes);
-  int inside = pb_lowered_line(out, indent, "arith.cmpf %s, %s, %%v%d : %s", order, number, bound, type);
-  return pb_lowered_line(out, indent, "arith.select %%v%d, %s, %%v%d : %s, %s", inside, number, bound, truth, type);
+  const char* inside = pb_lowered_line(out, indent, "arith.cmpf %s, %s, %s : %s", order, number, bound, type);
+  return pb_lowered_line(out, indent, "arith.select %s, %s, %s : %s, %s", inside, number, bound, truth, type);
 }
 
-int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, char names[][PB_VTILE_NAME],
-                   int indent) {
-  char a[PB_VTILE_NAME], b[PB_VTILE_NAME];
-  int lo = bound(t, expr, code->zero, code->lo, names, indent),
-      hi = bound(t, expr, code->zero, code->hi, names, indent);
-  int n = clamp(t, "ogt", names[code->value], lo, indent);
-  n = clamp(t, "olt", name_of(a, n), hi, indent);
-  n = operation(t, "math.roundeven", name_of(a, n), NULL, PB_F32, PB_F32, indent);
-  n = operation(t, "arith.fptosi", name_of(a, n), NULL, PB_F32, PB_I32, indent);
+const char* pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, const char* const* names,
+                           int indent) {
+  const char* lo = bound(t, expr, code->zero, code->lo, names, indent);
+  const char* hi = bound(t, expr, code->zero, code->hi, names, indent);
+  const char* n = clamp(t, "olt", clamp(t, "ogt", names[code->value], lo, indent), hi, indent);
+  n = operation(t, "math.roundeven", n, NULL, PB_F32, PB_F32, indent);
+  n = operation(t, "arith.fptosi", n, NULL, PB_F32, PB_I32, indent);
   if (code->zero >= 0) {
-    int zero = zero_of(t, &expr[code->zero], names, indent);
-    n = operation(t, "arith.addi", name_of(a, n), name_of(b, zero), PB_I32, PB_I32, indent);
+    const char* zero = zero_of(t, &expr[code->zero], names, indent);
+    n = operation(t, "arith.addi", n, zero, PB_I32, PB_I32, indent);
   }
-  int result = operation(t, "arith.trunci", name_of(a, n), NULL, PB_I32, PB_I8, indent);
-  t->code = (struct pb_vwide){.code = result, .wide = n};
-  return result;
-}
-
-const char* pb__vtile_wide(const pb_vtile* t, const char* code, char* room) {
-  return t->code.wide && !strcmp(code, name_of(room, t->code.code)) ? name_of(room, t->code.wide) : NULL;
+  t->wide = n;
+  t->code = operation(t, "arith.trunci", n, NULL, PB_I32, PB_I8, indent);
+  return t->code;
 }

@@ -25,66 +25,77 @@ static void print_sum_type(const pb_vtile* t) {
 
 // ---- expressions ----
 
-// The value of a nest's expression at a point. `taken` is what stands in registers for the load that comes from there.
-static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* iteration, const char* taken,
-                     char* result, int indent) {
-  pb_vemit* e = t->e;
-  char names[PB_NEST_EXPR][PB_VTILE_NAME];
+// The value of a nest's expression at a point, so far.
+typedef struct evaluation {
+  pb_vtile* t;
+  const pb_vnest* nest;
+  int point, indent;
+  const int64_t* iteration;
+  const char* taken;               // what stands in registers for the load that comes from there
+  const char* names[PB_NEST_EXPR]; // by node
+} evaluation;
+
+static const char* load_node(evaluation* v, const pb_expr_node* node) {
+  const pb_vaccess* access = &v->nest->access[node->operand];
+  if (access->argument == PB_VEC_REGISTERS && !access->is_table) return v->taken;
+  if (!access->is_table) return pb__vtile_load(v->t, access, v->point, v->iteration, v->indent);
+  int index = node->args[0];
+  return pb__vtile_look_up(v->t, access, v->names[index], v->nest->nest->expr[index].type, v->indent);
+}
+
+static const char* compute_node(evaluation* v, int n) {
+  const pb_expr_node *expr = v->nest->nest->expr, *node = &expr[n];
+  pb_lowered* out = v->t->e->out;
+  int lanes = lanes_of(v->t);
+  if (node->op == PB_OP_SITOFP && v->t->wide && v->names[node->args[0]] == v->t->code)
+    return pb_lowered_line(out, v->indent, "arith.sitofp %s : %s to %s", v->t->wide,
+                           pb_lowered_type(out, PB_I32, lanes), pb_lowered_type(out, node->type, lanes));
+  const char* name = pb_lowered_begin_line(out, v->indent);
+  pb_text_add(&out->body, "%s ", pb_node_spelling(expr, n));
+  for (int a = 0; a < 3 && node->args[a] >= 0; ++a)
+    pb_text_add(&out->body, "%s%s", a ? ", " : "", v->names[node->args[a]]);
+  pb_text_add(&out->body, " : ");
+  pb_op_print_types(&out->body, expr, n, lanes);
+  pb_text_add(&out->body, "\n");
+  return name;
+}
+
+static const char* evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* iteration, const char* taken,
+                            int indent) {
+  evaluation v = {.t = t, .nest = nest, .point = point, .indent = indent, .iteration = iteration, .taken = taken};
+  const pb_expr_node* expr = nest->nest->expr;
   bool needed[PB_NEST_EXPR];
   pb_vcode code;
-  int lanes = lanes_of(t);
-  pb__vtile_needed(nest->nest->expr, nest->nest->expr_count, needed);
+  pb__vtile_needed(expr, nest->nest->expr_count, needed);
   for (int n = 0; n < nest->nest->expr_count; ++n) {
-    const pb_expr_node* node = &nest->nest->expr[n];
     if (!needed[n]) continue;
-    if (pb__vtile_is_code(nest->nest->expr, n, &code)) {
-      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_code(t, nest->nest->expr, &code, names, indent));
-      continue;
-    }
-    if (node->op == PB_OP_LOAD) {
-      const pb_vaccess* access = &nest->access[node->operand];
-      if (access->is_table)
-        snprintf(names[n], sizeof names[n], "%%v%d",
-                 pb__vtile_look_up(t, access, names[node->args[0]], nest->nest->expr[node->args[0]].type, indent));
-      else if (access->argument == PB_VEC_REGISTERS)
-        memcpy(names[n], taken, sizeof names[n]);
-      else
-        snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, iteration, indent));
-      continue;
-    }
-    if (node->op == PB_OP_CONST) {
-      snprintf(names[n], sizeof names[n], "%%v%d", pb_lowered_constant(e->out, node, lanes));
-      continue;
-    }
-    char room[PB_VTILE_NAME];
-    const char* wide = node->op == PB_OP_SITOFP ? pb__vtile_wide(t, names[node->args[0]], room) : NULL;
-    snprintf(names[n], sizeof names[n], "%%v%d", pb_lowered_begin_line(e->out, indent));
-    if (wide) {
-      pb_text_add(e->text, "arith.sitofp %s : %s to %s\n", wide, pb_lowered_type(e->out, PB_I32, lanes),
-                  pb_lowered_type(e->out, node->type, lanes));
-      continue;
-    }
-    pb_text_add(e->text, "%s ", pb_node_spelling(nest->nest->expr, n));
-    for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
-    pb_text_add(e->text, " : ");
-    pb_op_print_types(e->text, nest->nest->expr, n, lanes);
-    pb_text_add(e->text, "\n");
+    if (pb__vtile_is_code(expr, n, &code))
+      v.names[n] = pb__vtile_code(t, expr, &code, v.names, indent);
+    else if (expr[n].op == PB_OP_LOAD)
+      v.names[n] = load_node(&v, &expr[n]);
+    else if (expr[n].op == PB_OP_CONST)
+      v.names[n] = pb_lowered_constant(t->e->out, &expr[n], lanes_of(t));
+    else
+      v.names[n] = compute_node(&v, n);
   }
-  memcpy(result, names[nest->nest->expr_count - 1], sizeof names[0]);
+  return v.names[nest->nest->expr_count - 1];
 }
 
 // ---- products ----
 
-// A factor as wide as the instruction takes it.
-static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent) {
+// A factor at a place, as wide as the instruction takes it.
+static const char* extended(pb_vtile* t, const pb_vaccess* access, int64_t displacement, const char* from, int operand,
+                            int indent) {
   pb_vemit* e = t->e;
   const pb_vector_insn* insn = &e->k->insn;
-  if (!pb_vector_extends(insn, operand, type)) return from;
-  int name = pb__vtile_find_load(e, NULL, from, 0), count = lanes_of(t) * insn->group;
-  if (name >= 0) return name;
-  name = pb_lowered_line(e->out, indent, "arith.extsi %%v%d : %s to %s", from, pb_lowered_type(e->out, type, count),
-                         pb_lowered_type(e->out, insn->insn->operands[operand].type, count));
-  pb__vtile_note_load(e, NULL, from, 0, name);
+  if (!pb_vector_extends(insn, operand, access->type)) return from;
+  const char* name = pb__vtile_find_load(e, access, displacement, PB_VTILE_WIDE);
+  if (name) return name;
+  int count = lanes_of(t) * insn->group;
+  name =
+      pb_lowered_line(e->out, indent, "arith.extsi %s : %s to %s", from, pb_lowered_type(e->out, access->type, count),
+                      pb_lowered_type(e->out, insn->insn->operands[operand].type, count));
+  pb__vtile_note_load(e, access, displacement, PB_VTILE_WIDE, name);
   return name;
 }
 
@@ -102,36 +113,32 @@ static pb_instruction_use product_of(const pb_vkernel* k) {
 // One product on the sum of a point.
 static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
-  const pb_vector_insn* insn = &k->insn;
-  const pb_vaccess *of_w = &k->main.access[k->w], *of_x = &k->main.access[k->x];
   const pb_instruction_use use = product_of(k);
-  char factor[2][PB_VTILE_NAME];
-  int w = pb__vtile_load(t, of_w, point, iteration, indent), x = pb__vtile_load(t, of_x, point, iteration, indent);
-  w = extended(t, w, of_w->type, insn->w, indent);
-  snprintf(factor[0], sizeof factor[0], "%%v%d", w);
-  snprintf(factor[1], sizeof factor[1], "%%v%d", extended(t, x, of_x->type, insn->x, indent));
-  const char* operands[PB_MAX_OPERANDS];
-  for (int o = 0; o < insn->insn->operand_count; ++o) operands[o] = o == insn->y ? t->acc[point] : factor[o == insn->x];
-  int name = pb_lowered_begin_line(t->e->out, indent);
+  const char* operands[PB_MAX_OPERANDS] = {0};
+  int o[] = {k->insn.w, k->insn.x};
+  const pb_vaccess* access[] = {&k->main.access[k->w], &k->main.access[k->x]};
+  for (int f = 0; f < 2; ++f) operands[o[f]] = pb__vtile_load(t, access[f], point, iteration, indent);
+  for (int f = 0; f < 2; ++f) {
+    int64_t displacement = pb__vtile_displacement(t, access[f], point, iteration);
+    operands[o[f]] = extended(t, access[f], displacement, operands[o[f]], o[f], indent);
+  }
+  operands[k->insn.y] = t->acc[point];
+  t->acc[point] = pb_lowered_begin_line(t->e->out, indent);
   pb_instruction_call(t->e->text, &t->e->out->called, &use, operands, NULL);
-  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
 // One more term on each sum.
 static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
-  const pb_nest* main = e->k->main.nest;
-  pb_type type = type_of_sums(t);
+  const char* add = pb_op_spelling(pb_reduce_op(e->k->main.nest->reduce), type_of_sums(t));
   for (int p = 0; p < t->points; ++p) {
     if (e->k->insn.insn) {
       call_instruction(t, p, iteration, indent);
       continue;
     }
-    char value[PB_VTILE_NAME];
-    evaluate(t, &e->k->main, p, iteration, NULL, value, indent);
-    int name = pb_lowered_line(e->out, indent, "%s %s, %s : %s", pb_op_spelling(pb_reduce_op(main->reduce), type),
-                               t->acc[p], value, pb_lowered_type(e->out, type, lanes_of(t)));
-    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
+    const char* value = evaluate(t, &e->k->main, p, iteration, NULL, indent);
+    t->acc[p] = pb_lowered_line(e->out, indent, "%s %s, %s : %s", add, t->acc[p], value,
+                                pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
   }
 }
 
@@ -186,7 +193,7 @@ static void sum(pb_vtile* t, int n, int indent) {
               (long long)(loop->iterations * loop->step), (long long)loop->step);
   for (int p = 0; p < t->points; ++p) {
     pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
-    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", first + p);
+    t->acc[p] = pb_printf(e->arena, "%%v%d", first + p);
   }
   pb_text_add(e->text, ") -> (");
   print_types(t);
@@ -197,7 +204,7 @@ static void sum(pb_vtile* t, int n, int indent) {
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "}\n");
   e->load_count = 0;
-  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+  for (int p = 0; p < t->points; ++p) t->acc[p] = pb_printf(e->arena, "%%r%d#%d", result, p);
 }
 
 // ---- the tile ----
@@ -247,7 +254,7 @@ static void start_sums(pb_vtile* t, int indent) {
     pb__vtile_clear_matrices(t, indent);
     return;
   }
-  for (int p = 0; p < t->points; ++p) evaluate(t, &t->e->k->init, p, NULL, NULL, t->acc[p], indent);
+  for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, &t->e->k->init, p, NULL, NULL, indent);
 }
 
 // The first part of a sum starts from what the init nest says, the others from the sums so far.
@@ -262,22 +269,18 @@ static void start_partial_sums(pb_vtile* t, int indent) {
   for (int first = 1; first >= 0; --first) {
     e->load_count = 0;
     if (first) start_sums(t, indent + 1);
-    for (int p = 0; p < t->points && !first; ++p)
-      snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_load(t, partial_place(t), p, NULL, indent + 1));
+    for (int p = 0; p < t->points && !first; ++p) t->acc[p] = pb__vtile_load(t, partial_place(t), p, NULL, indent + 1);
     print_yield(t, indent + 1);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, first ? "} else {\n" : "}\n");
   }
-  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+  for (int p = 0; p < t->points; ++p) t->acc[p] = pb_printf(e->arena, "%%r%d#%d", result, p);
 }
 
 static void finish_point(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
-  for (int n = 0; n < e->k->epilogue_count; ++n) {
-    char taken[PB_VTILE_NAME];
-    memcpy(taken, t->acc[point], sizeof taken);
-    evaluate(t, &e->k->epilogues[n], point, NULL, taken, t->acc[point], indent);
-  }
+  for (int n = 0; n < e->k->epilogue_count; ++n)
+    t->acc[point] = evaluate(t, &e->k->epilogues[n], point, NULL, t->acc[point], indent);
   pb__vtile_store(t, pb_vkernel_result(e->k), point, indent);
 }
 
@@ -287,11 +290,10 @@ static bool starts_from_zero(const pb_vkernel* k) {
   return !init || (init->expr_count == 1 && init->expr[0].op == PB_OP_CONST && init->expr[0].value == 0);
 }
 
-static int add_start(pb_vtile* t, int point, int sum, int indent) {
+static const char* add_start(pb_vtile* t, int point, const char* sum, int indent) {
   pb_vemit* e = t->e;
-  char start[PB_VTILE_NAME];
-  evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
-  return pb_lowered_line(e->out, indent, "%s %%v%d, %s : %s", pb_op_spelling(PB_OP_ADD, type_of_sums(t)), sum, start,
+  const char* start = evaluate(t, &e->k->init, point, NULL, NULL, indent);
+  return pb_lowered_line(e->out, indent, "%s %s, %s : %s", pb_op_spelling(PB_OP_ADD, type_of_sums(t)), sum, start,
                          pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
 }
 
@@ -322,12 +324,12 @@ static void finish_matrix(pb_vtile* t, int point, int indent) {
   int row = walk(e, e->k->row_dim, jam, rows / jam, indent);
   e->load_count = 0;
   for (int64_t r = 0; r < jam; ++r) {
-    int sum = pb_lowered_begin_line(e->out, indent + 1);
+    const char* sum = pb_lowered_begin_line(e->out, indent + 1);
     t->offset[point][e->k->row_dim] = first + r;
     pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
                 (long long)(lanes * jam), (long long)(r * lanes), (long long)most, type, (long long)lanes, type);
     if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
-    snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
+    t->acc[point] = sum;
     finish_point(t, point, indent + 1);
   }
   t->offset[point][e->k->row_dim] = first;
@@ -349,9 +351,10 @@ static int64_t epilogue_nodes(const pb_vkernel* k) {
   return nodes;
 }
 
-static int load_value(const finishing* f, int indent) {
+static const char* load_value(const finishing* f, int indent) {
   pb_vemit* e = f->t->e;
-  int lanes = lanes_of(f->t), name = pb_lowered_begin_line(e->out, indent);
+  int lanes = lanes_of(f->t);
+  const char* name = pb_lowered_begin_line(e->out, indent);
   const char* type = pb_type_name(type_of_sums(f->t));
   pb_text_add(e->text, "affine.vector_load %%values_%s[", type);
   for (int k = 0; k < f->count; ++k)
@@ -368,7 +371,7 @@ static void finish_dims(finishing* f, int k, int indent) {
   if (k == f->count) {
     e->load_count = 0;
     memcpy(t->offset[0], f->offset, sizeof t->offset[0]);
-    snprintf(t->acc[0], sizeof t->acc[0], "%%v%d", load_value(f, indent));
+    t->acc[0] = load_value(f, indent);
     finish_point(t, 0, indent);
     return;
   }
@@ -436,7 +439,7 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
   make_points(t);
   e->load_count = 0;
   if (e->k->main.nest->reduce == PB_SET) {
-    for (int p = 0; p < t->points; ++p) evaluate(t, &e->k->main, p, NULL, NULL, t->acc[p], indent);
+    for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, &e->k->main, p, NULL, NULL, indent);
   } else {
     if (e->blocks.level >= 0)
       start_partial_sums(t, indent);
@@ -445,7 +448,7 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
     sum(t, 0, indent);
   }
   if (e->blocks.level >= 0 && e->blocks.ends_last) {
-    char sums[PB_VTILE_POINTS][PB_VTILE_NAME];
+    const char* sums[PB_VTILE_POINTS];
     memcpy(sums, t->acc, sizeof sums);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)e->blocks.last,

@@ -9,7 +9,7 @@ typedef struct pb_vload {
   const pb_vaccess* access;
   int64_t displacement;
   int part;
-  int name;
+  const char* name;
 } pb_vload;
 
 // A loop over the terms of a tile's sums.

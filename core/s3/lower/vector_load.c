@@ -47,14 +47,14 @@ void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* ac
   }
 }
 
-int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part) {
+const char* pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part) {
   for (size_t n = 0; n < e->load_count; ++n)
     if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].part == part)
       return e->loads[n].name;
-  return -1;
+  return NULL;
 }
 
-void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, int name) {
+void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, const char* name) {
   pb_vload load = {access, displacement, part, name};
   PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
 }
@@ -99,46 +99,45 @@ static const char* type_of(const load* l, int64_t elements) {
 }
 
 // Neighbours in memory.
-static int read(const load* l, int64_t displacement, int64_t elements) {
-  int name = pb_lowered_begin_line(l->e->out, l->indent);
+static const char* read(const load* l, int64_t displacement, int64_t elements) {
+  const char* name = pb_lowered_begin_line(l->e->out, l->indent);
   pb_text_add(l->e->text, elements > 1 ? "affine.vector_load " : "affine.load ");
   print_element(l->t, l->access, displacement, (int)elements);
   return name;
 }
 
-static int broadcast(const load* l, int one, const char* type, const char* to) {
-  return l->lanes == 1 ? one
-                       : pb_lowered_line(l->e->out, l->indent, "vector.broadcast %%v%d : %s to %s", one, type, to);
+static const char* broadcast(const load* l, const char* one, const char* type, const char* to) {
+  return l->lanes == 1 ? one : pb_lowered_line(l->e->out, l->indent, "vector.broadcast %s : %s to %s", one, type, to);
 }
 
-static int bitcast(const load* l, int from, const char* type, const char* to) {
-  return pb_lowered_line(l->e->out, l->indent, "vector.bitcast %%v%d : %s to %s", from, type, to);
+static const char* bitcast(const load* l, const char* from, const char* type, const char* to) {
+  return pb_lowered_line(l->e->out, l->indent, "vector.bitcast %s : %s to %s", from, type, to);
 }
 
-static int shuffle(const load* l, int a, int b, const int* from, const char* type) {
-  int name = pb_lowered_begin_line(l->e->out, l->indent);
-  pb_text_add(l->e->text, "vector.shuffle %%v%d, %%v%d [", a, b);
+static const char* shuffle(const load* l, const char* a, const char* b, const int* from, const char* type) {
+  const char* name = pb_lowered_begin_line(l->e->out, l->indent);
+  pb_text_add(l->e->text, "vector.shuffle %s, %s [", a, b);
   for (int k = 0; k < l->lanes; ++k) pb_text_add(l->e->text, "%s%d", k ? ", " : "", from[k]);
   pb_text_add(l->e->text, "] : %s, %s\n", type, type);
   return name;
 }
 
 // For an instruction that takes its elements without sign.
-static int flip_signs(const load* l, int from, int count) {
+static const char* flip_signs(const load* l, const char* from, int count) {
   pb_type type = l->access->type;
   if (!l->e->k->insn.flips) return from;
-  int half = pb_lowered_integer(l->e->out, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
-  return pb_lowered_line(l->e->out, l->indent, "arith.xori %%v%d, %%v%d : %s", from, half, type_of(l, count));
+  const char* half = pb_lowered_integer(l->e->out, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
+  return pb_lowered_line(l->e->out, l->indent, "arith.xori %s, %s : %s", from, half, type_of(l, count));
 }
 
 // ---- one element, or one group, for all lanes ----
 
-static int load_one(const load* l) {
-  int name = read(l, l->displacement, l->group);
+static const char* load_one(const load* l) {
+  const char* name = read(l, l->displacement, l->group);
   if (l->group == 1) return broadcast(l, name, l->type, type_of(l, l->lanes));
   const char *bits = bits_type(l, 0), *one = bits_type(l, 1), *words = bits_type(l, l->lanes);
   name = bitcast(l, name, type_of(l, l->group), one);
-  name = pb_lowered_line(l->e->out, l->indent, "vector.extract %%v%d[0] : %s from %s", name, bits, one);
+  name = pb_lowered_line(l->e->out, l->indent, "vector.extract %s[0] : %s from %s", name, bits, one);
   name = bitcast(l, broadcast(l, name, bits, words), words, type_of(l, all_of(l)));
   return flip_signs(l, name, all_of(l));
 }
@@ -147,9 +146,9 @@ static int load_one(const load* l) {
 
 // All elements from the first to the last run, their sign bits flipped if the instruction takes them without sign; they
 // serve every summed dim inside the runs.
-static int load_all_runs(const load* l, int64_t begin, int64_t count) {
-  int name = pb__vtile_find_load(l->e, l->access, begin, LOAD_RUNS);
-  if (name >= 0) return name;
+static const char* load_all_runs(const load* l, int64_t begin, int64_t count) {
+  const char* name = pb__vtile_find_load(l->e, l->access, begin, LOAD_RUNS);
+  if (name) return name;
   name = read(l, begin, count);
   if (l->group > 1) name = flip_signs(l, name, (int)count);
   pb__vtile_note_load(l->e, l->access, begin, LOAD_RUNS, name);
@@ -157,10 +156,11 @@ static int load_all_runs(const load* l, int64_t begin, int64_t count) {
 }
 
 // Of groups of neighbours: those of one run are equal.
-static int load_runs(const load* l) {
+static const char* load_runs(const load* l) {
   const pb_vaccess* access = l->access;
   int64_t count = pb_vkernel_runs(l->e->k, access), inside = (l->displacement % count + count) % count;
-  int name = load_all_runs(l, l->displacement - inside, count), runs[MOST_LANES] = {0};
+  const char* name = load_all_runs(l, l->displacement - inside, count);
+  int runs[MOST_LANES] = {0};
   if (count == 1) return broadcast(l, name, l->type, type_of(l, l->lanes)); // one run as long as a register
   for (int lane = 0; lane < l->lanes; ++lane)
     runs[lane] = (int)((lane / access->run * access->run_stride + inside) / l->group);
@@ -174,12 +174,13 @@ static int load_runs(const load* l) {
 
 // Registers along transpose_dim become registers along the lanes: halves of growing fineness change places (Eklundh
 // 1972).
-static void transpose(const load* l, int* registers) {
+static void transpose(const load* l, const char** registers) {
   int lanes = l->lanes;
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int r = 0; r < lanes; ++r) {
       if (r & half) continue;
-      int low[MOST_LANES], high[MOST_LANES], a = registers[r], b = registers[r + half];
+      int low[MOST_LANES], high[MOST_LANES];
+      const char *a = registers[r], *b = registers[r + half];
       for (int k = 0; k < lanes; ++k) {
         low[k] = k & half ? lanes + k - half : k;
         high[k] = k & half ? lanes + k : k + half;
@@ -190,14 +191,14 @@ static void transpose(const load* l, int* registers) {
 }
 
 // A register whose lanes lie apart, with those of all other points along transpose_dim.
-static int load_transposed(const load* l) {
+static const char* load_transposed(const load* l) {
   const pb_vemit* e = l->e;
-  int across = e->k->transpose_dim, lanes = l->lanes, rows = (int)e->size[across], registers[MOST_LANES],
-      widened[MOST_LANES];
+  const char* registers[MOST_LANES];
+  int across = e->k->transpose_dim, lanes = l->lanes, rows = (int)e->size[across], widened[MOST_LANES];
   int64_t row = l->t->offset[l->point][across], first = l->displacement - row;
   for (int k = 0; k < lanes; ++k) widened[k] = k < rows ? k : 0;
   for (int lane = 0; lane < lanes; ++lane) {
-    int one = read(l, first + lane * l->access->stride[e->k->lane_dim], rows);
+    const char* one = read(l, first + lane * l->access->stride[e->k->lane_dim], rows);
     registers[lane] = rows == lanes ? one
                       : rows > 1    ? shuffle(l, one, one, widened, type_of(l, rows))
                                     : broadcast(l, one, l->type, type_of(l, lanes));
@@ -211,17 +212,18 @@ static int load_transposed(const load* l) {
 // ---- taps ----
 
 // One tap for all lanes, as integers of the sum's width with the element in the place that it has in its group.
-static int load_tap(const load* l, int64_t displacement, int tap) {
+static const char* load_tap(const load* l, int64_t displacement, int tap) {
   const char* words = bits_type(l, l->lanes);
-  int name = pb__vtile_find_load(l->e, l->access, displacement, LOAD_TAPS - tap);
-  if (name >= 0) return name;
+  const char* name = pb__vtile_find_load(l->e, l->access, displacement, LOAD_TAPS - tap);
+  if (name) return name;
   if (tap) {
-    int from = load_tap(l, displacement, 0), bits = pb_type_bits(l->access->type);
-    int places = pb_lowered_integer(l->e->out, PB_I32, tap * bits, l->lanes);
-    name = pb_lowered_line(l->e->out, l->indent, "arith.shli %%v%d, %%v%d : %s", from, places, words);
+    const char* from = load_tap(l, displacement, 0);
+    int bits = pb_type_bits(l->access->type);
+    const char* places = pb_lowered_integer(l->e->out, PB_I32, tap * bits, l->lanes);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.shli %s, %s : %s", from, places, words);
   } else {
-    int from = flip_signs(l, read(l, displacement, l->lanes), l->lanes);
-    name = pb_lowered_line(l->e->out, l->indent, "arith.extui %%v%d : %s to %s", from, type_of(l, l->lanes), words);
+    const char* from = flip_signs(l, read(l, displacement, l->lanes), l->lanes);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.extui %s : %s to %s", from, type_of(l, l->lanes), words);
   }
   pb__vtile_note_load(l->e, l->access, displacement, LOAD_TAPS - tap, name);
   return name;
@@ -229,20 +231,20 @@ static int load_tap(const load* l, int64_t displacement, int tap) {
 
 // A group a lane, put together from as many loads. The first of a group has the lowest bits, as LLVM's vectors do where
 // the lowest byte comes first. Unlike interleaving by shuffles, what one point widens its neighbours use too.
-static int load_taps(const load* l) {
+static const char* load_taps(const load* l) {
   const pb_vkernel* k = l->e->k;
   const char* words = bits_type(l, l->lanes);
-  int name = load_tap(l, l->displacement, 0), taps = (int)k->main.nest->extent[k->group_dim];
-  for (int tap = 1; tap < taps; ++tap) {
-    int next = load_tap(l, l->displacement + tap * l->access->stride[k->group_dim], tap);
-    name = pb_lowered_line(l->e->out, l->indent, "arith.ori %%v%d, %%v%d : %s", name, next, words);
+  const char* name = load_tap(l, l->displacement, 0);
+  for (int tap = 1; tap < k->main.nest->extent[k->group_dim]; ++tap) {
+    const char* next = load_tap(l, l->displacement + tap * l->access->stride[k->group_dim], tap);
+    name = pb_lowered_line(l->e->out, l->indent, "arith.ori %s, %s : %s", name, next, words);
   }
   return bitcast(l, name, words, type_of(l, all_of(l)));
 }
 
 // ---- any of these ----
 
-static int make_register(const load* l) {
+static const char* make_register(const load* l) {
   const pb_vkernel* k = l->e->k;
   bool is_x = l->access == &k->main.access[k->x], is_w = l->access == &k->main.access[k->w];
   if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
@@ -270,23 +272,23 @@ static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
 }
 
 // It is loaded once, in front of everything.
-static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
+static const char* load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
   pb_text line = {0};
   pb_text_add(&line, "affine.load ");
   pb__vtile_print_flat(e, &line, access, false);
   pb_text_add(&line, "[%lld] : ", (long long)access->cst);
   pb__vtile_print_flat(e, &line, access, true);
-  int name = pb_lowered_define(e->out, line.data);
+  const char* name = pb_lowered_define(e->out, line.data);
   pb_text_free(&line);
   if (lanes == 1) return name;
-  pb_text_add(&line, "vector.broadcast %%v%d : %s to %s", name, pb_type_name(access->type),
+  pb_text_add(&line, "vector.broadcast %s : %s to %s", name, pb_type_name(access->type),
               pb_lowered_type(e->out, access->type, lanes));
   name = pb_lowered_define(e->out, line.data);
   pb_text_free(&line);
   return name;
 }
 
-int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
+const char* pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   bool factor = access == &k->main.access[k->x] || access == &k->main.access[k->w];
@@ -302,24 +304,24 @@ int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64
                   .lanes = k->lanes,
                   .group = grouped ? k->insn.group : 1,
                   .type = pb_type_name(access->type)};
-  int name = pb__vtile_find_load(e, access, l.displacement, 0);
-  if (name >= 0) return name;
+  const char* name = pb__vtile_find_load(e, access, l.displacement, 0);
+  if (name) return name;
   name = make_register(&l);
   pb__vtile_note_load(e, access, l.displacement, 0, name);
   return name;
 }
 
-static int true_lanes(pb_vemit* e, int lanes) {
+static const char* true_lanes(pb_vemit* e, int lanes) {
   return pb_lowered_constant(e->out, &(pb_expr_node){.op = PB_OP_CONST, .type = PB_I1, .value = 1, .integer = 1},
                              lanes);
 }
 
-int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
+const char* pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
   pb_vemit* e = t->e;
   int lanes = t->e->k->lanes;
   const char* element = pb_type_name(access->type);
   if (lanes == 1) {
-    int name = pb_lowered_begin_line(e->out, indent);
+    const char* name = pb_lowered_begin_line(e->out, indent);
     pb_text_add(e->text, "memref.load ");
     pb__vtile_print_flat(e, e->text, access, false);
     pb_text_add(e->text, "[%s] : ", index);
@@ -327,11 +329,11 @@ int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, 
     pb_text_add(e->text, "\n");
     return name;
   }
-  int base = pb_lowered_integer(e->out, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
-      none = pb_lowered_integer(e->out, access->type, 0, lanes), name = pb_lowered_begin_line(e->out, indent);
+  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->cst, 1), *all = true_lanes(e, lanes),
+             *none = pb_lowered_integer(e->out, access->type, 0, lanes), *name = pb_lowered_begin_line(e->out, indent);
   pb_text_add(e->text, "vector.gather ");
   pb__vtile_print_flat(e, e->text, access, false);
-  pb_text_add(e->text, "[%%v%d] [%s], %%v%d, %%v%d : ", base, index, all, none);
+  pb_text_add(e->text, "[%s] [%s], %s, %s : ", base, index, all, none);
   pb__vtile_print_flat(e, e->text, access, true);
   pb_text_add(e->text, ", vector<%dx%s>, vector<%dxi1>, vector<%dx%s> into vector<%dx%s>\n", lanes, pb_type_name(type),
               lanes, lanes, element, lanes, element);
