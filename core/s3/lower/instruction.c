@@ -24,6 +24,17 @@ void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_ope
   pb_text_add(text, ">");
 }
 
+void pb_instruction_print_window(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type,
+                                 const pb_window* window) {
+  pb_text_add(text, "memref.reinterpret_cast %s to offset: [%s], sizes: [", window->whole, window->base);
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "%s%s", k ? ", " : "", window->extents[k]);
+  pb_text_add(text, "], strides: [");
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "%s%s", k ? ", " : "", window->strides[k]);
+  pb_text_add(text, "] : %s to ", window->whole_type);
+  pb_instruction_window_type(text, chip, operand, type);
+  pb_text_add(text, "\n");
+}
+
 bool pb__instruction_in_register(const pb_chip* chip, const pb_insn* insn, int o) {
   return pb__instruction_on_registers(insn) && chip->memories[insn->operands[o].memory].kind == PB_MEM_REGISTERS;
 }

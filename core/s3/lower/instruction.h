@@ -35,6 +35,14 @@ void pb_instructions_free(pb_instructions* called);
 
 // The type of a window.
 void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type);
+// `memref.reinterpret_cast ...`: the window of an operand on `whole` of a type, with names of its base and, by dim, of
+// its extents and strides, so that all windows of an operand have one type.
+typedef struct pb_window {
+  const char *whole, *whole_type, *base;
+  const char *extents[PB_MAX_INSN_DIMS], *strides[PB_MAX_INSN_DIMS];
+} pb_window;
+void pb_instruction_print_window(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type,
+                                 const pb_window* window);
 // The window that has a box, NULL: none.
 const pb_operand* pb_instruction_boxed(const pb_insn* insn);
 // The type of a register, `vector<...>`.

@@ -2,6 +2,7 @@
 // of all its elements, and has windows of them for itself.
 #include "core/s3/lower/instruction.h"
 
+#include "core/base/arena.h"
 #include "core/poly/nest.h"
 
 #include <math.h>
@@ -319,25 +320,25 @@ static void print_buffer(body* b, int o) {
 static void print_window(body* b, int o) {
   const pb_operand* operand = &b->insn->operands[o];
   bool inside = pb__instruction_in_register(b->chip, b->insn, o);
+  pb_arena names = {0};
+  pb_text type = {0};
+  print_flat_type(b, o, &type);
+  pb_window window = {.whole = pb_printf(&names, "%%%c_%d", inside ? 'f' : 'r', o),
+                      .whole_type = type.data,
+                      .base = inside ? "%zero" : pb_printf(&names, "%%at_%d", o)};
   int64_t stride = 1;
-  char base[16];
   if (inside) print_buffer(b, o);
   for (int k = operand->rank - 1; k >= 0; --k) {
-    line(b, "%%s%d_%d = arith.constant %lld : index", o, k, (long long)(inside || k ? stride : b->use->stride));
+    window.extents[k] = pb_printf(&names, "%%to%d", operand->dims[k]);
+    window.strides[k] = pb_printf(&names, "%%s%d_%d", o, k);
+    line(b, "%s = arith.constant %lld : index", window.strides[k], (long long)(inside || k ? stride : b->use->stride));
     stride *= b->insn->dims[operand->dims[k]].max;
   }
-  snprintf(base, sizeof base, inside ? "zero" : "at_%d", o);
   pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%w_%d = memref.reinterpret_cast %%%c_%d to offset: [%%%s], sizes: [", o, inside ? 'f' : 'r', o,
-              base);
-  for (int k = 0; k < operand->rank; ++k) pb_text_add(b->t, "%s%%to%d", k ? ", " : "", operand->dims[k]);
-  pb_text_add(b->t, "], strides: [");
-  for (int k = 0; k < operand->rank; ++k) pb_text_add(b->t, "%s%%s%d_%d", k ? ", " : "", o, k);
-  pb_text_add(b->t, "] : ");
-  print_flat_type(b, o, b->t);
-  pb_text_add(b->t, " to ");
-  pb_instruction_window_type(b->t, b->chip, operand, PB_TYPE_COUNT);
-  pb_text_add(b->t, "\n");
+  pb_text_add(b->t, "%%w_%d = ", o);
+  pb_instruction_print_window(b->t, b->chip, operand, PB_TYPE_COUNT, &window);
+  pb_text_free(&type);
+  pb_arena_free(&names);
 }
 
 static void print_return(body* b) {

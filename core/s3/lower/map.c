@@ -160,47 +160,42 @@ static void window_dim(const call* c, int o, int k, int64_t* extent, int64_t* st
   }
 }
 
-// The type of what the window is on.
-static void print_whole_type(const call* c, const pb_access* access) {
-  pb_access type;
+// What a window is on, and its type. One that is not read (a mover that only fills) still has to be some window: a
+// tensor stands in.
+static void set_whole(const call* c, const pb_access* access, pb_text* type, pb_window* window) {
   const pb_tiled_buffer* b = access ? buffer_of(c->m, access) : NULL;
-  if (b && b->argument < 0) {
-    print_copies_type(c->m, b, &c->m->l.body);
-    return;
-  }
+  pb_access whole;
   if (access) {
-    type = *access;
+    window->whole = reference(c->m, access);
+    whole = *access;
   } else {
     MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->l.func, 0));
-    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &type);
+    window->whole = pb_printf(&c->m->l.unit->pass, "%%a%d", c->stand_in);
+    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &whole);
   }
-  if (b) type.space = c->m->l.unit->chip->memories[b->memory].name;
-  pb_access_print_type(&c->m->l.body, &type);
+  if (b) whole.space = c->m->l.unit->chip->memories[b->memory].name;
+  if (b && b->argument < 0)
+    print_copies_type(c->m, b, type);
+  else
+    pb_access_print_type(type, &whole);
+  window->whole_type = type->data;
 }
 
-// The window of operand o: base, extents and strides as numbers, so that all windows of an operand have one type.
-// One that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1.
 static void print_window(call* c, int o) {
   const pb_operand* operand = &c->match->insn->operands[o];
-  pb_text* t = &c->m->l.body;
   int a = c->match->access_of[o];
-  const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
-  const char *base = print_base(c, o), *extents = "", *strides = "";
+  pb_text type = {0};
+  pb_window window = {.base = print_base(c, o)};
+  set_whole(c, a >= 0 ? &c->nest->access[a] : NULL, &type, &window);
   for (int k = 0; k < operand->rank; ++k) {
     int64_t extent, stride;
     window_dim(c, o, k, &extent, &stride);
-    const char* comma = k ? ", " : "";
-    extents = pb_printf(&c->m->l.unit->pass, "%s%s%s", extents, comma, number(c, extent));
-    strides = pb_printf(&c->m->l.unit->pass, "%s%s%s", strides, comma, number(c, stride));
+    window.extents[k] = number(c, extent);
+    window.strides[k] = number(c, stride);
   }
   add_argument(c, pb_lowered_begin_line(&c->m->l, c->indent));
-  pb_text_add(t, "memref.reinterpret_cast %s to offset: [%s], sizes: [%s], strides: [%s] : ",
-              access ? reference(c->m, access) : pb_printf(&c->m->l.unit->pass, "%%a%d", c->stand_in), base, extents,
-              strides);
-  print_whole_type(c, access);
-  pb_text_add(t, " to ");
-  pb_instruction_window_type(t, c->m->l.unit->chip, operand, c->type);
-  pb_text_add(t, "\n");
+  pb_instruction_print_window(&c->m->l.body, c->m->l.unit->chip, operand, c->type, &window);
+  pb_text_free(&type);
 }
 
 // The box of one window dim: [lo, hi) of the dim's iterations that lie inside the tensor.
