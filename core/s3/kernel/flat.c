@@ -131,13 +131,18 @@ void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_
   }
 }
 
-pb_type pb_flat_tensor_lies(const pb_nest* nest, int a) {
+// As what the elements lie outside of the tensor that access a reads: codes of 4 bits of a stored form as PB_U4, all
+// others as they are.
+static pb_type tensor_lies(const pb_nest* nest, int a) {
   pb_type type = nest->access[a].type;
   bool coded = type == PB_I8 && pb_nest_takes_codes(nest) && pb_coded_bits(nest->access[a].memref) == 4;
   return coded ? PB_U4 : type;
 }
 
-void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
+// The access is of a tensor, which lies outside. `to`: where the nest's result lies. Constants that the nest copies
+// there may lie in a memory of their own, and two codes in a byte: then the nest is flattened as the command that makes
+// bytes of those.
+static void place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
   const pb_access* from = &nest->access[access];
   pb_op unpacks = PB_OP_COUNT;
   int memory = chip->system_memory;
@@ -160,11 +165,11 @@ void pb_flat_at_homes(const pb_chip* chip, const pb_nest* nest, const pb_flat_ho
   const pb_flat_home* stored = &homes[nest->access_count - 1];
   pb_type lies[PB_NEST_ACCESSES];
   pb_flat_begin(nest, flat);
-  for (int a = 0; a < nest->access_count; ++a) lies[a] = homes[a].tensor ? pb_flat_tensor_lies(nest, a) : homes[a].lies;
+  for (int a = 0; a < nest->access_count; ++a) lies[a] = homes[a].tensor ? tensor_lies(nest, a) : homes[a].lies;
   pb_flat_lies(nest, lies, arena, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     if (homes[a].tensor) {
-      pb_flat_place_tensor(chip, nest, a, stored->tensor ? PB_ANY_MEMORY : stored->memory, flat);
+      place_tensor(chip, nest, a, stored->tensor ? PB_ANY_MEMORY : stored->memory, flat);
       continue;
     }
     pb_flat_place(chip, nest, a, homes[a].memory, flat);

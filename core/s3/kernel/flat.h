@@ -35,14 +35,6 @@ void pb_flat_at_homes(const pb_chip* chip, const pb_nest* nest, const pb_flat_ho
 // made lies in the arena.
 void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_flat* flat);
 
-// As what the elements lie outside of the tensor that access a reads: codes of 4 bits of a stored form as PB_U4, all
-// others as they are.
-pb_type pb_flat_tensor_lies(const pb_nest* nest, int a);
-// The same for an access to a tensor, which lies outside. `to`: where the nest's result lies. Constants that the nest
-// copies there may lie in a memory of their own, and two codes in a byte: then the nest is flattened as the command
-// that makes bytes of those.
-void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat);
-
 // Leaves of what is summed along rows of `lanes` elements the whole rows alone, or the one that is not whole: what is
 // behind them is a tile of its own.
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes);

@@ -38,24 +38,6 @@ void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before) {
   before->next = NULL;
 }
 
-static bool is_about(const pb_tree* node, int buffer) {
-  if (node->kind == PB_TREE_ALLOC) return node->buffer == buffer;
-  return node->kind == PB_TREE_NEST && pb_nest_store(node->nest)->buffer == buffer;
-}
-
-void pb__tiling_fill_first(pb_tiling* t, int buffer) {
-  pb_tree *whole = t->body[0], front = {0}, rest = {0};
-  for (pb_tree *node = whole->first, *next; node; node = next) {
-    next = node->next;
-    node->next = NULL;
-    pb_tree_put(is_about(node, buffer) ? &front : &rest, node);
-  }
-  if (!front.first) return;
-  front.last->next = rest.first;
-  whole->first = front.first;
-  whole->last = rest.last ? rest.last : front.last;
-}
-
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
@@ -247,15 +229,6 @@ void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_ne
 
 void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point) {
   pb__tiling_expand_with(t, main, main, tile, point);
-}
-
-void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
-  for (int a = 0; a < accesses; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      pb_index* index = &nest->access[a].index[r];
-      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
-      index->cst += index->coef[dim] * by->cst;
-    }
 }
 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.

@@ -194,11 +194,6 @@ void pb__tiling_hang(pb_tiling* t, int level, pb_tree* loop);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
 // small, does not queue up behind all of the weights.
 void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
-// The buffer, one of the outermost level, is filled before anything else there is done: what takes it stands in front
-// too.
-void pb__tiling_fill_first(pb_tiling* t, int buffer);
-// Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
-void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
 // The same in two steps, for one iteration of the loop that is `loop` loops inside the root: the node, and nests in it.
@@ -265,10 +260,10 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
 int pb__tiling_memory(const pb_match* match, int access);
 // The nest with its tensors in no memory yet, for the selection to say where they should be.
 void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
-// A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
-// goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
 // A constant of a nest moves into a memory once, in front of the kernel.
 void pb__tiling_params(pb_tiling* t, pb_nest* nest, int access, int memory, int stream);
+// A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
+// goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);
 
 #endif

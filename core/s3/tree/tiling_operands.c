@@ -105,6 +105,16 @@ static bool is_shifted_dim(const pb_index* index, int* dim) {
   return pb_index_single(&from_zero, dim);
 }
 
+// Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
+static void shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
+  for (int a = 0; a < accesses; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      pb_index* index = &nest->access[a].index[r];
+      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
+      index->cst += index->coef[dim] * by->cst;
+    }
+}
+
 // Cuts what the nest makes along index r to the box, which begins at `begin`. Returns how much is left.
 static int64_t clip(pb_nest* nest, int r, int64_t begin, int64_t extent) {
   pb_index* made = &pb_nest_store(nest)->index[r];
@@ -113,7 +123,7 @@ static int64_t clip(pb_nest* nest, int r, int64_t begin, int64_t extent) {
   int64_t first = made->cst > begin ? made->cst : begin, end = made->cst + (d < 0 ? 1 : nest->extent[d]);
   if (end > begin + extent) end = begin + extent;
   if (d >= 0) {
-    pb__tiling_shift(nest, nest->access_count - 1, d, &(pb_index){.cst = first - made->cst});
+    shift(nest, nest->access_count - 1, d, &(pb_index){.cst = first - made->cst});
     nest->extent[d] = end - first;
   }
   made->cst = first - begin;
@@ -149,7 +159,7 @@ static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest*
     if (!own || d < 0 || prologue->extent[d] != x->shape[r])
       return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
     nest.extent[d] = box->shape[r];
-    pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
+    shift(&nest, nest.access_count - 1, d, &x->index[r]);
   }
   for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
     if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
@@ -255,6 +265,26 @@ static void expand(pb_tiling* t, pb_nest* load) {
   pb__tiling_params(t, load, 1, insn->operands[palette].memory, 1);
 }
 
+static bool is_about(const pb_tree* node, int buffer) {
+  if (node->kind == PB_TREE_ALLOC) return node->buffer == buffer;
+  return node->kind == PB_TREE_NEST && pb_nest_store(node->nest)->buffer == buffer;
+}
+
+// The buffer, one of the outermost level, is filled before anything else there is done: what takes it stands in front
+// too.
+static void fill_first(pb_tiling* t, int buffer) {
+  pb_tree *whole = t->body[0], front = {0}, rest = {0};
+  for (pb_tree *node = whole->first, *next; node; node = next) {
+    next = node->next;
+    node->next = NULL;
+    pb_tree_put(is_about(node, buffer) ? &front : &rest, node);
+  }
+  if (!front.first) return;
+  front.last->next = rest.first;
+  whole->first = front.first;
+  whole->last = rest.last ? rest.last : front.last;
+}
+
 // Weights: from outside to where the instruction holds them, perhaps in two steps. This is the first.
 static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
@@ -275,7 +305,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb__tiling_add(t, t->plan->w_level, &load);
   // a stage's weights are needed before those of the next one
   if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
-  if (load.access[1].gathered && !t->failure) pb__tiling_fill_first(t, load.access[1].buffer);
+  if (load.access[1].gathered && !t->failure) fill_first(t, load.access[1].buffer);
 }
 
 // The dim of the main nest that walks the tile's weights in a role, -1: none, or several.
