@@ -22,7 +22,5 @@ int64_t pb__register_sum_blocks(const pb_vkernel* kernel, const pb_plan* plan);
 bool pb__register_parts_legal(const pb_vkernel* kernel, const pb_plan* plan, const char** why);
 // Registers that there are for a tile's sums or values.
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* kernel);
-// Registers of a tile's sums or values.
-int64_t pb__register_points(const pb_vkernel* kernel, const int64_t* tile);
 
 #endif
