@@ -122,16 +122,21 @@ int pb_insn_lanes(const pb_insn* insn, const pb_contraction_dims* roles, pb_role
   return 0;
 }
 
-static bool multiplies(const pb_insn* insn, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles) {
-  return pb_insn_contraction_dims(insn, roles) && roles->x_type == x && roles->w_type == w &&
-         insn->operands[roles->y].type == y;
+// The next instruction after one (NULL: the first) that sums products of these types; NULL: there is none.
+static const pb_insn* next_product(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
+                                   pb_contraction_dims* roles) {
+  for (int i = after ? after->index + 1 : 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (pb_insn_contraction_dims(insn, roles) && roles->x_type == x && roles->w_type == w &&
+        insn->operands[roles->y].type == y)
+      return insn;
+  }
+  return NULL;
 }
 
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
   pb_contraction_dims unused;
-  for (int i = 0; i < chip->insn_count; ++i)
-    if (multiplies(&chip->insns[i], x, w, y, &unused)) return true;
-  return false;
+  return next_product(chip, x, w, y, NULL, &unused) != NULL;
 }
 
 bool pb_chip_codes_unsigned(const pb_chip* chip) {
@@ -165,12 +170,10 @@ pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* 
 }
 
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles) {
-  const pb_insn* best = NULL;
+  const pb_insn *best = NULL, *insn = NULL;
+  pb_contraction_dims r;
   int64_t most = 0;
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    pb_contraction_dims r;
-    if (!multiplies(insn, x, w, y, &r)) continue;
+  while ((insn = next_product(chip, x, w, y, insn, &r))) {
     int64_t products = (int64_t)pb_insn_lanes(insn, &r, PB_ROLE_N) * pb_insn_lanes(insn, &r, PB_ROLE_K);
     if (products <= most) continue;
     best = insn;
@@ -178,12 +181,6 @@ const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb
     *roles = r;
   }
   return best;
-}
-
-static bool has_role(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role) {
-  for (int d = 0; d < insn->dim_count; ++d)
-    if (roles->role[d] == role) return true;
-  return false;
 }
 
 bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles) {
@@ -195,19 +192,18 @@ bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles
 }
 
 bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles) {
-  return has_role(insn, roles, PB_ROLE_K) && !has_role(insn, roles, PB_ROLE_N);
+  bool sums = false;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (roles->role[d] == PB_ROLE_N) return false;
+    sums |= roles->role[d] == PB_ROLE_K;
+  }
+  return sums;
 }
 
 const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
                                         pb_contraction_dims* roles) {
-  for (int i = after ? after->index + 1 : 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    pb_contraction_dims r;
-    if (!multiplies(insn, x, w, y, &r) || !pb_sums_by_lanes(insn, &r) ||
-        pb_insn_lanes(insn, &r, PB_ROLE_B) != pb_chip_lanes(chip))
-      continue;
-    *roles = r;
-    return insn;
-  }
-  return NULL;
+  const pb_insn* insn = after;
+  while ((insn = next_product(chip, x, w, y, insn, roles)))
+    if (pb_sums_by_lanes(insn, roles) && pb_insn_lanes(insn, roles, PB_ROLE_B) == pb_chip_lanes(chip)) break;
+  return insn;
 }
