@@ -28,12 +28,13 @@ int64_t pb__vtile_elements(const pb_value* value);
 void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place);
 // Puts a point's register where the access has it.
 void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent);
-// A register of the access's elements at a point: neighbours, or one element for all lanes. Of a factor
-// of an instruction that adds up groups of neighbours, one group for all lanes, its sign bits flipped if the
-// instruction takes them without sign, or a group a lane; of one on matrices, rows.
+// A register of the access's elements at a point: neighbours, or one element for all lanes. Of a factor of an
+// instruction that adds up groups of neighbours, one group for all lanes, its sign bits flipped if the instruction
+// takes them without sign, or a group a lane; of one on matrices, rows.
 const char* pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent);
 // Elements of a table at numbers that stand in a register, `type` of them.
 const char* pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent);
+
 // vector_codes.c: a rounding to codes, as nodes of a nest's expression.
 typedef struct pb_vcode {
   int value;        // what is rounded
