@@ -66,6 +66,11 @@ const char* pb_lowered_define(pb_lowered* l, const char* definition) {
   return made.name;
 }
 
+const char* pb_lowered_room(pb_lowered* l, pb_type type, int64_t elements) {
+  return pb_lowered_define(l, pb_printf(&l->unit->pass, "memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>",
+                                        (long long)elements, pb_type_name(type)));
+}
+
 const char* pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
   pb_text line = {0};
   pb_text_add(&line, "arith.constant %s", lanes > 1 ? "dense<" : "");

@@ -38,6 +38,8 @@ const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes);
 
 // The name of what is defined so, `arith.constant ...` with its type.
 const char* pb_lowered_define(pb_lowered* l, const char* definition);
+// Room on the stack, one for all that ask for as much.
+const char* pb_lowered_room(pb_lowered* l, pb_type type, int64_t elements);
 // A number; for all of so many lanes, if more than one.
 const char* pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes);
 const char* pb_lowered_integer(pb_lowered* l, pb_type type, int64_t value, int lanes);

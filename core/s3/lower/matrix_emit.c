@@ -47,21 +47,17 @@ void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   }
 }
 
-void pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
+const char* pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.store;
   int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
   pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, lanes);
   use.elements = most;
   use.stride = lanes;
-  if (!e->has_sums)
-    pb_text_add(&e->out->head,
-                "  %%sums = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n"
-                "  %%sums_at = arith.constant 0 : index\n",
-                (long long)most, pb_type_name(insn->operands[insn->dest].type));
-  e->has_sums = true;
-  const char* operands[PB_MAX_OPERANDS];
-  for (int o = 0; o < insn->operand_count; ++o) operands[o] = o == insn->dest ? "%sums, %sums_at" : t->acc[point];
+  const char *room = pb_lowered_room(e->out, insn->operands[insn->dest].type, most), *operands[PB_MAX_OPERANDS];
+  const char* rows = pb_printf(e->arena, "%s, %s", room, pb_lowered_integer(e->out, PB_INDEX, 0, 1));
+  for (int o = 0; o < insn->operand_count; ++o) operands[o] = o == insn->dest ? rows : t->acc[point];
   pb_text_indent(e->text, indent);
   pb_instruction_call(e->text, &e->out->called, &use, operands, NULL);
+  return room;
 }

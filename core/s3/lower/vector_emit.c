@@ -318,15 +318,14 @@ static void end_walk(pb_vemit* e, int d, int indent) {
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
-  const char* type = pb_type_name(type_of_sums(t));
-  pb__vtile_store_matrix(t, point, indent);
+  const char *type = pb_type_name(type_of_sums(t)), *sums = pb__vtile_store_matrix(t, point, indent);
   int64_t rows = e->k->rows, jam = rows % 2 ? 1 : 2, first = t->offset[point][e->k->row_dim];
   int row = walk(e, e->k->row_dim, jam, rows / jam, indent);
   e->load_count = 0;
   for (int64_t r = 0; r < jam; ++r) {
     const char* sum = pb_lowered_begin_line(e->out, indent + 1);
     t->offset[point][e->k->row_dim] = first + r;
-    pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
+    pb_text_add(e->text, "affine.vector_load %s[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", sums, row,
                 (long long)(lanes * jam), (long long)(r * lanes), (long long)most, type, (long long)lanes, type);
     if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
     t->acc[point] = sum;
@@ -343,6 +342,7 @@ typedef struct finishing {
   int dims[PB_NEST_DIMS], count;
   int64_t stride[PB_NEST_DIMS]; // of the number of a value
   int64_t offset[PB_NEST_DIMS], number;
+  const char* room; // where they are
 } finishing;
 
 static int64_t epilogue_nodes(const pb_vkernel* k) {
@@ -356,7 +356,7 @@ static const char* load_value(const finishing* f, int indent) {
   int lanes = lanes_of(f->t);
   const char* name = pb_lowered_begin_line(e->out, indent);
   const char* type = pb_type_name(type_of_sums(f->t));
-  pb_text_add(e->text, "affine.vector_load %%values_%s[", type);
+  pb_text_add(e->text, "affine.vector_load %s[", f->room);
   for (int k = 0; k < f->count; ++k)
     if (e->walk[f->dims[k]])
       pb_text_add(e->text, "%%q%d * %lld + ", e->walk[f->dims[k]] - 1, (long long)(f->stride[k] * lanes));
@@ -396,15 +396,10 @@ static void finish_dims(finishing* f, int k, int indent) {
 // product took twice its time so): loops go over the points, which come from memory.
 static void finish_in_loops(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
-  finishing f = {.t = t};
   int64_t stride = 1;
   int lanes = lanes_of(t), room = PB_VTILE_POINTS * lanes;
   const char* type = pb_type_name(type_of_sums(t));
-  pb_type made = type_of_sums(t);
-  if (!e->has_values[made])
-    pb_text_add(&e->out->head, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
-                type);
-  e->has_values[made] = true;
+  finishing f = {.t = t, .room = pb_lowered_room(e->out, type_of_sums(t), room)};
   f.count = point_dims(e, f.dims);
   for (int k = f.count - 1; k >= 0; --k) {
     f.stride[k] = stride;
@@ -412,7 +407,7 @@ static void finish_in_loops(pb_vtile* t, int indent) {
   }
   for (int p = 0; p < t->points; ++p) {
     pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "affine.vector_store %s, %%values_%s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], type,
+    pb_text_add(e->text, "affine.vector_store %s, %s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], f.room,
                 p * lanes, room, type, lanes, type);
   }
   finish_dims(&f, 0, indent);

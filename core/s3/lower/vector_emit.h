@@ -39,9 +39,7 @@ typedef struct pb_vemit {
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
   int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
   int64_t walk_step[PB_NEST_DIMS];
-  bool has_sums;                  // the head makes %sums, a register's worth of memory
-  bool has_values[PB_TYPE_COUNT]; // and %values_<type>, room for those of a tile
-  pb_vload* loads;                // made already in this stretch of code
+  pb_vload* loads; // made already in this stretch of code
   size_t load_count, load_capacity;
 } pb_vemit;
 

@@ -47,9 +47,9 @@ void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed);
 const char* pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, const char* const* names,
                            int indent);
 
-// matrix_emit.c: a factor, x or w; zero for all sums; a point's sums to rows of %sums.
+// matrix_emit.c: a factor, x or w; zero for all sums; a point's sums to rows of memory, which come back.
 const char* pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, int indent);
 void pb__vtile_clear_matrices(pb_vtile* t, int indent);
-void pb__vtile_store_matrix(pb_vtile* t, int point, int indent);
+const char* pb__vtile_store_matrix(pb_vtile* t, int point, int indent);
 
 #endif
