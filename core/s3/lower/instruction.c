@@ -126,11 +126,8 @@ static void add_arguments(signature a, const pb_chip* chip, const pb_instruction
   add_box(&a, use);
 }
 
-// The type of the register that it makes; false: it makes none.
-static bool print_result(pb_text* text, const pb_chip* chip, const pb_insn* insn) {
-  bool makes = pb__instruction_in_register(chip, insn, insn->dest);
-  if (makes) pb_instruction_register_type(text, chip, &insn->operands[insn->dest]);
-  return makes;
+bool pb_instruction_makes_register(const pb_chip* chip, const pb_insn* insn) {
+  return pb__instruction_in_register(chip, insn, insn->dest);
 }
 
 static bool same(const pb_instruction_use* a, const pb_instruction_use* b) {
@@ -160,19 +157,22 @@ void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instru
   pb_text_add(text, " : (");
   add_arguments((signature){.text = text, .types = true}, called->chip, use);
   pb_text_add(text, ") -> ");
-  if (!print_result(text, called->chip, use->insn)) pb_text_add(text, "()");
+  if (pb_instruction_makes_register(called->chip, use->insn))
+    pb_instruction_register_type(text, called->chip, &use->insn->operands[use->insn->dest]);
+  else
+    pb_text_add(text, "()");
   pb_text_add(text, "\n");
 }
 
 void pb__instruction_head(pb_text* text, const pb_chip* chip, const pb_instruction_use* use) {
-  pb_text result = {0};
   pb_text_add(text, "func.func private ");
   print_name(text, chip, use);
   pb_text_add(text, "(");
   add_arguments((signature){.text = text, .names = true, .types = true}, chip, use);
   pb_text_add(text, ")");
-  if (print_result(&result, chip, use->insn)) pb_text_add(text, " -> %s", result.data);
-  pb_text_free(&result);
+  if (!pb_instruction_makes_register(chip, use->insn)) return;
+  pb_text_add(text, " -> ");
+  pb_instruction_register_type(text, chip, &use->insn->operands[use->insn->dest]);
 }
 
 void pb_instruction_functions(pb_text* text, const pb_instructions* called) {

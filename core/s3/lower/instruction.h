@@ -29,6 +29,8 @@ typedef struct pb_instructions {
 // `func.call @chip.INSN(...) {pb.nest = "..."}` (nest NULL: without) on these values, in the order of the arguments.
 void pb_instruction_call(pb_text* text, pb_instructions* called, const pb_instruction_use* use,
                          const char* const* arguments, const char* nest);
+// Whether it gives one, a register: what others make lies in a memory.
+bool pb_instruction_makes_register(const pb_chip* chip, const pb_insn* insn);
 // The functions of all that is called.
 void pb_instruction_functions(pb_text* text, const pb_instructions* called);
 void pb_instructions_free(pb_instructions* called);

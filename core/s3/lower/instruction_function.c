@@ -343,7 +343,7 @@ static void print_window(body* b, int o) {
 
 static void print_return(body* b) {
   int made = b->insn->dest;
-  if (!pb__instruction_in_register(b->chip, b->insn, made)) {
+  if (!pb_instruction_makes_register(b->chip, b->insn)) {
     line(b, "return");
     return;
   }

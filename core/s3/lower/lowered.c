@@ -55,6 +55,17 @@ const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes) {
   return lanes > 1 ? pb_printf(&l->unit->pass, "vector<%lldx%s>", (long long)lanes, element) : element;
 }
 
+const char* pb_lowered_call(pb_lowered* l, int indent, const pb_instruction_use* use, const char* const* arguments,
+                            const char* nest) {
+  const char* made = NULL;
+  if (pb_instruction_makes_register(l->called.chip, use->insn))
+    made = pb_lowered_begin_line(l, indent);
+  else
+    pb_text_indent(&l->body, indent);
+  pb_instruction_call(&l->body, &l->called, use, arguments, nest);
+  return made;
+}
+
 // ---- the head ----
 
 const char* pb_lowered_define(pb_lowered* l, const char* definition) {

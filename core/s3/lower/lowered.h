@@ -34,6 +34,10 @@ const char* pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) 
 // A vector's type, or of one lane an element's.
 const char* pb_lowered_type(const pb_lowered* l, pb_type type, int64_t lanes);
 
+// A call of an instruction's function, as pb_instruction_call has it, and the register that it makes; NULL: none.
+const char* pb_lowered_call(pb_lowered* l, int indent, const pb_instruction_use* use, const char* const* arguments,
+                            const char* nest);
+
 // ---- the head ----
 
 // The name of what is defined so, `arith.constant ...` with its type.

@@ -305,8 +305,7 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
   print_operands(&c);
   print_boxes(&c);
   const pb_instruction_use use = {.insn = match->insn, .type = c.type};
-  pb_text_indent(t, c.indent);
-  pb_instruction_call(t, &m->l.called, &use, c.arguments, nest->name ? nest->name : "");
+  (void)pb_lowered_call(&m->l, c.indent, &use, c.arguments, nest->name ? nest->name : "");
   for (int k = match->loop_count - 1; k >= 0; --k) {
     pb_text_indent(t, indent + k);
     pb_text_add(t, "}\n");

@@ -29,11 +29,9 @@ const char* pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, 
   pb_text rows = {0};
   pb__vtile_print_flat(e, &rows, access, false);
   pb_text_add(&rows, ", %s", pb_lowered_linear(e->out, indent, "apply", &place, NULL));
-  const char* operand = rows.data;
-  const char* name = pb_lowered_begin_line(e->out, indent);
-  pb_instruction_call(e->text, &e->out->called, &use, &operand, NULL);
+  const char *operand = rows.data, *made = pb_lowered_call(e->out, indent, &use, &operand, NULL);
   pb_text_free(&rows);
-  return name;
+  return made;
 }
 
 void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
@@ -41,10 +39,7 @@ void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   const pb_insn* insn = e->k->matrix.zero;
   const pb_instruction_use use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
   const char* none = "";
-  for (int p = 0; p < t->points; ++p) {
-    t->acc[p] = pb_lowered_begin_line(e->out, indent);
-    pb_instruction_call(e->text, &e->out->called, &use, &none, NULL);
-  }
+  for (int p = 0; p < t->points; ++p) t->acc[p] = pb_lowered_call(e->out, indent, &use, &none, NULL);
 }
 
 const char* pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
@@ -57,7 +52,6 @@ const char* pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
   const char *room = pb_lowered_room(e->out, insn->operands[insn->dest].type, most), *operands[PB_MAX_OPERANDS];
   const char* rows = pb_printf(e->arena, "%s, %s", room, pb_lowered_integer(e->out, PB_INDEX, 0, 1));
   for (int o = 0; o < insn->operand_count; ++o) operands[o] = o == insn->dest ? rows : t->acc[point];
-  pb_text_indent(e->text, indent);
-  pb_instruction_call(e->text, &e->out->called, &use, operands, NULL);
+  (void)pb_lowered_call(e->out, indent, &use, operands, NULL);
   return room;
 }

@@ -123,8 +123,7 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
     operands[o[f]] = extended(t, access[f], displacement, operands[o[f]], o[f], indent);
   }
   operands[k->insn.y] = t->acc[point];
-  t->acc[point] = pb_lowered_begin_line(t->e->out, indent);
-  pb_instruction_call(t->e->text, &t->e->out->called, &use, operands, NULL);
+  t->acc[point] = pb_lowered_call(t->e->out, indent, &use, operands, NULL);
 }
 
 // One more term on each sum.
