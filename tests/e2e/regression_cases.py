@@ -974,3 +974,12 @@ def states_of_an_lstm():
     m.nodes.append(helper.make_node("LSTM", [m.input("x", 4, 2, 3), draw(2, 4 * hidden, 3), draw(2, 4 * hidden, hidden), draw(2, 8 * hidden)],
                                     ["y", "h", "c"], name="lstm", hidden_size=hidden, direction="bidirectional"))
     return m.done("y", "h", "c", targets=("cpu",))
+
+
+@case
+def lanes_behind_rows_that_lie_apart():
+    """A resize writes each third row; the lanes behind its eight channels are filled in those rows, not in the first ones."""
+    m = Maker("lanes_behind_rows_that_lie_apart")
+    wide = m.op("Resize", m.input("x", 1, 8, 13, 2), "", m.const(np.array([1, 1, 3, 1], F32)), mode="nearest", nearest_mode="floor")
+    w = m.const(m.rng.standard_normal((8, 1, 5, 2)).astype(F32))
+    return m.done(m.op("Conv", m.op("Clip", wide, m.const(F32(-1)), m.const(F32(2))), w, group=8), targets=("cpu", "cpu:avx512"), bisect=True)
