@@ -120,3 +120,16 @@ def few_channels(channels, size, stride, dilation):
 
 for form in (1, 3, 1, 1), (2, 5, 2, 1), (3, 7, 2, 1), (3, 8, 3, 1), (3, 3, 1, 2), (4, 7, 1, 1), (5, 5, 2, 1):
     CASES["few_channels_" + "_".join(map(str, form))] = lambda form=form: few_channels(*form)
+
+
+def depthwise_of_few(channels):
+    """Few channels lie in the groups that products sum; where each is summed for itself, rows of lanes were read from there."""
+    m = Maker(f"depthwise_of_{channels}")
+    w = m.weights(m.rng.integers(-127, 128, (channels, 1, 3, 3)).astype(I8), F32(0.02), I8(0))
+    x = m.codes(m.input("x", 1, channels, 7, 1), F32(0.05), I8(-128))
+    return m.done(m.codes(m.op("Conv", x, w, group=channels, dilations=[1, 2], pads=[0, 1, 0, 4]), F32(0.2), I8(-5)), step=0.2,
+                  targets=("cpu", "cpu:avx512", "cpu:v3", "simnpu"), bisect=True)
+
+
+for channels in 2, 7:
+    CASES[f"depthwise_of_{channels}"] = lambda channels=channels: depthwise_of_few(channels)

@@ -40,7 +40,8 @@ int64_t pb__layout_summed_channels(const pb_layout* l) {
   return 0;
 }
 
-// Few channels that come straight from the outside and go straight into contractions.
+// Few channels that come straight from the outside and go straight into contractions, which sum over them: where each
+// channel is summed for itself, it takes a lane of the result's.
 static bool is_narrow(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
@@ -53,7 +54,8 @@ static bool is_narrow(const pb_layout* l, int v) {
           !(from < v && l->values[from].kind == PB_LAYOUT_BLOCKED && l->values[from].block < l->lanes))
         return false;
       bool copies = nest->reduce == PB_SET && nest->expr_count == 1;
-      if (from == v && !copies && !(contracts && a == roles.x)) return false;
+      bool sums = contracts && a == roles.x && pb__layout_depthwise(nest, &roles) < 0;
+      if (from == v && !copies && !sums) return false;
     }
   }
   return true;
