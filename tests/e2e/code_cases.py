@@ -133,3 +133,15 @@ def depthwise_of_few(channels):
 
 for channels in 2, 7:
     CASES[f"depthwise_of_{channels}"] = lambda channels=channels: depthwise_of_few(channels)
+
+
+def sums_and_depthwise_of_few():
+    """Few channels that a product sums in groups, and whose padded copy has rows of lanes: what is behind the groups was copied."""
+    m = Maker("sums_and_depthwise_of_few")
+    weights = [m.weights(m.rng.integers(-127, 128, shape).astype(I8), F32(0.02), I8(0)) for shape in ((16, 2, 3, 1), (2, 1, 3, 3))]
+    x = m.codes(m.input("x", 3, 2, 6, 4), F32(0.05), I8(-128))
+    sums, apart = m.op("Conv", x, weights[0], pads=[0, 0, 2, 0]), m.op("Conv", x, weights[1], group=2, strides=[2, 2], pads=[1, 1, 2, 2])
+    return m.done(m.codes(sums, F32(0.2)), m.codes(apart, F32(0.2), I8(-5)), step=0.2, targets=("cpu", "cpu:avx512", "cpu:v3", "simnpu"), bisect=True)
+
+
+CASES["sums_and_depthwise_of_few"] = sums_and_depthwise_of_few

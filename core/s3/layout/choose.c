@@ -40,27 +40,6 @@ int64_t pb__layout_summed_channels(const pb_layout* l) {
   return 0;
 }
 
-// Few channels that come straight from the outside and go straight into contractions, which sum over them: where each
-// channel is summed for itself, it takes a lane of the result's.
-static bool is_narrow(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    pb_contraction_dims roles;
-    bool writes = pb_program_stored(&l->program, n) == v, contracts = pb__layout_contraction_dims(l, n, &roles);
-    if (writes && nest->reduce != PB_SET) return false;
-    for (int a = 0; a + 1 < nest->access_count; ++a) {
-      int from = l->program.value_of[n][a];
-      if (writes && edge_kind(l, from) == PB_VALUE_LOCAL &&
-          !(from < v && l->values[from].kind == PB_LAYOUT_BLOCKED && l->values[from].block < l->lanes))
-        return false;
-      bool copies = nest->reduce == PB_SET && nest->expr_count == 1;
-      bool sums = contracts && a == roles.x && pb__layout_depthwise(nest, &roles) < 0;
-      if (from == v && !copies && !sums) return false;
-    }
-  }
-  return true;
-}
-
 // Whether contractions take the value as it lies, by groups of their windows' columns.
 static bool under_windows(const pb_layout* l, int v) {
   bool any = false;
@@ -227,6 +206,50 @@ static void choose_kind(pb_layout* l, int v) {
   if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
 }
 
+// Whether a value that is narrow lies in blocks of a group: not plainly.
+static bool in_narrow_blocks(const pb_layout* l, int v) {
+  return group_for(l, l->program.values[v].type) > 1 && !under_windows(l, v);
+}
+
+// Few channels that come straight from the outside and go straight into contractions, which sum over them: where each
+// channel is summed for itself, it takes a lane of the result's. Copies of such are such, or lie plainly: rows of lanes
+// would be read behind the narrow ones.
+static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    pb_contraction_dims roles;
+    int to = pb_program_stored(&l->program, n);
+    bool contracts = pb__layout_contraction_dims(l, n, &roles),
+         copies = nest->reduce == PB_SET && nest->expr_count == 1;
+    if (to == v && nest->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < nest->access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      if (to == v && edge_kind(l, from) == PB_VALUE_LOCAL && !(l->narrow[from] && in_narrow_blocks(l, from)))
+        return false;
+      bool sums = contracts && a == roles.x && pb__layout_depthwise(nest, &roles) < 0;
+      if (from == v && !sums && !(copies && (l->narrow[to] || !blocked[to]))) return false;
+    }
+  }
+  return true;
+}
+
+// From all values of few channels on, those go that something wants otherwise, until nothing does.
+static void find_narrow(pb_layout* l, const bool* blocked) {
+  const pb_program* p = &l->program;
+  l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v)
+    l->narrow[v] =
+        blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && p->values[v].shape[1] * 2 <= l->lanes && !in_groups(l, v);
+  for (bool more = true; more;) {
+    more = false;
+    for (int v = 0; v < p->value_count; ++v) {
+      if (!l->narrow[v] || stays_narrow(l, blocked, v)) continue;
+      l->narrow[v] = false;
+      more = true;
+    }
+  }
+}
+
 // A value in blocks that is better off in narrower ones, or plain.
 static void narrow(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
@@ -241,7 +264,7 @@ static void narrow(pb_layout* l, int v) {
   chosen->block = pb__layout_block(l, channels);
   if (channels * 2 > l->lanes || in_groups(l, v)) return;
   int group = group_for(l, value->type);
-  if (outside ? edge != PB_VALUE_INPUT : !is_narrow(l, v)) return;
+  if (outside ? edge != PB_VALUE_INPUT : !l->narrow[v]) return;
   chosen->block = (channels + group - 1) / group * group;
   if (group == 1 || outside || under_windows(l, v)) chosen->kind = PB_LAYOUT_PLAIN;
 }
@@ -299,7 +322,9 @@ static void choose_kinds(pb_layout* l) {
       if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
     }
   for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind == PB_LAYOUT_BLOCKED;
-  if (!l->whole_rows) refine(l, blocked, gained);
+  if (l->whole_rows) return;
+  find_narrow(l, blocked);
+  refine(l, blocked, gained);
 }
 
 // Contractions that read rows of whole windows, of what stays plain for that.

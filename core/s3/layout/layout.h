@@ -82,6 +82,7 @@ typedef struct pb_layout {
   bool* heads;     // by value: a product of two computed tensors meets it
   bool* blocks;    // by value: it gains by blocks, and all that touch it walk them
   bool* few;       // by value: it is plain all the same, of so few channels (few.c)
+  bool* narrow;    // by value: its few channels lie in the groups that contractions sum (choose.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
