@@ -134,9 +134,9 @@ typedef struct suite {
   int vector_files;
   bool failed;
   const char* crashed; // the device of which nothing is asked any more, and no case is run; NULL: none has
-  bool looped;                  // a hardware loop was run
-  int preparing;                // commands that are drawn for the sake of others
-  uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
+  bool looped;         // a hardware loop was run
+  int preparing;       // commands that are drawn for the sake of others
+  uint64_t limit;      // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;
 
