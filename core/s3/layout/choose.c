@@ -233,13 +233,17 @@ static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
   return true;
 }
 
+// Whether its channels fill half of a row of lanes at most, and no convolution of several groups walks them.
+static bool may_be_narrow(const pb_layout* l, int v) {
+  return l->program.values[v].shape[1] * 2 <= l->lanes && !in_groups(l, v);
+}
+
 // From all values of few channels on, those go that something wants otherwise, until nothing does.
 static void find_narrow(pb_layout* l, const bool* blocked) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] =
-        blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && p->values[v].shape[1] * 2 <= l->lanes && !in_groups(l, v);
+    l->narrow[v] = blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v);
   for (bool more = true; more;) {
     more = false;
     for (int v = 0; v < p->value_count; ++v) {
@@ -262,11 +266,10 @@ static void narrow(pb_layout* l, int v) {
   if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
   chosen->kind = PB_LAYOUT_BLOCKED;
   chosen->block = pb__layout_block(l, channels);
-  if (channels * 2 > l->lanes || in_groups(l, v)) return;
+  if (outside ? edge != PB_VALUE_INPUT || !may_be_narrow(l, v) : !l->narrow[v]) return;
   int group = group_for(l, value->type);
-  if (outside ? edge != PB_VALUE_INPUT : !l->narrow[v]) return;
   chosen->block = (channels + group - 1) / group * group;
-  if (group == 1 || outside || under_windows(l, v)) chosen->kind = PB_LAYOUT_PLAIN;
+  if (outside || !in_narrow_blocks(l, v)) chosen->kind = PB_LAYOUT_PLAIN;
 }
 
 // Rows of a contraction's results are padded to whole vectors, and what is made of them element by element.
