@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/half.h"
+#include "core/base/pages.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -207,7 +208,7 @@ void run_value_make(const pb_rt_tensor* tensor, int64_t samples, run_value* valu
   else if (samples > 1)
     npy->shape[npy->rank++] = samples;
   npy->bytes = tensor->bytes * (uint64_t)samples;
-  npy->data = aligned_alloc(64, (npy->bytes + 64) / 64 * 64);
+  npy->data = pb_pages_alloc(npy->bytes);
   if (!npy->data) pb_no_memory(npy->bytes);
   memset(npy->data, 0, npy->bytes);
 }

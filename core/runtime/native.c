@@ -1,5 +1,6 @@
 // Kernels of machine code: the engine's shared object goes to an anonymous file and is opened from there.
 #define _GNU_SOURCE
+#include "core/base/pages.h"
 #include "core/base/processor.h"
 #include "core/runtime/rt.h"
 
@@ -11,11 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum {
-  HUGE_PAGE = 1 << 21, // bytes
-  FEW_PAGES = 2        // that an arena is to fill
-};
 
 // That this process may run on, which in a container are fewer than there are.
 static int usable_processors(void) {
@@ -53,17 +49,11 @@ static pb_status open_object(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
-// A large one on huge pages, where the system gives them: packed operands are walked in many places at a time, each on
-// a page of its own.
 static pb_status make_arena(pb_rt* rt, pb_diag* diag) {
-  uint64_t align = rt->engine->arena_bytes >= FEW_PAGES * HUGE_PAGE ? HUGE_PAGE : PB_ENGINE_ALIGN,
-           bytes = (rt->engine->arena_bytes / align + 1) * align;
-  rt->native.arena = aligned_alloc(align, bytes);
-  if (!rt->native.arena)
-    return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for an arena of %llu bytes",
-                           (unsigned long long)bytes);
-  if (align == HUGE_PAGE) (void)madvise(rt->native.arena, bytes, MADV_HUGEPAGE);
-  return PB_OK;
+  rt->native.arena = pb_pages_alloc(rt->engine->arena_bytes);
+  if (rt->native.arena) return PB_OK;
+  return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for an arena of %llu bytes",
+                         (unsigned long long)rt->engine->arena_bytes);
 }
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {

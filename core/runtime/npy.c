@@ -1,6 +1,8 @@
 // The header is a Python dictionary of three known keys; only that form is taken, none of Python's others.
 #include "core/runtime/npy.h"
 
+#include "core/base/pages.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -120,7 +122,7 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
   if (npy->bytes != left)
     return pb_error(diag, place, 5032, NULL, "%llu bytes of data; its shape says %llu", (unsigned long long)left,
                     (unsigned long long)npy->bytes);
-  npy->data = malloc(left ? left : 1);
+  npy->data = pb_pages_alloc(left);
   if (!npy->data) return pb_system_error(diag, place, 5033, "no memory for %llu bytes", (unsigned long long)left);
   memcpy(npy->data, head + prefix + length, left);
   return PB_OK;

@@ -1,5 +1,6 @@
 // Programs with open dims: from the shapes of the inputs to the sizes of everything, checked, and where tensors between
 // kernels lie. It is done when shapes are chosen that are not those of the run before.
+#include "core/base/pages.h"
 #include "core/runtime/rt.h"
 
 #include <stdio.h>
@@ -76,8 +77,8 @@ static pb_status set_shape(pb_rt* rt, pb_rt_tensor* tensor, const int* dims, pb_
 static pb_status make_room(pb_rt* rt, pb__memory* memory, uint64_t bytes, const char* what, pb_diag* diag) {
   if (memory->data && bytes <= memory->bytes) return PB_OK;
   free(memory->data);
-  memory->bytes = (bytes / PB_ENGINE_ALIGN + 1) * PB_ENGINE_ALIGN;
-  memory->data = aligned_alloc(PB_ENGINE_ALIGN, memory->bytes);
+  memory->bytes = bytes;
+  memory->data = pb_pages_alloc(bytes);
   if (memory->data) return PB_OK;
   memory->bytes = 0;
   return pb_system_error(diag, place_of(rt), 5026, "no memory for %s of %llu bytes", what, (unsigned long long)bytes);

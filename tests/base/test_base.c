@@ -3,6 +3,7 @@
 #include "core/base/diag.h"
 #include "core/base/half.h"
 #include "core/base/numbers.h"
+#include "core/base/pages.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
 #include "core/base/symbols.h"
@@ -308,6 +309,19 @@ static void features_are_there_or_pretended(void** state) {
   assert_false(pb_processor_has("unheardof", missing, sizeof missing));
 }
 
+static void memory_of_tensors_is_all_there(void** state) {
+  (void)state;
+  const uint64_t huge = 2u << 20, sizes[] = {0, 1, 63, 64, 4096, huge - 1, 2 * huge, 2 * huge + 1};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+    unsigned char* data = pb_pages_alloc(sizes[k]);
+    assert_non_null(data);
+    assert_int_equal((uintptr_t)data % (sizes[k] < 2 * huge ? 64 : huge), 0);
+    memset(data, 0x5a, sizes[k]);
+    free(data);
+  }
+  for (uint64_t less = 0; less < huge; less += huge / 2) assert_null(pb_pages_alloc(UINT64_MAX - less));
+}
+
 static void tables_find_equal_bytes_and_the_same_address(void** state) {
   (void)state;
   enum { COUNT = 5000 };
@@ -416,6 +430,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
                                      cmocka_unit_test(arena_texts),
                                      cmocka_unit_test(arrays_grow),
+                                     cmocka_unit_test(memory_of_tensors_is_all_there),
                                      cmocka_unit_test(tables_find_equal_bytes_and_the_same_address),
                                      cmocka_unit_test(open_dims_have_other_extents_in_each_sample),
                                      cmocka_unit_test(numbers_by_index),
