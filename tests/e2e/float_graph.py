@@ -83,7 +83,7 @@ class Graph:
 
     def conv(self, x, cin, cout, kernel, bias=True, group=1, **attrs):
         kernel = kernel if isinstance(kernel, tuple) else (kernel, kernel)
-        weight = self.draw(cout, cin // group, *kernel) / np.float32(np.sqrt(cin // group * kernel[0] * kernel[1]))
+        weight = self.draw(cout, cin // group, *kernel) / np.float32(np.sqrt(cin // group * int(np.prod(kernel))))
         consts = [self.const(weight)] + ([self.const(self.draw(cout))] if bias else [])
         return self.op("Conv", x, *consts, group=group, kernel_shape=list(kernel), **attrs)
 

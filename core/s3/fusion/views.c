@@ -36,13 +36,14 @@ typedef struct viewer {
 // Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
 static bool has_channels(const viewer* v, int value) {
   const pb_program* p = &v->program;
-  if (p->values[value].rank != 4) return false;
+  if (!pb_is_image(p->values[value].rank, v->whole_rows)) return false;
   PB_FOR_USES (n, p, value) {
     const pb_nest* nest = &p->nests[n];
     pb_contraction_dims roles;
     if (v->dropped[n] || nest->reduce == PB_SET) continue;
     if (pb_program_multiplies_weights(p, n)) return true;
-    if (!pb_nest_contraction_dims(nest, NULL, &roles)) return pb_nest_store((pb_nest*)nest)->rank == 4;
+    if (!pb_nest_contraction_dims(nest, NULL, &roles))
+      return pb_is_image(pb_nest_store((pb_nest*)nest)->rank, v->whole_rows);
   }
   return false;
 }
@@ -147,7 +148,8 @@ static bool look_through(viewer* v, int n, int a) {
 // but for whole registers of channels in front: it moves pixels, and what lies in blocks of channels lies so behind it.
 static bool keeps_channels(const viewer* v, int copy) {
   const pb_access *from = &v->program.nests[copy].access[0], *to = from + 1;
-  if (!v->joined[v->program.value_of[copy][1]] || from->rank != 4 || to->rank != 4) return false;
+  if (!v->joined[v->program.value_of[copy][1]] || from->rank != to->rank || !pb_is_image(from->rank, v->whole_rows))
+    return false;
   return from->shape[1] % v->lanes == 0 && to->index[1].cst % v->lanes == 0 && !from->index[1].cst &&
          !memcmp(&from->index[0], &to->index[0], sizeof from->index[0]) &&
          !memcmp(from->index[1].coef, to->index[1].coef, sizeof from->index[1].coef);
@@ -158,7 +160,8 @@ static bool keeps_channels(const viewer* v, int copy) {
 static bool moves_rows(const viewer* v, int n, int to) {
   const pb_nest* nest = &v->program.nests[n];
   if (!pb_copies_elements(nest)) return false;
-  return !v->joined[to] || nest->access[1].rank != 4 || nest->access[1].index[1].cst % v->lanes == 0;
+  return !v->joined[to] || !pb_is_image(nest->access[1].rank, v->whole_rows) ||
+         nest->access[1].index[1].cst % v->lanes == 0;
 }
 
 // Whether whatever stores the value can store through the copy instead. Neighbours stay neighbours, which those of
@@ -204,7 +207,8 @@ static bool move_in(viewer* v, int copy) {
   if (p->values[from].kind != PB_VALUE_LOCAL || p->values[to].kind == PB_VALUE_CONST ||
       pb_program_only_reader(p, v->dropped, from) != copy)
     return false;
-  bool channels = has_channels(v, from) || has_channels(v, to) || (v->joined[to] && p->values[to].rank == 4);
+  bool channels =
+      has_channels(v, from) || has_channels(v, to) || (v->joined[to] && pb_is_image(p->values[to].rank, v->whole_rows));
   if (channels && !keeps_channels(v, copy)) return false;
   int first = pb_program_next_use(p, from, -1);
   if (first >= copy || !can_come_early(v, copy, first)) return false;

@@ -67,13 +67,14 @@ bool pb__layout_nest_gains(const pb_layout* l, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   int dim;
   pb_contraction_dims roles;
-  if (store->rank != 4) return false;
+  if (!pb__layout_is_image(l, store->rank)) return false;
   if (pb__layout_contraction_dims(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
+  int last = store->rank - 1;
   bool plane = false; // sums walk it, and not rows alone
   for (int a = 0; a + 1 < nest->access_count; ++a)
-    for (int d = 0; d < nest->dim_count && nest->access[a].rank == 4; ++d)
-      plane |= !pb_access_uses(store, d) && nest->extent[d] > 1 && nest->access[a].index[2].coef[d];
-  bool rows = store->shape[3] == 1 && (store->shape[2] > 1 || !plane);
+    for (int d = 0; d < nest->dim_count && nest->access[a].rank == store->rank; ++d)
+      plane |= !pb_access_uses(store, d) && nest->extent[d] > 1 && nest->access[a].index[last - 1].coef[d];
+  bool rows = store->shape[last] == 1 && (store->shape[last - 1] > 1 || !plane);
   return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 
@@ -91,7 +92,8 @@ static void find_gains(pb_layout* l) {
   l->gains = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   bool* plain = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    plain[v] = p->values[v].rank != 4 || p->values[v].kind == PB_VALUE_CONST || pb__layout_stays_plain(l, v);
+    plain[v] = !pb__layout_is_image(l, p->values[v].rank) || p->values[v].kind == PB_VALUE_CONST ||
+               pb__layout_stays_plain(l, v);
   for (bool more = true, first = true; more; first = false) {
     more = false;
     for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
@@ -202,7 +204,7 @@ static void choose_kind(pb_layout* l, int v) {
   if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
   if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
-  if (value->rank == 4 && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;
+  if (pb__layout_is_image(l, value->rank) && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;
   if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
 }
 

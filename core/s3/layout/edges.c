@@ -62,7 +62,7 @@ static bool is_read_in_blocks(const pb_layout* l, int v) {
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows && is_edge(value)) return value->rank > 1;
-  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && is_read_in_blocks(l, v);
+  if (!l->whole_rows) return pb__layout_is_image(l, value->rank) && put_together(l, v) && is_read_in_blocks(l, v);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -82,7 +82,9 @@ static bool wants_twin(const pb_layout* l, int v) {
 // from blocks to anything.
 static bool made_in_blocks(const pb_layout* l, int v) {
   pb_contraction_dims roles;
-  if (l->whole_rows || l->program.values[v].kind != PB_VALUE_LOCAL || l->program.values[v].rank != 4) return false;
+  if (l->whole_rows || l->program.values[v].kind != PB_VALUE_LOCAL ||
+      !pb__layout_is_image(l, l->program.values[v].rank))
+    return false;
   PB_FOR_USES (n, &l->program, v)
     if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
         pb__layout_nest_gains(l, n))
@@ -201,7 +203,7 @@ void pb__layout_add_twins(pb_layout* l) {
   for (int v = 0; v < values; ++v) {
     pb_value local = l->program.values[v];
     bool apart = pb__layout_touched(l, v, true);
-    bool shared = apart && pb__layout_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
+    bool shared = apart && pb__layout_touched(l, v, false) && (pb__layout_is_image(l, local.rank) || local.rank == 2);
     bool inside = !apart && made_in_blocks(l, v) && is_read_plain(l, v);
     bool wanted = shared || inside || wants_twin(l, v);
     if (apart ? !shared || local.kind == PB_VALUE_CONST : !wanted && (!is_edge(&local) || local.rank < 2)) continue;

@@ -66,7 +66,8 @@ static bool transposes(const pb_nest* nest, const pb_access* access) {
   pb_index_single(&access->index[1], &dim);
   for (int b = 0; b < nest->access_count && dim >= 0; ++b)
     for (int r = 0; r < nest->access[b].rank; ++r)
-      if (r != 1 && nest->access[b].rank == 4 && pb_index_single(&nest->access[b].index[r], &other) && other == dim)
+      if (r != 1 && nest->access[b].rank == access->rank && access->rank >= 4 &&
+          pb_index_single(&nest->access[b].index[r], &other) && other == dim)
         return true;
   return false;
 }
@@ -175,7 +176,8 @@ bool pb__layout_stays_plain(const pb_layout* l, int v) {
 }
 
 bool pb__layout_can_block(const pb_layout* l, int v, int but) {
-  if ((l->program.values[v].rank != 4 && !l->whole_rows) || pb__layout_stays_plain(l, v)) return false;
+  if ((!pb__layout_is_image(l, l->program.values[v].rank) && !l->whole_rows) || pb__layout_stays_plain(l, v))
+    return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count && n != but && !pb__layout_is_apart(l, n); ++a)
       if (l->program.value_of[n][a] == v &&

@@ -7,10 +7,11 @@
 // Where instructions take whole rows of lanes (l->whole_rows) and nothing else:
 //   [n, c] becomes [n, c / D, D]; scalar factors become vectors of D equal numbers;
 //   an input of few channels stays as it is, and its contraction reads rows of whole windows (gather.c).
-// Else a few channels that only a contraction reads keep blocks of its group, and plain tensors are read too; parts of
-// a tensor lie in blocks where they are whole ones, and what is put together of others is copied into blocks. Sums of
-// floats are taken in another order, blocks of channels outermost. An instruction that takes x without sign gets x with
-// its sign bit flipped, that is x and half the range more, and the sums start from what this adds too much.
+// Else volumes, [n, c, d, h, w], lie as images do; a few channels that only a contraction reads keep blocks of its
+// group, and plain tensors are read too; parts of a tensor lie in blocks where they are whole ones, and what is put
+// together of others is copied into blocks. Sums of floats are taken in another order, blocks of channels outermost. An
+// instruction that takes x without sign gets x with its sign bit flipped, that is x and half the range more, and the
+// sums start from what this adds too much.
 #include "core/s3/layout/layout.h"
 #include "core/s3/fallback.h"
 #include "core/s3/transfer_paths.h"

@@ -100,6 +100,8 @@ typedef struct pb_layout {
   pb_text allocs, nests;
 } pb_layout;
 
+static inline bool pb__layout_is_image(const pb_layout* l, int rank) { return pb_is_image(rank, l->whole_rows); }
+
 // One dim of a packed constant: it walks dim `dim` of the nest by `scale`. Several packed dims may walk one nest dim
 // (blocks and lanes of a channel); past its extent the constant is padded with zeros.
 typedef struct pb_pack_dim {

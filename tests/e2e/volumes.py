@@ -1,0 +1,190 @@
+"""Volumes [n, c, d, h, w] and rows [n, c, w] under convolutions, pools and norms: compared with ONNX Runtime, and every
+convolution of many channels multiplied by an instruction of the core's, none element by element.
+
+    volumes.py --bin BUILD/bin [--targets cpu:v3,cpu:avx512] [--only NAME]
+"""
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+
+import tools
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from float_graph import Graph, compare, expected_of  # noqa: E402
+
+TOLERANCE = 1e-5  # of the output's largest number
+CUBE, PADS = (3, 3, 3), [1] * 6
+CASES = {}
+
+
+def case(name, products):
+    """Registers what builds a graph on `g` and returns its output; `products`: convolutions that an instruction makes."""
+
+    def register(build):
+        CASES[name] = (build, products)
+        return build
+
+    return register
+
+
+def relu(g, x):
+    return g.op("Relu", x)
+
+
+@case("cube", 1)
+def cube(g):
+    return g.conv(g.input(1, 24, 4, 9, 7), 24, 40, CUBE, pads=PADS)
+
+
+@case("planes_then_depth", 2)
+def planes_then_depth(g):
+    x = relu(g, g.conv(g.input(1, 16, 4, 9, 7), 16, 24, (1, 3, 3), pads=[0, 1, 1, 0, 1, 1]))
+    return g.conv(x, 24, 16, (3, 1, 1), pads=[1, 0, 0, 1, 0, 0])
+
+
+@case("stem", 1)
+def stem(g):
+    return relu(g, g.conv(g.input(1, 3, 4, 19, 17), 3, 24, (3, 7, 7), strides=[1, 2, 2], pads=[1, 3, 3] * 2))
+
+
+@case("residual", 2)
+def residual(g):
+    x = relu(g, g.norm(g.conv(g.input(1, 17, 4, 6, 5), 17, 24, CUBE, pads=PADS), 24))
+    return relu(g, g.op("Add", x, g.conv(x, 24, 24, CUBE, pads=PADS)))
+
+
+@case("groups_of_16", 1)
+def groups_of_16(g):
+    return g.conv(g.input(1, 64, 3, 6, 5), 64, 64, CUBE, group=4, pads=PADS)
+
+
+@case("groups_of_8", 1)
+def groups_of_8(g):
+    return g.conv(g.input(1, 32, 3, 6, 5), 32, 32, CUBE, group=4, pads=PADS)
+
+
+@case("depthwise", 3)
+def depthwise(g):
+    x = relu(g, g.conv(g.input(1, 16, 4, 9, 7), 16, 48, (1, 1, 1)))
+    return g.conv(relu(g, g.conv(x, 48, 48, CUBE, group=48, strides=[1, 2, 2], pads=PADS)), 48, 16, (1, 1, 1))
+
+
+@case("pools", 3)
+def pools(g):
+    x = g.op("MaxPool", g.conv(g.input(1, 16, 5, 9, 7), 16, 40, (1, 1, 1)), kernel_shape=[3] * 3, strides=[2] * 3, pads=PADS)
+    x = g.op("AveragePool", g.conv(x, 40, 24, (1, 1, 1)), kernel_shape=[2, 2, 2], strides=[1, 2, 2])
+    return g.conv(g.op("GlobalAveragePool", x), 24, 17, (1, 1, 1))
+
+
+@case("joined", 3)
+def joined(g):
+    x = g.input(1, 16, 4, 6, 5)
+    both = g.op("Concat", relu(g, g.conv(x, 16, 32, (1, 1, 1))), relu(g, g.conv(x, 16, 16, CUBE, pads=PADS)), axis=1)
+    return g.conv(both, 48, 24, (1, 1, 1))
+
+
+@case("joined_inside_a_row", 3)
+def joined_inside_a_row(g):
+    x = g.input(1, 16, 4, 6, 5)
+    both = g.op("Concat", relu(g, g.conv(x, 16, 20, (1, 1, 1))), relu(g, g.conv(x, 16, 17, CUBE, pads=PADS)), axis=1)
+    return g.conv(both, 37, 24, (1, 1, 1))
+
+
+@case("transposed", 1)
+def transposed(g):
+    x = relu(g, g.conv(g.input(1, 16, 3, 5, 4), 16, 24, CUBE, pads=PADS))
+    weight = g.const(g.draw(24, 17, 2, 2, 2) / np.float32(5))
+    return g.op("ConvTranspose", x, weight, kernel_shape=[2, 2, 2], strides=[2, 2, 2])
+
+
+@case("norms", 2)
+def norms(g):
+    x = g.conv(g.input(1, 16, 4, 6, 5), 16, 24, CUBE, pads=PADS)
+    x = g.op("InstanceNormalization", x, g.const(g.draw(24)), g.const(g.draw(24)))
+    return g.conv(g.op("LeakyRelu", x), 24, 16, CUBE, strides=[2, 2, 2], pads=PADS)
+
+
+@case("resized", 2)
+def resized(g):
+    x = g.conv(g.input(1, 16, 3, 4, 5), 16, 24, CUBE, pads=PADS)
+    scales = g.const(np.array([1, 1, 2, 2, 2], np.float32))
+    return g.conv(g.op("Resize", x, "", scales, mode="nearest"), 24, 16, (1, 1, 1))
+
+
+@case("flattened", 2)
+def flattened(g):
+    x = relu(g, g.conv(g.input(1, 16, 3, 4, 5), 16, 24, CUBE, pads=PADS))
+    return g.op("Gemm", g.op("Flatten", x), g.const(g.draw(24 * 60, 17) / np.float32(40)))
+
+
+@case("several_volumes", 2)
+def several_volumes(g):
+    x = relu(g, g.conv(g.input(2, 16, 3, 6, 5), 16, 17, CUBE, pads=PADS))
+    return g.conv(x, 17, 40, CUBE, pads=PADS, dilations=[1, 2, 1], strides=[1, 1, 2])
+
+
+@case("rows", 2)
+def rows(g):
+    x = relu(g, g.conv(g.input(1, 24, 50), 24, 40, (3,), pads=[1, 1]))
+    return g.conv(x, 40, 17, (5,), strides=[2], pads=[2, 2], group=1)
+
+
+@case("rows_in_groups", 1)
+def rows_in_groups(g):
+    return g.conv(g.input(1, 64, 50), 64, 64, (5,), pads=[2, 2], group=4)
+
+
+class Test:
+    def __init__(self, bin_dir, folder, name):
+        build, self.products = CASES[name]
+        graph = Graph(name)
+        made = graph.finish(build(graph))
+        self.bin, self.name, self.model = bin_dir, name, os.path.join(folder, name + ".onnx")
+        onnx.save(made.model, self.model)
+        self.inputs = []
+        for tensor, value in made.feeds.items():
+            file = os.path.join(folder, f"{name}-{tensor}.npy")
+            np.save(file, value)
+            self.inputs.append(f"--input={tensor}={file}")
+        self.expected = expected_of(made.model, made.feeds)
+        self.engine, self.made = self.model[:-5] + ".pbe", self.model[:-5] + "-out.npy"
+
+    def problems(self, target):
+        plan = tools.run([os.path.join(self.bin, "pbc"), self.model, f"--target={target}", "--emit=plan"])
+        found = len(re.findall(r'instruction = "', plan))
+        if found < self.products:
+            yield f"{found} of {self.products} products are made by an instruction"
+        tools.compile_model(self.bin, self.model, target, self.engine)
+        for threads in (1, 2) if tools.runs_here(self.bin, target) else ():
+            tools.run([os.path.join(self.bin, "pb-run"), self.engine, "--device=native", f"--threads={threads}", *self.inputs,
+                       f"--output={self.made}"])
+            wrong = compare(next(iter(self.expected.values())), np.load(self.made), TOLERANCE)
+            if wrong:
+                yield f"{threads} threads: {wrong}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--targets", default="cpu:v3,cpu:avx512")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    names, failed = [name for name in CASES if args.only in name], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            test = Test(args.bin, folder, name)
+            for target in args.targets.split(","):
+                for problem in test.problems(target):
+                    print(f"FAILED {name} on {target}: {problem}", flush=True)
+                    failed += 1
+    print(f"{len(names)} graphs on {args.targets}: {failed} failed")
+    return int(failed > 0 or not names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
