@@ -407,6 +407,7 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   if (w.twice) op.x = pb__twice(l, n, op.x, 1, op.groups);
   pb__own(l, n, &op.x);
   op.weights = w.id;
+  pb__live_window(l, l->out->values[op.x].shape, shape, &op);
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
   op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);

@@ -87,6 +87,16 @@ int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, con
 void pb__guard_bound(lifter* l, int64_t at, int64_t extent);
 // Takes off op->x what op->start leaves out in front.
 void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op);
+
+// In live_window.c. The columns of a window dim, from `first` to before `end`, that meet more than padding.
+typedef struct pb__taps {
+  int64_t first, end;
+} pb__taps;
+pb__taps pb__live_taps(int64_t extent, int64_t out, int64_t window, int64_t stride, int64_t dilation, int64_t low,
+                       int64_t high);
+bool pb__all_finite(pb_consts* consts, int id); // f32, or no floats at all
+// Leaves only those of a convolution's weights; in, out: the shapes [n, c, h, w] of its input and its result.
+void pb__live_window(lifter* l, const int64_t* in, const int64_t* out, pb_s1_op* op);
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
 
 // The codes behind a float tensor that DequantizeLinear makes.

@@ -171,6 +171,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   pb__crop(l, n, &op);
+  pb__live_window(l, l->out->values[op.x].shape, shape, &op);
   if (pb__input(n, 2) >= 0) {
     if (!pb__vector(l, pb__input(n, 2), shape[1]))
       return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");

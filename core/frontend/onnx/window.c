@@ -61,6 +61,23 @@ static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w
   return fits;
 }
 
+// The columns of constant weights that meet more than padding; the others are left out (core/s1/live_window.c).
+static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t* out, pb_onnx_conv* c) {
+  const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
+  const pb_flat_type kernel = *pb__o_type(o, w);
+  int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK] = {kernel.shape[0], kernel.shape[1]};
+  if (!weights || !pb__all_finite(o->l->consts, (int)(weights - o->l->consts->items))) return w;
+  for (int s = 0; s < kernel.rank - 2; ++s) {
+    pb__taps live =
+        pb__live_taps(extents[s], out[s], kernel.shape[2 + s], c->stride[s], c->dilation[s], c->low[s], c->high[s]);
+    from[2 + s] = live.first;
+    to[2 + s] = live.end;
+    c->low[s] -= live.first * c->dilation[s];
+    c->high[s] -= (kernel.shape[2 + s] - live.end) * c->dilation[s];
+  }
+  return pb__o_slice(o, w, from, to, NULL);
+}
+
 static int convolved(pb_onnx* o, int x, int w, pb_type type) {
   const pb_flat_type in = *pb__o_type(o, x), kernel = *pb__o_type(o, w);
   int64_t groups = pb__o_int(o, "group", 1), out[PB_FLAT_RANK];
@@ -74,6 +91,7 @@ static int convolved(pb_onnx* o, int x, int w, pb_type type) {
   if (pb__o_bad(o)) return x;
   c.groups = groups;
   for (int s = 0; s < in.rank - 2; ++s) c.gap[s] = 1;
+  w = live_columns(o, w, in.shape + 2, out, &c);
   return pb__o_conv(o, x, w, &c, type);
 }
 

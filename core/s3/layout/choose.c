@@ -57,8 +57,11 @@ static bool under_windows(const pb_layout* l, int v) {
 // Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
 static bool makes_channels(const pb_nest* nest, const pb_contraction_dims* roles) {
   int dim;
-  if (!pb_index_single(&nest->access[roles->y].index[1], &dim) || dim < 0) return true;
-  return roles->role[dim] != PB_ROLE_M;
+  if (!pb_index_single(&nest->access[roles->y].index[1], &dim)) return true;
+  if (dim >= 0) return roles->role[dim] != PB_ROLE_M;
+  for (int d = 0; d < nest->dim_count; ++d) // a stack of one: its columns lie elsewhere
+    if (roles->role[d] == PB_ROLE_N && nest->extent[d] > 1) return false;
+  return true;
 }
 
 // Rows that are summed for themselves, as softmax does, have their lanes along the row.
@@ -86,6 +89,22 @@ static bool sums_heads(const pb_layout* l, int n) {
          !pb__layout_contraction_dims(l, n, &roles);
 }
 
+// What nest n touches gains if it does, or something of as many dims: what an image becomes of others, or others of it
+// (groups of channels apart, [n, g, c, h, w]), has its channels elsewhere. Returns whether anything is new.
+static bool pass_on(pb_layout* l, int n, bool gains, const bool* plain) {
+  const pb_program* p = &l->program;
+  const int* value_of = p->value_of[n];
+  bool more = false, of_rank[PB_NEST_RANK + 1] = {false};
+  for (int a = 0; a < p->nests[n].access_count; ++a)
+    of_rank[p->values[value_of[a]].rank] |= gains || (l->gains[value_of[a]] && !plain[value_of[a]]);
+  for (int a = 0; a < p->nests[n].access_count; ++a) {
+    if (!of_rank[p->values[value_of[a]].rank]) continue;
+    more |= !l->gains[value_of[a]];
+    l->gains[value_of[a]] = true;
+  }
+  return more;
+}
+
 // The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
 static void find_gains(pb_layout* l) {
   const pb_program* p = &l->program;
@@ -98,13 +117,7 @@ static void find_gains(pb_layout* l) {
     more = false;
     for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
       int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
-      bool gains = first && pb__layout_nest_gains(l, n) && !sums_heads(l, n);
-      for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
-        gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
-      for (int a = 0; a < p->nests[n].access_count && gains; ++a) {
-        more |= !l->gains[p->value_of[n][a]];
-        l->gains[p->value_of[n][a]] = true;
-      }
+      more |= pass_on(l, n, first && pb__layout_nest_gains(l, n) && !sums_heads(l, n), plain);
     }
   }
 }

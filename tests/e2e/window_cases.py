@@ -1,0 +1,46 @@
+"""Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/live_window.c)."""
+
+import numpy as np
+from regression_cases import CASES, F32, Maker, codes_conv
+
+ATROUS = [  # image, kernel, dilations, strides, pads
+    ("all_but_one", (7, 7), (3, 3), (8, 8), (1, 1), (8, 8, 8, 8)),
+    ("in_front", (9, 6), (3, 3), (7, 6), (1, 1), (14, 12, 0, 0)),
+    ("behind", (9, 6), (3, 3), (7, 6), (1, 1), (0, 0, 14, 12)),
+    ("along_rows", (9, 5), (3, 5), (1, 3), (1, 1), (1, 6, 1, 6)),
+    ("with_strides", (8, 8), (3, 3), (9, 10), (2, 3), (9, 10, 9, 10)),
+    ("of_even_size", (5, 5), (4, 2), (6, 6), (1, 1), (12, 6, 6, 0)),
+    ("far_behind", (4, 4), (2, 2), (9, 9), (1, 1), (0, 3, 9, 8)),
+]
+
+
+def atrous(label, image, kernel, dilations, strides, pads, outs, **more):
+    m = Maker(label)
+    attrs = {"kernel_shape": list(kernel), "dilations": list(dilations), "strides": list(strides), "pads": list(pads)}
+    x = m.input("x", 1, 16, *image)
+    if more.pop("codes", False):
+        w = m.weights(m.rng.integers(-127, 128, (outs, 16, *kernel)).astype(np.int8), F32(0.01), np.int8(0))
+        return m.done(m.codes(m.op("Conv", m.codes(x, F32(0.05)), w, **attrs), F32(0.3)), step=0.3)
+    w = m.rng.standard_normal((outs, 16, *kernel)).astype(F32)
+    if more.pop("infinite", False):
+        w[0, 0, 0, 0] = np.inf
+    return m.done(m.op("Conv", x, m.const(w), m.const(m.rng.standard_normal(outs).astype(F32)), **attrs), targets=("cpu",))
+
+
+for _name, *_facts in ATROUS:
+    for _kind in ("codes", "floats"):
+        _label = f"atrous_{_name}_{_kind}"
+        CASES[_label] = lambda a=(_label, *_facts, 24), c=_kind == "codes": atrous(*a, codes=c)
+CASES["atrous_of_an_infinite_weight"] = lambda: atrous("atrous_of_an_infinite_weight", *ATROUS[0][1:], 24, infinite=True)
+
+
+def atrous_groups(label, group):
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 32, 6, 6), F32(0.05))
+    y = codes_conv(m, x, 32, 32, 3, group, far=True, dilations=[7, 7], pads=[7] * 4)
+    return m.done(y, step=0.3)
+
+
+for _group in (1, 4, 32):
+    _label = f"atrous_in_{_group}_groups"
+    CASES[_label] = lambda label=_label, group=_group: atrous_groups(label, group)
