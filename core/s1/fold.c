@@ -612,7 +612,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
       return each(l, n, elementwise[k].op, elementwise[k].operands, elementwise[k].type, y);
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)
     if (pb__is(n, movements[k].op)) return pb__fold_take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
-  return false;
+  return pb__fold_reduced(l, n, y);
 }
 
 // Whether the node computes of extents of open dims.

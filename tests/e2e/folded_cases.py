@@ -137,6 +137,43 @@ def searched(label, kind):
     return row.done()
 
 
+REDUCTIONS = ["ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare"]
+
+
+def reduced(label, kind):
+    """Along any axes, which 1 long stay or go; of all. Of whole numbers what extents are made of."""
+    row = Row(label)
+    m, is_float = row.m, kind is F32
+    values = m.rng.standard_normal((3, 4, 5)) if is_float else m.rng.integers(-3, 4, (3, 4, 5))
+    x = m.const(values.astype(kind))
+    for op in REDUCTIONS if is_float else ["ReduceProd", "ReduceMax", "ReduceMin"]:
+        for axes in ([0], [-1], [0, 2], [1, 2], None):
+            left = [n for k, n in enumerate((3, 4, 5)) if axes and k not in [a % 3 for a in axes]]
+            made = m.op(op, x, keepdims=len(left) % 2, **({"axes": axes} if axes else {}))
+            row.add(m.op("Reshape", made, m.const(np.array([-1], I64))), int(np.prod(left)), is_float)
+    for axes in ([1], [0, 1]):
+        made = m.op("ReduceSum", x, m.const(np.array(axes, I64)), keepdims=0)
+        row.add(m.op("Reshape", made, m.const(np.array([-1], I64))), 15 if len(axes) == 1 else 5, is_float)
+    if is_float:
+        row.add(m.op("Reshape", m.op("ReduceSum", x), m.const(np.array([1], I64))), 1, True)
+        known = [m.const(np.abs(m.rng.standard_normal(4)).astype(F32)) for _ in range(4)]
+        row.add(m.op("Reshape", m.op("BatchNormalization", x, *known, epsilon=0.01), m.const(np.array([60], I64))), 60, True)
+    return row.done()
+
+
+def standardised_weights():
+    """A convolution's weights less their mean, over their deviation, as the model computes them when it runs."""
+    m = Maker("folded_standardised_weights")
+    w = m.const(m.rng.standard_normal((24, 16, 3, 3)).astype(F32))
+    apart = m.op("Sub", w, m.op("ReduceMean", w, axes=[1, 2, 3]))
+    variance = m.op("ReduceMean", m.op("Mul", apart, apart), axes=[1, 2, 3])
+    w = m.op("Div", apart, m.op("Sqrt", m.op("Add", variance, m.const(F32(1e-5)))))
+    return m.done(m.op("Conv", m.input("x", 1, 16, 7, 6), w, pads=[1] * 4), targets=("cpu",), operators=1)
+
+
+for kind in (F32, I64):
+    CASES[f"folded_sums_{np.dtype(kind).name}"] = lambda kind=kind: reduced(f"folded_sums_{np.dtype(kind).name}", kind)
+CASES["folded_standardised_weights"] = standardised_weights
 for kind in (F32, I32, I64):
     name = np.dtype(kind).name
     CASES[f"folded_{name}"] = lambda label=f"folded_{name}", kind=kind: by_elements(label, kind)

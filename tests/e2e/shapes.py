@@ -161,6 +161,16 @@ def atrous_volume(g):
     return g.conv(g.input(1, 32, 5, 6, 7), 32, 64, CUBE, dilations=[8] * 3, pads=[8] * 6)
 
 
+@case("found_by_number", 1)
+def found_by_number(g):
+    """Windows that lie over each other, gathered along both dims of a padded image, as attention on halos has them."""
+    x = g.op("Pad", g.conv(g.input(1, 32, 8, 8), 32, 64, (1, 1), bias=False), g.const(np.array([0, 0, 2, 2] * 2, np.int64)))
+    windows = g.const(np.array([[0, 1, 2, 3, 4, 5], [4, 5, 6, 7, 8, 9]], np.int64))
+    x = g.op("Transpose", g.op("Gather", x, windows, axis=2), perm=[0, 1, 2, 4, 3])
+    x = g.op("Transpose", g.op("Gather", x, windows, axis=3), perm=[0, 1, 2, 3, 5, 4])
+    return g.op("Transpose", g.op("Reshape", x, g.const(np.array([4, 16, 4, 36], np.int64))), perm=[0, 2, 3, 1])
+
+
 class Test:
     def __init__(self, bin_dir, folder, name):
         build, self.products, self.macs = CASES[name]

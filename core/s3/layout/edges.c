@@ -92,12 +92,13 @@ static bool made_in_blocks(const pb_layout* l, int v) {
   return false;
 }
 
-// Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them.
+// Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them, or find
+// its elements by numbers.
 static bool reads_plain(const pb_layout* l, int n, int v) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (l->program.value_of[n][a] == v &&
-        (pb__layout_asks_for_plain(l, n, a, v) ||
+        (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v) ||
          !(pb__layout_walks(l, nest, &nest->access[a]) || pb__layout_walks_groups(l, n, a))))
       return true;
   return false;
