@@ -83,7 +83,8 @@ static bool reduce(lifter* l, const pb_node* n, combination how, bool of_integer
   int64_t shape[PB_GRAPH_RANK], step[PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0}, each = 1, to = 0, inner = 1;
   int rank = 0;
   bool chooses = how == LARGEST || how == LEAST; // of extents it would be another one where these are open
-  if ((chooses && l->folds_sizes) || !pb__fold_take(l, n->inputs[0], &x) || !read_axes(l, n, x.rank, over)) return false;
+  if ((chooses && l->folds_sizes) || !pb__fold_take(l, n->inputs[0], &x) || !read_axes(l, n, x.rank, over))
+    return false;
   bool real = pb__fold_is_real(&x);
   if (!real && (!of_integers || (x.type != PB_I64 && x.type != PB_I32))) return false;
   for (int r = 0; r < x.rank; ++r) {
