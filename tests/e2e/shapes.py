@@ -171,6 +171,17 @@ def found_by_number(g):
     return g.op("Transpose", g.op("Reshape", x, g.const(np.array([4, 16, 4, 36], np.int64))), perm=[0, 2, 3, 1])
 
 
+@case("residual_that_is_split", 6)
+def residual_that_is_split(g):
+    """What is added to a product lies plainly, for others take parts of its channels that are no rows of lanes."""
+    x = relu(g, g.conv(g.input(1, 16, 9, 7), 16, 48, (1, 1)))
+    g.op_of_many("Split", [x, g.const(np.array([30, 6, 6, 6], np.int64))], ["whole", "square", "row", "column"], axis=1)
+    parts = ["whole", g.conv("square", 6, 6, 3, group=6, pads=[1] * 4), g.conv("row", 6, 6, (1, 3), group=6, pads=[0, 1, 0, 1]), "column"]
+    y = relu(g, g.conv(g.op("Concat", *parts, axis=1), 48, 96, (1, 1)))
+    y = g.op("Mul", g.conv(y, 96, 48, (1, 1), bias=False), g.const(g.draw(48, 1, 1)))
+    return g.conv(g.norm(g.op("Add", y, x), 48), 48, 16, (1, 1))
+
+
 class Test:
     def __init__(self, bin_dir, folder, name):
         build, self.products, self.macs = CASES[name]

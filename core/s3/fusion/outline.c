@@ -115,6 +115,22 @@ static int access_of(const outliner* o, int nest, int value) {
   return -1;
 }
 
+// Whether what is carried and all else that nest t touches has neighbours along one dim, or one number for them: else
+// no lanes would be left, not to the sums either.
+static bool keeps_lanes(const pb_nest* nest, int carried) {
+  bool any = false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    bool keeps = nest->extent[d] > 1 && pb_access_stride(&nest->access[carried], d) == 1;
+    any |= keeps;
+    for (int a = 0; a < nest->access_count && keeps; ++a) {
+      int64_t stride = pb_access_stride(&nest->access[a], d);
+      keeps = nest->access[a].gathered || stride == 1 || (stride == 0 && a + 1 < nest->access_count);
+    }
+    if (keeps) return true;
+  }
+  return !any;
+}
+
 // Can nest t run on the tile of the value that it takes?
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
@@ -126,7 +142,7 @@ static bool can_follow(const outliner* o, int t, int value) {
   int out = o->program.value_of[t][nest->access_count - 1];
   if (o->cached) // it may store inside a border that fills write
     return walks_whole(nest, &nest->access[a]) && store->rank == nest->access[a].rank &&
-           same_walk(store, &nest->access[a]);
+           same_walk(store, &nest->access[a]) && keeps_lanes(nest, a);
   if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
   if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
   return false;
