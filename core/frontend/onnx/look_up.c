@@ -127,6 +127,32 @@ static bool vectors_fit(const pb_flat_type* in, const pb_flat_type* where, int64
   return fits;
 }
 
+// Whether the indices [n, 1] are constant and rows one behind the other, as slices that are read or set come out of
+// PyTorch: from *first on.
+static bool are_run(pb_onnx* o, int input, int64_t extent, int64_t* first) {
+  const pb_const* c = pb__constant(o->l, pb__input(o->n, input));
+  if (!c || c->type != PB_I64 || c->rank != 2 || c->shape[1] != 1 || !c->shape[0]) return false;
+  const char* data = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
+  for (int64_t k = 0; k < c->shape[0]; ++k) {
+    int64_t row;
+    memcpy(&row, data + 8 * k, 8);
+    if (row < 0) row += extent;
+    if (!k) *first = row;
+    if (row != *first + k || row < 0 || row >= extent) return false;
+  }
+  return true;
+}
+
+// x with some of its rows, from `first` on, set to others, or these added to them.
+static int with_rows(pb_onnx* o, int x, int64_t first, int rows, bool add) {
+  int64_t extent = pb__o_type(o, x)->shape[0], end = first + pb__o_type(o, rows)->shape[0];
+  int parts[3], count = 0;
+  if (first) parts[count++] = pb__o_part(o, x, 0, 0, first);
+  parts[count++] = add ? pb__o_add(o, pb__o_part(o, x, 0, first, end), rows) : rows;
+  if (end < extent) parts[count++] = pb__o_part(o, x, 0, end, extent);
+  return count > 1 ? pb__o_join(o, count, parts, 0) : parts[0];
+}
+
 void pb__o_op_gather_nd(pb_onnx* o) {
   int x = IN(0), at = IN(1), rank = 0;
   const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
@@ -146,6 +172,11 @@ void pb__o_op_gather_nd(pb_onnx* o) {
     }
   }
   if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
+  int64_t first;
+  if (!pb__o_bad(o) && !batches && maps == 1 && are_run(o, 1, in.shape[0], &first)) {
+    OUT(pb__o_part(o, x, 0, first, first + where.shape[0]));
+    return;
+  }
   if (!pb__o_bad(o)) OUT(pb__o_gather(o, x, vectors(o, at, &in, (int)batches), &p, rank, shape));
 }
 
@@ -156,6 +187,13 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   if (!vectors_fit(&in, &where, 0)) pb__o_refuse(o, "indices that do not fit");
   if (pb__o_bad(o)) return;
   int maps = (int)where.shape[where.rank - 1];
+  int64_t first;
+  bool sets = !strcmp(how, "second"), adds = !strcmp(how, "add"), rows = update.rank == in.rank && maps == 1;
+  for (int r = 0; rows && r < in.rank; ++r) rows = update.shape[r] == (r ? in.shape[r] : where.shape[0]);
+  if (rows && (sets || adds) && are_run(o, 1, in.shape[0], &first)) {
+    OUT(with_rows(o, x, first, with, adds));
+    return;
+  }
   pb_onnx_places p = {.dropped = maps, .maps = maps};
   for (int r = 0; r < maps; ++r) p.drop[r] = p.map[r] = r;
   for (int r = where.rank - 1; r < update.rank; ++r) p.window[p.windows++] = r;
