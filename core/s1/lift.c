@@ -380,14 +380,40 @@ void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op) {
   op->start[2] = op->start[3] = 0;
 }
 
+// A line of codes, and the weights that walk it, as the image of one row.
+static void line_as_image(lifter* l, const pb_node* n, int* value, pb__weights* w) {
+  const pb_s1_value x = l->out->values[*value];
+  const pb_const from = l->consts->items[w->id];
+  int64_t shape[4] = {x.shape[0], x.shape[1], 1, x.shape[2]},
+          window[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
+  *value = pb__reshaped(l, n->name, *value, 4, shape);
+  pb__own(l, n, value);
+  w->id = pb_consts_add(l->consts, from.name, PB_I8, 4, window, pb_const_data(l->consts, w->id));
+  w->rank = 4;
+  w->shape[3] = w->shape[2];
+  w->shape[2] = 1;
+}
+
+// A convolution's result; as a line again, if its input was one.
+static void give_image(lifter* l, const pb_node* n, const pb_target* t, bool line, int64_t* shape, pb_s1_op* op) {
+  op->y = line ? pb__add_value(l, n->name, PB_I8, 4, shape) : pb__make_result(l, t, 4, shape);
+  pb__push_op(l, *op);
+  shape[2] = line ? shape[3] : shape[2];
+  if (line) pb__reshaped_result(l, n, t, op->y, 3, shape);
+}
+
 static pb_status lift_conv(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
   pb__weights w;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(pb__read_weights(l, n, pb__input(n, 1), 0, &w));
+  bool line = l->out->values[x.value].rank == 3 && w.rank == 3;
+  if (line) line_as_image(l, n, &x.value, &w);
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4 || w.rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
+  if (in.rank != 4 || w.rank != 4)
+    return pb__refuse(l, n, "a model of floats, for --target=cpu",
+                      "of codes only convolutions over one or two dims are read");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   op.groups = pb_node_int(n, "group", 1);
   if (op.groups < 1 || w.shape[1] * op.groups != in.shape[1] || w.shape[0] % op.groups)
@@ -409,8 +435,7 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   op.weights = w.id;
   pb__live_window(l, l->out->values[op.x].shape, shape, &op);
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
-  op.y = pb__make_result(l, &t, 4, shape);
-  pb__push_op(l, op);
+  give_image(l, n, &t, line, shape, &op);
   return PB_OK;
 }
 

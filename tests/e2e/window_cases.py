@@ -1,4 +1,5 @@
-"""Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/live_window.c)."""
+"""Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/live_window.c), and
+windows of codes over one dim."""
 
 import numpy as np
 from regression_cases import CASES, F32, Maker, codes_conv
@@ -44,3 +45,32 @@ def atrous_groups(label, group):
 for _group in (1, 4, 32):
     _label = f"atrous_in_{_group}_groups"
     CASES[_label] = lambda label=_label, group=_group: atrous_groups(label, group)
+
+
+LINES = [  # channels, results, kernel, groups, attributes
+    ("line", 16, 24, 3, 1, {"pads": [1, 1]}),
+    ("line_with_strides", 17, 40, 5, 1, {"strides": [2], "pads": [2, 1]}),
+    ("line_dilated", 16, 16, 3, 1, {"dilations": [4], "pads": [4, 4]}),
+    ("line_in_groups", 32, 32, 3, 4, {"auto_pad": "SAME_UPPER"}),
+    ("line_of_channels", 24, 24, 7, 24, {"pads": [3, 3]}),
+    ("line_atrous", 16, 24, 3, 1, {"dilations": [64], "pads": [64, 64]}),
+]
+
+
+def line(label, ins, outs, kernel, group, attrs, far=False):
+    """Codes of a convolution over one dim, its weights' zero points perhaps far away."""
+    m = Maker(label)
+    shape = (outs, ins // group, kernel)
+    x = m.codes(m.input("x", 2, ins, 50), F32(0.04))
+    if far:
+        w = m.weights(m.rng.integers(0, 256, shape).astype(np.uint8), np.full(outs, 0.005, F32), np.full(outs, 255, np.uint8))
+    else:
+        w = m.weights(m.rng.integers(-127, 128, shape).astype(np.int8), F32(0.01), np.int8(0))
+    y = m.codes(m.op("Conv", x, w, group=group, kernel_shape=[kernel], **attrs), F32(2 if far else 0.2))
+    return m.done(m.codes(m.op("Relu", y), F32(2 if far else 0.2)), step=2 if far else 0.2)
+
+
+for _name, *_facts in LINES:
+    CASES[f"codes_{_name}"] = lambda a=(f"codes_{_name}", *_facts): line(*a)
+CASES["codes_line_far"] = lambda: line("codes_line_far", *LINES[0][1:], far=True)
+CASES["codes_line_in_groups_far"] = lambda: line("codes_line_in_groups_far", *LINES[3][1:], far=True)
