@@ -710,11 +710,8 @@ static void copy_output(lifter* l, int tensor) {
     l->value_of[tensor] = pb__add_empty(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
     return;
   }
-  pb_s1_op op = pb__new_op(l->g->tensors[tensor].name, "output", PB_S1_COPY);
-  op.x = l->value_of[tensor];
-  op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
-  l->value_of[tensor] = op.y;
-  pb__push_op(l, op);
+  const pb_node none = {.op = "output", .name = l->g->tensors[tensor].name};
+  l->value_of[tensor] = pb__copied(l, &none, l->value_of[tensor], none.name);
 }
 
 // The outputs that constants are, as values.

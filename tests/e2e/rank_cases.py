@@ -1,0 +1,54 @@
+"""Models of f32 that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
+
+import numpy as np
+from regression_cases import F32, I64, Maker, case
+
+CORES = ("cpu:v3", "cpu:avx512")
+
+
+def drawn(m, *shape):
+    return m.rng.standard_normal(shape).astype(F32)
+
+
+def reshaped_output(shape, to):
+    """An output in another shape, whose dims have no borders in common with what was computed: it was read beyond a dim."""
+    label = "reshaped_output_" + "x".join(map(str, shape)) + "_to_" + "x".join(map(str, to))
+    m = Maker(label)
+    x = m.input("x", *shape)
+    return m.done(m.op("Reshape", x, m.const(np.array(to, I64))),
+                  m.op("Reshape", m.op("Sin", x), m.const(np.array(to, I64))), targets=CORES, bisect=True)
+
+
+@case
+def reshaped_output_2x8_to_8x2():
+    return reshaped_output((2, 8), (8, 2))
+
+
+@case
+def reshaped_output_4x6_to_2x3x4():
+    return reshaped_output((4, 6), (2, 3, 4))
+
+
+@case
+def reshaped_output_of_a_product():
+    """Behind a copy that other passes took for the output's own, half of it was never written."""
+    m = Maker("reshaped_output_of_a_product", 18)
+    sums = m.op("ReduceSum", m.input("x", 2, 3, 7, 1, 13), m.const(np.array([4, -5, 3, 1], I64)), keepdims=0)
+    product = m.op("MatMul", m.const(drawn(m, 2, 8, 7)), m.op("ReduceMax", sums, noop_with_empty_axes=1))
+    return m.done(m.op("Reshape", product, m.const(np.array([8, 2], I64))), targets=CORES, bisect=True)
+
+
+@case
+def bias_of_runs():
+    """Lanes over two channels of an image of half a register: both had the first one's bias."""
+    m = Maker("bias_of_runs")
+    y = m.op("Conv", m.input("x", 2, 48, 4, 4), m.const(drawn(m, 2, 24, 1, 5)), m.const(drawn(m, 2)), group=2, pads=[0, 2, 0, 2],
+             strides=[3, 1])
+    return m.done(m.op("MatMul", m.op("Flatten", y), m.const(drawn(m, 16, 3))), targets=CORES, bisect=True)
+
+
+@case
+def bias_of_runs_of_two():
+    m = Maker("bias_of_runs_of_two")
+    x = m.op("Conv", m.input("x", 7, 4, 2), m.const(drawn(m, 8, 1, 3)), m.const(drawn(m, 8)), group=4, pads=[2, 0])
+    return m.done(x, targets=CORES, bisect=True)
