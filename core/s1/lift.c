@@ -738,6 +738,7 @@ static pb_status mark_output(lifter* l, int k) {
   if (l->value_of[k] < 0)
     return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                           "an output that no supported operator makes");
+  l->out->values[l->value_of[k]].name = t->name; // the same value may have come by another tensor's
   l->out->values[l->value_of[k]].is_output = true;
   l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   return PB_OK;

@@ -1,7 +1,7 @@
-"""Models of f32 that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
+"""Models that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
 
 import numpy as np
-from regression_cases import F32, I64, Maker, case
+from regression_cases import CASES, F32, I64, Maker, case
 
 CORES = ("cpu:v3", "cpu:avx512")
 
@@ -52,3 +52,18 @@ def bias_of_runs_of_two():
     m = Maker("bias_of_runs_of_two")
     x = m.op("Conv", m.input("x", 7, 4, 2), m.const(drawn(m, 8, 1, 3)), m.const(drawn(m, 8)), group=4, pads=[2, 0])
     return m.done(x, targets=CORES, bisect=True)
+
+
+@case
+def one_value_of_two_names():
+    """The output t1 went by the name of what moves nothing behind it."""
+    m = Maker("one_value_of_two_names")
+    x = m.op("Reshape", m.op("Relu", m.input("x", 1, 18, 28)), m.const(np.array([2, 252], I64)))
+    return m.done(x, m.op("Sin", m.op("Tile", x, m.const(np.array([1, 1], I64)))), targets=CORES)
+
+
+@case
+def two_outputs_of_one_value():
+    m = Maker("two_outputs_of_one_value")
+    x = m.op("Reshape", m.op("Relu", m.input("x", 1, 18, 28)), m.const(np.array([2, 252], I64)))
+    return m.done(x, m.op("Tile", x, m.const(np.array([1, 1], I64))), targets=CORES)
