@@ -67,3 +67,26 @@ def two_outputs_of_one_value():
     m = Maker("two_outputs_of_one_value")
     x = m.op("Reshape", m.op("Relu", m.input("x", 1, 18, 28)), m.const(np.array([2, 252], I64)))
     return m.done(x, m.op("Tile", x, m.const(np.array([1, 1], I64))), targets=CORES)
+
+
+def larger_window(kind, shape, **attrs):
+    """A window that is larger than the padded image, and where the number of windows is rounded up there is one."""
+    m = Maker(f"larger_window_{kind}_{len(shape)}", 18)
+    window = [3, 2][: len(shape) - 2] + [1] * (len(shape) - 4)
+    x = m.op(kind, m.input("x", *shape), kernel_shape=window, strides=window, ceil_mode=1, **attrs)
+    return m.done(x, targets=CORES, bisect=True)
+
+
+def larger_window_of_codes(kind):
+    m = Maker(f"larger_window_of_codes_{kind}")
+    x = m.codes(m.input("x", 2, 20, 2, 1), F32(0.05))
+    return m.done(m.codes(m.op(kind, x, kernel_shape=[3, 2], strides=[3, 2], ceil_mode=1), F32(0.05)), step=0.05,
+                  targets=("cpu:v3", "cpu:avx512", "simnpu"), bisect=True)
+
+
+for kind in "MaxPool", "AveragePool":
+    CASES[f"larger_window_of_codes_{kind}"] = lambda kind=kind: larger_window_of_codes(kind)
+for kind, attrs in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {})):
+    for shape in ((2, 3, 2), (2, 3, 2, 1), (2, 3, 1, 1, 5)):
+        label = f"larger_window_{kind}_{len(shape)}" + "_counted" * bool(attrs)
+        CASES[label] = lambda kind=kind, shape=shape, attrs=attrs: larger_window(kind, shape, **attrs)
