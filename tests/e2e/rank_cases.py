@@ -90,3 +90,14 @@ for kind, attrs in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"coun
     for shape in ((2, 3, 2), (2, 3, 2, 1), (2, 3, 1, 1, 5)):
         label = f"larger_window_{kind}_{len(shape)}" + "_counted" * bool(attrs)
         CASES[label] = lambda kind=kind, shape=shape, attrs=attrs: larger_window(kind, shape, **attrs)
+
+
+def turned_single_channel(shape, perm):
+    """Batch and channels change places, one of them 1 long: that one's dim became lanes, and the other tensor was read as far."""
+    m = Maker("turned_single_channel_" + "x".join(map(str, shape)))
+    y = m.op("Transpose", m.codes(m.input("x", *shape), F32(0.05)), perm=perm)
+    return m.done(m.codes(y, F32(0.05)), step=0.05, targets=("cpu:v3", "simnpu", "simnpu:8"), bisect=True)
+
+
+for shape, perm in ((1, 32, 3, 2), [1, 0, 2, 3]), ((1, 1, 3, 2), [1, 0, 3, 2]), ((1, 16, 2, 5), [3, 0, 1, 2]), ((48, 1, 2, 3), [1, 0, 2, 3]):
+    CASES["turned_single_channel_" + "x".join(map(str, shape))] = lambda shape=shape, perm=perm: turned_single_channel(shape, perm)
