@@ -101,3 +101,12 @@ def turned_single_channel(shape, perm):
 
 for shape, perm in ((1, 32, 3, 2), [1, 0, 2, 3]), ((1, 1, 3, 2), [1, 0, 3, 2]), ((1, 16, 2, 5), [3, 0, 1, 2]), ((48, 1, 2, 3), [1, 0, 2, 3]):
     CASES["turned_single_channel_" + "x".join(map(str, shape))] = lambda shape=shape, perm=perm: turned_single_channel(shape, perm)
+
+
+@case
+def codes_from_behind():
+    """A slice of codes with steps below 0 was refused, one of floats was not."""
+    m = Maker("codes_from_behind")
+    box = [m.const(np.array(part, I64)) for part in ([-1, 5], [-(2**31), -7], [1, 3], [-2, -1])]
+    return m.done(m.codes(m.op("Slice", m.codes(m.input("x", 1, 20, 3, 7), F32(0.05)), *box), F32(0.05)), step=0.05,
+                  targets=CORES, bisect=True)
