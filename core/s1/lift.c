@@ -736,11 +736,8 @@ static void copy_output(lifter* l, int tensor) {
     l->value_of[tensor] = pb__add_empty(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
     return;
   }
-  pb_s1_op op = pb__new_op(l->g->tensors[tensor].name, "output", PB_S1_COPY);
-  op.x = l->value_of[tensor];
-  op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
-  l->value_of[tensor] = op.y;
-  pb__push_op(l, op);
+  const pb_node none = {.op = "output", .name = l->g->tensors[tensor].name};
+  l->value_of[tensor] = pb__copied(l, &none, l->value_of[tensor], none.name);
 }
 
 // The outputs that constants are, as values.
@@ -767,6 +764,7 @@ static pb_status mark_output(lifter* l, int k) {
   if (l->value_of[k] < 0)
     return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                           "an output that no supported operator makes");
+  l->out->values[l->value_of[k]].name = t->name; // the same value may have come by another tensor's
   l->out->values[l->value_of[k]].is_output = true;
   l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   return PB_OK;

@@ -161,6 +161,9 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
 
 // Inside the operators on f32. The value of a float tensor; codes that a float operator reads are turned into floats.
 pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
+// The value's elements once more, as a tensor of that name; by a row of all of them where dims of two shapes have no
+// common borders.
+int pb__copied(lifter* l, const pb_node* n, int value, const char* name);
 // A value that is a reshape of another becomes a tensor of its own.
 void pb__own(lifter* l, const pb_node* n, int* value);
 // pb__float_value for operators that walk their input by its own dims.

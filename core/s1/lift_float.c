@@ -27,17 +27,23 @@ static int flattened(lifter* l, const pb_node* n, int base) {
   return op.y;
 }
 
+int pb__copied(lifter* l, const pb_node* n, int value, const char* name) {
+  const pb_s1_value from = l->out->values[value];
+  pb_s1_op op = pb__float_op(n, PB_S1_COPY);
+  op.x = value;
+  if (from.alias_of >= 0) {
+    const pb_s1_value base = l->out->values[from.alias_of];
+    if (!pb_s1_merges(&base, &from) && !pb_s1_merges(&from, &base))
+      op.x = pb__reshaped(l, from.name, flattened(l, n, from.alias_of), from.rank, from.shape);
+  }
+  op.y = pb__add_value(l, name, from.type, from.rank, from.shape);
+  pb__push_op(l, op);
+  return op.y;
+}
+
 void pb__own(lifter* l, const pb_node* n, int* value) {
   const pb_s1_value from = l->out->values[*value];
-  if (from.alias_of < 0) return;
-  const pb_s1_value base = l->out->values[from.alias_of];
-  pb_s1_op op = pb__float_op(n, PB_S1_COPY);
-  op.x = *value;
-  if (!pb_s1_merges(&base, &from) && !pb_s1_merges(&from, &base)) {
-    op.x = pb__reshaped(l, from.name, flattened(l, n, from.alias_of), from.rank, from.shape);
-  }
-  op.y = *value = pb__add_value(l, from.name, from.type, from.rank, from.shape);
-  pb__push_op(l, op);
+  if (from.alias_of >= 0) *value = pb__copied(l, n, *value, from.name);
 }
 
 pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) {

@@ -84,7 +84,11 @@ static pb_status slice(lifter* l, const pb_node* n) {
     int64_t step = step_count ? steps[k] : 1;
     if (!pb__axis(axis_count ? axes[k] : k, x.rank, &at) || sliced[at])
       return pb__refuse(l, n, NULL, "an axis that is not there");
-    if (step < 1 || step > most) return pb__refuse(l, n, NULL, "a step below 1");
+    if (step < 0 && step >= -most) { // from behind: a form of the rows alone
+      l->unknown = true;
+      return PB_ERR_UNSUPPORTED;
+    }
+    if (step < 1 || step > most) return pb__refuse(l, n, NULL, "a step that makes no sense");
     sliced[at] = true;
     op.step[at] = step;
     pb__guard_bound(l, starts[k], x.shape[at]);

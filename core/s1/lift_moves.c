@@ -19,9 +19,19 @@ static bool pads_zeros(const lifter* l, const pb_node* n) {
   return known && number == 0 && (!mode || !mode->s || !strcmp(mode->s, "constant"));
 }
 
+// A slice from behind to the front: of its row alone, which reverses floats; codes come back from them as they were.
+static bool goes_back(const lifter* l, const pb_node* n) {
+  int64_t steps[PB_GRAPH_RANK];
+  int count;
+  pb__read_integers(l, n, NULL, 4, PB_GRAPH_RANK, steps, &count);
+  for (int k = 0; k < count; ++k)
+    if (steps[k] < 0) return true;
+  return false;
+}
+
 static bool is_move(const lifter* l, const pb_node* n) {
   bool any = false;
-  if (pb__is(n, "Pad") && !pads_zeros(l, n)) return false;
+  if ((pb__is(n, "Pad") && !pads_zeros(l, n)) || (pb__is(n, "Slice") && goes_back(l, n))) return false;
   for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
   const pb_node* dq = pb__producer(l, n->inputs[0]);
   if (!any || !dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;

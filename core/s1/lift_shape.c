@@ -44,9 +44,11 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
       extent -= op->start[2 + k];
     }
     int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
-    if (room < 0) return pb__refuse(l, n, NULL, "a window larger than the padded input");
-    out[k] = room / op->stride[k] + 1;
-    int64_t over = op->stride[k] - room % op->stride[k]; // of one window more, if it begins inside
+    bool larger = room < 0; // then its one place hangs over, if any does
+    if (larger && (!hangs || room <= -op->stride[k]))
+      return pb__refuse(l, n, NULL, "a window larger than the padded input");
+    out[k] = larger ? 0 : room / op->stride[k] + 1;
+    int64_t over = larger ? -room : op->stride[k] - room % op->stride[k]; // of one window more, if it begins inside
     if (!hangs || over == op->stride[k] || out[k] * op->stride[k] >= extent + op->pad[k]) continue;
     ++out[k];
     op->pad[k + 2] += over;

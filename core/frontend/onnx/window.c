@@ -20,9 +20,10 @@ static void fit_one(pb_onnx* o, const char* mode, bool hangs, int64_t extent, in
     w->high[s] = need - w->low[s];
   }
   int64_t room = extent + w->low[s] + w->high[s] - reach;
-  if (room < 0) pb__o_refuse(o, "a window larger than the padded input");
-  *out = room < 0 ? 1 : room / w->stride[s] + 1;
-  int64_t over = room < 0 ? 0 : (w->stride[s] - room % w->stride[s]) % w->stride[s];
+  bool larger = room < 0; // then its one place hangs over, if any does
+  if (larger && (!hangs || room <= -w->stride[s])) pb__o_refuse(o, "a window larger than the padded input");
+  *out = larger ? 0 : room / w->stride[s] + 1;
+  int64_t over = larger ? -room : (w->stride[s] - room % w->stride[s]) % w->stride[s];
   if (!hangs || !over || *out * w->stride[s] >= extent + w->low[s]) return; // one more would begin outside
   ++*out;
   w->gap[s] = over; // what the last window hangs over, until the caller takes it

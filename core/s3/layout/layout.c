@@ -132,6 +132,30 @@ static pb_status rewrite_all(pb_layout* l) {
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
 }
 
+// Whether the dim walks another index than that of the channels, of any image that is computed.
+static bool walks_elsewhere(const pb_layout* l, int n, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r)
+      if (r != 1 && nest->access[a].rank == 4 && nest->access[a].index[r].coef[dim] &&
+          l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST)
+        return true;
+  return false;
+}
+
+// A tensor's only channel, along a dim that another tensor has at another place: it is channel 0. Split into lanes,
+// that dim would go past the other's end.
+static void keep_single_channels(pb_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_nest* nest = &l->program.nests[n];
+    for (int d = 0; d < nest->dim_count; ++d) {
+      if (nest->reduce != PB_SET || nest->extent[d] != 1 || !walks_elsewhere(l, n, d)) continue;
+      for (int a = 0; a < nest->access_count; ++a)
+        if (nest->access[a].rank == 4) nest->access[a].index[1].coef[d] = 0;
+    }
+  }
+}
+
 static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
@@ -142,6 +166,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  if (l->whole_rows) keep_single_channels(l);
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);
   while (pb__layout_grow_apart(l)) {}

@@ -257,7 +257,7 @@ static const char* make_register(const load* l) {
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
 static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
-  if (access->argument < 0 || access->is_table) return false;
+  if (access->argument < 0 || access->is_table || access->run) return false; // runs have one each
   for (int d = 0; d < PB_NEST_DIMS; ++d)
     if (access->stride[d]) return false;
   for (int o = 0; o < PB_NEST_OUTERS; ++o)

@@ -1,0 +1,112 @@
+"""Models that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
+
+import numpy as np
+from regression_cases import CASES, F32, I64, Maker, case
+
+CORES = ("cpu:v3", "cpu:avx512")
+
+
+def drawn(m, *shape):
+    return m.rng.standard_normal(shape).astype(F32)
+
+
+def reshaped_output(shape, to):
+    """An output in another shape, whose dims have no borders in common with what was computed: it was read beyond a dim."""
+    label = "reshaped_output_" + "x".join(map(str, shape)) + "_to_" + "x".join(map(str, to))
+    m = Maker(label)
+    x = m.input("x", *shape)
+    return m.done(m.op("Reshape", x, m.const(np.array(to, I64))),
+                  m.op("Reshape", m.op("Sin", x), m.const(np.array(to, I64))), targets=CORES, bisect=True)
+
+
+@case
+def reshaped_output_2x8_to_8x2():
+    return reshaped_output((2, 8), (8, 2))
+
+
+@case
+def reshaped_output_4x6_to_2x3x4():
+    return reshaped_output((4, 6), (2, 3, 4))
+
+
+@case
+def reshaped_output_of_a_product():
+    """Behind a copy that other passes took for the output's own, half of it was never written."""
+    m = Maker("reshaped_output_of_a_product", 18)
+    sums = m.op("ReduceSum", m.input("x", 2, 3, 7, 1, 13), m.const(np.array([4, -5, 3, 1], I64)), keepdims=0)
+    product = m.op("MatMul", m.const(drawn(m, 2, 8, 7)), m.op("ReduceMax", sums, noop_with_empty_axes=1))
+    return m.done(m.op("Reshape", product, m.const(np.array([8, 2], I64))), targets=CORES, bisect=True)
+
+
+@case
+def bias_of_runs():
+    """Lanes over two channels of an image of half a register: both had the first one's bias."""
+    m = Maker("bias_of_runs")
+    y = m.op("Conv", m.input("x", 2, 48, 4, 4), m.const(drawn(m, 2, 24, 1, 5)), m.const(drawn(m, 2)), group=2, pads=[0, 2, 0, 2],
+             strides=[3, 1])
+    return m.done(m.op("MatMul", m.op("Flatten", y), m.const(drawn(m, 16, 3))), targets=CORES, bisect=True)
+
+
+@case
+def bias_of_runs_of_two():
+    m = Maker("bias_of_runs_of_two")
+    x = m.op("Conv", m.input("x", 7, 4, 2), m.const(drawn(m, 8, 1, 3)), m.const(drawn(m, 8)), group=4, pads=[2, 0])
+    return m.done(x, targets=CORES, bisect=True)
+
+
+@case
+def one_value_of_two_names():
+    """The output t1 went by the name of what moves nothing behind it."""
+    m = Maker("one_value_of_two_names")
+    x = m.op("Reshape", m.op("Relu", m.input("x", 1, 18, 28)), m.const(np.array([2, 252], I64)))
+    return m.done(x, m.op("Sin", m.op("Tile", x, m.const(np.array([1, 1], I64)))), targets=CORES)
+
+
+@case
+def two_outputs_of_one_value():
+    m = Maker("two_outputs_of_one_value")
+    x = m.op("Reshape", m.op("Relu", m.input("x", 1, 18, 28)), m.const(np.array([2, 252], I64)))
+    return m.done(x, m.op("Tile", x, m.const(np.array([1, 1], I64))), targets=CORES)
+
+
+def larger_window(kind, shape, **attrs):
+    """A window that is larger than the padded image, and where the number of windows is rounded up there is one."""
+    m = Maker(f"larger_window_{kind}_{len(shape)}", 18)
+    window = [3, 2][: len(shape) - 2] + [1] * (len(shape) - 4)
+    x = m.op(kind, m.input("x", *shape), kernel_shape=window, strides=window, ceil_mode=1, **attrs)
+    return m.done(x, targets=CORES, bisect=True)
+
+
+def larger_window_of_codes(kind):
+    m = Maker(f"larger_window_of_codes_{kind}")
+    x = m.codes(m.input("x", 2, 20, 2, 1), F32(0.05))
+    return m.done(m.codes(m.op(kind, x, kernel_shape=[3, 2], strides=[3, 2], ceil_mode=1), F32(0.05)), step=0.05,
+                  targets=("cpu:v3", "cpu:avx512", "simnpu"), bisect=True)
+
+
+for kind in "MaxPool", "AveragePool":
+    CASES[f"larger_window_of_codes_{kind}"] = lambda kind=kind: larger_window_of_codes(kind)
+for kind, attrs in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1}), ("LpPool", {})):
+    for shape in ((2, 3, 2), (2, 3, 2, 1), (2, 3, 1, 1, 5)):
+        label = f"larger_window_{kind}_{len(shape)}" + "_counted" * bool(attrs)
+        CASES[label] = lambda kind=kind, shape=shape, attrs=attrs: larger_window(kind, shape, **attrs)
+
+
+def turned_single_channel(shape, perm):
+    """Batch and channels change places, one of them 1 long: that one's dim became lanes, and the other tensor was read as far."""
+    m = Maker("turned_single_channel_" + "x".join(map(str, shape)))
+    y = m.op("Transpose", m.codes(m.input("x", *shape), F32(0.05)), perm=perm)
+    return m.done(m.codes(y, F32(0.05)), step=0.05, targets=("cpu:v3", "simnpu", "simnpu:8"), bisect=True)
+
+
+for shape, perm in ((1, 32, 3, 2), [1, 0, 2, 3]), ((1, 1, 3, 2), [1, 0, 3, 2]), ((1, 16, 2, 5), [3, 0, 1, 2]), ((48, 1, 2, 3), [1, 0, 2, 3]):
+    CASES["turned_single_channel_" + "x".join(map(str, shape))] = lambda shape=shape, perm=perm: turned_single_channel(shape, perm)
+
+
+@case
+def codes_from_behind():
+    """A slice of codes with steps below 0 was refused, one of floats was not."""
+    m = Maker("codes_from_behind")
+    box = [m.const(np.array(part, I64)) for part in ([-1, 5], [-(2**31), -7], [1, 3], [-2, -1])]
+    return m.done(m.codes(m.op("Slice", m.codes(m.input("x", 1, 20, 3, 7), F32(0.05)), *box), F32(0.05)), step=0.05,
+                  targets=CORES, bisect=True)
