@@ -52,61 +52,6 @@ static bool under_windows(const pb_layout* l, int v) {
   return any;
 }
 
-// ---- what gains by blocks ----
-
-// Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
-static bool makes_channels(const pb_nest* nest, const pb_contraction_dims* roles) {
-  int dim;
-  if (!pb_index_single(&nest->access[roles->y].index[1], &dim) || dim < 0) return true;
-  return roles->role[dim] != PB_ROLE_M;
-}
-
-// Rows that are summed for themselves, as softmax does, have their lanes along the row.
-bool pb__layout_nest_gains(const pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int dim;
-  pb_contraction_dims roles;
-  if (store->rank != 4) return false;
-  if (pb__layout_contraction_dims(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
-  bool plane = false; // sums walk it, and not rows alone
-  for (int a = 0; a + 1 < nest->access_count; ++a)
-    for (int d = 0; d < nest->dim_count && nest->access[a].rank == 4; ++d)
-      plane |= !pb_access_uses(store, d) && nest->extent[d] > 1 && nest->access[a].index[2].coef[d];
-  bool rows = store->shape[3] == 1 && (store->shape[2] > 1 || !plane);
-  return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
-}
-
-// Whether it sums what heads' rows and columns are: their columns are lanes as they are.
-static bool sums_heads(const pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_contraction_dims roles;
-  return l->heads[pb_program_stored(&l->program, n)] && nest->reduce != PB_SET &&
-         !pb__layout_contraction_dims(l, n, &roles);
-}
-
-// The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
-static void find_gains(pb_layout* l) {
-  const pb_program* p = &l->program;
-  l->gains = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
-  bool* plain = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
-  for (int v = 0; v < p->value_count; ++v)
-    plain[v] = p->values[v].rank != 4 || p->values[v].kind == PB_VALUE_CONST || pb__layout_stays_plain(l, v);
-  for (bool more = true, first = true; more; first = false) {
-    more = false;
-    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
-      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
-      bool gains = first && pb__layout_nest_gains(l, n) && !sums_heads(l, n);
-      for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
-        gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
-      for (int a = 0; a < p->nests[n].access_count && gains; ++a) {
-        more |= !l->gains[p->value_of[n][a]];
-        l->gains[p->value_of[n][a]] = true;
-      }
-    }
-  }
-}
-
 // ---- kinds ----
 
 // Whether a convolution of several groups takes or makes it.
@@ -162,7 +107,7 @@ static bool made_of_parts(const pb_layout* l, int v) {
 
 // The values that a product of two computed tensors takes or makes, and what those are made of or become element by
 // element: heads are blocks of such a row.
-static void find_heads(pb_layout* l) {
+void pb__layout_find_heads(pb_layout* l) {
   const pb_program* p = &l->program;
   pb_contraction_dims roles;
   l->heads = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
@@ -202,7 +147,7 @@ static void choose_kind(pb_layout* l, int v) {
   if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
   if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
-  if (value->rank == 4 && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;
+  if (value->rank == 4 && (l->whole_rows || pb__layout_has_channels(l, v))) chosen->kind = PB_LAYOUT_BLOCKED;
   if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
 }
 
@@ -345,8 +290,7 @@ static void choose_gathers(pb_layout* l) {
 
 void pb__layout_choose(pb_layout* l) {
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
-  find_heads(l);
-  if (!l->whole_rows) find_gains(l);
+  pb__layout_find_heads(l); // of twins too
   pb__layout_find_few(l);
   do choose_kinds(l);
   while (pb__layout_refuse_groups(l));

@@ -51,10 +51,16 @@ static bool read_across(const pb_layout* l, int v) {
 
 static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
 
-// Read by what gains by channels that are neighbours.
-static bool is_read_in_blocks(const pb_layout* l, int v) {
+// Whether a nest by itself wants the value's channels along lanes: one that reads it, or (`made`) a contraction that
+// makes it. What is computed from that element by element goes from blocks to anything.
+static bool has_own_channels(const pb_layout* l, int v, bool made) {
+  pb_contraction_dims roles;
   PB_FOR_USES (n, &l->program, v)
-    if (pb_program_reads(&l->program, n, v) && pb__layout_nest_gains(l, n)) return true;
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v && pb__layout_said(l, n, a) == PB_LIE_CHANNELS &&
+          (made ? pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)
+                : pb_program_reads(&l->program, n, v)))
+        return true;
   return false;
 }
 
@@ -62,7 +68,7 @@ static bool is_read_in_blocks(const pb_layout* l, int v) {
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows && is_edge(value)) return value->rank > 1;
-  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && is_read_in_blocks(l, v);
+  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && has_own_channels(l, v, false);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -78,16 +84,9 @@ static bool wants_twin(const pb_layout* l, int v) {
   return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
 
-// Whether a contraction that gains by blocks makes the value itself: what is computed from that element by element goes
-// from blocks to anything.
 static bool made_in_blocks(const pb_layout* l, int v) {
-  pb_contraction_dims roles;
-  if (l->whole_rows || l->program.values[v].kind != PB_VALUE_LOCAL || l->program.values[v].rank != 4) return false;
-  PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
-        pb__layout_nest_gains(l, n))
-      return true;
-  return false;
+  const pb_value* value = &l->program.values[v];
+  return !l->whole_rows && value->kind == PB_VALUE_LOCAL && value->rank == 4 && has_own_channels(l, v, true);
 }
 
 // Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them.

@@ -146,7 +146,10 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   while (pb__layout_grow_apart(l)) {}
   pb__layout_merge_groups(l);
   l->roles = unread_roles(l);
-  pb__layout_collapse(l);
+  if (l->whole_rows) pb__layout_read_sources(l);
+  pb__layout_find_heads(l);
+  pb__layout_find_lies(l);
+  if (l->whole_rows) pb__layout_collapse(l);
   pb__layout_part_heads(l);
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);

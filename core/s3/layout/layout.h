@@ -33,6 +33,10 @@ typedef struct pb_layout_value {
   int64_t shape[PB_NEST_RANK]; // without the index of runs
 } pb_layout_value;
 
+// What lies along the lanes of a tensor of three or four dims, by what nests say of it: the last dim; no dim that it is
+// known by, but not the last one; the second dim, by blocks of which whoever touches it is faster.
+typedef enum pb_layout_lie { PB_LIE_UNKNOWN, PB_LIE_ROWS, PB_LIE_OTHERWISE, PB_LIE_CHANNELS } pb_layout_lie;
+
 typedef struct pb_layout_const {
   int id;
   const char* ref;
@@ -76,13 +80,14 @@ typedef struct pb_layout {
   pb_program program;
   pb_select_memo* selections;
   int64_t lanes;
-  bool whole_rows; // commands take whole rows of lanes; where code runs, it goes by single elements too
-  int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
-  bool* gains;     // by value: blocks make it, or something that it meets, faster
-  bool* heads;     // by value: a product of two computed tensors meets it
-  bool* blocks;    // by value: it gains by blocks, and all that touch it walk them
-  bool* few;       // by value: it is plain all the same, of so few channels (few.c)
-  bool* narrow;    // by value: its few channels lie in the groups that contractions sum (choose.c)
+  bool whole_rows;     // commands take whole rows of lanes; where code runs, it goes by single elements too
+  int64_t summed;      // channels that an instruction on matrices sums over, 0: no nest is for one
+  pb_layout_lie* lies; // by value, of the first lie_count: what lies along its lanes (lies.c)
+  int lie_count;
+  bool* heads;  // by value: a product of two computed tensors meets it
+  bool* blocks; // by value: its channels lie along lanes, and all that touch it walk blocks of them
+  bool* few;    // by value: it is plain all the same, of so few channels (few.c)
+  bool* narrow; // by value: its few channels lie in the groups that contractions sum (choose.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
@@ -168,9 +173,18 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contrac
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles);
 
+// ---- lies.c: what lies along the lanes, by role ----
+
+void pb__layout_find_lies(pb_layout* l); // behind pb__layout_find_heads, in front of twins
+// What nest n by itself says of the tensor that its access a walks.
+pb_layout_lie pb__layout_said(const pb_layout* l, int n, int a);
+// Whether value v, or the tensor whose twin it is, has channels along its lanes.
+bool pb__layout_has_channels(const pb_layout* l, int v);
+
 // ---- collapse.c: tensors whose lanes, by role, are their last dim become rows ----
 
-void pb__layout_collapse(pb_layout* l); // in front of twins and of choosing layouts
+void pb__layout_read_sources(pb_layout* l); // in front of pb__layout_find_lies
+void pb__layout_collapse(pb_layout* l);     // behind it, in front of twins and of choosing layouts
 
 // ---- nests.c ----
 
@@ -184,13 +198,12 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is
 
 int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
 int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
-// Whether blocks gain the nest something: a contraction by weights or a window walks them.
-bool pb__layout_nest_gains(const pb_layout* l, int n);
+void pb__layout_find_heads(pb_layout* l);                       // l->heads
 void pb__layout_choose(pb_layout* l);
 
 // ---- few.c: values of few channels ----
 
-void pb__layout_find_few(pb_layout* l); // behind l->gains
+void pb__layout_find_few(pb_layout* l); // behind twins
 // The dim of channels whose lanes nest n, a contraction with few columns, sums apart; -1: it has its lanes otherwise.
 int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 
