@@ -345,8 +345,7 @@ int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const p
 void pb__layout_store_without_sign(pb_layout* l);
 // Whether the nest's instruction takes x without sign.
 bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles);
-// window.c: the dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does
-// not.
+// The dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does not.
 int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles);
 // The K dim along the x's axis, alone on it but for batches; -1: none.
 int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);
