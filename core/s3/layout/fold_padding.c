@@ -32,23 +32,14 @@ static bool by_its_own_dims(const padding_folder* h, int v) {
 
 // Whether nest n copies a local tensor into a padded one.
 static bool is_pad(const padding_folder* h, int n, pb_pad* p) {
-  const pb_nest* copy = &h->program.nests[n];
-  if (h->dropped[n] || copy->access_count != 2 || copy->expr_count != 1) return false;
-  int from = h->program.value_of[n][0], to = h->program.value_of[n][1];
-  return pb_pad_of(&h->program, to, h->dropped, p) && p->copy == n && !h->gone[from] &&
-         h->program.values[from].kind == PB_VALUE_LOCAL && by_its_own_dims(h, from) && by_its_own_dims(h, to);
+  int from = h->program.value_of[n][0], to = pb_program_stored(&h->program, n);
+  return pb_pad_takes_local(&h->program, n, h->dropped, p) && !h->gone[from] && by_its_own_dims(h, from) &&
+         by_its_own_dims(h, to);
 }
 
 // Every use of one tensor becomes a use of the other, `shift` further.
 static void redirect(padding_folder* h, int from, int to, const int64_t* shift) {
-  PB_FOR_USES (n, &h->program, from)
-    for (int a = 0; a < h->program.nests[n].access_count; ++a) {
-      if (h->dropped[n] || h->program.value_of[n][a] != from) continue;
-      pb_access* access = &h->program.nests[n].access[a];
-      memcpy(access->shape, h->program.values[to].shape, sizeof access->shape);
-      for (int r = 0; r < access->rank; ++r) access->index[r].cst += shift[r];
-      pb_program_set_value(&h->program, &h->unit->pass, n, a, to);
-    }
+  pb_pad_redirect(&h->program, &h->unit->pass, h->dropped, from, to, shift);
   h->gone[from] = true;
   h->padded[to] = true;
 }
