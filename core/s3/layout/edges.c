@@ -321,29 +321,23 @@ typedef struct crossing {
   int channel;
 } crossing;
 
-// Blocks [first, first + count), of the last one `filled` lanes. Into a block that is not full the missing lanes come
-// as 0, from outside the plain tensor's box, or by themselves.
-static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t count, int64_t filled) {
+// Whole blocks of channels from the first one on, or what is left of one. Into a block that is not full the missing
+// lanes come as 0, from outside the plain tensor's box, or by themselves.
+static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t channels) {
   int64_t size[PB_NEST_DIMS] = {0};
-  pb_nest part = *c->nest, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_nest part, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
   pb_split s;
-  size[c->channel] = l->lanes;
-  part.extent[c->channel] = count * l->lanes;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, &part, size, NULL, &copy, &s);
   double zero;
-  bool apart = !c->out && pb__layout_ends_in(l, c->v, &zero);
-  if (c->out || apart) copy.extent[s.lane[c->channel]] = filled;
+  size[c->channel] = l->lanes;
+  pb__layout_take_part(c->nest, c->channel, first, channels, &part, &s);
+  s.cut[c->channel] = c->out || pb__layout_ends_in(l, c->v, &zero);
+  pb__layout_split(l, &part, size, NULL, &copy, &s);
   pb_access* plain = &copy.access[c->out ? 1 : 0];
   pb_access* blocked = &copy.access[c->out ? 0 : 1];
   *plain = *c->plain;
-  for (int r = 0; r < plain->rank; ++r) {
-    pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
-    plain->index[r].cst += c->plain->index[r].coef[c->channel] * first * l->lanes;
-  }
-  plain->boxed = !c->out && !apart && filled < l->lanes;
+  for (int r = 0; r < plain->rank; ++r) pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
+  plain->boxed = !s.cut[c->channel] && channels < l->lanes;
   pb__layout_rewrite(l, &s, &part, c->v, c->blocked, blocked);
-  blocked->index[1].cst += l->values[c->v].kind == PB_LAYOUT_ENDING ? first * l->lanes : first;
   blocked->type = plain->type;
   if (c->ref) blocked->ref = c->ref;
   pb_nest_load(&copy, 0);
@@ -351,9 +345,9 @@ static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t 
 }
 
 static void copy_all(pb_layout* l, const crossing* c) {
-  int64_t whole = c->nest->extent[c->channel] / l->lanes, rest = c->nest->extent[c->channel] % l->lanes;
-  if (whole) copy_blocks(l, c, 0, whole, l->lanes);
-  if (rest) copy_blocks(l, c, whole, 1, rest);
+  int64_t rest = c->nest->extent[c->channel] % l->lanes, whole = c->nest->extent[c->channel] - rest;
+  if (whole) copy_blocks(l, c, 0, whole);
+  if (rest) copy_blocks(l, c, whole, rest);
   double zero;
   if (rest && !c->out && pb__layout_ends_in(l, c->v, &zero))
     pb__layout_fill_rest(l, c->nest, NULL, c->v, c->nest->extent[c->channel], zero);

@@ -188,6 +188,8 @@ void pb__layout_collapse(pb_layout* l);     // behind it, in front of twins and 
 
 // ---- nests.c ----
 
+// The nest with elements [first, first + count) of its dim, which is to be split: whole blocks, or what is left of one.
+void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t count, pb_nest* part, pb_split* s);
 // A number into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number);
