@@ -156,9 +156,23 @@ static bool in_narrow_blocks(const pb_layout* l, int v) {
   return group_for(l, l->program.values[v].type) > 1 && !under_windows(l, v);
 }
 
-// Few channels that come straight from the outside and go straight into contractions, which sum over them: where each
-// channel is summed for itself, it takes a lane of the result's. Copies of such are such, or lie plainly: rows of lanes
-// would be read behind the narrow ones.
+// Whether a contraction takes x otherwise than by rows of lanes, which its few channels would hardly fill: units by
+// rows of gathered windows, code by groups that it sums. Where each channel is summed for itself, it takes a lane of
+// the result's.
+static bool takes_narrow(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  return l->whole_rows ? pb__layout_should_gather(l, nest, roles) : pb__layout_depthwise(nest, roles) < 0;
+}
+
+// Whether what is made of the value can be narrow as it is: units read plain tensors by movers alone, wherever these
+// come from.
+static bool leaves_narrow(const pb_layout* l, int v) {
+  if (l->whole_rows) return l->narrow[v] || pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL;
+  return edge_kind(l, v) != PB_VALUE_LOCAL || (l->narrow[v] && in_narrow_blocks(l, v));
+}
+
+// Few channels that come straight from the outside and go straight into contractions. Copies of such are such, or lie
+// plainly: rows of lanes would be read behind the narrow ones.
 static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
@@ -169,9 +183,8 @@ static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
     if (to == v && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
-      if (to == v && edge_kind(l, from) == PB_VALUE_LOCAL && !(l->narrow[from] && in_narrow_blocks(l, from)))
-        return false;
-      bool sums = contracts && a == roles.x && pb__layout_depthwise(nest, &roles) < 0;
+      if (to == v && !leaves_narrow(l, from)) return false;
+      bool sums = contracts && a == roles.x && takes_narrow(l, n, &roles);
       if (from == v && !sums && !(copies && (l->narrow[to] || !blocked[to]))) return false;
     }
   }
@@ -188,7 +201,7 @@ static void find_narrow(pb_layout* l, const bool* blocked) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] = blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v);
+    l->narrow[v] = l->whole_rows || (blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v));
   for (bool more = true; more;) {
     more = false;
     for (int v = 0; v < p->value_count; ++v) {
@@ -269,10 +282,9 @@ static void choose_kinds(pb_layout* l) {
       gained[v] = !pb__layout_stays_plain(l, v);
       if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
     }
-  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind == PB_LAYOUT_BLOCKED;
-  if (l->whole_rows) return;
+  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind != PB_LAYOUT_PLAIN;
   find_narrow(l, blocked);
-  refine(l, blocked, gained);
+  if (!l->whole_rows) refine(l, blocked, gained);
 }
 
 // Contractions that read rows of whole windows, of what stays plain for that.
@@ -281,7 +293,7 @@ static void choose_gathers(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     if (pb__layout_is_apart(l, n) || !pb__layout_contraction_dims(l, n, &roles)) continue;
     int x = l->program.value_of[n][roles.x];
-    l->gathers[n] = pb__layout_should_gather(l, &l->program.nests[n], &roles) && pb__layout_can_be_plain(l, x, n);
+    l->gathers[n] = l->whole_rows && l->narrow[x] && takes_narrow(l, n, &roles);
     if (!l->gathers[n]) continue;
     pb__layout_keep_plain(l, x);
     pb__layout_open_pad(l, n, &roles);

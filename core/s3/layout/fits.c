@@ -125,33 +125,6 @@ void pb__layout_keep_plain(pb_layout* l, int value) {
     }
 }
 
-// Whether only this nest reads the value, directly or through a padded copy of it.
-static bool read_by_alone(const pb_layout* l, int value, int nest) {
-  PB_FOR_USES (k, &l->program, value) {
-    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* copy = &l->program.nests[k];
-    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
-    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
-  }
-  return true;
-}
-
-// It may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
-bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
-  if (!read_by_alone(l, value, nest)) return false;
-  PB_FOR_USES (k, &l->program, value) {
-    if (!pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* maker = &l->program.nests[k];
-    if (maker->reduce != PB_SET) return false;
-    for (int a = 0; a + 1 < maker->access_count; ++a) {
-      int from = l->program.value_of[k][a];
-      bool outside = pb__layout_kind_at_edge(l, from) != PB_VALUE_LOCAL;
-      if (!outside && (maker->expr_count != 1 || !pb__layout_can_be_plain(l, from, nest))) return false;
-    }
-  }
-  return true;
-}
-
 bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* access = &nest->access[a];

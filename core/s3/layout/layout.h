@@ -87,7 +87,7 @@ typedef struct pb_layout {
   bool* heads;  // by value: a product of two computed tensors meets it
   bool* blocks; // by value: its channels lie along lanes, and all that touch it walk blocks of them
   bool* few;    // by value: it is plain all the same, of so few channels (few.c)
-  bool* narrow; // by value: its few channels lie in the groups that contractions sum (choose.c)
+  bool* narrow; // by value: its few channels lie as contractions take them, in groups or plainly (choose.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
@@ -226,8 +226,6 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v);
 bool pb__layout_stays_plain(const pb_layout* l, int v);
 bool pb__layout_can_block(const pb_layout* l, int v, int but);
 void pb__layout_keep_plain(pb_layout* l, int v);
-// Whether value v, which nest n alone reads, can be a plain tensor that no instruction makes in rows.
-bool pb__layout_can_be_plain(const pb_layout* l, int v, int n);
 
 // ---- apart.c: operators left for another target ----
 
