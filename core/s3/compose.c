@@ -62,6 +62,12 @@ int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) 
   return reader;
 }
 
+bool pb_program_is_reduced(const pb_program* p, int value) {
+  PB_FOR_USES (n, p, value)
+    if (pb_program_writes(p, n, value) && p->nests[n].reduce != PB_SET) return true;
+  return false;
+}
+
 bool pb_stores_apart(const pb_nest* a, const pb_nest* b) {
   const pb_access *x = &a->access[a->access_count - 1], *y = &b->access[b->access_count - 1];
   for (int r = 0; r < x->rank && !x->gathered && !y->gathered; ++r) {

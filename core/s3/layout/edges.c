@@ -1,5 +1,6 @@
 // Between plain tensors and blocks of lanes: twins of tensors at the graph's edge, and the copies that movers make from
 // the one layout to the other, element by element along the lanes.
+#include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -34,25 +35,10 @@ bool pb__layout_flattened(const pb_layout* l, int v) {
   return false;
 }
 
-// Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
-static bool read_across(const pb_layout* l, int v) {
-  bool reduced = false, across = false;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v)) {
-      reduced |= nest->reduce != PB_SET;
-      continue;
-    }
-    for (int a = 0; a + 1 < nest->access_count; ++a)
-      across |= l->program.value_of[n][a] == v && !pb__layout_walks(l, nest, &nest->access[a]);
-  }
-  return reduced && across;
-}
-
 static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
 
 // Whether a nest by itself wants the value's channels along lanes: one that reads it, or (`made`) a contraction that
-// makes it. What is computed from that element by element goes from blocks to anything.
+// makes it.
 static bool has_own_channels(const pb_layout* l, int v, bool made) {
   pb_contraction_dims roles;
   PB_FOR_USES (n, &l->program, v)
@@ -81,12 +67,15 @@ static bool wants_twin(const pb_layout* l, int v) {
   if (value->kind == PB_VALUE_OUTPUT)
     return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
-  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
+  return put_together(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
 
+// Whether the value is made in blocks, by a unit that takes sums or largest elements or by code's contractions: what is
+// computed from that element by element goes from blocks to anything.
 static bool made_in_blocks(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  return !l->whole_rows && value->kind == PB_VALUE_LOCAL && value->rank == 4 && has_own_channels(l, v, true);
+  if (value->kind != PB_VALUE_LOCAL || (value->rank != 4 && (value->rank != 2 || !l->whole_rows))) return false;
+  return l->whole_rows ? pb_program_is_reduced(&l->program, v) : has_own_channels(l, v, true);
 }
 
 // Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them.
@@ -94,8 +83,7 @@ static bool reads_plain(const pb_layout* l, int n, int v) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (l->program.value_of[n][a] == v &&
-        (pb__layout_asks_for_plain(l, n, a, v) ||
-         !(pb__layout_walks(l, nest, &nest->access[a]) || pb__layout_walks_groups(l, n, a))))
+        (!pb__layout_walks_blocks(l, n, a) || (!l->whole_rows && pb__layout_asks_for_plain(l, n, a, v))))
       return true;
   return false;
 }

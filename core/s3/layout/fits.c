@@ -1,5 +1,6 @@
 // Inside `layout`: what nests ask of the layouts of values. A value lies in blocks of channels only where every nest
 // that touches it walks them so; what cannot stays plain.
+#include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -33,6 +34,11 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
       return false;
   return index->cst + all == access->shape[1] ||
          (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
+}
+
+bool pb__layout_walks_blocks(const pb_layout* l, int n, int a) {
+  return pb__layout_walks(l, &l->program.nests[n], &l->program.nests[n].access[a]) ||
+         (!l->whole_rows && pb__layout_walks_groups(l, n, a));
 }
 
 // The dim from element to element along the channels, -1: none. Those of a stack of rows are its last dim.
@@ -91,13 +97,6 @@ static bool computed_with(const pb_layout* l, int value) {
   return false;
 }
 
-// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
-static bool is_reduced(const pb_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
-  return false;
-}
-
 // Whether the value's rows, which end inside a row of lanes, are computed with a number for each: such numbers stand in
 // whole rows of lanes, and so does what is made with them.
 static bool made_by_rows(const pb_layout* l, int value) {
@@ -119,8 +118,8 @@ void pb__layout_keep_plain(pb_layout* l, int value) {
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source) &&
-          !made_by_rows(l, source))
+      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) &&
+          !pb_program_is_reduced(&l->program, source) && !made_by_rows(l, source))
         pb__layout_keep_plain(l, source);
     }
 }
@@ -135,7 +134,7 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
-  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
+  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
   return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
 }
@@ -151,9 +150,6 @@ bool pb__layout_can_block(const pb_layout* l, int v, int but) {
   if ((l->program.values[v].rank != 4 && !l->whole_rows) || pb__layout_stays_plain(l, v)) return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count && n != but && !pb__layout_is_apart(l, n); ++a)
-      if (l->program.value_of[n][a] == v &&
-          !pb__layout_walks(l, &l->program.nests[n], &l->program.nests[n].access[a]) &&
-          (l->whole_rows || !pb__layout_walks_groups(l, n, a)))
-        return false;
+      if (l->program.value_of[n][a] == v && !pb__layout_walks_blocks(l, n, a)) return false;
   return true;
 }

@@ -214,6 +214,8 @@ int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
+// The same of nest n's access a; of groups that are cut in blocks of code's vectors too.
+bool pb__layout_walks_blocks(const pb_layout* l, int n, int a);
 // Whether nest n sets elements so that lanes are another dim than those of what it reads.
 bool pb__layout_turns(const pb_layout* l, int n);
 // Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
