@@ -130,25 +130,10 @@ static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
   return true;
 }
 
-// The nests that are left, in order.
-static void drop_gone(pb_program* p, const bool* gone, pb_arena* arena) {
-  int left = 0;
-  for (int n = 0; n < p->nest_count; ++n) {
-    if (gone[n]) continue;
-    if (left < n) {
-      pb_nest_copy(&p->nests[left], &p->nests[n]);
-      memcpy(p->value_of[left], p->value_of[n], sizeof *p->value_of);
-    }
-    ++left;
-  }
-  p->nest_count = left;
-  pb_program_index(p, arena);
-}
-
 void pb_program_fold_pads(pb_program* p, pb_arena* arena) {
   bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
   for (int v = 0; v < p->value_count; ++v) any |= fold_local(p, v, arena, gone);
-  if (any) drop_gone(p, gone, arena);
+  if (any) pb_program_drop_nests(p, arena, gone);
 }
 
 // Whether products by weights read the value. They wait for what fills its border, which the model of cost does not
@@ -172,5 +157,5 @@ static bool make_inside(pb_program* p, int value, pb_arena* arena, bool* gone) {
 void pb_program_make_inside(pb_program* p, pb_arena* arena) {
   bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
   for (int v = 0; v < p->value_count; ++v) any |= make_inside(p, v, arena, gone);
-  if (any) drop_gone(p, gone, arena);
+  if (any) pb_program_drop_nests(p, arena, gone);
 }

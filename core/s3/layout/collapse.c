@@ -31,15 +31,13 @@ static bool look_through(pb_layout* l, int n, int a) {
 // Takes away copies that nothing reads any more.
 static void drop_copies(pb_layout* l) {
   pb_program* p = &l->program;
+  bool* gone = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->nest_count + 1);
   for (int n = p->nest_count - 1; n >= 0; --n) {
     int v = pb_program_stored(p, n);
     if (!pb_copies_elements(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
-    for (int k = n; k + 1 < p->nest_count; ++k) {
-      pb_nest_copy(&p->nests[k], &p->nests[k + 1]);
-      memcpy(p->value_of[k], p->value_of[k + 1], sizeof *p->value_of);
-    }
-    --p->nest_count;
-    pb_program_index(p, &l->unit->pass);
+    gone[n] = true;
+    pb_program_drop_nests(p, &l->unit->pass, gone);
+    gone[n] = false;
   }
   memset(l->roles, 0, sizeof *l->roles * (size_t)p->nest_count); // they are by nest
 }
