@@ -56,17 +56,12 @@ static int writer_count(const outliner* o, int value) {
   return n;
 }
 
-// All nests that read the value are this one.
-static bool read_only_by(const outliner* o, int value, int nest) {
-  PB_FOR_USES (k, &o->program, value)
-    if (k != nest && pb_program_reads(&o->program, k, value) && !pb_program_writes(&o->program, k, value)) return false;
-  return true;
-}
-
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
-  if (o->cached || !pb_program_is_local(&o->program, value) || !read_only_by(o, value, reader)) return;
+  if (o->cached || !pb_program_is_local(&o->program, value) ||
+      pb_program_only_reader(&o->program, NULL, value) != reader)
+    return;
   int copies = 0;
   PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
@@ -140,16 +135,6 @@ static void take_borders(outliner* o, int group) {
       o->group[k] = group;
 }
 
-static int only_reader(const outliner* o, int value) {
-  int reader = -1;
-  PB_FOR_USES (k, &o->program, value) {
-    if (!pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) continue;
-    if (reader >= 0) return -1;
-    reader = k;
-  }
-  return reader;
-}
-
 // The memory in which the group's reduction leaves its sums; -1: not known yet.
 static int sums_land(const outliner* o, int nest) {
   bool weight[PB_NEST_ACCESSES] = {0};
@@ -182,7 +167,8 @@ static bool can_take(const outliner* o, int t, int value, int* memory) {
   return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
 }
 
-enum { MOST_TENSORS = 64 };
+enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's steps have room for as many
+enum { MOST_TENSORS = MOST_ARGUMENTS + MOST_LOCALS };
 
 // The tensors that the group's nests touch, from nest n on, through the nests that share them. Returns how many are not
 // the group's alone; past MOST_TENSORS it counts no further.
@@ -207,11 +193,11 @@ static int count_arguments(const outliner* o, int group, int n) {
   return shared;
 }
 
-// Whether commands can name all tensors of the group with nest t in it: with one more the whole kernel could not run.
+// Whether a step, or commands, can name all tensors of the group with nest t in it: with one more the whole kernel
+// could not run.
 static bool has_room(outliner* o, int group, int t) {
-  if (o->cached) return true;
   o->group[t] = group;
-  bool fits = count_arguments(o, group, t) <= o->unit->chip->arguments;
+  bool fits = count_arguments(o, group, t) <= (o->cached ? MOST_ARGUMENTS : o->unit->chip->arguments);
   if (!fits) o->group[t] = -1;
   return fits;
 }
@@ -228,7 +214,9 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
   int value = pb_program_stored(&o->program, main);
   pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
-    int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
+    int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group)
+                ? pb_program_only_reader(&o->program, NULL, value)
+                : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
@@ -323,8 +311,6 @@ static void flatten(const outliner* o, int n, pb_nest* nest, int64_t length) {
   nest->dim_count = 1;
   nest->extent[0] = length;
 }
-
-enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's steps have room for as many
 
 typedef struct signature {
   int values[MOST_ARGUMENTS];
