@@ -41,6 +41,25 @@ bool pb__layout_walks_blocks(const pb_layout* l, int n, int a) {
          (!l->whole_rows && pb__layout_walks_groups(l, n, a));
 }
 
+bool pb__layout_has_room(const pb_layout* l, int n, int* dims, int* packed) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_contraction_dims roles;
+  bool walks[PB_NEST_DIMS] = {0}, contraction = pb__layout_contraction_dims(l, n, &roles);
+  *dims = nest->dim_count + (contraction ? 3 : 0);
+  *packed = 0;
+  for (int a = 0; a < nest->access_count; ++a) {
+    int used = 2;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      used += pb_access_uses(&nest->access[a], d);
+      if (contraction || walks[d] || nest->access[a].rank < 2 || !nest->access[a].index[1].coef[d]) continue;
+      walks[d] = true;
+      *dims += l->summed ? 2 : 1; // blocks, rows of lanes in one
+    }
+    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST && used > *packed) *packed = used;
+  }
+  return *dims <= PB_NEST_DIMS && *packed <= PB_PACK_DIMS;
+}
+
 // The dim from element to element along the channels, -1: none. Those of a stack of rows are its last dim.
 static int along_lanes(const pb_nest* nest, const pb_access* access) {
   int channels = access->rank == 3 ? 2 : 1;
@@ -133,6 +152,7 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
+  if (!l->whole_rows && !pb__layout_has_room(l, n, &(int){0}, &(int){0})) return true;
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;

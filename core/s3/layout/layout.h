@@ -216,6 +216,10 @@ int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
 // The same of nest n's access a; of groups that are cut in blocks of code's vectors too.
 bool pb__layout_walks_blocks(const pb_layout* l, int n, int a);
+// Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
+// summed, else some for each dim that walks blocks. Constants are packed dim by dim. Whether nest n has room for them,
+// and how many it needs.
+bool pb__layout_has_room(const pb_layout* l, int n, int* dims, int* packed);
 // Whether nest n sets elements so that lanes are another dim than those of what it reads.
 bool pb__layout_turns(const pb_layout* l, int n);
 // Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
