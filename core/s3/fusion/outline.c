@@ -79,12 +79,6 @@ static bool same_walk(const pb_access* a, const pb_access* b) {
   return true;
 }
 
-static bool same_index(const pb_access* a, const pb_access* b) {
-  for (int r = 0; r < a->rank; ++r)
-    if (a->index[r].cst != b->index[r].cst) return false;
-  return same_walk(a, b);
-}
-
 // Every index is one dim of the nest, or several of which each steps over all that those inside it walk: element by
 // element over the whole tensor.
 static bool walks_whole(const pb_nest* nest, const pb_access* access) {
@@ -117,14 +111,10 @@ static bool can_follow(const outliner* o, int t, int value) {
   if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 ||
       pb_program_is_fixed(&o->program, t))
     return false;
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int out = o->program.value_of[t][nest->access_count - 1];
-  if (o->cached) // it may store inside a border that fills write
-    return walks_whole(nest, &nest->access[a]) && store->rank == nest->access[a].rank &&
-           same_walk(store, &nest->access[a]);
-  if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
-  if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
-  return false;
+  const pb_access *store = &nest->access[nest->access_count - 1], *taken = &nest->access[a];
+  if (!walks_whole(nest, taken) || store->rank != taken->rank || !same_walk(store, taken)) return false;
+  // on cores it may store inside a border that fills write
+  return o->cached || (writer_count(o, pb_program_stored(&o->program, t)) == 1 && walks_whole(nest, store));
 }
 
 // The fills of the border around what a group makes, once its last nest is known.
