@@ -210,14 +210,9 @@ static bool sums_neighbours(const contract* c) {
 
 void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
                       int64_t* sums) {
-  pb_contraction_dims r;
-  const pb_insn* insn =
-      pb_chip_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
-  *columns = *sums = l->lanes;
-  if (!insn || pb_sums_by_lanes(insn, &r)) return;
-  int n = pb_insn_lanes(insn, &r, PB_ROLE_N), k = pb_insn_lanes(insn, &r, PB_ROLE_K);
-  if (n > 0) *columns = n;
-  if (k > 0) *sums = k;
+  pb_contraction_dims unused;
+  (void)pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &unused,
+                        sums, columns);
 }
 
 static void find_sides(contract* c) {

@@ -344,6 +344,8 @@ typedef struct pb_strips {
 
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
+// What brings runs of x to where products take them; NULL: nothing does.
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // Cycles of gathering windows and of their sums, as the better of both ways has it; 0: it is not told by strips of
 // rows.
 int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);

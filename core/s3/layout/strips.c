@@ -128,19 +128,24 @@ static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64
   return pb_cycles(insn, extent) * pieces * pb__layout_blocks(iterations, together);
 }
 
-// false: the chip sums no rows of lanes, or no mover brings them.
-static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   const pb_chip* chip = l->unit->chip;
   pb_contraction_dims r;
-  p->product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
-  int via = p->product ? pb_transfer_via(chip, p->product->operands[r.x].memory, roles->x_type) : -1;
-  p->mover = via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
-  if (!p->mover) return false;
-  int64_t sums = pb_insn_lanes(p->product, &r, PB_ROLE_K), lanes = pb_insn_lanes(p->product, &r, PB_ROLE_N);
+  const pb_insn* product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
+  int via = product ? pb_transfer_via(chip, product->operands[r.x].memory, roles->x_type) : -1;
+  return via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
+}
+
+// false: the chip sums no rows of lanes, or no mover brings them.
+static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
+  pb_contraction_dims r;
+  int64_t lanes;
+  p->product = pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &r,
+                               &p->lanes, &lanes);
+  p->mover = pb__layout_mover_of_runs(l, nest, roles);
   p->run = nest->extent[run];
-  p->lanes = sums > 0 ? sums : l->lanes;
-  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes > 0 ? lanes : l->lanes);
-  return true;
+  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes);
+  return p->mover != NULL;
 }
 
 // Cycles to gather so many pixels of `windows` elements, and to sum `steps` of them for each of `rows` results. Cores
