@@ -13,10 +13,10 @@
 
 typedef struct padding_folder {
   pb_unit* unit;
-  pb_program program;
-  bool* dropped; // nests
-  bool* gone;    // values
-  bool* padded;  // values that another one is made inside of
+  pb_program program, to; // `to`: its nests in their new order
+  bool* dropped;          // nests, or those that are in `to`
+  bool* gone;             // values
+  bool* padded;           // values that another one is made inside of
 } padding_folder;
 
 // Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
@@ -80,29 +80,20 @@ static void merge(padding_folder* h, int from, int to, const pb_pad* first) {
   }
 }
 
-static void print_nest(padding_folder* h, int n, int* serial, pb_text* text) {
-  pb_program_print_nest(&h->program, n, &h->unit->pass, serial, text);
+static void add_nest(padding_folder* h, int n) {
+  (void)pb_program_add_nest(&h->to, &h->program.nests[n], h->program.value_of[n]);
   h->dropped[n] = true;
 }
 
 // Who reads what is inside, and not its border, may stand in front of the border's place in the program: the border
 // comes first then, for what has been read is written no more.
-static void print_borders(padding_folder* h, int n, int* serial, pb_text* text) {
+static void add_borders(padding_folder* h, int n) {
   for (int a = 0; a < h->program.nests[n].access_count; ++a) {
     int v = h->program.value_of[n][a];
     if (!h->padded[v] || !pb_program_reads(&h->program, n, v) || pb_program_writes(&h->program, n, v)) continue;
     PB_FOR_USES (k, &h->program, v)
       if (k > n && !h->dropped[k] && pb_program_stored(&h->program, k) == v && pb_nest_is_fill(&h->program.nests[k]))
-        print_nest(h, k, serial, text);
-  }
-}
-
-static void print_nests(padding_folder* h, pb_text* text) {
-  int serial = 0;
-  for (int n = 0; n < h->program.nest_count; ++n) {
-    if (h->dropped[n]) continue;
-    print_borders(h, n, &serial, text);
-    print_nest(h, n, &serial, text);
+        add_nest(h, k);
   }
 }
 
@@ -123,8 +114,12 @@ pb_status pb_s3_fold_padding(pb_unit* unit) {
     merge(&h, from, to, &p);
   }
   if (!changed) return PB_OK;
-  pb_text text = {0};
-  pb_program_print_begin(&h.program, h.dropped, &text);
-  print_nests(&h, &text);
-  return pb_program_print_end(unit, &text, "padding");
+  pb_program_begin_nests(&h.program, (size_t)h.program.nest_count, &unit->pass, &h.to);
+  for (int n = 0; n < h.program.nest_count; ++n) {
+    if (h.dropped[n]) continue;
+    add_borders(&h, n);
+    add_nest(&h, n);
+  }
+  pb_program_index(&h.to, &unit->pass);
+  return pb_program_rewrite(unit, &h.to, NULL, "padding");
 }
