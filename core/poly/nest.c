@@ -280,3 +280,21 @@ void pb_nest_remove_dim(pb_nest* nest, int dim) {
       coef[nest->dim_count] = 0;
     }
 }
+
+void pb_nest_end(pb_nest* nest, int last) {
+  bool needed[PB_NEST_EXPR] = {0};
+  int at[PB_NEST_EXPR], count = 0;
+  needed[last] = true;
+  for (int k = last; k >= 0; --k)
+    for (int a = 0; needed[k] && a < 3; ++a)
+      if (nest->expr[k].args[a] >= 0) needed[nest->expr[k].args[a]] = true;
+  for (int k = 0; k <= last; ++k) {
+    if (!needed[k]) continue;
+    pb_expr_node e = nest->expr[k];
+    for (int a = 0; a < 3; ++a)
+      if (e.args[a] >= 0) e.args[a] = at[e.args[a]];
+    at[k] = count;
+    nest->expr[count++] = e;
+  }
+  nest->expr_count = count;
+}

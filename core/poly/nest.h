@@ -125,6 +125,8 @@ void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* 
 // Whether all its tensors walk dims d and d + 1 as one; makes them that one, d.
 bool pb_nest_walks_as_one(const pb_nest* nest, int d);
 void pb_nest_join_dims(pb_nest* nest, int d);
+// The nest's value is node `last`; nodes that it does not need go.
+void pb_nest_end(pb_nest* nest, int last);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.

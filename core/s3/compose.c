@@ -55,11 +55,17 @@ int pb_program_only_writer(const pb_program* p, int value) {
 int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) {
   int reader = -1;
   PB_FOR_USES (n, p, value) {
-    if (dropped[n] || !pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
+    if ((dropped && dropped[n]) || !pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
     if (reader >= 0) return -1;
     reader = n;
   }
   return reader;
+}
+
+bool pb_program_is_reduced(const pb_program* p, int value) {
+  PB_FOR_USES (n, p, value)
+    if (pb_program_writes(p, n, value) && p->nests[n].reduce != PB_SET) return true;
+  return false;
 }
 
 bool pb_stores_apart(const pb_nest* a, const pb_nest* b) {

@@ -21,8 +21,10 @@ bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b)
 
 // The one nest that stores the value, if it is a local one that nothing else writes; -1: there is none.
 int pb_program_only_writer(const pb_program* program, int value);
-// The one nest that loads the value, of those that are not `dropped`; -1: none or several do.
+// The one nest that loads the value, of those that are not `dropped` (NULL: of all); -1: none or several do.
 int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
+// Whether some nest reduces into the value.
+bool pb_program_is_reduced(const pb_program* program, int value);
 
 // Whether the two nests' stores into one tensor never meet, told from one dim: they lie apart there, or have different
 // remainders, as the columns of a tensor that two nests make in turn.

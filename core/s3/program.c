@@ -224,6 +224,33 @@ int pb_program_next_use(const pb_program* program, int value, int after) {
   return at < uses->count ? uses->nests[at] : -1;
 }
 
+void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to) {
+  *to = *program;
+  to->nests = pb_alloc_raw(arena, (room + 1) * sizeof *to->nests);
+  to->value_of = pb_alloc_array(arena, room + 1, sizeof *to->value_of);
+  to->nest_count = 0;
+}
+
+pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of) {
+  int n = program->nest_count++;
+  pb_nest_copy(&program->nests[n], nest);
+  memcpy(program->value_of[n], value_of, sizeof *program->value_of);
+  return &program->nests[n];
+}
+
+void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone) {
+  int count = program->nest_count;
+  program->nest_count = 0;
+  for (int n = 0; n < count; ++n) {
+    if (gone[n]) continue;
+    if (program->nest_count < n)
+      (void)pb_program_add_nest(program, &program->nests[n], program->value_of[n]);
+    else
+      ++program->nest_count;
+  }
+  pb_program_index(program, arena);
+}
+
 int pb_program_readers(const pb_program* program, int value) {
   int readers = 0;
   PB_FOR_USES (n, program, value) {

@@ -89,6 +89,12 @@ void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int ac
 void pb_program_add_use(pb_program* program, pb_arena* arena, int nest, int value);
 // Makes the uses of all values anew, after nests were put in or taken out.
 void pb_program_index(pb_program* program, pb_arena* arena);
+// *to: the program with room for so many other nests in place of its own, of which there are none yet.
+void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to);
+// Appends a nest whose accesses are to these values.
+pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of);
+// Takes the nests out that are `gone`.
+void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it
 // Whether nest n must stay as it is (pb_nest_is_fixed); that it looks up numbers in constant tables is no reason.
 bool pb_program_is_fixed(const pb_program* program, int n);

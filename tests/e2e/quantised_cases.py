@@ -583,3 +583,12 @@ def offset_long_row(g, ins, outs):
     x = g.op("Flatten", g.input(1, ins // 55, 11, 5)) if ins % 55 == 0 else g.dense(g.input(1, 48), ins)
     g.output(g.dense(x, outs, zero=100), codes=True)
 
+
+
+@family("read_by_two_convolutions", (1, 1), (2, 2), (1, 2))
+def read_by_two_convolutions(g, first, second):
+    """An image of few channels that two convolutions read, each by rows of its windows, and whose border is one or two."""
+    x = g.input(1, 3, 20, 18)
+    y = g.conv(x, 16, 3, pads=[1] * 4, strides=[first] * 2)
+    z = g.conv(x, 32, 5 if second == 2 else 3, pads=[second] * 4, strides=[first] * 2)
+    g.output(g.op("Concat", y, z, scale=2.0, axis=1))

@@ -34,17 +34,11 @@ static bool is_pointwise(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
 
-// Whether some nest reduces into the value.
-static bool is_reduced(const pb_program* p, int value) {
-  PB_FOR_USES (n, p, value)
-    if (pb_program_writes(p, n, value) && p->nests[n].reduce != PB_SET) return true;
-  return false;
-}
-
 static bool is_epilogue(const inliner* i, int n) {
   const pb_program* p = &i->program;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n) return true;
+    if (pb_program_is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n)
+      return true;
   return false;
 }
 

@@ -56,17 +56,12 @@ static int writer_count(const outliner* o, int value) {
   return n;
 }
 
-// All nests that read the value are this one.
-static bool read_only_by(const outliner* o, int value, int nest) {
-  PB_FOR_USES (k, &o->program, value)
-    if (k != nest && pb_program_reads(&o->program, k, value) && !pb_program_writes(&o->program, k, value)) return false;
-  return true;
-}
-
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
-  if (o->cached || !pb_program_is_local(&o->program, value) || !read_only_by(o, value, reader)) return;
+  if (o->cached || !pb_program_is_local(&o->program, value) ||
+      pb_program_only_reader(&o->program, NULL, value) != reader)
+    return;
   int copies = 0;
   PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
@@ -82,12 +77,6 @@ static bool same_walk(const pb_access* a, const pb_access* b) {
   for (int r = 0; r < a->rank; ++r)
     if (memcmp(a->index[r].coef, b->index[r].coef, sizeof a->index[r].coef)) return false;
   return true;
-}
-
-static bool same_index(const pb_access* a, const pb_access* b) {
-  for (int r = 0; r < a->rank; ++r)
-    if (a->index[r].cst != b->index[r].cst) return false;
-  return same_walk(a, b);
 }
 
 // Every index is one dim of the nest, or several of which each steps over all that those inside it walk: element by
@@ -138,14 +127,10 @@ static bool can_follow(const outliner* o, int t, int value) {
   if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 ||
       pb_program_is_fixed(&o->program, t))
     return false;
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int out = o->program.value_of[t][nest->access_count - 1];
-  if (o->cached) // it may store inside a border that fills write
-    return walks_whole(nest, &nest->access[a]) && store->rank == nest->access[a].rank &&
-           same_walk(store, &nest->access[a]) && keeps_lanes(nest, a);
-  if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
-  if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
-  return false;
+  const pb_access *store = &nest->access[nest->access_count - 1], *taken = &nest->access[a];
+  if (!walks_whole(nest, taken) || store->rank != taken->rank || !same_walk(store, taken)) return false;
+  if (o->cached) return keeps_lanes(nest, a); // it may store inside a border that fills write
+  return writer_count(o, pb_program_stored(&o->program, t)) == 1 && walks_whole(nest, store);
 }
 
 // The fills of the border around what a group makes, once its last nest is known.
@@ -154,16 +139,6 @@ static void take_borders(outliner* o, int group) {
   PB_FOR_USES (k, &o->program, value)
     if (o->group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
       o->group[k] = group;
-}
-
-static int only_reader(const outliner* o, int value) {
-  int reader = -1;
-  PB_FOR_USES (k, &o->program, value) {
-    if (!pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) continue;
-    if (reader >= 0) return -1;
-    reader = k;
-  }
-  return reader;
 }
 
 // The memory in which the group's reduction leaves its sums; -1: not known yet.
@@ -198,7 +173,8 @@ static bool can_take(const outliner* o, int t, int value, int* memory) {
   return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
 }
 
-enum { MOST_TENSORS = 64 };
+enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's steps have room for as many
+enum { MOST_TENSORS = MOST_ARGUMENTS + MOST_LOCALS };
 
 // The tensors that the group's nests touch, from nest n on, through the nests that share them. Returns how many are not
 // the group's alone; past MOST_TENSORS it counts no further.
@@ -223,11 +199,11 @@ static int count_arguments(const outliner* o, int group, int n) {
   return shared;
 }
 
-// Whether commands can name all tensors of the group with nest t in it: with one more the whole kernel could not run.
+// Whether a step, or commands, can name all tensors of the group with nest t in it: with one more the whole kernel
+// could not run.
 static bool has_room(outliner* o, int group, int t) {
-  if (o->cached) return true;
   o->group[t] = group;
-  bool fits = count_arguments(o, group, t) <= o->unit->chip->arguments;
+  bool fits = count_arguments(o, group, t) <= (o->cached ? MOST_ARGUMENTS : o->unit->chip->arguments);
   if (!fits) o->group[t] = -1;
   return fits;
 }
@@ -244,7 +220,9 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
   int value = pb_program_stored(&o->program, main);
   pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
-    int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
+    int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group)
+                ? pb_program_only_reader(&o->program, NULL, value)
+                : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
@@ -339,8 +317,6 @@ static void flatten(const outliner* o, int n, pb_nest* nest, int64_t length) {
   nest->dim_count = 1;
   nest->extent[0] = length;
 }
-
-enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's steps have room for as many
 
 typedef struct signature {
   int values[MOST_ARGUMENTS];

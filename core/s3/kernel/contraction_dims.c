@@ -183,6 +183,15 @@ const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb
   return best;
 }
 
+const pb_insn* pb_chip_product(const pb_chip* chip, pb_type x, pb_type w, pb_type y, int64_t lanes,
+                               pb_contraction_dims* roles, int64_t* sums, int64_t* results) {
+  const pb_insn* insn = pb_chip_contraction(chip, x, w, y, roles);
+  int k = insn ? pb_insn_lanes(insn, roles, PB_ROLE_K) : 0, n = insn ? pb_insn_lanes(insn, roles, PB_ROLE_N) : 0;
+  *sums = k > 0 ? k : lanes;
+  *results = n > 0 ? n : lanes;
+  return insn;
+}
+
 bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles) {
   const pb_operand* w = &insn->operands[roles->w];
   bool columns = false;

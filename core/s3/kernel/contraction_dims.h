@@ -27,6 +27,10 @@ int pb_program_products_by_weights(const pb_program* program);
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles);
+// The same; of a row of `lanes` how many elements one command sums, and how many sums it makes side by side: all of
+// them where it does not say, or there is none.
+const pb_insn* pb_chip_product(const pb_chip* chip, pb_type x, pb_type w, pb_type y, int64_t lanes,
+                               pb_contraction_dims* roles, int64_t* sums, int64_t* results);
 // Whether it reads weights column by column, what is summed lying side by side: as fractals of a matrix unit have them
 // whose columns follow each other, or rows of weights for each result.
 bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles);

@@ -91,6 +91,23 @@ bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
   return p->values[value].kind == PB_VALUE_LOCAL && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
 }
 
+bool pb_pad_takes_local(const pb_program* p, int copy, const bool* gone, pb_pad* pad) {
+  return !gone[copy] && pb_nest_is_copy(&p->nests[copy]) && pb_program_is_local(p, p->value_of[copy][0]) &&
+         pb_pad_of(p, pb_program_stored(p, copy), gone, pad) && pad->copy == copy;
+}
+
+void pb_pad_redirect(pb_program* p, pb_arena* arena, const bool* gone, int from, int to, const int64_t* shift) {
+  PB_FOR_USES (n, p, from)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      if (gone[n] || p->value_of[n][a] != from) continue;
+      pb_access* access = &p->nests[n].access[a];
+      access->memref = p->values[to].ir;
+      memcpy(access->shape, p->values[to].shape, sizeof access->shape);
+      for (int r = 0; r < access->rank; ++r) access->index[r].cst += shift[r];
+      pb_program_set_value(p, arena, n, a, to);
+    }
+}
+
 // ---- a whole function ----
 
 static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
@@ -113,25 +130,10 @@ static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
   return true;
 }
 
-// The nests that are left, in order.
-static void drop_gone(pb_program* p, const bool* gone, pb_arena* arena) {
-  int left = 0;
-  for (int n = 0; n < p->nest_count; ++n) {
-    if (gone[n]) continue;
-    if (left < n) {
-      pb_nest_copy(&p->nests[left], &p->nests[n]);
-      memcpy(p->value_of[left], p->value_of[n], sizeof *p->value_of);
-    }
-    ++left;
-  }
-  p->nest_count = left;
-  pb_program_index(p, arena);
-}
-
 void pb_program_fold_pads(pb_program* p, pb_arena* arena) {
   bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
   for (int v = 0; v < p->value_count; ++v) any |= fold_local(p, v, arena, gone);
-  if (any) drop_gone(p, gone, arena);
+  if (any) pb_program_drop_nests(p, arena, gone);
 }
 
 // Whether products by weights read the value. They wait for what fills its border, which the model of cost does not
@@ -144,26 +146,16 @@ static bool multiplied(const pb_program* p, int value) {
 
 // The local's elements all go into a padded local and nowhere else: what makes them makes them there.
 static bool make_inside(pb_program* p, int value, pb_arena* arena, bool* gone) {
-  int copy = pb_program_is_local(p, value) ? pb_program_only_reader(p, gone, value) : -1;
+  int copy = pb_program_only_reader(p, gone, value);
   pb_pad pad;
-  if (copy < 0 || !pb_nest_is_copy(&p->nests[copy])) return false;
-  int padded = pb_program_stored(p, copy);
-  if (!pb_program_is_local(p, padded) || !pb_pad_of(p, padded, gone, &pad) || pad.copy != copy) return false;
-  if (multiplied(p, padded)) return false;
-  const pb_access* inside = &p->nests[copy].access[1];
-  for (int n = 0; n < copy; ++n) {
-    if (gone[n] || pb_program_stored(p, n) != value) continue;
-    pb_access* store = pb_nest_store(&p->nests[n]);
-    for (int r = 0; r < store->rank; ++r) store->index[r].cst += pad.shift[r];
-    store->memref = inside->memref;
-    memcpy(store->shape, inside->shape, sizeof store->shape);
-    pb_program_set_value(p, arena, n, p->nests[n].access_count - 1, padded);
-  }
-  return gone[copy] = true;
+  if (copy < 0 || !pb_pad_takes_local(p, copy, gone, &pad) || multiplied(p, pb_program_stored(p, copy))) return false;
+  gone[copy] = true;
+  pb_pad_redirect(p, arena, gone, value, pb_program_stored(p, copy), pad.shift);
+  return true;
 }
 
 void pb_program_make_inside(pb_program* p, pb_arena* arena) {
   bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
   for (int v = 0; v < p->value_count; ++v) any |= make_inside(p, v, arena, gone);
-  if (any) drop_gone(p, gone, arena);
+  if (any) pb_program_drop_nests(p, arena, gone);
 }

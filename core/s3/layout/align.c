@@ -142,13 +142,6 @@ static bool is_aligned(const aligner* a, int n) {
   return true;
 }
 
-static pb_nest* add_nest(aligner* a, const pb_nest* nest, const int* value_of) {
-  int n = a->to.nest_count++;
-  pb_nest_copy(&a->to.nests[n], nest);
-  memcpy(a->to.value_of[n], value_of, sizeof *a->to.value_of);
-  return &a->to.nests[n];
-}
-
 // A tensor with a row for every iteration of the loops around the last one.
 static int add_rows(aligner* a, const pb_nest* nest, pb_type type, pb_access* walk) {
   pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 2, .shape = {1, 1}};
@@ -173,7 +166,7 @@ static void add_copy(aligner* a, const pb_nest* nest, const pb_access* from, int
   copy.access[0] = *from;
   copy.access[1] = *to;
   (void)pb_nest_load(&copy, 0);
-  (void)add_nest(a, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+  (void)pb_program_add_nest(&a->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
 }
 
 // A loop of one iteration around the others: rows and lanes are two dims.
@@ -217,7 +210,7 @@ static void spread_rows(aligner* a, int n) {
     nest.access[k] = walk;
     value_of[k] = v;
   }
-  (void)add_nest(a, &nest, value_of);
+  (void)pb_program_add_nest(&a->to, &nest, value_of);
 }
 
 static void align(aligner* a, int n) {
@@ -240,7 +233,7 @@ static void align(aligner* a, int n) {
   int rows = add_rows(a, &nest, was.type, &walk);
   *pb_nest_store(&nest) = walk;
   value_of[nest.access_count - 1] = rows;
-  (void)add_nest(a, &nest, value_of);
+  (void)pb_program_add_nest(&a->to, &nest, value_of);
   add_copy(a, &nest, &walk, rows, &was, stored);
 }
 
@@ -248,8 +241,8 @@ pb_status pb_s3_align(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
-  aligner a = {.unit = unit, .from = &program, .to = program, .spread = find_spread(&program, &unit->pass)};
-  size_t room = 1;
+  aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};
+  size_t room = 0;
   bool any = false;
   for (int n = 0; n < program.nest_count; ++n) {
     bool moves = !is_aligned(&a, n);
@@ -257,12 +250,10 @@ pb_status pb_s3_align(pb_unit* unit) {
     room += moves ? (size_t)program.nests[n].access_count + 1 : 1;
   }
   if (!any) return PB_OK;
-  a.to.nests = pb_alloc_raw(&unit->pass, room * sizeof *a.to.nests);
-  a.to.value_of = pb_alloc_array(&unit->pass, room, sizeof *a.to.value_of);
-  a.to.nest_count = 0;
+  pb_program_begin_nests(&program, room, &unit->pass, &a.to);
   for (int n = 0; n < program.nest_count; ++n)
     if (is_aligned(&a, n))
-      (void)add_nest(&a, &program.nests[n], program.value_of[n]);
+      (void)pb_program_add_nest(&a.to, &program.nests[n], program.value_of[n]);
     else if (lacks_rows_alone(&a, n))
       spread_rows(&a, n);
     else

@@ -52,76 +52,6 @@ static bool under_windows(const pb_layout* l, int v) {
   return any;
 }
 
-// ---- what gains by blocks ----
-
-// Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
-static bool makes_channels(const pb_nest* nest, const pb_contraction_dims* roles) {
-  int dim;
-  if (!pb_index_single(&nest->access[roles->y].index[1], &dim)) return true;
-  if (dim >= 0) return roles->role[dim] != PB_ROLE_M;
-  for (int d = 0; d < nest->dim_count; ++d) // a stack of one: its columns lie elsewhere
-    if (roles->role[d] == PB_ROLE_N && nest->extent[d] > 1) return false;
-  return true;
-}
-
-// Rows that are summed for themselves, as softmax does, have their lanes along the row.
-bool pb__layout_nest_gains(const pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int dim;
-  pb_contraction_dims roles;
-  if (!pb__layout_is_image(l, store->rank)) return false;
-  if (pb__layout_contraction_dims(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
-  int last = store->rank - 1;
-  bool plane = false; // sums walk it, and not rows alone
-  for (int a = 0; a + 1 < nest->access_count; ++a)
-    for (int d = 0; d < nest->dim_count && nest->access[a].rank == store->rank; ++d)
-      plane |= !pb_access_uses(store, d) && nest->extent[d] > 1 && nest->access[a].index[last - 1].coef[d];
-  bool rows = store->shape[last] == 1 && (store->shape[last - 1] > 1 || !plane);
-  return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
-}
-
-// Whether it sums what heads' rows and columns are: their columns are lanes as they are.
-static bool sums_heads(const pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_contraction_dims roles;
-  return l->heads[pb_program_stored(&l->program, n)] && nest->reduce != PB_SET &&
-         !pb__layout_contraction_dims(l, n, &roles);
-}
-
-// What nest n touches gains if it does, or something of as many dims: what an image becomes of others, or others of it
-// (groups of channels apart, [n, g, c, h, w]), has its channels elsewhere. Returns whether anything is new.
-static bool pass_on(pb_layout* l, int n, bool gains, const bool* plain) {
-  const pb_program* p = &l->program;
-  const int* value_of = p->value_of[n];
-  bool more = false, of_rank[PB_NEST_RANK + 1] = {false};
-  for (int a = 0; a < p->nests[n].access_count; ++a)
-    of_rank[p->values[value_of[a]].rank] |= gains || (l->gains[value_of[a]] && !plain[value_of[a]]);
-  for (int a = 0; a < p->nests[n].access_count; ++a) {
-    if (!of_rank[p->values[value_of[a]].rank]) continue;
-    more |= !l->gains[value_of[a]];
-    l->gains[value_of[a]] = true;
-  }
-  return more;
-}
-
-// The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
-static void find_gains(pb_layout* l) {
-  const pb_program* p = &l->program;
-  l->gains = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
-  bool* plain = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
-  for (int v = 0; v < p->value_count; ++v)
-    plain[v] = !pb__layout_is_image(l, p->values[v].rank) || p->values[v].kind == PB_VALUE_CONST ||
-               pb__layout_stays_plain(l, v);
-  for (bool more = true, first = true; more; first = false) {
-    more = false;
-    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
-      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
-      more |= pass_on(l, n, first && pb__layout_nest_gains(l, n) && !sums_heads(l, n), plain);
-    }
-  }
-}
-
 // ---- kinds ----
 
 // Whether a convolution of several groups takes or makes it.
@@ -177,7 +107,7 @@ static bool made_of_parts(const pb_layout* l, int v) {
 
 // The values that a product of two computed tensors takes or makes, and what those are made of or become element by
 // element: heads are blocks of such a row.
-static void find_heads(pb_layout* l) {
+void pb__layout_find_heads(pb_layout* l) {
   const pb_program* p = &l->program;
   pb_contraction_dims roles;
   l->heads = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
@@ -217,7 +147,8 @@ static void choose_kind(pb_layout* l, int v) {
   if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
   if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
-  if (pb__layout_is_image(l, value->rank) && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;
+  if (pb__layout_is_image(l, value->rank) && (l->whole_rows || pb__layout_has_channels(l, v)))
+    chosen->kind = PB_LAYOUT_BLOCKED;
   if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
 }
 
@@ -226,9 +157,23 @@ static bool in_narrow_blocks(const pb_layout* l, int v) {
   return group_for(l, l->program.values[v].type) > 1 && !under_windows(l, v);
 }
 
-// Few channels that come straight from the outside and go straight into contractions, which sum over them: where each
-// channel is summed for itself, it takes a lane of the result's. Copies of such are such, or lie plainly: rows of lanes
-// would be read behind the narrow ones.
+// Whether a contraction takes x otherwise than by rows of lanes, which its few channels would hardly fill: units by
+// rows of gathered windows, code by groups that it sums. Where each channel is summed for itself, it takes a lane of
+// the result's.
+static bool takes_narrow(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  return l->whole_rows ? pb__layout_should_gather(l, nest, roles) : pb__layout_depthwise(nest, roles) < 0;
+}
+
+// Whether what is made of the value can be narrow as it is: units read plain tensors by movers alone, wherever these
+// come from.
+static bool leaves_narrow(const pb_layout* l, int v) {
+  if (l->whole_rows) return l->narrow[v] || pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL;
+  return edge_kind(l, v) != PB_VALUE_LOCAL || (l->narrow[v] && in_narrow_blocks(l, v));
+}
+
+// Few channels that come straight from the outside and go straight into contractions. Copies of such are such, or lie
+// plainly: rows of lanes would be read behind the narrow ones.
 static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
@@ -239,9 +184,8 @@ static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
     if (to == v && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
-      if (to == v && edge_kind(l, from) == PB_VALUE_LOCAL && !(l->narrow[from] && in_narrow_blocks(l, from)))
-        return false;
-      bool sums = contracts && a == roles.x && pb__layout_depthwise(nest, &roles) < 0;
+      if (to == v && !leaves_narrow(l, from)) return false;
+      bool sums = contracts && a == roles.x && takes_narrow(l, n, &roles);
       if (from == v && !sums && !(copies && (l->narrow[to] || !blocked[to]))) return false;
     }
   }
@@ -258,7 +202,7 @@ static void find_narrow(pb_layout* l, const bool* blocked) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] = blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v);
+    l->narrow[v] = l->whole_rows || (blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v));
   for (bool more = true; more;) {
     more = false;
     for (int v = 0; v < p->value_count; ++v) {
@@ -339,10 +283,9 @@ static void choose_kinds(pb_layout* l) {
       gained[v] = !pb__layout_stays_plain(l, v);
       if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
     }
-  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind == PB_LAYOUT_BLOCKED;
-  if (l->whole_rows) return;
+  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind != PB_LAYOUT_PLAIN;
   find_narrow(l, blocked);
-  refine(l, blocked, gained);
+  if (!l->whole_rows) refine(l, blocked, gained);
 }
 
 // Contractions that read rows of whole windows, of what stays plain for that.
@@ -351,7 +294,7 @@ static void choose_gathers(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     if (pb__layout_is_apart(l, n) || !pb__layout_contraction_dims(l, n, &roles)) continue;
     int x = l->program.value_of[n][roles.x];
-    l->gathers[n] = pb__layout_should_gather(l, &l->program.nests[n], &roles) && pb__layout_can_be_plain(l, x, n);
+    l->gathers[n] = l->whole_rows && l->narrow[x] && takes_narrow(l, n, &roles);
     if (!l->gathers[n]) continue;
     pb__layout_keep_plain(l, x);
     pb__layout_open_pad(l, n, &roles);
@@ -360,8 +303,7 @@ static void choose_gathers(pb_layout* l) {
 
 void pb__layout_choose(pb_layout* l) {
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
-  find_heads(l);
-  if (!l->whole_rows) find_gains(l);
+  pb__layout_find_heads(l); // of twins too
   pb__layout_find_few(l);
   do choose_kinds(l);
   while (pb__layout_refuse_groups(l));

@@ -1,8 +1,7 @@
-// Inside `layout`, in front of choosing: which dim of a tensor lies along the lanes is read off the roles of the
-// contractions that touch it, not off its position. Where it is the last one of three or four, as of heads [1, h, t, c]
-// or of a batch of rows [1, t, c], the tensor becomes the rows [h * t, c] that it is in memory anyway, and what is said
-// below of rows holds for it. A convolution's channels are its second dim, and stay there. The second factor of a
-// product of two computed tensors is read where a copy that turns it takes it from.
+// Inside `layout`, in front of choosing: where the last of three or four dims lies along the lanes (lies.c), as of
+// heads [1, h, t, c] or of a batch of rows [1, t, c], the tensor becomes the rows [h * t, c] that it is in memory
+// anyway, and what is said below of rows holds for it. The second factor of a product of two computed tensors is read
+// where a copy that turns it takes it from.
 //
 //   before   t[h, c, n] = k[0, h, n, c];          s[h, n] += q[0, h * 16 + c] * t[h, c, n]         of k: 1x4x25x16
 //   after                                         s[h, n] += q[0, h * 16 + c] * k[h * 25 + n, c]   of k: 100x16
@@ -32,15 +31,13 @@ static bool look_through(pb_layout* l, int n, int a) {
 // Takes away copies that nothing reads any more.
 static void drop_copies(pb_layout* l) {
   pb_program* p = &l->program;
+  bool* gone = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->nest_count + 1);
   for (int n = p->nest_count - 1; n >= 0; --n) {
     int v = pb_program_stored(p, n);
     if (!pb_copies_elements(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
-    for (int k = n; k + 1 < p->nest_count; ++k) {
-      pb_nest_copy(&p->nests[k], &p->nests[k + 1]);
-      memcpy(p->value_of[k], p->value_of[k + 1], sizeof *p->value_of);
-    }
-    --p->nest_count;
-    pb_program_index(p, &l->unit->pass);
+    gone[n] = true;
+    pb_program_drop_nests(p, &l->unit->pass, gone);
+    gone[n] = false;
   }
   memset(l->roles, 0, sizeof *l->roles * (size_t)p->nest_count); // they are by nest
 }
@@ -58,60 +55,6 @@ static void read_sources(pb_layout* l) {
 
 // ---- tensors that are rows ----
 
-typedef enum lie { UNKNOWN, ROWS, CHANNELS } lie;
-
-static bool walked_by(const pb_nest* nest, const pb_contraction_dims* roles, const pb_index* index, pb_role role) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == role && index->coef[d]) return true;
-  return false;
-}
-
-// Whether dims of the role walk the last index, and neither others do nor they another index.
-static bool walk_last_alone(const pb_nest* nest, const pb_contraction_dims* roles, const pb_access* access,
-                            pb_role role) {
-  bool any = false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    for (int r = 0; r < access->rank; ++r) {
-      if (!access->index[r].coef[d]) continue;
-      if ((r == access->rank - 1) != (roles->role[d] == role)) return false;
-      any |= r == access->rank - 1;
-    }
-  return any;
-}
-
-// What a contraction says of the tensor that its access a walks. Weights that each channel has for itself walk
-// channels.
-static lie lie_of(const pb_layout* l, int n, const pb_contraction_dims* roles, int a) {
-  const pb_nest* nest = &l->program.nests[n];
-  const pb_access* access = &nest->access[a];
-  if (pb__layout_weighs(l, n, roles) && walked_by(nest, roles, &access->index[1], PB_ROLE_B)) return CHANNELS;
-  if (a != roles->w)
-    return walk_last_alone(nest, roles, access, a == roles->y ? PB_ROLE_N : PB_ROLE_K) ? ROWS : CHANNELS;
-  return walk_last_alone(nest, roles, access, PB_ROLE_K) || walk_last_alone(nest, roles, access, PB_ROLE_N) ? ROWS
-                                                                                                            : CHANNELS;
-}
-
-// Whether what the nest sums lies along the last dim alone, as a row's mean: that tells nothing of channels.
-static bool sums_rows(const pb_nest* nest, const pb_access* access) {
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  for (int d = 0; d < nest->dim_count; ++d)
-    for (int r = 0; r + 1 < access->rank; ++r)
-      if (access->index[r].coef[d] && !pb_access_uses(store, d)) return false;
-  return true;
-}
-
-static void say(lie* of, lie now, bool* changed) {
-  if (now <= *of) return; // channels, once said, stay
-  *of = now;
-  *changed = true;
-}
-
-// Whether the nest, which sets, goes through both tensors' last dims alike, and not through their second ones with the
-// same dim: what is known of the one holds for the other.
-static bool goes_alike(const pb_access* x, const pb_access* y) {
-  return !memcmp(&x->index[x->rank - 1], &y->index[y->rank - 1], sizeof(pb_index));
-}
-
 static bool can_lie_otherwise(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (value->kind != PB_VALUE_LOCAL || value->rank < 3) return false;
@@ -123,58 +66,6 @@ static bool can_lie_otherwise(const pb_layout* l, int v) {
         return false;
     }
   return true;
-}
-
-// A number for each row lies as the rows do.
-static void follow_rows(const pb_layout* l, int n, lie* of, bool* changed) {
-  const pb_nest* nest = &l->program.nests[n];
-  const int* values = l->program.value_of[n];
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int b = 0; b < nest->access_count; ++b)
-      if (nest->access[a].rank > 2 && nest->access[a].shape[nest->access[a].rank - 1] == 1 && of[values[b]] == ROWS &&
-          nest->access[b].rank == nest->access[a].rank)
-        say(&of[values[a]], ROWS, changed);
-}
-
-// What the nest by itself says of the tensors that it walks.
-static void ask(const pb_layout* l, int n, lie* of, bool* changed) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_contraction_dims roles;
-  bool contracts = pb__layout_contraction_dims(l, n, &roles);
-  for (int a = 0; a < nest->access_count; ++a) {
-    if (nest->access[a].rank < 3) continue;
-    if (contracts)
-      say(&of[l->program.value_of[n][a]], lie_of(l, n, &roles, a), changed);
-    else if (nest->reduce != PB_SET && !sums_rows(nest, &nest->access[a]))
-      say(&of[l->program.value_of[n][a]], CHANNELS, changed);
-  }
-}
-
-// What goes through the last dims of two tensors alike carries what is known of the one to the other.
-static void carry(const pb_layout* l, int n, lie* of, bool* changed) {
-  const pb_nest* nest = &l->program.nests[n];
-  const pb_access* y = &nest->access[nest->access_count - 1];
-  lie* to = &of[pb_program_stored(&l->program, n)];
-  for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
-    lie* from = &of[l->program.value_of[n][a]];
-    if (nest->access[a].rank < 3 || y->rank < 3 || !goes_alike(&nest->access[a], y)) continue;
-    say(from, *to, changed);
-    say(to, *from, changed);
-  }
-  follow_rows(l, n, of, changed);
-}
-
-static lie* find_lies(const pb_layout* l) {
-  const pb_program* p = &l->program;
-  lie* of = PB_NEW_ARRAY(&l->unit->pass, lie, (size_t)p->value_count + 1);
-  bool changed = false;
-  for (int n = 0; n < p->nest_count; ++n) ask(l, n, of, &changed);
-  while (changed) {
-    changed = false;
-    for (int n = 0; n < p->nest_count; ++n) carry(l, n, of, &changed);
-    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, of, &changed);
-  }
-  return of;
 }
 
 static void collapse_access(pb_access* access) {
@@ -228,12 +119,13 @@ static void drop_single_iterations(pb_nest* nest) {
         if (!walks_alone(nest, &nest->access[a].index[r], d)) nest->access[a].index[r].coef[d] = 0;
 }
 
-void pb__layout_collapse(pb_layout* l) {
-  if (!l->whole_rows) return;
+void pb__layout_read_sources(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n)
     if (!pb__layout_is_apart(l, n)) drop_single_iterations(&l->program.nests[n]);
   read_sources(l);
-  const lie* of = find_lies(l);
+}
+
+void pb__layout_collapse(pb_layout* l) {
   for (int v = 0; v < l->program.value_count; ++v)
-    if (of[v] == ROWS && can_lie_otherwise(l, v)) collapse(l, v);
+    if (l->lies[v] == PB_LIE_ROWS && can_lie_otherwise(l, v)) collapse(l, v);
 }

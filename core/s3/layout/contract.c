@@ -210,15 +210,9 @@ static bool sums_neighbours(const contract* c) {
 
 void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
                       int64_t* sums) {
-  pb_contraction_dims r;
-  const pb_insn* insn = NULL;
-  *columns = *sums = l->lanes;
-  if (l->whole_rows)
-    insn = pb_chip_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
-  if (!insn || pb_sums_by_lanes(insn, &r)) return;
-  int n = pb_insn_lanes(insn, &r, PB_ROLE_N), k = pb_insn_lanes(insn, &r, PB_ROLE_K);
-  if (n > 0) *columns = n;
-  if (k > 0) *sums = k;
+  pb_contraction_dims unused;
+  (void)pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &unused,
+                        sums, columns);
 }
 
 static void find_sides(contract* c) {
@@ -378,9 +372,7 @@ static void pack_sum(const contract* c, packing* p) {
 
 // Results by as many as lie next to each other, in whole rows of lanes where those are several.
 static int64_t rows_of_results(const contract* c) {
-  int64_t extent = c->nest->extent[c->lanes_dim];
-  if (!c->l->whole_rows) return pb__layout_blocks(extent, c->columns);
-  return pb__layout_blocks(extent, c->l->lanes) * (c->l->lanes / c->columns);
+  return pb__layout_blocks(c->nest->extent[c->lanes_dim], c->l->lanes) * (c->l->lanes / c->columns);
 }
 
 // The weights as [batches and blocks of lanes, k, lanes, group].

@@ -1,5 +1,6 @@
 // Between plain tensors and blocks of lanes: twins of tensors at the graph's edge, and the copies that movers make from
 // the one layout to the other, element by element along the lanes.
+#include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -34,27 +35,18 @@ bool pb__layout_flattened(const pb_layout* l, int v) {
   return false;
 }
 
-// Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
-static bool read_across(const pb_layout* l, int v) {
-  bool reduced = false, across = false;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v)) {
-      reduced |= nest->reduce != PB_SET;
-      continue;
-    }
-    for (int a = 0; a + 1 < nest->access_count; ++a)
-      across |= l->program.value_of[n][a] == v && !pb__layout_walks(l, nest, &nest->access[a]);
-  }
-  return reduced && across;
-}
-
 static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
 
-// Read by what gains by channels that are neighbours.
-static bool is_read_in_blocks(const pb_layout* l, int v) {
+// Whether a nest by itself wants the value's channels along lanes: one that reads it, or (`made`) a contraction that
+// makes it.
+static bool has_own_channels(const pb_layout* l, int v, bool made) {
+  pb_contraction_dims roles;
   PB_FOR_USES (n, &l->program, v)
-    if (pb_program_reads(&l->program, n, v) && pb__layout_nest_gains(l, n)) return true;
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v && pb__layout_said(l, n, a) == PB_LIE_CHANNELS &&
+          (made ? pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)
+                : pb_program_reads(&l->program, n, v)))
+        return true;
   return false;
 }
 
@@ -62,7 +54,7 @@ static bool is_read_in_blocks(const pb_layout* l, int v) {
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows && is_edge(value)) return value->rank > 1;
-  if (!l->whole_rows) return pb__layout_is_image(l, value->rank) && put_together(l, v) && is_read_in_blocks(l, v);
+  if (!l->whole_rows) return pb__layout_is_image(l, value->rank) && put_together(l, v) && has_own_channels(l, v, false);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -75,21 +67,16 @@ static bool wants_twin(const pb_layout* l, int v) {
   if (value->kind == PB_VALUE_OUTPUT)
     return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
-  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
+  return put_together(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
 
-// Whether a contraction that gains by blocks makes the value itself: what is computed from that element by element goes
-// from blocks to anything.
+// Whether the value is made in blocks, by a unit that takes sums or largest elements or by code's contractions: what is
+// computed from that element by element goes from blocks to anything.
 static bool made_in_blocks(const pb_layout* l, int v) {
-  pb_contraction_dims roles;
-  if (l->whole_rows || l->program.values[v].kind != PB_VALUE_LOCAL ||
-      !pb__layout_is_image(l, l->program.values[v].rank))
-    return false;
-  PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
-        pb__layout_nest_gains(l, n))
-      return true;
-  return false;
+  const pb_value* value = &l->program.values[v];
+  bool rows = value->rank == 2 && l->whole_rows;
+  if (value->kind != PB_VALUE_LOCAL || !(rows || pb__layout_is_image(l, value->rank))) return false;
+  return l->whole_rows ? pb_program_is_reduced(&l->program, v) : has_own_channels(l, v, true);
 }
 
 // Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them, or find
@@ -98,8 +85,8 @@ static bool reads_plain(const pb_layout* l, int n, int v) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (l->program.value_of[n][a] == v &&
-        (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v) ||
-         !(pb__layout_walks(l, nest, &nest->access[a]) || pb__layout_walks_groups(l, n, a))))
+        (!pb__layout_walks_blocks(l, n, a) ||
+         (!l->whole_rows && (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v)))))
       return true;
   return false;
 }
@@ -325,29 +312,23 @@ typedef struct crossing {
   int channel;
 } crossing;
 
-// Blocks [first, first + count), of the last one `filled` lanes. Into a block that is not full the missing lanes come
-// as 0, from outside the plain tensor's box, or by themselves.
-static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t count, int64_t filled) {
+// Whole blocks of channels from the first one on, or what is left of one. Into a block that is not full the missing
+// lanes come as 0, from outside the plain tensor's box, or by themselves.
+static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t channels) {
   int64_t size[PB_NEST_DIMS] = {0};
-  pb_nest part = *c->nest, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_nest part, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
   pb_split s;
-  size[c->channel] = l->lanes;
-  part.extent[c->channel] = count * l->lanes;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, &part, size, NULL, &copy, &s);
   double zero;
-  bool apart = !c->out && pb__layout_ends_in(l, c->v, &zero);
-  if (c->out || apart) copy.extent[s.lane[c->channel]] = filled;
+  size[c->channel] = l->lanes;
+  pb__layout_take_part(c->nest, c->channel, first, channels, &part, &s);
+  s.cut[c->channel] = c->out || pb__layout_ends_in(l, c->v, &zero);
+  pb__layout_split(l, &part, size, NULL, &copy, &s);
   pb_access* plain = &copy.access[c->out ? 1 : 0];
   pb_access* blocked = &copy.access[c->out ? 0 : 1];
   *plain = *c->plain;
-  for (int r = 0; r < plain->rank; ++r) {
-    pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
-    plain->index[r].cst += c->plain->index[r].coef[c->channel] * first * l->lanes;
-  }
-  plain->boxed = !c->out && !apart && filled < l->lanes;
+  for (int r = 0; r < plain->rank; ++r) pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
+  plain->boxed = !s.cut[c->channel] && channels < l->lanes;
   pb__layout_rewrite(l, &s, &part, c->v, c->blocked, blocked);
-  blocked->index[1].cst += l->values[c->v].kind == PB_LAYOUT_ENDING ? first * l->lanes : first;
   blocked->type = plain->type;
   if (c->ref) blocked->ref = c->ref;
   pb_nest_load(&copy, 0);
@@ -355,9 +336,9 @@ static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t 
 }
 
 static void copy_all(pb_layout* l, const crossing* c) {
-  int64_t whole = c->nest->extent[c->channel] / l->lanes, rest = c->nest->extent[c->channel] % l->lanes;
-  if (whole) copy_blocks(l, c, 0, whole, l->lanes);
-  if (rest) copy_blocks(l, c, whole, 1, rest);
+  int64_t rest = c->nest->extent[c->channel] % l->lanes, whole = c->nest->extent[c->channel] - rest;
+  if (whole) copy_blocks(l, c, 0, whole);
+  if (rest) copy_blocks(l, c, whole, rest);
   double zero;
   if (rest && !c->out && pb__layout_ends_in(l, c->v, &zero))
     pb__layout_fill_rest(l, c->nest, NULL, c->v, c->nest->extent[c->channel], zero);

@@ -89,7 +89,7 @@ void pb__layout_find_few(pb_layout* l) {
   if (l->whole_rows) return;
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
-    l->blocks[v] = value->kind == PB_VALUE_LOCAL && l->gains[v] && pb__layout_can_block(l, v, -1);
+    l->blocks[v] = value->kind == PB_VALUE_LOCAL && pb__layout_has_channels(l, v) && pb__layout_can_block(l, v, -1);
     l->few[v] = l->blocks[v] && value->type == PB_F32 && value->shape[1] * 2 <= l->lanes;
   }
   for (bool more = true; more;) {

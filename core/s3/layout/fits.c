@@ -1,5 +1,6 @@
 // Inside `layout`: what nests ask of the layouts of values. A value lies in blocks of channels only where every nest
 // that touches it walks them so; what cannot stays plain.
+#include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -33,6 +34,30 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
       return false;
   return index->cst + all == access->shape[1] ||
          (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
+}
+
+bool pb__layout_walks_blocks(const pb_layout* l, int n, int a) {
+  return pb__layout_walks(l, &l->program.nests[n], &l->program.nests[n].access[a]) ||
+         (!l->whole_rows && pb__layout_walks_groups(l, n, a));
+}
+
+bool pb__layout_has_room(const pb_layout* l, int n, int* dims, int* packed) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_contraction_dims roles;
+  bool walks[PB_NEST_DIMS] = {0}, contraction = pb__layout_contraction_dims(l, n, &roles);
+  *dims = nest->dim_count + (contraction ? 3 : 0);
+  *packed = 0;
+  for (int a = 0; a < nest->access_count; ++a) {
+    int used = 2;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      used += pb_access_uses(&nest->access[a], d);
+      if (contraction || walks[d] || nest->access[a].rank < 2 || !nest->access[a].index[1].coef[d]) continue;
+      walks[d] = true;
+      *dims += l->summed ? 2 : 1; // blocks, rows of lanes in one
+    }
+    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST && used > *packed) *packed = used;
+  }
+  return *dims <= PB_NEST_DIMS && *packed <= PB_PACK_DIMS;
 }
 
 // The dim from element to element along the channels, -1: none. Those of a stack of rows are its last dim.
@@ -92,13 +117,6 @@ static bool computed_with(const pb_layout* l, int value) {
   return false;
 }
 
-// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
-static bool is_reduced(const pb_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
-  return false;
-}
-
 // Whether the value's rows, which end inside a row of lanes, are computed with a number for each: such numbers stand in
 // whole rows of lanes, and so does what is made with them.
 static bool made_by_rows(const pb_layout* l, int value) {
@@ -120,37 +138,10 @@ void pb__layout_keep_plain(pb_layout* l, int value) {
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source) &&
-          !made_by_rows(l, source))
+      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) &&
+          !pb_program_is_reduced(&l->program, source) && !made_by_rows(l, source))
         pb__layout_keep_plain(l, source);
     }
-}
-
-// Whether only this nest reads the value, directly or through a padded copy of it.
-static bool read_by_alone(const pb_layout* l, int value, int nest) {
-  PB_FOR_USES (k, &l->program, value) {
-    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* copy = &l->program.nests[k];
-    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
-    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
-  }
-  return true;
-}
-
-// It may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
-bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
-  if (!read_by_alone(l, value, nest)) return false;
-  PB_FOR_USES (k, &l->program, value) {
-    if (!pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* maker = &l->program.nests[k];
-    if (maker->reduce != PB_SET) return false;
-    for (int a = 0; a + 1 < maker->access_count; ++a) {
-      int from = l->program.value_of[k][a];
-      bool outside = pb__layout_kind_at_edge(l, from) != PB_VALUE_LOCAL;
-      if (!outside && (maker->expr_count != 1 || !pb__layout_can_be_plain(l, from, nest))) return false;
-    }
-  }
-  return true;
 }
 
 bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
@@ -162,8 +153,9 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
+  if (!l->whole_rows && !pb__layout_has_room(l, n, &(int){0}, &(int){0})) return true;
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
-  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
+  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
   return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
 }
@@ -180,9 +172,6 @@ bool pb__layout_can_block(const pb_layout* l, int v, int but) {
     return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count && n != but && !pb__layout_is_apart(l, n); ++a)
-      if (l->program.value_of[n][a] == v &&
-          !pb__layout_walks(l, &l->program.nests[n], &l->program.nests[n].access[a]) &&
-          (l->whole_rows || !pb__layout_walks_groups(l, n, a)))
-        return false;
+      if (l->program.value_of[n][a] == v && !pb__layout_walks_blocks(l, n, a)) return false;
   return true;
 }

@@ -45,25 +45,6 @@ static int factor_of(const pb_nest* nest, int n, int64_t wide) {
   return NONE;
 }
 
-// The nest's nodes but for those that nothing takes any more.
-static void drop_nodes(pb_nest* nest) {
-  bool taken[PB_NEST_EXPR] = {false};
-  int to[PB_NEST_EXPR], count = 0;
-  taken[nest->expr_count - 1] = true;
-  for (int n = nest->expr_count - 1; n >= 0; --n)
-    for (int k = 0; k < 3 && taken[n]; ++k)
-      if (nest->expr[n].args[k] >= 0) taken[nest->expr[n].args[k]] = true;
-  for (int n = 0; n < nest->expr_count; ++n) {
-    if (!taken[n]) continue;
-    to[n] = count;
-    pb_expr_node node = nest->expr[n];
-    for (int k = 0; k < 3; ++k)
-      if (node.args[k] >= 0) node.args[k] = to[node.args[k]];
-    nest->expr[count++] = node;
-  }
-  nest->expr_count = count;
-}
-
 int pb__rows_unflatten(const pb_program* p, int n, pb_nest* rows, int* copy) {
   const pb_nest* nest = &p->nests[n];
   int a = pb__rows_table(nest);
@@ -84,6 +65,6 @@ int pb__rows_unflatten(const pb_program* p, int n, pb_nest* rows, int* copy) {
   memset(access->index, 0, sizeof access->index);
   access->index[1] = nest->access[a].index[0];
   access->gathered = 1;
-  drop_nodes(rows);
+  pb_nest_end(rows, rows->expr_count - 1);
   return p->value_of[*copy][0];
 }

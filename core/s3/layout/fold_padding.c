@@ -13,10 +13,10 @@
 
 typedef struct padding_folder {
   pb_unit* unit;
-  pb_program program;
-  bool* dropped; // nests
-  bool* gone;    // values
-  bool* padded;  // values that another one is made inside of
+  pb_program program, to; // `to`: its nests in their new order
+  bool* dropped;          // nests, or those that are in `to`
+  bool* gone;             // values
+  bool* padded;           // values that another one is made inside of
 } padding_folder;
 
 // Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
@@ -32,23 +32,14 @@ static bool by_its_own_dims(const padding_folder* h, int v) {
 
 // Whether nest n copies a local tensor into a padded one.
 static bool is_pad(const padding_folder* h, int n, pb_pad* p) {
-  const pb_nest* copy = &h->program.nests[n];
-  if (h->dropped[n] || copy->access_count != 2 || copy->expr_count != 1) return false;
-  int from = h->program.value_of[n][0], to = h->program.value_of[n][1];
-  return pb_pad_of(&h->program, to, h->dropped, p) && p->copy == n && !h->gone[from] &&
-         h->program.values[from].kind == PB_VALUE_LOCAL && by_its_own_dims(h, from) && by_its_own_dims(h, to);
+  int from = h->program.value_of[n][0], to = pb_program_stored(&h->program, n);
+  return pb_pad_takes_local(&h->program, n, h->dropped, p) && !h->gone[from] && by_its_own_dims(h, from) &&
+         by_its_own_dims(h, to);
 }
 
 // Every use of one tensor becomes a use of the other, `shift` further.
 static void redirect(padding_folder* h, int from, int to, const int64_t* shift) {
-  PB_FOR_USES (n, &h->program, from)
-    for (int a = 0; a < h->program.nests[n].access_count; ++a) {
-      if (h->dropped[n] || h->program.value_of[n][a] != from) continue;
-      pb_access* access = &h->program.nests[n].access[a];
-      memcpy(access->shape, h->program.values[to].shape, sizeof access->shape);
-      for (int r = 0; r < access->rank; ++r) access->index[r].cst += shift[r];
-      pb_program_set_value(&h->program, &h->unit->pass, n, a, to);
-    }
+  pb_pad_redirect(&h->program, &h->unit->pass, h->dropped, from, to, shift);
   h->gone[from] = true;
   h->padded[to] = true;
 }
@@ -89,29 +80,20 @@ static void merge(padding_folder* h, int from, int to, const pb_pad* first) {
   }
 }
 
-static void print_nest(padding_folder* h, int n, int* serial, pb_text* text) {
-  pb_program_print_nest(&h->program, n, &h->unit->pass, serial, text);
+static void add_nest(padding_folder* h, int n) {
+  (void)pb_program_add_nest(&h->to, &h->program.nests[n], h->program.value_of[n]);
   h->dropped[n] = true;
 }
 
 // Who reads what is inside, and not its border, may stand in front of the border's place in the program: the border
 // comes first then, for what has been read is written no more.
-static void print_borders(padding_folder* h, int n, int* serial, pb_text* text) {
+static void add_borders(padding_folder* h, int n) {
   for (int a = 0; a < h->program.nests[n].access_count; ++a) {
     int v = h->program.value_of[n][a];
     if (!h->padded[v] || !pb_program_reads(&h->program, n, v) || pb_program_writes(&h->program, n, v)) continue;
     PB_FOR_USES (k, &h->program, v)
       if (k > n && !h->dropped[k] && pb_program_stored(&h->program, k) == v && pb_nest_is_fill(&h->program.nests[k]))
-        print_nest(h, k, serial, text);
-  }
-}
-
-static void print_nests(padding_folder* h, pb_text* text) {
-  int serial = 0;
-  for (int n = 0; n < h->program.nest_count; ++n) {
-    if (h->dropped[n]) continue;
-    print_borders(h, n, &serial, text);
-    print_nest(h, n, &serial, text);
+        add_nest(h, k);
   }
 }
 
@@ -132,8 +114,12 @@ pb_status pb_s3_fold_padding(pb_unit* unit) {
     merge(&h, from, to, &p);
   }
   if (!changed) return PB_OK;
-  pb_text text = {0};
-  pb_program_print_begin(&h.program, h.dropped, &text);
-  print_nests(&h, &text);
-  return pb_program_print_end(unit, &text, "padding");
+  pb_program_begin_nests(&h.program, (size_t)h.program.nest_count, &unit->pass, &h.to);
+  for (int n = 0; n < h.program.nest_count; ++n) {
+    if (h.dropped[n]) continue;
+    add_borders(&h, n);
+    add_nest(&h, n);
+  }
+  pb_program_index(&h.to, &unit->pass);
+  return pb_program_rewrite(unit, &h.to, NULL, "padding");
 }

@@ -37,7 +37,7 @@ int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* role
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   int channel = pb__layout_summed_along(nest, roles, 1);
   int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
-  if (!l->whole_rows || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return false;
+  if (pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_K && d != channel) window *= nest->extent[d];
   return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
@@ -51,16 +51,6 @@ static bool tests_all(const pb_insn* mover, double number) {
   return from->fill >= 0 ? pb_field_holds(&mover->fields[from->fill], (int64_t)number) : number == 0;
 }
 
-// What brings runs of x to where products take them.
-static const pb_insn* mover_of_runs(const pb_layout* l, int n, const pb_contraction_dims* roles) {
-  const pb_chip* chip = l->unit->chip;
-  pb_contraction_dims r;
-  const pb_insn* product =
-      pb_chip_contraction(chip, roles->x_type, roles->w_type, l->program.nests[n].access[roles->y].type, &r);
-  int via = product ? pb_transfer_via(chip, product->operands[r.x].memory, roles->x_type) : -1;
-  return via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
-}
-
 void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) {
   pb_program* p = &l->program;
   int padded = p->value_of[n][roles->x];
@@ -72,7 +62,8 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) 
   if (l->values[from].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
   bool columns = c.axis == x->rank - 1;
-  const pb_insn* mover = columns ? pb_transfer_transposes(l->unit->chip, x->type) : mover_of_runs(l, n, roles);
+  const pb_insn* mover =
+      columns ? pb_transfer_transposes(l->unit->chip, x->type) : pb__layout_mover_of_runs(l, &p->nests[n], roles);
   if (pb_type_is_float(x->type) || !mover || !tests_all(mover, pad.fill)) return;
   pb_pad_open(p, &pad, x);
   PB_FOR_USES (k, p, padded) l->gone[k] |= k != n;

@@ -228,28 +228,20 @@ static int by_place(const void* a, const void* b) {
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->to > y->to) - (x->to < y->to);
 }
 
-// Into arrays with room for the copies of edges too.
+// With room for the copies of edges too.
 static void insert_copies(parting* p) {
-  pb_program* all = &p->l->program;
+  pb_program *all = &p->l->program, with;
   pb_arena* arena = &p->l->unit->pass;
-  size_t room = (size_t)all->nest_count + p->count + (size_t)all->value_count + 1;
-  pb_nest* nests = pb_alloc_raw(arena, room * sizeof *nests);
-  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, room, sizeof *value_of);
-  int count = 0;
+  pb_program_begin_nests(all, (size_t)all->nest_count + p->count + (size_t)all->value_count, arena, &with);
   qsort(p->copies, p->count, sizeof *p->copies, by_place);
-  for (size_t n = 0, k = 0; n <= (size_t)all->nest_count; ++n) {
-    for (; k < p->count && p->copies[k].at == (int)n; ++k) {
-      value_of[count][0] = p->copies[k].from;
-      value_of[count][1] = p->copies[k].to;
-      pb_nest_copy(&nests[count++], &p->copies[k].nest);
-    }
-    if (n == (size_t)all->nest_count) break;
-    memcpy(value_of[count], all->value_of[n], sizeof *value_of);
-    pb_nest_copy(&nests[count++], &all->nests[n]);
+  size_t k = 0;
+  for (int n = 0; n <= all->nest_count; ++n) {
+    for (; k < p->count && p->copies[k].at == n; ++k)
+      (void)pb_program_add_nest(&with, &p->copies[k].nest,
+                                (const int[PB_NEST_ACCESSES]){p->copies[k].from, p->copies[k].to});
+    if (n < all->nest_count) (void)pb_program_add_nest(&with, &all->nests[n], all->value_of[n]);
   }
-  all->nests = nests;
-  all->value_of = value_of;
-  all->nest_count = count;
+  *all = with;
   pb_program_index(all, arena);
 }
 

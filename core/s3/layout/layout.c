@@ -36,24 +36,10 @@ static pb_status check_types(const pb_layout* l, int n) {
   return PB_OK;
 }
 
-// Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
-// summed, else one for each dim that walks blocks. Constants are packed dim by dim.
-static pb_status check_room(const pb_layout* l, int n, bool contraction) {
-  const pb_nest* nest = &l->program.nests[n];
-  bool walks[PB_NEST_DIMS] = {0};
-  int dims = nest->dim_count + (contraction ? 3 : 0), packed = 0;
-  for (int a = 0; a < nest->access_count; ++a) {
-    int used = 2;
-    for (int d = 0; d < nest->dim_count; ++d) {
-      used += pb_access_uses(&nest->access[a], d);
-      if (contraction || walks[d] || nest->access[a].rank < 2 || !nest->access[a].index[1].coef[d]) continue;
-      walks[d] = true;
-      ++dims;
-    }
-    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST && used > packed) packed = used;
-  }
-  if (dims <= PB_NEST_DIMS && packed <= PB_PACK_DIMS) return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4041, "fewer dimensions",
+static pb_status check_room(const pb_layout* l, int n) {
+  int dims, packed;
+  if (pb__layout_has_room(l, n, &dims, &packed)) return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = l->program.nests[n].name}, 4041, "fewer dimensions",
                         "in rows of lanes it has %d loops, %d around a constant; at most %d and %d", dims, packed,
                         PB_NEST_DIMS, PB_PACK_DIMS);
 }
@@ -70,7 +56,7 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_contraction_dims*
 static pb_status check_rows(pb_layout* l, int n, const pb_contraction_dims* contraction) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_types(l, n));
-  PB_TRY(check_room(l, n, contraction != NULL));
+  PB_TRY(check_room(l, n));
   if (contraction) PB_TRY(pb__layout_check_floats(l, n, contraction));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
     if (pb__layout_in_rows(l, l->program.value_of[n][a]) && pb__layout_sums_lanes(l, nest, &nest->access[a]) &&
@@ -137,7 +123,7 @@ static bool walks_elsewhere(const pb_layout* l, int n, int dim) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r)
-      if (r != 1 && nest->access[a].rank == 4 && nest->access[a].index[r].coef[dim] &&
+      if (r != 1 && pb__layout_is_image(l, nest->access[a].rank) && nest->access[a].index[r].coef[dim] &&
           l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST)
         return true;
   return false;
@@ -151,7 +137,7 @@ static void keep_single_channels(pb_layout* l) {
     for (int d = 0; d < nest->dim_count; ++d) {
       if (nest->reduce != PB_SET || nest->extent[d] != 1 || !walks_elsewhere(l, n, d)) continue;
       for (int a = 0; a < nest->access_count; ++a)
-        if (nest->access[a].rank == 4) nest->access[a].index[1].coef[d] = 0;
+        if (pb__layout_is_image(l, nest->access[a].rank)) nest->access[a].index[1].coef[d] = 0;
     }
   }
 }
@@ -172,7 +158,10 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   while (pb__layout_grow_apart(l)) {}
   pb__layout_merge_groups(l);
   l->roles = unread_roles(l);
-  pb__layout_collapse(l);
+  if (l->whole_rows) pb__layout_read_sources(l);
+  pb__layout_find_heads(l);
+  pb__layout_find_lies(l);
+  if (l->whole_rows) pb__layout_collapse(l);
   pb__layout_part_heads(l);
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);

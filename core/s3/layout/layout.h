@@ -33,6 +33,10 @@ typedef struct pb_layout_value {
   int64_t shape[PB_NEST_RANK]; // without the index of runs
 } pb_layout_value;
 
+// What lies along the lanes of a tensor of three or four dims, by what nests say of it: the last dim; no dim that it is
+// known by, but not the last one; the second dim, by blocks of which whoever touches it is faster.
+typedef enum pb_layout_lie { PB_LIE_UNKNOWN, PB_LIE_ROWS, PB_LIE_OTHERWISE, PB_LIE_CHANNELS } pb_layout_lie;
+
 typedef struct pb_layout_const {
   int id;
   const char* ref;
@@ -76,13 +80,14 @@ typedef struct pb_layout {
   pb_program program;
   pb_select_memo* selections;
   int64_t lanes;
-  bool whole_rows; // commands take whole rows of lanes; where code runs, it goes by single elements too
-  int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
-  bool* gains;     // by value: blocks make it, or something that it meets, faster
-  bool* heads;     // by value: a product of two computed tensors meets it
-  bool* blocks;    // by value: it gains by blocks, and all that touch it walk them
-  bool* few;       // by value: it is plain all the same, of so few channels (few.c)
-  bool* narrow;    // by value: its few channels lie in the groups that contractions sum (choose.c)
+  bool whole_rows;     // commands take whole rows of lanes; where code runs, it goes by single elements too
+  int64_t summed;      // channels that an instruction on matrices sums over, 0: no nest is for one
+  pb_layout_lie* lies; // by value, of the first lie_count: what lies along its lanes (lies.c)
+  int lie_count;
+  bool* heads;  // by value: a product of two computed tensors meets it
+  bool* blocks; // by value: its channels lie along lanes, and all that touch it walk blocks of them
+  bool* few;    // by value: it is plain all the same, of so few channels (few.c)
+  bool* narrow; // by value: its few channels lie as contractions take them, in groups or plainly (choose.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
@@ -170,12 +175,23 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contrac
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles);
 
+// ---- lies.c: what lies along the lanes, by role ----
+
+void pb__layout_find_lies(pb_layout* l); // behind pb__layout_find_heads, in front of twins
+// What nest n by itself says of the tensor that its access a walks.
+pb_layout_lie pb__layout_said(const pb_layout* l, int n, int a);
+// Whether value v, or the tensor whose twin it is, has channels along its lanes.
+bool pb__layout_has_channels(const pb_layout* l, int v);
+
 // ---- collapse.c: tensors whose lanes, by role, are their last dim become rows ----
 
-void pb__layout_collapse(pb_layout* l); // in front of twins and of choosing layouts
+void pb__layout_read_sources(pb_layout* l); // in front of pb__layout_find_lies
+void pb__layout_collapse(pb_layout* l);     // behind it, in front of twins and of choosing layouts
 
 // ---- nests.c ----
 
+// The nest with elements [first, first + count) of its dim, which is to be split: whole blocks, or what is left of one.
+void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t count, pb_nest* part, pb_split* s);
 // A number into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number);
@@ -186,13 +202,12 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is
 
 int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
 int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
-// Whether blocks gain the nest something: a contraction by weights or a window walks them.
-bool pb__layout_nest_gains(const pb_layout* l, int n);
+void pb__layout_find_heads(pb_layout* l);                       // l->heads
 void pb__layout_choose(pb_layout* l);
 
 // ---- few.c: values of few channels ----
 
-void pb__layout_find_few(pb_layout* l); // behind l->gains
+void pb__layout_find_few(pb_layout* l); // behind twins
 // The dim of channels whose lanes nest n, a contraction with few columns, sums apart; -1: it has its lanes otherwise.
 int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 
@@ -201,6 +216,12 @@ int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles);
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
+// The same of nest n's access a; of groups that are cut in blocks of code's vectors too.
+bool pb__layout_walks_blocks(const pb_layout* l, int n, int a);
+// Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
+// summed, else some for each dim that walks blocks. Constants are packed dim by dim. Whether nest n has room for them,
+// and how many it needs.
+bool pb__layout_has_room(const pb_layout* l, int n, int* dims, int* packed);
 // Whether nest n sets elements so that lanes are another dim than those of what it reads.
 bool pb__layout_turns(const pb_layout* l, int n);
 // Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
@@ -213,8 +234,6 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v);
 bool pb__layout_stays_plain(const pb_layout* l, int v);
 bool pb__layout_can_block(const pb_layout* l, int v, int but);
 void pb__layout_keep_plain(pb_layout* l, int v);
-// Whether value v, which nest n alone reads, can be a plain tensor that no instruction makes in rows.
-bool pb__layout_can_be_plain(const pb_layout* l, int v, int n);
 
 // ---- apart.c: operators left for another target ----
 
@@ -327,6 +346,8 @@ typedef struct pb_strips {
 
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
+// What brings runs of x to where products take them; NULL: nothing does.
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // Cycles of gathering windows and of their sums, as the better of both ways has it; 0: it is not told by strips of
 // rows.
 int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
@@ -334,8 +355,7 @@ int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const p
 void pb__layout_store_without_sign(pb_layout* l);
 // Whether the nest's instruction takes x without sign.
 bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles);
-// window.c: the dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does
-// not.
+// The dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does not.
 int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles);
 // The K dim along the x's axis, alone on it but for batches; -1: none.
 int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);

@@ -62,22 +62,25 @@ void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* st
   pb__layout_print(l, &fill);
 }
 
+void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t count, pb_nest* part, pb_split* s) {
+  pb_nest_copy(part, nest);
+  part->extent[dim] = count;
+  pb__layout_split_none(s);
+  memcpy(s->full, nest->extent, sizeof s->full);
+  s->shift[dim] = first;
+}
+
 // A nest that also walks a plain tensor along split channels that do not fill their last block: the whole blocks, then
 // the rest of the last one.
 static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_nest part = *nest;
+  pb_nest part;
   pb_split s;
-  pb__layout_split_none(&s);
-  memcpy(s.full, nest->extent, sizeof s.full);
-  int64_t whole = nest->extent[dim] / size[dim] * size[dim];
-  part.extent[dim] = whole;
+  int64_t rest = nest->extent[dim] % size[dim], whole = nest->extent[dim] - rest;
+  pb__layout_take_part(nest, dim, 0, whole, &part, &s);
   if (whole) PB_TRY(print_split(l, n, &part, size, NULL, &s));
-  part.extent[dim] = nest->extent[dim] - whole;
-  pb__layout_split_none(&s);
-  memcpy(s.full, nest->extent, sizeof s.full);
+  pb__layout_take_part(nest, dim, whole, rest, &part, &s);
   s.cut[dim] = true;
-  s.shift[dim] = whole;
   PB_TRY(print_split(l, n, &part, size, NULL, &s));
   int v = pb_program_stored(&l->program, n);
   if (l->values[v].kind == PB_LAYOUT_BLOCKED && nest->reduce == PB_SET)
@@ -85,15 +88,11 @@ static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) 
   return PB_OK;
 }
 
-// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block. Channels that
-// are walked already, as those that a product sums over, stay apart from it.
+// Channels that are walked already, as those that a product sums over, stay apart from the one that gets a dim.
 static void walk_single_channel(pb_layout* l, int n) {
   pb_nest* nest = &l->program.nests[n];
-  int stored = pb_program_stored(&l->program, n), dim;
-  if (l->values[stored].kind != PB_LAYOUT_BLOCKED || nest->dim_count + 2 > PB_NEST_DIMS ||
-      !pb_index_single(&pb_nest_store(nest)->index[1], &dim) || dim >= 0)
-    return;
-  dim = nest->dim_count++;
+  if (nest->dim_count + 2 > PB_NEST_DIMS) return;
+  int dim = nest->dim_count++;
   nest->extent[dim] = 1;
   for (int a = 0; a < nest->access_count; ++a) {
     pb_index* channel = &nest->access[a].index[1];
@@ -143,19 +142,23 @@ static int along_blocks(const pb_nest* nest, const pb_access* access, int64_t bl
   return dim;
 }
 
-// A tensor's only channel that no dim walks: a copy, or what a sum over an image's channels begins with, sets a lane of
-// each row, and commands read whole rows.
-static void fill_behind_one(pb_layout* l, int n) {
+// The only channel, that no dim walks, of a tensor in blocks: nests beside this one write and read all lanes of it.
+// Code sets them all at once, along a dim of its own. Commands set one lane of each row, where they copy or begin a sum
+// over an image's channels (sums of rows stand in all lanes), and the others are filled.
+static void complete_single_channel(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int v = pb_program_stored(&l->program, n), dim;
-  bool one = l->values[v].kind == PB_LAYOUT_BLOCKED && l->program.values[v].shape[1] == 1;
-  bool sets = pb_nest_is_copy(nest) || (nest->reduce == PB_SET && store->rank == 4); // sums of rows stand in all lanes
-  if (one && sets && pb_index_single(&store->index[1], &dim) && dim < 0) pb__layout_fill_rest(l, nest, store, v, 1, 0);
+  if (l->values[v].kind != PB_LAYOUT_BLOCKED || !pb_index_single(&store->index[1], &dim) || dim >= 0) return;
+  bool sets = pb_nest_is_copy(nest) || (nest->reduce == PB_SET && store->rank == 4);
+  if (!l->whole_rows)
+    walk_single_channel(l, n);
+  else if (sets && l->program.values[v].shape[1] == 1)
+    pb__layout_fill_rest(l, nest, store, v, 1, 0);
 }
 
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
-  if (!l->whole_rows) walk_single_channel(l, n);
+  complete_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
   int64_t size[PB_NEST_DIMS] = {0};
   bool pads[PB_NEST_DIMS] = {0};
@@ -184,6 +187,5 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
           !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
         cut = d;
   }
-  if (l->whole_rows) fill_behind_one(l, n);
   return cut >= 0 ? rewrite_cut(l, n, size, cut) : rewrite_whole(l, n, size, pads);
 }

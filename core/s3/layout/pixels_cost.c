@@ -58,25 +58,13 @@ static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, 
   return pb_cycles(insn, extent) * (along < 0 ? rows : pieces);
 }
 
-// What multiplies, and how much one command sums and how many sums it makes side by side. NULL: nothing does.
-static const pb_insn* product_of(const pb_pixels* p, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles,
-                                 int64_t* sums, int64_t* lanes) {
-  const pb_insn* product = pb_chip_contraction(p->unit->chip, x, w, y, roles);
-  if (!product) return NULL;
-  *sums = pb_insn_lanes(product, roles, PB_ROLE_K);
-  *lanes = pb_insn_lanes(product, roles, PB_ROLE_N);
-  if (*sums <= 0) *sums = p->lanes;
-  if (*lanes <= 0) *lanes = p->lanes;
-  return product;
-}
-
 // Products, and what brings their weights.
 static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, const pb_nest* nest) {
   const pb_chip* chip = p->unit->chip;
   pb_contraction_dims r;
   int64_t sums, lanes, rows = 1;
-  const pb_insn* product =
-      product_of(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, &r, &sums, &lanes);
+  const pb_insn* product = pb_chip_product(chip, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
+                                           p->lanes, &r, &sums, &lanes);
   if (!product) return IMPOSSIBLE;
   int64_t tiles = pb__layout_blocks(nest->extent[is->o], lanes);
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -180,7 +168,7 @@ static bool can_pack(const pb_pixels* p, const pb_pixels_value* class) {
 static int64_t least_of_products(const pb_pixels* p, pb_type x, pb_type w, pb_type y, int64_t products) {
   pb_contraction_dims roles;
   int64_t sums, lanes, extent[PB_MAX_INSN_DIMS], most = 1;
-  const pb_insn* product = product_of(p, x, w, y, &roles, &sums, &lanes);
+  const pb_insn* product = pb_chip_product(p->unit->chip, x, w, y, p->lanes, &roles, &sums, &lanes);
   if (!product) return 0;
   int along = rows_of_command(product, &roles, extent);
   if (along >= 0) most = extent[along] = product->dims[along].max;

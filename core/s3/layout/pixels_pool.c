@@ -99,12 +99,6 @@ static pb_access walk(const pb_pixels* p, int v, const int64_t* low, const int64
   return access;
 }
 
-static void put(pb_pixels* p, const pb_nest* nest, const int* value_of) {
-  int n = p->to.nest_count++;
-  pb_nest_copy(&p->to.nests[n], nest);
-  memcpy(p->to.value_of[n], value_of, sizeof *p->to.value_of);
-}
-
 static void put_fill(pb_pixels* p, const char* name, const char* part, int v, const int64_t* low, const int64_t* high,
                      double number) {
   pb_nest nest;
@@ -114,7 +108,7 @@ static void put_fill(pb_pixels* p, const char* name, const char* part, int v, co
   pb_nest_begin(&nest, name, part, 1);
   nest.access[0] = walk(p, v, low, high, &nest, dims);
   (void)pb_nest_const(&nest, nest.access[0].type, number);
-  put(p, &nest, (const int[PB_NEST_ACCESSES]){v});
+  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){v});
 }
 
 // The value with a border along one index, or itself where there is none.
@@ -139,7 +133,7 @@ static int put_pad(pb_pixels* p, const char* name, int v, int index, int64_t bef
   memcpy(nest.access[1].index, nest.access[0].index, sizeof nest.access[1].index);
   nest.access[1].index[index].cst = before;
   (void)pb_nest_load(&nest, 0);
-  put(p, &nest, (const int[PB_NEST_ACCESSES]){v, to});
+  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){v, to});
   return to;
 }
 
@@ -160,7 +154,7 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
     nest.extent[nest.dim_count++] = extent;
   }
   (void)pb_nest_load(&nest, 0);
-  put(p, &nest, (const int[PB_NEST_ACCESSES]){x, y});
+  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){x, y});
 }
 
 // ---- columns of the window by products ----
@@ -206,7 +200,7 @@ static void put_products(pb_pixels* p, const pool* of, int x, int weights, int s
   nest.access[1].index[0].coef[dims[1]] = nest.access[1].index[3].coef[s] = 1;
   int left = widened(&nest, 0, has_no_sign(of)), right = widened(&nest, 1, false);
   (void)pb_nest_node(&nest, PB_OP_MUL, PB_I32, left, right);
-  put(p, &nest, (const int[PB_NEST_ACCESSES]){x, weights, sums});
+  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){x, weights, sums});
 }
 
 // Codes of sums of codes, as convolutions' are made: by a bias of 0 and a scale of 1.
@@ -244,9 +238,9 @@ static bool put_columns(pb_pixels* p, const pool* of, int x) {
   make_codes(p, of, sums, bias, scale, codes, &point);
   if (!pb_nest_known(p->unit->chip, &point)) return false;
   put_products(p, of, x, add_places(p, channels, columns), sums);
-  put(p, &point, (const int[PB_NEST_ACCESSES]){bias, sums, scale, codes});
+  (void)pb_program_add_nest(&p->to, &point, (const int[PB_NEST_ACCESSES]){bias, sums, scale, codes});
   const pb_program* program = p->program; // what the pool begins with, behind all that it takes now
-  put(p, &program->nests[of->init], program->value_of[of->init]);
+  (void)pb_program_add_nest(&p->to, &program->nests[of->init], program->value_of[of->init]);
   put_max(p, of, codes, of->y, 1, (pb_index){.coef = {channels}}, 1, columns);
   return true;
 }
@@ -291,14 +285,11 @@ bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments
       PB_FOR_USES (k, p.program, of.x) gone[k] = k != n;
   }
   if (!any) return false;
-  p.to = *p.program;
-  p.to.nests = pb_alloc_raw(&p.unit->pass, room * sizeof *p.to.nests);
-  p.to.value_of = pb_alloc_array(&p.unit->pass, room, sizeof *p.to.value_of);
-  p.to.nest_count = 0;
+  pb_program_begin_nests(p.program, room, &p.unit->pass, &p.to);
   for (int n = 0; n < p.program->nest_count; ++n) {
     if (gone[n]) continue;
     if (!read_pool(&p, n, &of))
-      put(&p, &p.program->nests[n], p.program->value_of[n]);
+      (void)pb_program_add_nest(&p.to, &p.program->nests[n], p.program->value_of[n]);
     else if (!cut_pool(&p, &of))
       return false;
   }

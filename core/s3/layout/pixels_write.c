@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static pb_nest* add_nest(pb_pixels* p, const pb_nest* nest, const int* value_of) {
-  int n = p->to.nest_count++;
-  pb_nest_copy(&p->to.nests[n], nest);
-  memcpy(p->to.value_of[n], value_of, sizeof *p->to.value_of);
-  return &p->to.nests[n];
-}
-
 static int add_constant(pb_pixels* p, const pb_const* like, int rank, const int64_t* shape, const void* data) {
   return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, like->name, like->type, rank,
                               shape, data);
@@ -98,7 +91,7 @@ static void write_along(pb_pixels* p, int n) {
   if (is->kind == PB_PIXELS_PARTS) nest.access[0].index[1].coef[is->part] *= pixels;
   if (is->kind == PB_PIXELS_ALONG) regroup(p, n, &nest);
   drop_single_dims(&nest, -1, -1);
-  (void)add_nest(p, &nest, value_of);
+  (void)pb_program_add_nest(&p->to, &nest, value_of);
 }
 
 // ---- convolutions ----
@@ -161,7 +154,7 @@ static void write_convolution(pb_pixels* p, int n) {
   pb_contraction_dims roles;
   (void)pb__pixels_choose_blocks(p, n, &blocks);
   if (blocks.of_x * blocks.of_y * blocks.side == 1) {
-    (void)add_nest(p, &p->program->nests[n], value_of);
+    (void)pb_program_add_nest(&p->to, &p->program->nests[n], value_of);
     return;
   }
   pb_nest nest;
@@ -171,7 +164,7 @@ static void write_convolution(pb_pixels* p, int n) {
   shape_of(p, x, nest.access[is->roles.x].shape);
   shape_of(p, y, nest.access[is->roles.y].shape);
   drop_single_dims(&nest, is->c, is->o);
-  (void)add_nest(p, &nest, value_of);
+  (void)pb_program_add_nest(&p->to, &nest, value_of);
 }
 
 // ---- borders ----
@@ -197,7 +190,7 @@ static void add_box(pb_pixels* p, int v, const pb_nest* like, const int64_t* low
     nest.access[0] = to;
     (void)pb_nest_const(&nest, to.type, p->values[v].pad.fill);
   }
-  (void)add_nest(p, &nest, (const int[PB_NEST_ACCESSES]){from < 0 ? v : from, v});
+  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){from < 0 ? v : from, v});
 }
 
 // All of a padded tensor, where its copy stood.
@@ -240,7 +233,7 @@ static void write_nest(pb_pixels* p, int n) {
   if (p->nests[n].kind == PB_PIXELS_CONVOLUTION)
     write_convolution(p, n);
   else if (pixels_of(p, y) == 1 && pixels_of(p, p->program->value_of[n][0]) == 1)
-    (void)add_nest(p, &p->program->nests[n], p->program->value_of[n]);
+    (void)pb_program_add_nest(&p->to, &p->program->nests[n], p->program->value_of[n]);
   else if (p->nests[n].kind == PB_PIXELS_PAD)
     write_pad(p, n);
   else
@@ -250,11 +243,7 @@ static void write_nest(pb_pixels* p, int n) {
 enum { MOST_NESTS = 5 }; // that one becomes
 
 void pb__pixels_write(pb_pixels* p) {
-  size_t room = (size_t)p->program->nest_count * MOST_NESTS + 1;
-  p->to = *p->program;
-  p->to.nests = pb_alloc_raw(&p->unit->pass, room * sizeof *p->to.nests);
-  p->to.value_of = pb_alloc_array(&p->unit->pass, room, sizeof *p->to.value_of);
-  p->to.nest_count = 0;
+  pb_program_begin_nests(p->program, (size_t)p->program->nest_count * MOST_NESTS, &p->unit->pass, &p->to);
   find_borders(p);
   for (int n = 0; n < p->program->nest_count; ++n) write_nest(p, n);
   int values = p->program->value_count;

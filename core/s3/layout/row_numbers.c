@@ -126,12 +126,6 @@ static void gather_by(const pb_nest* nest, int table, const pb_access* walk, pb_
   (void)pb_nest_gather(gather, 1, (int)at, number);
 }
 
-static void add_nest(numberer* w, const pb_nest* nest, const int* value_of) {
-  int n = w->to.nest_count++;
-  pb_nest_copy(&w->to.nests[n], nest);
-  memcpy(w->to.value_of[n], value_of, sizeof *w->to.value_of);
-}
-
 // Whether the chip has a command for the nest once its numbers are a tensor.
 static bool can_split(const pb_chip* chip, const pb_nest* nest) {
   int table = table_of(nest);
@@ -170,11 +164,11 @@ static void split(numberer* w, int n) {
   pb_value made = {
       .kind = PB_VALUE_LOCAL, .argument = NONE, .const_id = NONE, .type = PB_I32, .rank = 1, .shape = {walk.shape[0]}};
   int value = value_of[numbers.access_count - 1] = pb_program_add_value(&w->to, &w->unit->pass, &made);
-  add_nest(w, &numbers, value_of);
+  (void)pb_program_add_nest(&w->to, &numbers, value_of);
   gather_by(nest, table, &walk, &gather);
   const int of_gather[PB_NEST_ACCESSES] = {value, w->from->value_of[n][table],
                                            w->from->value_of[n][nest->access_count - 1]};
-  add_nest(w, &gather, of_gather);
+  (void)pb_program_add_nest(&w->to, &gather, of_gather);
 }
 
 pb_status pb_s3_row_numbers(pb_unit* unit) {
@@ -184,18 +178,15 @@ pb_status pb_s3_row_numbers(pb_unit* unit) {
   numberer w = {.unit = unit, .from = &program};
   w.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
   bool any = unflatten_all(&w);
-  size_t room = 1;
+  size_t room = 0;
   for (int n = 0; n < program.nest_count; ++n) room += splits(&w, n) ? 2 : 1;
-  if (!any && room == (size_t)program.nest_count + 1) return PB_OK;
-  w.to = program;
-  w.to.nests = pb_alloc_raw(&unit->pass, room * sizeof *w.to.nests);
-  w.to.value_of = pb_alloc_array(&unit->pass, room, sizeof *w.to.value_of);
-  w.to.nest_count = 0;
+  if (!any && room == (size_t)program.nest_count) return PB_OK;
+  pb_program_begin_nests(&program, room, &unit->pass, &w.to);
   for (int n = 0; n < program.nest_count; ++n)
     if (splits(&w, n))
       split(&w, n);
     else if (!w.gone[n])
-      add_nest(&w, &program.nests[n], program.value_of[n]);
+      (void)pb_program_add_nest(&w.to, &program.nests[n], program.value_of[n]);
   pb_program_index(&w.to, &unit->pass);
   return pb_program_rewrite(unit, &w.to, NULL, "row_numbers");
 }

@@ -87,12 +87,6 @@ static void find(stepper* s, int n) {
   s->sets[init] = 1 + n;
 }
 
-static void add_nest(stepper* s, const pb_nest* nest, const int* value_of) {
-  int n = s->to.nest_count++;
-  pb_nest_copy(&s->to.nests[n], nest);
-  memcpy(s->to.value_of[n], value_of, sizeof *s->to.value_of);
-}
-
 static bool is_number(const pb_nest* nest) {
   return nest->access_count == 1 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_CONST;
 }
@@ -150,7 +144,7 @@ static void write_steps(stepper* s, int n, int begun) {
       }
       --nest.access_count;
     }
-    add_nest(s, &nest, value_of);
+    (void)pb_program_add_nest(&s->to, &nest, value_of);
     begun = made;
   }
 }
@@ -164,11 +158,11 @@ static void write_all(stepper* s) {
     if (s->steps[n]) {
       write_steps(s, n, begun[n]);
     } else if (user < 0) {
-      add_nest(s, &p->nests[n], value_of);
+      (void)pb_program_add_nest(&s->to, &p->nests[n], value_of);
     } else if (!is_number(&p->nests[n])) {
       begun[user] = add_local(s, pb_program_stored(p, n));
       value_of[p->nests[n].access_count - 1] = begun[user];
-      add_nest(s, &p->nests[n], value_of);
+      (void)pb_program_add_nest(&s->to, &p->nests[n], value_of);
     }
   }
 }
@@ -177,10 +171,9 @@ pb_status pb_s3_steps(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
-  size_t count = (size_t)program.nest_count + 1, room = 1;
+  size_t count = (size_t)program.nest_count + 1, room = 0;
   stepper s = {.unit = unit,
                .from = &program,
-               .to = program,
                .steps = PB_NEW_ARRAY(&unit->pass, int, count),
                .init = PB_NEW_ARRAY(&unit->pass, int, count),
                .sets = PB_NEW_ARRAY(&unit->pass, int, count)};
@@ -191,9 +184,7 @@ pb_status pb_s3_steps(pb_unit* unit) {
     room += s.steps[n] ? (size_t)s.steps[n] : 1;
   }
   if (!any) return PB_OK;
-  s.to.nests = pb_alloc_raw(&unit->pass, room * sizeof *s.to.nests);
-  s.to.value_of = pb_alloc_array(&unit->pass, room, sizeof *s.to.value_of);
-  s.to.nest_count = 0;
+  pb_program_begin_nests(&program, room, &unit->pass, &s.to);
   write_all(&s);
   pb_program_index(&s.to, &unit->pass);
   return pb_program_rewrite(unit, &s.to, NULL, "steps");

@@ -1,4 +1,14 @@
-// Inside `layout`: which dim of a window stays one of the sum where rows of windows are gathered (gather.c).
+// Inside `layout`: which dim of a window a contraction over few channels goes along, as lanes over channels would be
+// mostly empty.
+//
+// Where an instruction sums a group of neighbours in each lane, groups of the window's row are neighbours in the image
+// as it lies; of channels they would be partly empty, and the image would have to be interleaved for them. Weights of 0
+// fill the last group.
+//
+//   before   y[o, h, w] += x[c, h + r, 2 w + s] * k[o, c, r, s]                       of c: 3, of s: 7
+//   after    y[o, h, w] += x[c, h + r, 2 w + 4 v + q] * k'[o, c, r, v, q]             of v: 2, of q: 4
+//
+// Where rows of windows are gathered (gather.c), it is a dim that stays one of the sum.
 //
 // Windows that are gathered whole have the fewest sums: their rows of lanes are full. But windows that lie over each
 // other are brought over and over, in runs as short as a window's row, and a mover takes a cycle for each. Windows in
@@ -7,18 +17,55 @@
 #include "core/s3/layout/layout.h"
 #include "core/s3/transfer_paths.h"
 
+// The window's own dim along `axis` of x; -1: it has none, or its elements are no neighbours.
+static int window_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis) {
+  const pb_access* x = &nest->access[roles->x];
+  int found = -1;
+  for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
+    if (!x->index[axis].coef[d] || roles->role[d] != PB_ROLE_K) continue;
+    if (found >= 0 || x->index[axis].coef[d] != 1) return -1;
+    found = d;
+  }
+  return found;
+}
+
+// Whether x has what `extent` turns of the window's dim read along the axis, the last of which reach over its end.
+static bool reaches(const pb_nest* nest, const pb_access* x, int axis, int window, int64_t extent) {
+  int64_t last = x->index[axis].cst;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (x->index[axis].coef[d] < 0) return false;
+    last += x->index[axis].coef[d] * ((d == window ? extent : nest->extent[d]) - 1);
+  }
+  return last < x->shape[axis];
+}
+
+int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* x = &nest->access[roles->x];
+  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  int64_t group = insn.insn ? insn.group : 1;
+  if (group < 2 || x->rank != 4 || !pb__layout_weighs(l, n, roles)) return -1;
+  int channel = pb__layout_summed_along(nest, roles, 1), column = window_along(nest, roles, 3);
+  int64_t channels = channel < 0 ? 1 : nest->extent[channel];
+  if (column < 0 || channels != x->shape[1] || channels * 2 > l->lanes) return -1;
+  int64_t columns = nest->extent[column], groups = pb__layout_blocks(columns, group);
+  if (channels * groups > columns * pb__layout_blocks(channels, group)) return -1;
+  return reaches(nest, x, 3, column, groups * group) ? column : -1;
+}
+
+// ---- strips ----
+
 // The dims of windows and of rows that walk `axis` of x, each alone. false: others do, or there are none.
 static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, int axis, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
-  *s = (pb_strips){.window = -1, .row = -1, .axis = axis, .strip = 1};
-  for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
+  *s = (pb_strips){.window = window_along(nest, roles, axis), .row = -1, .axis = axis, .strip = 1};
+  if (s->window < 0) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
     if (!x->index[axis].coef[d]) continue;
-    int* found = roles->role[d] == PB_ROLE_K ? &s->window : &s->row;
-    if (*found >= 0 || !pb_access_moves_only(x, axis, d)) return false;
-    *found = d;
+    if (!pb_access_moves_only(x, axis, d) || (d != s->window && s->row >= 0)) return false;
+    if (d != s->window) s->row = d;
   }
-  if (s->window < 0 || s->row < 0 || x->index[axis].coef[s->window] != 1 || x->index[axis].coef[s->row] < 1)
-    return false;
+  if (s->row < 0 || x->index[axis].coef[s->row] < 1) return false;
   s->step = x->index[axis].coef[s->row];
   s->extent = s->step * (nest->extent[s->row] - 1) + nest->extent[s->window];
   return true;
@@ -81,19 +128,24 @@ static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64
   return pb_cycles(insn, extent) * pieces * pb__layout_blocks(iterations, together);
 }
 
-// false: the chip sums no rows of lanes, or no mover brings them.
-static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   const pb_chip* chip = l->unit->chip;
   pb_contraction_dims r;
-  p->product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
-  int via = p->product ? pb_transfer_via(chip, p->product->operands[r.x].memory, roles->x_type) : -1;
-  p->mover = via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
-  if (!p->mover) return false;
-  int64_t sums = pb_insn_lanes(p->product, &r, PB_ROLE_K), lanes = pb_insn_lanes(p->product, &r, PB_ROLE_N);
+  const pb_insn* product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
+  int via = product ? pb_transfer_via(chip, product->operands[r.x].memory, roles->x_type) : -1;
+  return via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
+}
+
+// false: the chip sums no rows of lanes, or no mover brings them.
+static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
+  pb_contraction_dims r;
+  int64_t lanes;
+  p->product = pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &r,
+                               &p->lanes, &lanes);
+  p->mover = pb__layout_mover_of_runs(l, nest, roles);
   p->run = nest->extent[run];
-  p->lanes = sums > 0 ? sums : l->lanes;
-  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes > 0 ? lanes : l->lanes);
-  return true;
+  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes);
+  return p->mover != NULL;
 }
 
 // Cycles to gather so many pixels of `windows` elements, and to sum `steps` of them for each of `rows` results. Cores
@@ -134,9 +186,9 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
     if (iteration) {
       t.strip = one.step;
       t.step = 1;
-      t.extent = nest->extent[one.row] - 1 + pb__layout_blocks(wide, t.strip);
-      if (t.strip == 1) continue;
-      if (!x->boxed && t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
+      int64_t strips = pb__layout_blocks(wide, t.strip);
+      t.extent = nest->extent[one.row] - 1 + strips;
+      if (t.strip == 1 || (!x->boxed && !reaches(nest, x, t.axis, t.window, strips * t.strip))) continue;
     }
     int64_t taken = price_of(l, &p, t.extent * across, sum / wide * t.strip, rows, pb__layout_blocks(wide, t.strip));
     if (taken >= *best) continue;
@@ -150,8 +202,7 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_strips s;
   int64_t best;
-  if (l->whole_rows && keeps_columns(l, nest, roles, &s)) return s;
-  if (l->whole_rows && keeps_rows(l, nest, roles, &s, &best)) return s;
+  if (keeps_columns(l, nest, roles, &s) || keeps_rows(l, nest, roles, &s, &best)) return s;
   return (pb_strips){.window = -1, .row = -1};
 }
 

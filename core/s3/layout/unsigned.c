@@ -277,7 +277,7 @@ static void rewrite_body(turner* t, int n, const int* offsets, const bool* flips
     if (to->reduce == PB_ACC_MAX) to->reduce = PB_ACC_MAXU;
   }
   if (to->stored_at) to->stored_at = map[nest->stored_at];
-  pb__unsigned_end(to, last);
+  pb_nest_end(to, last);
   pb_nest_copy(nest, to);
 }
 

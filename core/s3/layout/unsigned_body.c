@@ -96,24 +96,6 @@ int pb__unsigned_node(pb_nest* n, const pb_expr_node* like, const int* args) {
   return k;
 }
 
-void pb__unsigned_end(pb_nest* n, int last) {
-  bool needed[PB_NEST_EXPR] = {0};
-  int at[PB_NEST_EXPR], count = 0;
-  needed[last] = true;
-  for (int k = last; k >= 0; --k)
-    for (int a = 0; needed[k] && a < 3; ++a)
-      if (n->expr[k].args[a] >= 0) needed[n->expr[k].args[a]] = true;
-  for (int k = 0; k <= last; ++k) {
-    if (!needed[k]) continue;
-    pb_expr_node e = n->expr[k];
-    for (int a = 0; a < 3; ++a)
-      if (e.args[a] >= 0) e.args[a] = at[e.args[a]];
-    at[k] = count;
-    n->expr[count++] = e;
-  }
-  n->expr_count = count;
-}
-
 // The node less a number, of codes without sign: the number; 0: it is something else.
 static int64_t taken_off(const pb_nest* n, int k) {
   const pb_expr_node* e = &n->expr[k];
@@ -132,7 +114,7 @@ int64_t pb__unsigned_split(pb_nest* n, int* by) {
   int64_t less = taken_off(n, last);
   *by = -1;
   if (less) {
-    pb__unsigned_end(n, n->expr[last].args[0]);
+    pb_nest_end(n, n->expr[last].args[0]);
     return less;
   }
   for (int side = 0; side < 2 && n->expr[last].op == PB_OP_MUL; ++side) {
@@ -141,7 +123,7 @@ int64_t pb__unsigned_split(pb_nest* n, int* by) {
     if (!less || load < 0) continue;
     *by = n->expr[load].operand;
     n->expr[last].args[side] = n->expr[code].args[0];
-    pb__unsigned_end(n, last);
+    pb_nest_end(n, last);
     return less;
   }
   return 0;
