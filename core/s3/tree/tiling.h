@@ -140,6 +140,7 @@ typedef struct pb_tiling {
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_core_facts* core;
   int64_t traffic, waited, compute;
+  const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;

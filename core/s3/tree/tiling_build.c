@@ -176,7 +176,8 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   memcpy(&s, outside, offsetof(pb_tile_stage, main));
   pb_nest_copy(&s.main, &outside->main);
   pb_tile results = results_of(t, tile);
-  if (!pb__in_registers(t) && !pb__stage_bring_operands(t, &s, tile, level)) return false;
+  if (pb__in_registers(t) && level == t->plan->result_level) pb__registers_free(t);
+  if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
     if (!place_sums(t, &s, tile, &results)) return false;
     begin_sums(t, &s, &results, level);
@@ -198,11 +199,7 @@ static bool build_stage(pb_tiling* t) {
   pb_tile tile;
   pb_nest_copy(&s.main, &t->group->main);
   pb__tile_whole(&s.main, &tile);
-  if (pb__in_registers(t))
-    s.sums_memory = t->group->registers->memory;
-  else if (!pb__stage_operand_memories(t, &s, &tile))
-    return false;
-  return build_level(t, &tile, t->base, &s);
+  return pb__stage_operand_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
 }
 
 // The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:

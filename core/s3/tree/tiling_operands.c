@@ -179,6 +179,7 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   int x = t->group->x;
   pb_nest load;
   pb_access box, iteration = {0}, origin = {0};
+  if (s->x_memory == t->chip->system_memory) return true; // from there it takes one step
   if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
   if (plan->x_kept && !tile->adds) return keep_x(t, s, tile);
   if (plan->x_stays) {
@@ -229,6 +230,7 @@ static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies
   int held = held_memory(t->group), packed;
   pb_constant_facts facts = pb_constant_facts_of(w->memref);
   *lies = held_as(t->group);
+  if (pb__in_registers(t)) return t->chip->system_memory;
   if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
   if (*lies != w->type) return pb_transfer_packed_to(t->chip, facts.kept_out, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
@@ -292,6 +294,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int w = g->roles.w, held = held_memory(g), via = weights_via(t, s, &lies);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
+  if (via == t->chip->system_memory) return;
   if (lies_on_chip(&s->main, w)) {
     (void)is_read_there(t, &s->main, w, via);
     return;
@@ -326,6 +329,7 @@ static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n
 }
 
 // How a buffer holds what a tile reads of an operand: dim dims[k] of the main nest walks index[k] of it by step[k].
+// What is in registers keeps the numbers of its dims.
 typedef struct holding {
   int count, dims[PB_NEST_DIMS], index[PB_NEST_DIMS];
   int64_t step[PB_NEST_DIMS];
@@ -336,17 +340,19 @@ static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const 
                  const char* name) {
   pb_access *access = &main->access[a], local = h->buffer, lies = local;
   pb_nest point, load;
+  bool keeps = pb__in_registers(t);
   pb_nest_begin(&load, main->name, "stage", 2);
   pb__tiling_expand(t, main, tile, &point);
   load.outer_count = point.outer_count;
-  load.dim_count = h->count;
+  load.dim_count = keeps ? main->dim_count : h->count;
+  for (int d = 0; d < load.dim_count; ++d) load.extent[d] = 1;
   load.access[0] = point.access[a];
   for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
   for (int k = 0; k < h->count; ++k) {
-    int d = h->dims[k], i = h->index[k];
-    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
-    load.extent[k] = tile->extent[d];
-    lies.index[i].coef[k] = local.index[i].coef[d] = h->step[k];
+    int d = h->dims[k], i = h->index[k], own = keeps ? d : k;
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[own] = access->index[r].coef[d];
+    load.extent[own] = tile->extent[d];
+    lies.index[i].coef[own] = local.index[i].coef[d] = h->step[k];
     for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= h->step[k] * tile->origin[d].coef[c];
     local.index[i].cst -= h->step[k] * tile->origin[d].cst;
   }
@@ -360,13 +366,24 @@ static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const 
   pb__tiling_add(t, pb__tiling_levels(t), &load);
 }
 
-// One more dim, as an index of its own.
+// One more dim, as an index of its own; of more dims than there are indices the first has the rest.
 static void add_dim(const pb_tile* tile, int d, holding* h) {
-  int k = h->count++;
+  int k = h->count++, i = h->buffer.rank < PB_NEST_RANK ? h->buffer.rank++ : 0;
+  if (i == k) h->buffer.shape[i] = 1;
   h->dims[k] = d;
-  h->index[k] = h->buffer.rank++;
-  h->step[k] = 1;
-  h->buffer.shape[k] = tile->extent[d];
+  h->index[k] = i;
+  h->step[k] = h->buffer.shape[i];
+  h->buffer.shape[i] *= tile->extent[d];
+}
+
+// What the tile reads of operand a, in the order of its dims. A buffer of registers serves all tiles: it has an index
+// for each dim that any of them walks.
+static holding by_dims(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile) {
+  const int64_t* extent = pb__in_registers(t) ? main->extent : tile->extent;
+  holding how = {.buffer.type = main->access[a].type};
+  for (int d = 0; d < main->dim_count; ++d)
+    if (extent[d] > 1 && pb_access_uses(&main->access[a], d)) add_dim(tile, d, &how);
+  return how;
 }
 
 // Weights of windows where each lane is for itself: rows of lanes, as far apart as the instruction wants them, whatever
@@ -401,6 +418,11 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb_nest load;
   int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
   bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
+  if (pb__in_registers(t)) {
+    holding how = by_dims(t, &s->main, w, tile);
+    hold(t, &s->main, w, tile, &how, held, depth, "held");
+    return;
+  }
   if (taps || lies_turned(t, s, k, n)) {
     bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
     holding how = {.buffer.type = s->main.access[w].type};
@@ -425,9 +447,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
   int copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  holding how = {.buffer.type = s->main.access[t->group->x].type};
-  for (int d = 0; d < s->main.dim_count && how.count < PB_NEST_RANK; ++d)
-    if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) add_dim(tile, d, &how);
+  holding how = by_dims(t, &s->main, t->group->x, tile);
   if (pb_holds_tiles(memory)) copies = memory->banks;
   hold(t, &s->main, t->group->x, tile, &how, s->x_held, copies, "image");
 }
@@ -450,7 +470,8 @@ static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
   pb_type lies;
   s->x_held = g->contraction->operands[g->insn_roles.x].memory;
-  s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
+  s->x_memory =
+      pb__in_registers(t) ? t->chip->system_memory : pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
   s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
   if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
   if (!lies_on_chip(&s->main, g->roles.w) && weights_via(t, s, &lies) < 0)
@@ -461,6 +482,11 @@ static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
 bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   if (g->contraction) return contraction_memories(t, s);
+  if (pb__in_registers(t)) { // plain operations take tensors where they are
+    s->x_memory = s->x_held = t->chip->system_memory;
+    s->sums_memory = g->registers->memory;
+    return true;
+  }
   pb_tile inner = *tile;
   pb_nest point, open;
   pb_match match;

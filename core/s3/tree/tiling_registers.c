@@ -107,10 +107,7 @@ void pb__registers_begin(pb_tiling* t) {
 
 void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 
-void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) {
-  pb__registers_free(t);
-  *sums = by_dims(t->group->registers, sums->type);
-}
+void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) { *sums = by_dims(t->group->registers, sums->type); }
 
 void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load) {
   const pb_around* around = &t->group->around;

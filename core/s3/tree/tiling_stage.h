@@ -25,8 +25,8 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 
 // ---- registers ----
 
-// Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them,
-// and what nests of a tile make for each other lies in the register file.
+// Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them;
+// operands of products, and what nests of a tile make for each other, lie in the register file.
 static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
 // t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
 void pb__registers_begin(pb_tiling* t);
