@@ -231,7 +231,6 @@ static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb
 }
 
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
-  if (t->core && pb__core_fills(t, nest)) return true;
   if (t->core) {
     int64_t taken = pb__core_cycles(t, t->core, nest);
     issue(p, CORE, taken);

@@ -177,23 +177,19 @@ static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
   return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
-// What fills the registers from which the product's nest takes access a.
-static const pb_nest* fill_of(const pb_tiling* t, const pb_nest* product, int a) {
-  return t->filled[product->access[a].buffer];
+// What loads access a for the nest: what fills the registers that it takes, or itself.
+static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) {
+  return pb__tiling_in_registers(t, &nest->access[a]) ? t->filled[nest->access[a].buffer] : nest;
 }
 
-// Loads of registers while the main nest's tile is made: those that fill its operands, or, of plain operations, by the
-// way. Where x comes by vectors, what its windows share comes once.
-static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
-  int64_t loads = 0, filled[PB_NEST_DIMS];
+// Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
+static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest) {
+  int64_t loads = 0, size[PB_NEST_DIMS];
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
-    if (k->insn.insn) sizes_of(k, fill_of(t, nest, a), filled);
-    if (k->insn.insn && a == k->x && pb_vkernel_by_vectors(k))
-      loads += window_of(k, filled);
-    else if (k->insn.insn)
-      loads += steps_of(k, filled) * pb_core_registers(k, filled, NULL);
-    else
-      loads += steps_of(k, size) * pb_core_registers(k, size, k->main.access[a].stride);
+    sizes_of(k, loader_of(t, nest, a), size);
+    loads += a == k->x && pb_vkernel_by_vectors(k)
+                 ? window_of(k, size)
+                 : steps_of(k, size) * pb_core_registers(k, size, k->main.access[a].stride);
   }
   return loads;
 }
@@ -204,7 +200,7 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   const pb_nest* nest = k->main.nest;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile),
           rate = pb_core_rate_of(f, 0, 1);
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
@@ -217,12 +213,6 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   int64_t arithmetic = step * steps, longer = loads > arithmetic ? loads : arithmetic;
   if (k->insn.group > 1) longer += (loads + arithmetic - longer) / SEEN_LOADS; // of f32 tiles none was seen
   return (longer + f->units - 1) / f->units;
-}
-
-bool pb__core_fills(pb_tiling* t, const pb_nest* nest) {
-  if (strcmp(nest->part, "stage") != 0) return false;
-  t->filled[nest->access[nest->access_count - 1].buffer] = nest;
-  return true;
 }
 
 static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }
@@ -259,10 +249,14 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
   return cycles;
 }
 
-int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
   const pb_vkernel* k = t->group->registers;
   int64_t size[PB_NEST_DIMS], cycles = 0;
   if (!strcmp(nest->part, "fill")) return 0;
+  if (!strcmp(nest->part, "stage")) {
+    t->filled[nest->access[1].buffer] = nest;
+    return 0;
+  }
   sizes_of(k, nest, size);
   int64_t registers = pb_core_registers(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
   if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
@@ -385,8 +379,8 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
   for (int a = 0; a < nest->access_count; ++a) {
     bool stored = a + 1 == nest->access_count;
     if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
-    const pb_nest* by = is_main ? fill_of(t, nest, a) : nest;
-    const pb_access* access = is_main ? &by->access[0] : &nest->access[a];
+    const pb_nest* by = stored ? nest : loader_of(t, nest, a);
+    const pb_access* access = by == nest ? &nest->access[a] : &by->access[0];
     walk own[PB_NEST_DIMS];
     stream* s = &streams[count++];
     for (int d = 0; d < by->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], by->extent[d], false};

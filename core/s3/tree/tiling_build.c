@@ -53,12 +53,6 @@ static void take_carried(pb_nest* epilogue, MlirValue value, const pb_access* at
     if (epilogue->access[a].memref.ptr && pb_value_same(epilogue->access[a].memref, value)) epilogue->access[a] = *at;
 }
 
-// A pointwise nest on the tile at `level`, into `parent` (NULL: the loop there).
-static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, pb_tree* parent) {
-  if (pb__in_registers(t)) return pb__registers_point(t, nest, level, last, parent);
-  return pb__tiling_point(t, nest, carried, level, last, 0);
-}
-
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
 static void store_into(const pb_tiling* t, pb_access* store) {
   pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
@@ -77,7 +71,7 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
     MlirValue value = epilogue.access[carried].memref;
     if (last && t->into) store_into(t, pb_nest_store(&epilogue));
     take_carried(&epilogue, value, at);
-    if (!add_point(t, &epilogue, carried, level, last, parent)) return false;
+    if (!pb__tiling_point(t, &epilogue, carried, level, last, 0, parent)) return false;
     *at = *pb_nest_store(&epilogue);
   }
   return true;
@@ -147,7 +141,7 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
 }
 
 // Where the sums are made: in a buffer of their own, or, for a stage without epilogues, in the one that it fills.
-static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_tile* results) {
+static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int y = s->main.access_count - 1;
   if (t->into && t->group->around.epilogue_count == 0) {
     store_into(t, &s->main.access[y]);
@@ -155,16 +149,13 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
     return pb__tiling_fail(t, "a stage's sums are made where the next one cannot read them");
   }
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
-  if (pb__in_registers(t)) {
-    pb__registers_begin_sums(t, &s->main.access[y]);
-  } else if (!t->group->around.epilogue_count) {
+  if (!pb__in_registers(t) && !t->group->around.epilogue_count) {
     pb_nest point;
     pb__tiling_expand(t, &s->main, tile, &point);
     if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
   const pb_home_at at = {t->plan->result_level, s->sums_memory, t->plan->result_depth, .name = "acc"};
   pb__tiling_home(t, &s->main, y, tile, &at, s->store, NULL);
-  if (pb__in_registers(t)) pb__registers_load_sums(t, &s->main, results, s->store);
   pb__tiling_turn(s->store, "store");
   return true;
 }
@@ -179,7 +170,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   if (pb__in_registers(t) && level == t->plan->result_level) pb__registers_free(t);
   if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
-    if (!place_sums(t, &s, tile, &results)) return false;
+    if (!place_sums(t, &s, tile)) return false;
     begin_sums(t, &s, &results, level);
   }
   if (level == pb__tiling_levels(t)) {
@@ -195,8 +186,10 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 // A stage that reduces.
 static bool build_stage(pb_tiling* t) {
   int kept = -1;
-  pb_tile_stage s = {.kept = &kept};
+  pb_tile_stage s; // not set to 0, as above
   pb_tile tile;
+  memset(&s, 0, offsetof(pb_tile_stage, main));
+  s.kept = &kept;
   pb_nest_copy(&s.main, &t->group->main);
   pb__tile_whole(&s.main, &tile);
   return pb__stage_operand_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
@@ -215,7 +208,7 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
     for (int r = 0; r < rest.access[a].rank; ++r)
       if (!rest.access[a].splat) rest.access[a].index[r].cst += rest.access[a].index[r].coef[0] * from;
   rest.extent[0] = t->group->lanes;
-  return pb__tiling_point(t, &rest, -1, 0, true, valid);
+  return pb__tiling_point(t, &rest, -1, 0, true, valid, NULL);
 }
 
 int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
@@ -267,7 +260,7 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   else if (g->main.expr_count == 1)
     return build_copy(t, tile, level);
   pb__tiling_expand(t, main, tile, &point);
-  if (!add_point(t, &point, -1, level, g->around.epilogue_count == 0, NULL)) return false;
+  if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
   return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count, t->plan->result_level, NULL);
 }
 
