@@ -232,7 +232,8 @@ typedef struct pb_holding {
   int count, dims[PB_NEST_DIMS];
   pb_access buffer; // over the main nest's dims
 } pb_holding;
-// An index for each of the dims; of more dims than there are indices the first has the rest.
+// An index for each of the dims; of more dims than there are indices the first has the rest. One number has an index
+// too: so its copies can take whole rows.
 pb_holding pb__holding_of(const pb_access* access, const int* dims, int count, const int64_t* extents);
 // The same of the dims that walk the access in a tile of these extents. A buffer of registers serves all tiles: it has
 // an index for each dim that any of them walks, lanes last.

@@ -229,12 +229,9 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
     pb__tiling_add(t, level, &load);
     return !t->failure;
   }
-  // one number has an index too: so its copies can take whole rows
-  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count ? load.dim_count : 1, .shape = {1}};
-  for (int d = 0; d < load.dim_count; ++d) {
-    local.shape[d] = load.extent[d];
-    local.index[d].coef[d] = 1;
-  }
+  int dims[PB_NEST_DIMS];
+  for (int d = 0; d < load.dim_count; ++d) dims[d] = d;
+  pb_access local = pb__holding_of(pb_nest_store(&load), dims, load.dim_count, load.extent).buffer;
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");

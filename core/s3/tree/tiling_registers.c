@@ -5,12 +5,7 @@
 
 #include <string.h>
 
-// Dims of the tree are the main nest's, but lanes that come in runs are two again.
-static int dims_of(const pb_vkernel* k) { return k->main.nest->dim_count + (k->run_dim >= 0); }
-
-static int dim_of(const pb_vkernel* k, int d) { return pb_vkernel_tree_dim(k, d); }
-
-// And back.
+// Dims of the tree are the main nest's, but lanes that come in runs are two again: back.
 static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
 
 static int64_t run_of(const pb_vkernel* k) {
@@ -19,19 +14,8 @@ static int64_t run_of(const pb_vkernel* k) {
   return 1;
 }
 
-static void set_extents(const pb_vkernel* k, pb_nest* nest) {
-  nest->dim_count = dims_of(k);
-  for (int d = 0; d < k->main.nest->dim_count; ++d) nest->extent[dim_of(k, d)] = k->main.nest->extent[d];
-  if (k->run_dim < 0) return;
-  nest->extent[k->run_dim] = k->lanes / run_of(k);
-  nest->extent[k->run_dim + 1] = run_of(k);
-}
-
-// An access by element number; `placed`: the same as the group has it. What nests of the tile hand on lies in an index
-// a dim, lanes innermost.
-static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const pb_vaccess* from,
-                       const pb_access* placed, pb_access* to) {
-  pb_index* index = &to->index[0];
+// An access by element number; `placed`: the same as the group has it.
+static void set_access(const pb_tiling* t, const pb_vaccess* from, const pb_access* placed, pb_access* to) {
   // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
   bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
   *to = (pb_access){.memref = placed->memref,
@@ -40,21 +24,24 @@ static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_nest* n
                     .rank = 1,
                     .shape = {in_buffer ? t->buffers[placed->buffer].shape[0] : pb_access_elements(placed)},
                     .gathered = from->is_table};
-  index->cst = from->cst;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) index->coef[dim_of(k, d)] = from->stride[d];
-  if (k->run_dim >= 0) index->coef[k->run_dim] = from->run ? from->run_stride : from->stride[k->run_dim] * run_of(k);
-  memcpy(&index->coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
-  if (from->argument >= 0) return;
-  *to = pb__holding_by_dims(t, nest, to, nest->extent).buffer;
-  to->memref = placed->memref;
+  to->index[0].cst = from->cst;
+  memcpy(to->index[0].coef, from->stride, sizeof from->stride);
+  memcpy(&to->index[0].coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
 }
 
+// What nests of the tile hand on lies in an index a dim, lanes innermost.
 static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed,
                      pb_nest* to) {
   pb_nest_copy(to, from->nest);
-  set_extents(k, to);
   to->macs = 0;
-  for (int a = 0; a < to->access_count; ++a) set_access(t, k, to, &from->access[a], &placed->access[a], &to->access[a]);
+  for (int a = 0; a < to->access_count; ++a) set_access(t, &from->access[a], &placed->access[a], &to->access[a]);
+  if (k->run_dim >= 0) pb_nest_cut_dim(to, k->run_dim, run_of(k));
+  for (int a = 0; a < to->access_count; ++a) {
+    if (from->access[a].run) to->access[a].index[0].coef[k->run_dim] = from->access[a].run_stride;
+    if (from->access[a].argument >= 0) continue;
+    to->access[a] = pb__holding_by_dims(t, to, &to->access[a], to->extent).buffer;
+    to->access[a].memref = placed->access[a].memref;
+  }
 }
 
 static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed) {
@@ -74,7 +61,7 @@ void pb__registers_begin(pb_tiling* t) {
   if (group->around.init) group->around.init = keep_nest(t, k, &k->init, group->around.init);
   for (int n = 0; n < group->around.epilogue_count; ++n)
     group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n], group->around.epilogues[n].nest);
-  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = dim_of(k, plan->bands[b].dim);
+  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = pb_vkernel_tree_dim(k, plan->bands[b].dim);
   if (group->reduces && group->around.epilogue_count) { // what is made of sums so far lies where the result will be
     pb_access* sums = pb_nest_store(&group->main);
     const pb_nest* last = group->around.epilogues[group->around.epilogue_count - 1].nest;
