@@ -249,12 +249,12 @@ static const char* load_taps(const load* l) {
 static const char* make_register(const load* l) {
   const pb_vkernel* k = l->e->k;
   bool is_x = l->access == &k->main.access[k->x], is_w = l->access == &k->main.access[k->w];
+  int64_t along = k->lane_dim >= 0 ? l->access->stride[k->lane_dim] : 0; // the lanes
   if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
   if (l->access->run) return load_runs(l);
-  if (pb_vkernel_is_transposed(k, l->access)) return load_transposed(l);
+  if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
-  bool neighbours = l->group > 1 ? is_w : k->lane_dim >= 0 && l->access->stride[k->lane_dim];
-  return neighbours ? read(l, l->displacement, all_of(l)) : load_one(l);
+  return (l->group > 1 ? is_w : along != 0) ? read(l, l->displacement, all_of(l)) : load_one(l);
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.

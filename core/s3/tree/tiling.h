@@ -227,20 +227,14 @@ typedef struct pb_home_at {
 // buffer serves, and there is nothing to load.
 bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
                      pb_access* box);
-// How a buffer holds what a tile touches of a tensor: dims of the main nest, in this order, walk the buffer.
-typedef struct pb_holding {
-  int count, dims[PB_NEST_DIMS];
-  pb_access buffer; // over the main nest's dims
-} pb_holding;
-// An index for each of the dims; of more dims than there are indices the first has the rest. One number has an index
-// too: so its copies can take whole rows.
-pb_holding pb__holding_of(const pb_access* access, const int* dims, int count, const int64_t* extents);
+// A buffer for an access, over the main nest's dims: with an index for each of these, in order; of more dims than there
+// are indices the first has the rest. One number has an index too: so its copies can take whole rows.
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, const int64_t* extents);
 // The same of the dims that walk the access in a tile of these extents. A buffer of registers serves all tiles: it has
 // an index for each dim that any of them walks, lanes last.
-pb_holding pb__holding_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access,
-                               const int64_t* extents);
-// Such a home; the caller adds the load.
-void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_holding* how,
+pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents);
+// A home that is such a buffer; the caller adds the load.
+void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
                      const pb_home_at* at, pb_nest* load);
 // The access is of that buffer, at its front.
 void pb__tiling_lie_in(const pb_tiling* t, pb_access* access, int buffer);

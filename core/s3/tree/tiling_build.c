@@ -15,19 +15,17 @@ static pb_tile results_of(const pb_tiling* t, const pb_tile* tile) {
 
 // What sums start from, in their buffer.
 static void init_nest(pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* init) {
-  pb_nest point;
-  pb__tiling_expand(t, main, results, &point);
-  const pb_access* sums = pb_nest_store(&point);
+  const pb_access* sums = &main->access[main->access_count - 1];
+  pb_nest set;
   if (t->group->around.init) {
-    pb__tiling_expand_with(t, &t->group->main, t->group->around.init, results, init);
-    init->part = "init";
+    pb_nest_copy(&set, t->group->around.init);
+    set.part = "init";
   } else {
-    pb_nest_begin(init, point.name, "init", 1);
-    init->dim_count = point.dim_count;
-    memcpy(init->extent, point.extent, sizeof init->extent);
-    pb_nest_const(init, sums->type, pb_reduce_neutral(point.reduce, sums->type));
+    pb_nest_begin(&set, main->name, "init", 1);
+    pb_nest_const(&set, sums->type, pb_reduce_neutral(main->reduce, sums->type));
   }
-  *pb_nest_store(init) = *sums;
+  *pb_nest_store(&set) = *sums;
+  pb__tiling_expand_with(t, main, &set, results, init);
 }
 
 // Sums that are made in parts of the dim that they walk lie in between where the result will be: the first part begins
@@ -231,7 +229,7 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   }
   int dims[PB_NEST_DIMS];
   for (int d = 0; d < load.dim_count; ++d) dims[d] = d;
-  pb_access local = pb__holding_of(pb_nest_store(&load), dims, load.dim_count, load.extent).buffer;
+  pb_access local = pb__tiling_indexed(pb_nest_store(&load), dims, load.dim_count, load.extent);
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");

@@ -13,53 +13,52 @@ static void expand_one(const pb_tiling* t, const pb_nest* main, int a, const pb_
 
 // ---- homes with an index a dim ----
 
-pb_holding pb__holding_of(const pb_access* access, const int* dims, int count, const int64_t* extents) {
-  pb_holding h = {.count = count, .buffer = {.type = access->type, .buffer = -1, .shape = {1}}};
-  int rank = h.buffer.rank = count > PB_NEST_RANK ? PB_NEST_RANK : count > 1 ? count : 1;
-  for (int r = 0; r < rank; ++r) h.buffer.shape[r] = 1;
-  memcpy(h.dims, dims, sizeof *dims * (size_t)count);
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, const int64_t* extents) {
+  pb_access buffer = {.type = access->type, .buffer = -1, .rank = count > 1 ? count : 1};
+  if (buffer.rank > PB_NEST_RANK) buffer.rank = PB_NEST_RANK;
+  for (int r = 0; r < buffer.rank; ++r) buffer.shape[r] = 1;
   for (int n = count - 1; n >= 0; --n) {
-    int r = n < count - rank ? 0 : n - (count - rank);
-    h.buffer.index[r].coef[dims[n]] = h.buffer.shape[r];
-    h.buffer.shape[r] *= extents[dims[n]];
+    int r = n < count - buffer.rank ? 0 : n - (count - buffer.rank);
+    buffer.index[r].coef[dims[n]] = buffer.shape[r];
+    buffer.shape[r] *= extents[dims[n]];
   }
-  return h;
+  return buffer;
 }
 
-pb_holding pb__holding_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access,
-                               const int64_t* extents) {
+pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents) {
   const int64_t* walked = pb__in_registers(t) ? main->extent : extents;
   int dims[PB_NEST_DIMS], count = 0;
   for (int lanes = 0; lanes < 2; ++lanes)
     for (int d = 0; d < main->dim_count; ++d)
       if (walked[d] > 1 && pb__registers_is_lane(t, d) == lanes && pb_access_uses(access, d)) dims[count++] = d;
-  return pb__holding_of(access, dims, count, extents);
+  return pb__tiling_indexed(access, dims, count, extents);
 }
 
-void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_holding* h, const pb_home_at* at,
-                     pb_nest* load) {
-  pb_access *access = &main->access[a], local = h->buffer, lies = local;
+void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
+                     const pb_home_at* at, pb_nest* load) {
+  pb_access *access = &main->access[a], local = *buffer, lies = local;
   pb_nest point;
   bool keeps = pb__in_registers(t); // the numbers of its dims
+  int dims = 0;
   expand_one(t, main, a, tile, &point);
   pb_nest_begin(load, main->name, "stage", 2);
   load->outer_count = point.outer_count;
-  load->dim_count = keeps ? main->dim_count : h->count;
-  for (int d = 0; d < load->dim_count; ++d) load->extent[d] = 1;
   load->access[0] = point.access[0];
+  for (int d = 0; d < main->dim_count; ++d) load->extent[d] = 1;
   for (int r = 0; r < access->rank; ++r) memset(load->access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
   for (int i = 0; i < lies.rank; ++i) memset(lies.index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int k = 0; k < h->count; ++k) {
-    int d = h->dims[k], own = keeps ? d : k;
-    load->extent[own] = tile->extent[d];
-    for (int r = 0; r < access->rank; ++r) load->access[0].index[r].coef[own] = access->index[r].coef[d];
-    for (int i = 0; i < lies.rank; ++i) {
-      int64_t step = lies.index[i].coef[own] = local.index[i].coef[d];
-      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS && step; ++c)
-        local.index[i].coef[c] -= step * tile->origin[d].coef[c];
+  for (int i = 0; i < lies.rank; ++i)
+    for (int d = 0; d < main->dim_count; ++d) {
+      int64_t step = local.index[i].coef[d];
+      if (!step) continue;
+      int own = keeps ? d : dims++;
+      load->extent[own] = tile->extent[d];
+      lies.index[i].coef[own] = step;
+      for (int r = 0; r < access->rank; ++r) load->access[0].index[r].coef[own] = access->index[r].coef[d];
+      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= step * tile->origin[d].coef[c];
       local.index[i].cst -= step * tile->origin[d].cst;
     }
-  }
+  load->dim_count = keeps ? main->dim_count : dims;
   pb__tiling_own(t, &lies, at->level, at->memory, at->depth, at->name);
   if (t->failure) return;
   pb__tiling_lie_in(t, &local, lies.buffer); // of a remainder: as long as its twin
@@ -150,8 +149,8 @@ bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, co
   pb_access origin, held, local, *access = &main->access[a];
   int there = at->buffer ? *at->buffer : -1;
   if (pb__in_registers(t)) { // tensors are there by element number, which has no box
-    pb_holding how = pb__holding_by_dims(t, main, access, tile->extent);
-    pb__tiling_hold(t, main, a, tile, &how, at, load);
+    local = pb__tiling_by_dims(t, main, access, tile->extent);
+    pb__tiling_hold(t, main, a, tile, &local, at, load);
     return true;
   }
   expand_one(t, main, a, tile, &point);

@@ -322,35 +322,35 @@ static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role)
 }
 
 // Weights whose rows are the results' columns where the instruction reads rows of columns, or the other way round: a
-// computed tensor lies as it was made. They are held as the instruction wants them.
-static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n) {
-  const pb_access* w = &s->main.access[t->group->roles.w];
-  if (k < 0 || n < 0 || pb__in_registers(t)) return false;
-  bool columns = pb_weights_by_columns(t->group->contraction, &t->group->insn_roles);
-  return pb_access_stride(w, columns ? n : k) == 1 && pb_access_stride(w, columns ? k : n) != 1;
+// computed tensor lies as it was made. They are held as the instruction wants them, over these dims.
+static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, const pb_tile* tile, int* dims) {
+  const pb_group* g = t->group;
+  const pb_access* w = &s->main.access[g->roles.w];
+  bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
+  dims[columns] = walked_in_tile(t, tile, PB_ROLE_K);
+  dims[!columns] = walked_in_tile(t, tile, PB_ROLE_N);
+  if (dims[0] < 0 || dims[1] < 0 || pb__in_registers(t)) return false;
+  return pb_access_stride(w, dims[0]) == 1 && pb_access_stride(w, dims[1]) != 1;
 }
 
 // Weights of windows where each lane is for itself: rows of lanes, as far apart as the instruction wants them, whatever
 // of the window a command takes.
-static void hold_taps(const pb_tiling* t, const pb_tile* tile, pb_holding* h) {
+static void hold_taps(const pb_tiling* t, const pb_tile* tile, pb_access* buffer) {
   const pb_group* g = t->group;
   const pb_memory* memory = &t->chip->memories[g->contraction->operands[g->insn_roles.w].memory];
   pb_taps taps;
   pb_taps_of(t->chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &taps);
-  h->buffer = (pb_access){.type = h->buffer.type, .rank = 2, .shape = {1, g->lanes}};
+  *buffer = (pb_access){.type = g->main.access[g->roles.w].type, .rank = 2, .shape = {1, g->lanes}};
   for (int d = 0; d < g->main.dim_count; ++d) { // dims of a tile's windows that one command walks, then the lanes
     if (!taps.apart[d] || tile->extent[d] < 2) continue;
-    h->dims[h->count++] = d;
-    h->buffer.index[0].coef[d] = taps.apart[d] / g->lanes;
-    h->buffer.shape[0] += taps.apart[d] / g->lanes * (tile->extent[d] - 1);
+    buffer->index[0].coef[d] = taps.apart[d] / g->lanes;
+    buffer->shape[0] += taps.apart[d] / g->lanes * (tile->extent[d] - 1);
   }
-  for (int d = 0; d < g->main.dim_count; ++d) {
-    if (g->roles.role[d] != PB_ROLE_B || pb_access_stride(&g->main.access[g->roles.y], d) != 1) continue;
-    h->dims[h->count++] = d;
-    h->buffer.index[1].coef[d] = 1;
-  }
+  for (int d = 0; d < g->main.dim_count; ++d)
+    if (g->roles.role[d] == PB_ROLE_B && pb_access_stride(&g->main.access[g->roles.y], d) == 1)
+      buffer->index[1].coef[d] = 1;
   if (pb_holds_tiles(memory))
-    h->buffer.shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(h->buffer.type) / g->lanes;
+    buffer->shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(buffer->type) / g->lanes;
 }
 
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
@@ -359,17 +359,14 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   bool registers = pb_holds_tiles(&t->chip->memories[held]);
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
-  int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
-  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
+  pb_access buffer;
   const pb_home_at at = {level, held, depth, "held", .shares = true};
-  if (taps || lies_turned(t, s, k, n)) {
-    bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
-    pb_holding how = {.buffer.type = s->main.access[w].type};
-    if (taps)
-      hold_taps(t, tile, &how);
-    else
-      how = pb__holding_of(&s->main.access[w], columns ? (int[]){n, k} : (int[]){k, n}, 2, tile->extent);
-    pb__tiling_hold(t, &s->main, w, tile, &how, &at, &load);
+  int dims[2];
+  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles), turned = !taps && lies_turned(t, s, tile, dims);
+  if (taps) hold_taps(t, tile, &buffer);
+  if (turned) buffer = pb__tiling_indexed(&s->main.access[w], dims, 2, tile->extent);
+  if (taps || turned) {
+    pb__tiling_hold(t, &s->main, w, tile, &buffer, &at, &load);
   } else {
     (void)home_w(t, s, tile, held_as(g), &at, &load);
     load.part = "stage";
@@ -384,11 +381,11 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
   int copies = t->plan->image_depth ? t->plan->image_depth : 2, level = pb__tiling_levels(t), x = t->group->x;
-  pb_holding how = pb__holding_by_dims(t, &s->main, &s->main.access[x], tile->extent);
+  const pb_access buffer = pb__tiling_by_dims(t, &s->main, &s->main.access[x], tile->extent);
   if (pb_holds_tiles(memory)) copies = memory->banks;
   const pb_home_at at = {level, s->x_held, copies, .name = "image"};
   pb_nest load;
-  pb__tiling_hold(t, &s->main, x, tile, &how, &at, &load);
+  pb__tiling_hold(t, &s->main, x, tile, &buffer, &at, &load);
   if (!t->failure) pb__tiling_add(t, level, &load);
 }
 

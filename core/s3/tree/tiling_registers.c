@@ -39,7 +39,7 @@ static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* fr
   for (int a = 0; a < to->access_count; ++a) {
     if (from->access[a].run) to->access[a].index[0].coef[k->run_dim] = from->access[a].run_stride;
     if (from->access[a].argument >= 0) continue;
-    to->access[a] = pb__holding_by_dims(t, to, &to->access[a], to->extent).buffer;
+    to->access[a] = pb__tiling_by_dims(t, to, &to->access[a], to->extent);
     to->access[a].memref = placed->access[a].memref;
   }
 }
@@ -84,8 +84,6 @@ bool pb__registers_is_lane(const pb_tiling* t, int dim) {
   const pb_vkernel* k = t->group->registers;
   return k && k->lane_dim >= 0 && kernel_dim(k, dim) == k->lane_dim;
 }
-
-void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 
 // ---- loops ----
 

@@ -1,6 +1,6 @@
 // Inside tiling: a stage of a kernel on its way into the tile. tiling_build.c has its loops, sums and epilogues,
-// tiling_operands.c what brings its operands to the instruction, tiling_homes.c their buffers, tiling_registers.c what is
-// of registers alone.
+// tiling_operands.c what brings its operands to the instruction, tiling_homes.c their buffers, tiling_registers.c what
+// is of registers alone.
 #ifndef PB_S3_TILING_STAGE_H
 #define PB_S3_TILING_STAGE_H
 
@@ -35,7 +35,7 @@ void pb__registers_begin(pb_tiling* t);
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
 bool pb__registers_is_column(const pb_tiling* t, int band);
 // The registers are free for another tile.
-void pb__registers_free(pb_tiling* t);
+static inline void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 // Whether the dim is one whose elements are the lanes of a register.
 bool pb__registers_is_lane(const pb_tiling* t, int dim);
 
