@@ -14,7 +14,8 @@ static int64_t run_of(const pb_vkernel* k) {
   return 1;
 }
 
-// An access by element number; `placed`: the same as the group has it.
+// An access by element number; `placed`: the same as the group has it. A stage that is planned by itself is in none of
+// the loops around: it is as their first iteration walks it.
 static void set_access(const pb_tiling* t, const pb_vaccess* from, const pb_access* placed, pb_access* to) {
   // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
   bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
@@ -26,7 +27,7 @@ static void set_access(const pb_tiling* t, const pb_vaccess* from, const pb_acce
                     .gathered = from->is_table};
   to->index[0].cst = from->cst;
   memcpy(to->index[0].coef, from->stride, sizeof from->stride);
-  memcpy(&to->index[0].coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
+  memcpy(&to->index[0].coef[PB_NEST_DIMS], from->outer, sizeof *from->outer * (size_t)t->base);
 }
 
 // What nests of the tile hand on lies in an index a dim, lanes innermost.
