@@ -183,13 +183,13 @@ static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) 
 }
 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
-static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest) {
-  int64_t loads = 0, size[PB_NEST_DIMS];
+static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
+  int64_t loads = 0, filled[PB_NEST_DIMS];
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
-    sizes_of(k, loader_of(t, nest, a), size);
+    sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
                  ? window_of(k, size)
-                 : steps_of(k, size) * pb_core_registers(k, size, k->main.access[a].stride);
+                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main.access[a].stride);
   }
   return loads;
 }
@@ -200,7 +200,7 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   const pb_nest* nest = k->main.nest;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile),
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
           rate = pb_core_rate_of(f, 0, 1);
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each

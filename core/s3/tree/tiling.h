@@ -227,11 +227,12 @@ typedef struct pb_home_at {
 // buffer serves, and there is nothing to load.
 bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
                      pb_access* box);
-// A buffer for an access, over the main nest's dims: with an index for each of these, in order; of more dims than there
-// are indices the first has the rest. One number has an index too: so its copies can take whole rows.
-pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, const int64_t* extents);
+// A buffer for an access, over the main nest's dims: with an index for each of these, in order, but one for the `last`
+// ones together; of more dims than there are indices the first has the rest. One number has an index too: so its copies
+// can take whole rows.
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, int last, const int64_t* extents);
 // The same of the dims that walk the access in a tile of these extents. A buffer of registers serves all tiles: it has
-// an index for each dim that any of them walks, lanes last.
+// an index for each dim that any of them walks, the last one for the lanes.
 pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents);
 // A home that is such a buffer; the caller adds the load.
 void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,

@@ -229,7 +229,7 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   }
   int dims[PB_NEST_DIMS];
   for (int d = 0; d < load.dim_count; ++d) dims[d] = d;
-  pb_access local = pb__tiling_indexed(pb_nest_store(&load), dims, load.dim_count, load.extent);
+  pb_access local = pb__tiling_indexed(pb_nest_store(&load), dims, load.dim_count, 1, load.extent);
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");

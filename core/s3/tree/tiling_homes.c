@@ -13,12 +13,13 @@ static void expand_one(const pb_tiling* t, const pb_nest* main, int a, const pb_
 
 // ---- homes with an index a dim ----
 
-pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, const int64_t* extents) {
-  pb_access buffer = {.type = access->type, .buffer = -1, .rank = count > 1 ? count : 1};
-  if (buffer.rank > PB_NEST_RANK) buffer.rank = PB_NEST_RANK;
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, int last, const int64_t* extents) {
+  int places = last > 1 ? count - last + 1 : count > 1 ? count : 1;
+  pb_access buffer = {.type = access->type, .buffer = -1, .rank = places > PB_NEST_RANK ? PB_NEST_RANK : places};
   for (int r = 0; r < buffer.rank; ++r) buffer.shape[r] = 1;
   for (int n = count - 1; n >= 0; --n) {
-    int r = n < count - buffer.rank ? 0 : n - (count - buffer.rank);
+    int place = n < places ? n : places - 1, r = place + buffer.rank - places;
+    if (r < 0) r = 0;
     buffer.index[r].coef[dims[n]] = buffer.shape[r];
     buffer.shape[r] *= extents[dims[n]];
   }
@@ -27,11 +28,13 @@ pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count
 
 pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents) {
   const int64_t* walked = pb__in_registers(t) ? main->extent : extents;
-  int dims[PB_NEST_DIMS], count = 0;
-  for (int lanes = 0; lanes < 2; ++lanes)
+  int dims[PB_NEST_DIMS], count = 0, others = 0;
+  for (int lanes = 0; lanes < 2; ++lanes) {
+    if (lanes) others = count;
     for (int d = 0; d < main->dim_count; ++d)
       if (walked[d] > 1 && pb__registers_is_lane(t, d) == lanes && pb_access_uses(access, d)) dims[count++] = d;
-  return pb__tiling_indexed(access, dims, count, extents);
+  }
+  return pb__tiling_indexed(access, dims, count, count - others, extents);
 }
 
 void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,

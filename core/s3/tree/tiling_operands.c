@@ -364,7 +364,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int dims[2];
   bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles), turned = !taps && lies_turned(t, s, tile, dims);
   if (taps) hold_taps(t, tile, &buffer);
-  if (turned) buffer = pb__tiling_indexed(&s->main.access[w], dims, 2, tile->extent);
+  if (turned) buffer = pb__tiling_indexed(&s->main.access[w], dims, 2, 1, tile->extent);
   if (taps || turned) {
     pb__tiling_hold(t, &s->main, w, tile, &buffer, &at, &load);
   } else {
