@@ -222,7 +222,9 @@ static pb_status print_body(lowering* s, body* b, int indent) {
                     iteration.count - 1, iteration.groups[iteration.count - 1].plain);
   for (int k = 0; k < iteration.count; ++k) {
     set_tile(s, iteration.groups[k].registers, b, of, k);
-    pb_vemit_tile(&s->e, indent);
+    if (!pb_vemit_tile(&s->e, indent))
+      return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d has more values than a tile has registers",
+                      k);
   }
   return PB_OK;
 }
