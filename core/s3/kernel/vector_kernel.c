@@ -281,6 +281,7 @@ const char* pb_vkernel_read(pb_group* g) {
   }
   k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
   g->contraction = k->insn.insn;
+  g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
   return NULL;
 }
 

@@ -68,10 +68,6 @@ static inline bool pb_vkernel_by_vectors(const pb_vkernel* k) {
   return k->insn.insn && !k->taps && k->lane_dim >= 0 && k->main.access[k->x].stride[k->lane_dim] &&
          !k->main.access[k->x].run;
 }
-// Whether a load's neighbours lie along transpose_dim.
-static inline bool pb_vkernel_is_transposed(const pb_vkernel* k, const pb_vaccess* access) {
-  return k->transpose_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;
-}
 // Elements from the first to the last run: they lie in one place, whichever of the summed dims inside moves.
 static inline int64_t pb_vkernel_runs(const pb_vkernel* k, const pb_vaccess* access) {
   return access->run ? k->lanes / access->run * access->run_stride : 0;

@@ -117,9 +117,10 @@ static void add_copies(const call* c, const pb_tiled_buffer* b, int64_t* turn, p
   if (!b || b->depth == 1) return;
   int64_t iterations = 1; // of the loops inside, and those of which a loop is the remainder
   for (int k = b->level - 1; k >= 0; --k) {
+    const pb_tree* loop = c->m->tree.loops[k];
     turn[k] = iterations;
-    base->turn += c->m->tree.loops[k]->iterations_before * iterations;
-    iterations *= pb_tiled_iterations(c->m->tree.loops[k]);
+    base->turn += loop->iterations_before * iterations;
+    iterations *= loop->iterations ? loop->iterations : loop->extent;
   }
   base->copies = b->level ? b->depth : 1;
   base->copy = pb_access_elements(&b->shape);

@@ -35,15 +35,21 @@ typedef struct body {
     int block; // it stands in one iteration of the loop of that level, -1: in all of them
     int64_t iteration;
   } * places; // by nest
+  int fill_count;
+  pb_nest** fills; // of its products' operands
 } body;
 
 static bool part_is(const pb_tree* node, const char* part) {
   return node->kind == PB_TREE_NEST && !strcmp(node->nest->part, part);
 }
 
-// A loop over terms has sums inside, and nothing else.
+// What fills registers with an operand of a product.
+static bool fills(const pb_tree* node) { return part_is(node, "stage"); }
+
+// A loop over terms has sums inside, what fills their operands, and nothing else.
 static bool is_sum_loop(const pb_tree* node) {
-  while (node && node->kind == PB_TREE_LOOP) node = node->first;
+  while (node && (node->kind == PB_TREE_LOOP || fills(node)))
+    node = node->kind == PB_TREE_LOOP ? node->first : node->next;
   return node && part_is(node, "reduce");
 }
 
@@ -86,11 +92,29 @@ static void add_flat(lowering* s, MlirOperation op) {
 
 // ---- tiles ----
 
+// Whether the nest takes access a as what fills it has put it there: both over the same dims.
+static bool is_filled_by(const pb_nest* nest, int a, pb_nest* fill) {
+  const pb_access *taken = &nest->access[a], *put = pb_nest_store(fill);
+  return pb_value_same(put->memref, taken->memref) &&
+         !memcmp(put->index, taken->index, sizeof *put->index * (size_t)put->rank);
+}
+
+// The nest on the tensors that its operands are filled from: as it takes them from there they are never all in
+// registers at once.
+static void take_operands(const body* b, const pb_nest* nest, pb_nest* taken) {
+  pb_nest_copy(taken, nest);
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    for (int f = 0; f < b->fill_count; ++f)
+      if (is_filled_by(nest, a, b->fills[f])) taken->access[a] = b->fills[f]->access[0];
+}
+
 // A nest, a loop over terms, or what one iteration of a loop around does; others take what the tile made before.
 static void collect(const pb_tree* node, struct place place, body* b) {
   pb_program* p = &b->program;
-  if (node->kind == PB_TREE_NEST) {
-    pb_nest_copy(&p->nests[p->nest_count], node->nest);
+  if (fills(node)) {
+    b->fills[b->fill_count++] = node->nest;
+  } else if (node->kind == PB_TREE_NEST) {
+    take_operands(b, node->nest, &p->nests[p->nest_count]);
     b->places[p->nest_count++] = place;
   }
   if (node->kind == PB_TREE_ITERATION) place = (struct place){node->loop, node->iteration};
@@ -108,6 +132,7 @@ static body begin_body(lowering* s, const pb_tree* node) {
   size_t nests = 0;
   for (; node && !is_tile_loop(node); node = node->next) nests += count_nests(node);
   body b = {.program = {.nests = pb_alloc_raw(&s->l.unit->pass, (nests + 1) * sizeof *b.program.nests)}};
+  b.fills = PB_NEW_ARRAY(&s->l.unit->pass, pb_nest*, nests + 1);
   b.places = PB_NEW_ARRAY(&s->l.unit->pass, struct place, nests + 1);
   return b;
 }
@@ -197,7 +222,9 @@ static pb_status print_body(lowering* s, body* b, int indent) {
                     iteration.count - 1, iteration.groups[iteration.count - 1].plain);
   for (int k = 0; k < iteration.count; ++k) {
     set_tile(s, iteration.groups[k].registers, b, of, k);
-    pb_vemit_tile(&s->e, indent);
+    if (!pb_vemit_tile(&s->e, indent))
+      return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d has more values than a tile has registers",
+                      k);
   }
   return PB_OK;
 }

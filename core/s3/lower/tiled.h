@@ -38,9 +38,4 @@ typedef struct pb_tiled_printer {
 } pb_tiled_printer;
 pb_status pb_tiled_print(pb_tiled_printer* p, const pb_tree* tree, int indent) PB_MUST_CHECK;
 
-// Iterations of the band that a loop is part of.
-static inline int64_t pb_tiled_iterations(const pb_tree* loop) {
-  return loop->iterations ? loop->iterations : loop->extent;
-}
-
 #endif

@@ -1,5 +1,6 @@
 // A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
 #include "core/s3/lower/vector_tile.h"
+#include "core/s3/tree/cost_cores.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,7 +225,7 @@ static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset)
     return;
   }
   int d = dims[0];
-  for (int64_t n = 0; n < e->size[d] && t->points < PB_VTILE_POINTS; ++n) {
+  for (int64_t n = 0; n < e->size[d]; ++n) {
     offset[d] = point_offset(e, d, n);
     add_points(t, dims + 1, count - 1, offset);
   }
@@ -426,7 +427,8 @@ static void finish(pb_vtile* t, int indent) {
       finish_point(t, p, indent);
 }
 
-void pb_vemit_tile(pb_vemit* e, int indent) {
+bool pb_vemit_tile(pb_vemit* e, int indent) {
+  if (pb_core_registers(e->k, e->size, NULL) > PB_VTILE_POINTS) return false;
   pb_vtile* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
   t->e = e;
@@ -461,4 +463,5 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
   free(e->loads);
   e->loads = NULL;
   e->load_count = e->load_capacity = 0;
+  return true;
 }

@@ -43,8 +43,8 @@ typedef struct pb_vemit {
   size_t load_count, load_capacity;
 } pb_vemit;
 
-// One tile, which stands in loops %o<level>.
-void pb_vemit_tile(pb_vemit* e, int indent);
+// One tile, which stands in loops %o<level>. false: it has more values than there can be.
+bool pb_vemit_tile(pb_vemit* e, int indent);
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
 

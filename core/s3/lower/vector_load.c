@@ -30,21 +30,23 @@ static void print_element(pb_vtile* t, const pb_vaccess* access, int64_t displac
   pb_text_add(e->text, "\n");
 }
 
+const pb_value* pb__vtile_value(const pb_vemit* e, const pb_vaccess* access) {
+  const pb_value* value = e->k->program->values;
+  while (value->argument != access->argument) ++value;
+  return value;
+}
+
 int64_t pb__vtile_elements(const pb_value* value) {
-  pb_access shape = {.type = value->type, .rank = value->rank};
-  memcpy(shape.shape, value->shape, sizeof shape.shape);
+  pb_access shape = pb_value_shape(value);
   return pb_access_elements(&shape);
 }
 
 void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type) {
-  for (int v = 0; v < e->k->program->value_count; ++v) {
-    const pb_value* value = &e->k->program->values[v];
-    if (value->argument != access->argument) continue;
-    if (type)
-      pb_text_add(text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
-    else
-      pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
-  }
+  const pb_value* value = pb__vtile_value(e, access);
+  if (type)
+    pb_text_add(text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
+  else
+    pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
 }
 
 const char* pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part) {
@@ -247,12 +249,12 @@ static const char* load_taps(const load* l) {
 static const char* make_register(const load* l) {
   const pb_vkernel* k = l->e->k;
   bool is_x = l->access == &k->main.access[k->x], is_w = l->access == &k->main.access[k->w];
+  int64_t along = k->lane_dim >= 0 ? l->access->stride[k->lane_dim] : 0; // the lanes
   if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
   if (l->access->run) return load_runs(l);
-  if (pb_vkernel_is_transposed(k, l->access)) return load_transposed(l);
+  if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
-  bool neighbours = l->group > 1 ? is_w : k->lane_dim >= 0 && l->access->stride[k->lane_dim];
-  return neighbours ? read(l, l->displacement, all_of(l)) : load_one(l);
+  return (l->group > 1 ? is_w : along != 0) ? read(l, l->displacement, all_of(l)) : load_one(l);
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
@@ -262,13 +264,8 @@ static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
     if (access->stride[d]) return false;
   for (int o = 0; o < PB_NEST_OUTERS; ++o)
     if (access->outer[o]) return false;
-  for (int v = 0; v < e->k->program->value_count; ++v) {
-    const pb_value* value = &e->k->program->values[v];
-    if (value->argument == access->argument && value->kind == PB_VALUE_CONST && value->rank == 1 &&
-        mlirValueIsABlockArgument(value->ir))
-      return true;
-  }
-  return false;
+  const pb_value* value = pb__vtile_value(e, access);
+  return value->kind == PB_VALUE_CONST && value->rank == 1 && mlirValueIsABlockArgument(value->ir);
 }
 
 // It is loaded once, in front of everything.

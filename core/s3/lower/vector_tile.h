@@ -22,6 +22,7 @@ const char* pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int
 void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, const char* name);
 // The flat tensor's name, or its type.
 void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type);
+const pb_value* pb__vtile_value(const pb_vemit* e, const pb_vaccess* access);
 int64_t pb__vtile_elements(const pb_value* value);
 
 // The element number, linear in the loops around.

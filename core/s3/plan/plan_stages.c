@@ -205,7 +205,7 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   *why = "it has another number of stages";
   if (iteration->read.count != plan->count) return false;
   for (int k = 0; k < plan->count && !pb__is_explicit(chip); ++k)
-    if (!pb_plan_cost(chip, &iteration->alone[k], &plan->stages[k], arena, why)) return false;
+    if (!pb_plan_cost(chip, &iteration->read.groups[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
   if (pb_stage_tiles_build(s, arena, NULL, t) && pb__stage_plan_add_up(s, t, &plan->loops)) return true;

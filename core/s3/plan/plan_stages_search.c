@@ -75,7 +75,7 @@ static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
   for (int k = 0; k < s->plan.count; ++k) {
     pb_plan best;
     s->tiles.built = k + 1;
-    if (!plan_stage(s, &iteration->alone[k], &best)) return false;
+    if (!plan_stage(s, &iteration->read.groups[k], &best)) return false;
     s->plan.stages[k] = best;
   }
   pb_plan last = s->plan.stages[s->plan.count - 1];

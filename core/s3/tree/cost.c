@@ -213,30 +213,29 @@ static void issue(part* p, int queue, int64_t cycles) {
 }
 
 // The nest on its unit, and beside it what writes state for it there.
-static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_match* match, const pb_insn* insn,
+static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_match* match, int unit, int queue,
                       const int64_t* taken, int64_t words, int64_t until_done, int64_t loads) {
-  int64_t lasts = queue_time(t, insn->unit, taken[insn->unit], words - 1);
-  for (int u = 0; u < t->chip->unit_count; ++u) {
+  int64_t lasts = queue_time(t, unit, taken[unit], words - 1);
+  for (int u = 0; u < issuers(t); ++u) {
     if (taken[u]) issue(p, u, taken[u]);
-    if (u != insn->queue && taken[u]) ++p->commands[u];
-    if (u != insn->unit) lasts = larger(lasts, taken[u]);
+    if (u != queue && taken[u]) ++p->commands[u];
+    if (u != unit) lasts = larger(lasts, taken[u]);
   }
-  run_nest(t, p, nest, match, insn->unit, lasts, until_done, loads);
-  int64_t start = p->queue_free[insn->unit] - lasts;
-  for (int u = 0; u < t->chip->unit_count; ++u) {
-    if (u == insn->unit || !taken[u]) continue;
+  run_nest(t, p, nest, match, unit, lasts, until_done, loads);
+  int64_t start = p->queue_free[unit] - lasts;
+  for (int u = 0; u < issuers(t); ++u) {
+    if (u == unit || !taken[u]) continue;
     begin_queue(p, u, start);
     p->queue_free[u] = larger(p->queue_free[u], start + taken[u]);
   }
 }
 
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
+  int64_t taken[PB_MAX_QUEUES] = {0}, waited;
   if (t->core) {
-    int64_t taken = pb__core_cycles(t, t->core, nest);
-    issue(p, CORE, taken);
+    taken[CORE] = pb__core_cycles(t, t->core, nest);
     ++p->commands[CORE];
-    run_nest(t, p, nest, NULL, CORE, taken, 0, 0);
-    int64_t waited;
+    run_units(t, p, nest, NULL, CORE, CORE, taken, 1, 0, 0);
     t->traffic += pb__core_traffic(t, t->core, nest, &waited);
     t->waited += waited;
     return true;
@@ -267,7 +266,6 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   int64_t whole = of_all_cores(t, beats), shared = of_all_readers(t, nest, insn, beats);
   // the others go to the port at the same time
   if (shared > cycles) cycles = shared;
-  int64_t taken[PB_MAX_QUEUES] = {0};
   taken[insn->unit] = cycles + commands * pb__until_next(insn);
   int64_t writes = pb__state_writes(t, nest, &match, taken);
   commands += writes, words += writes;
@@ -281,7 +279,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[outside].latency;
-  run_units(t, p, nest, &match, insn, taken, words, until_done, loads && !apart ? shared : 0);
+  run_units(t, p, nest, &match, insn->unit, insn->queue, taken, words, until_done, loads && !apart ? shared : 0);
   return true;
 }
 

@@ -177,21 +177,30 @@ static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
   return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
+// What loads access a for the nest: what fills the registers that it takes, or itself.
+static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) {
+  return pb__tiling_in_registers(t, &nest->access[a]) ? t->filled[nest->access[a].buffer] : nest;
+}
+
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
-static int64_t loads_of(const pb_vkernel* k, const int64_t* size) {
-  int64_t loads = 0, steps = steps_of(k, size);
-  for (int a = 0; a < pb_vkernel_store(&k->main); ++a)
-    loads += a == k->x && pb_vkernel_by_vectors(k) ? window_of(k, size)
-                                                   : steps * pb_core_registers(k, size, k->main.access[a].stride);
+static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
+  int64_t loads = 0, filled[PB_NEST_DIMS];
+  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+    sizes_of(k, loader_of(t, nest, a), filled);
+    loads += a == k->x && pb_vkernel_by_vectors(k)
+                 ? window_of(k, size)
+                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main.access[a].stride);
+  }
   return loads;
 }
 
 // The main nest on a tile.
-static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const int64_t* size) {
+static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* tile, const int64_t* size) {
+  const pb_vkernel* k = t->group->registers;
   const pb_nest* nest = k->main.nest;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(k, size),
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
           rate = pb_core_rate_of(f, 0, 1);
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
@@ -205,6 +214,8 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   if (k->insn.group > 1) longer += (loads + arithmetic - longer) / SEEN_LOADS; // of f32 tiles none was seen
   return (longer + f->units - 1) / f->units;
 }
+
+static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }
 
 static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
   for (int a = 0; a + 1 < nest->access_count; ++a)
@@ -238,19 +249,23 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
   return cycles;
 }
 
-int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
   const pb_vkernel* k = t->group->registers;
   int64_t size[PB_NEST_DIMS], cycles = 0;
   if (!strcmp(nest->part, "fill")) return 0;
+  if (!strcmp(nest->part, "stage")) {
+    t->filled[nest->access[1].buffer] = nest;
+    return 0;
+  }
   sizes_of(k, nest, size);
   int64_t registers = pb_core_registers(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
   if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
   if (!strcmp(nest->part, "load")) return TILE_CYCLES + BRANCH_CYCLES; // behind the first part of a sum
-  if (takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
+  if (!is_product(nest) && takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
   if (k->main.nest->reduce == PB_SET) cycles += TILE_CYCLES;
-  return cycles + main_cycles(f, k, size);
+  return cycles + main_cycles(t, f, nest, size);
 }
 
 // ---- traffic ----
@@ -360,16 +375,17 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
   int count = 0, loops = 0;
   *waited = 0;
   if (!k->insn.insn) return 0;
-  bool is_main = !strcmp(nest->part, "reduce");
+  bool is_main = is_product(nest);
   for (int a = 0; a < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
     bool stored = a + 1 == nest->access_count;
     if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
+    const pb_nest* by = stored ? nest : loader_of(t, nest, a);
+    const pb_access* access = by == nest ? &nest->access[a] : &by->access[0];
     walk own[PB_NEST_DIMS];
     stream* s = &streams[count++];
-    for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
+    for (int d = 0; d < by->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], by->extent[d], false};
     loops = loops_around(t, access, nest->outer_count, s->around);
-    note_touched(f, access, own, nest->dim_count, loops, s);
+    note_touched(f, access, own, by->dim_count, loops, s);
     s->stored = stored;
     s->is_x = is_main && a == k->x;
     s->again = is_main && comes_again(t, a);

@@ -25,8 +25,9 @@ int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
 
 // Registers that the dims of `moves` (by dim, NULL: all) make of a tile; size: registers that it has along each.
 int64_t pb_core_registers(const pb_vkernel* kernel, const int64_t* size, const int64_t* moves);
-// Cycles of one execution of the nest.
-int64_t pb__core_cycles(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// Cycles of one execution of the nest. What fills registers with an operand of a product takes none of its own: its
+// loads go on beside the product's arithmetic.
+int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all
 // iterations of the loops around, tiling->around. *waited: those of them that computing does not hide.
 int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);

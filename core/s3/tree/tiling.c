@@ -300,8 +300,7 @@ static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
   if (outer * inner - buffer->shape[0] * inner < row || begins_on_rows(chip, buffer->memory)) buffer->shape[0] = outer;
 }
 
-// The access is of that buffer, at its front.
-static void lie_in(const pb_tiling* t, pb_access* access, int buffer) {
+void pb__tiling_lie_in(const pb_tiling* t, pb_access* access, int buffer) {
   access->memref.ptr = NULL;
   access->buffer = buffer;
   memcpy(access->shape, t->buffers[buffer].shape, sizeof access->shape);
@@ -312,7 +311,7 @@ static void lie_in(const pb_tiling* t, pb_access* access, int buffer) {
 static bool lie_in_registers(pb_tiling* t, int memory, pb_access* local) {
   for (int b = t->next_register; b < t->buffer_count; ++b) {
     if (!can_hold(&t->buffers[b], memory, local->type, local->rank, local->shape)) continue;
-    lie_in(t, local, b);
+    pb__tiling_lie_in(t, local, b);
     t->next_register = b + 1;
     return true;
   }
@@ -444,108 +443,6 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
     if (!is_dense_along(t, &access->index[r], extents, level))
       return pb__tiling_fail(t, "a tile's results have others between them, which its store would overwrite");
   return true;
-}
-
-// Where each lane is for itself, one command reads several lines of a window at once: so lines lie in different banks.
-static void spread_lines(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
-                         pb_access* box) {
-  for (int d = 0; d < main->dim_count; ++d)
-    for (int r = 0; r < box->rank && t->group->roles.role[d] == PB_ROLE_K && tile->extent[d] > 1; ++r)
-      if (main->access[a].index[r].coef[d]) pb__tiling_spread(t->chip, memory, box, r + 1);
-}
-
-// A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
-// they are all in one bank, and whoever else reads the memory waits for the whole command (a product of 64 rows of 768
-// codes took 24% longer on the RTL): so one row of the memory is left free behind each. Other reductions take whole
-// rows of lanes, from the beginning of one on.
-static void pad_rows(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory, pb_access* box) {
-  int walked = -1, rank = -1;
-  if (a != t->group->x) return;
-  if (!t->group->contraction) { // rows that end inside a row of lanes
-    int64_t* last = &box->shape[box->rank - 1];
-    if (t->group->reduces && box->rank > 1) *last = (*last + t->group->lanes - 1) / t->group->lanes * t->group->lanes;
-    return;
-  }
-  if (pb_sums_by_lanes(t->group->contraction, &t->group->insn_roles)) {
-    spread_lines(t, main, a, tile, memory, box);
-    return;
-  }
-  for (int d = 0; d < main->dim_count; ++d)
-    if (t->group->roles.role[d] == PB_ROLE_M && tile->extent[d] > 1) walked = d;
-  for (int r = 0; walked >= 0 && r < box->rank; ++r)
-    if (main->access[a].index[r].coef[walked]) rank = r;
-  if (rank >= 0) pb__tiling_spread(t->chip, memory, box, rank + 1);
-}
-
-void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int index) {
-  const pb_memory* m = &chip->memories[memory];
-  int64_t size = pb_type_bits(box->type) / 8, pitch = size;
-  if (m->banks < 2 || index < 1 || index >= box->rank) return;
-  for (int r = index; r < box->rank; ++r) pitch *= box->shape[r];
-  if (pitch % (m->row_bytes * 2) == 0) box->shape[index] += index + 1 == box->rank ? m->row_bytes / size : 1;
-}
-
-// Whether the nest is a load that brings the same part of the same tensor.
-static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
-  const pb_access *from = &nest->access[0], *other = &load->access[0];
-  bool same = !strcmp(nest->part, load->part) && nest->access_count == 2 && nest->expr_count == 1 && from->memref.ptr &&
-              pb_value_same(from->memref, other->memref) && from->boxed == other->boxed &&
-              nest->dim_count == load->dim_count;
-  for (int d = 0; d < load->dim_count && same; ++d) same = nest->extent[d] == load->extent[d];
-  return same && !memcmp(from->index, other->index, sizeof *from->index * (size_t)from->rank);
-}
-
-// The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for
-// the same one in another iteration; -1: there is none.
-static int filled_before(const pb_tiling* t, const pb_access* local, const pb_home_at* at, const pb_nest* load) {
-  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[at->level]->first; node; node = node->next) {
-    if (node->kind != PB_TREE_NEST || !brings_the_same(node->nest, load)) continue;
-    int b = node->nest->access[1].buffer;
-    const pb_buffer* buffer = &t->buffers[b];
-    bool same = buffer->level == at->level && buffer->memory == at->memory && buffer->depth == at->depth &&
-                buffer->type == local->type && buffer->rank == local->rank;
-    for (int r = 1; r < local->rank && same; ++r) same = buffer->shape[r] == local->shape[r];
-    if (same) return b;
-  }
-  return -1;
-}
-
-void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
-                       const char* name, pb_nest* load) {
-  pb_access origin, box;
-  pb__tiling_box(t, access, extents, level, &box, &origin);
-  *access = box;
-  pb__tiling_own(t, access, level, memory, depth, name);
-  pb__tiling_copy_box(t, &box, &origin, load);
-  lie_in(t, &load->access[1], access->buffer);
-}
-
-bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
-                     pb_access* box) {
-  pb_nest point;
-  pb_access origin, held, local, *access = &main->access[a];
-  int there = at->buffer ? *at->buffer : -1;
-  pb__tiling_expand(t, main, tile, &point);
-  pb__tiling_box(t, &point.access[a], point.extent, at->level, &held, &origin);
-  local = held;
-  pad_rows(t, main, a, tile, at->memory, &local);
-  pb__tiling_copy_box(t, &held, &origin, load);
-  if (at->shares) there = filled_before(t, &local, at, load);
-  if (there < 0)
-    pb__tiling_own(t, &local, at->level, at->memory, at->depth, at->name);
-  else
-    lie_in(t, &local, there);
-  lie_in(t, &load->access[1], local.buffer);
-  for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)
-      local.index[r].coef[c] = access->index[r].coef[c] - origin.index[r].coef[c];
-    memcpy(local.index[r].coef, access->index[r].coef, sizeof(int64_t) * PB_NEST_DIMS);
-    local.index[r].cst = access->index[r].cst - origin.index[r].cst;
-  }
-  *access = local;
-  if (box) *box = held;
-  if (at->buffer) *at->buffer = local.buffer;
-  return there < 0;
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {

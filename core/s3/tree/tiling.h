@@ -140,6 +140,7 @@ typedef struct pb_tiling {
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_core_facts* core;
   int64_t traffic, waited, compute;
+  const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
@@ -226,6 +227,18 @@ typedef struct pb_home_at {
 // buffer serves, and there is nothing to load.
 bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
                      pb_access* box);
+// A buffer for an access, over the main nest's dims: with an index for each of these, in order, but one for the `last`
+// ones together; of more dims than there are indices the first has the rest. One number has an index too: so its copies
+// can take whole rows.
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, int last, const int64_t* extents);
+// The same of the dims that walk the access in a tile of these extents. A buffer of registers serves all tiles: it has
+// an index for each dim that any of them walks, the last one for the lanes.
+pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents);
+// A home that is such a buffer; the caller adds the load.
+void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
+                     const pb_home_at* at, pb_nest* load);
+// The access is of that buffer, at its front.
+void pb__tiling_lie_in(const pb_tiling* t, pb_access* access, int buffer);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);
@@ -256,7 +269,8 @@ void pb__tiling_turn(pb_nest* copy, const char* part); // the mirror image: of a
 int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves);
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
-// The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.
+// The memory of the operand that stands for an access; PB_ANY_MEMORY: none does, or (match NULL) code of a core takes
+// it.
 int pb__tiling_memory(const pb_match* match, int access);
 // The nest with its tensors in no memory yet, for the selection to say where they should be.
 void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
@@ -264,6 +278,7 @@ void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
 void pb__tiling_params(pb_tiling* t, pb_nest* nest, int access, int memory, int stream);
 // A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
 // goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
-bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);
+// `parent`: what its nests stand in, NULL: the loop at `level`.
+bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid, pb_tree* parent);
 
 #endif

@@ -15,19 +15,17 @@ static pb_tile results_of(const pb_tiling* t, const pb_tile* tile) {
 
 // What sums start from, in their buffer.
 static void init_nest(pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* init) {
-  pb_nest point;
-  pb__tiling_expand(t, main, results, &point);
-  const pb_access* sums = pb_nest_store(&point);
+  const pb_access* sums = &main->access[main->access_count - 1];
+  pb_nest set;
   if (t->group->around.init) {
-    pb__tiling_expand_with(t, &t->group->main, t->group->around.init, results, init);
-    init->part = "init";
+    pb_nest_copy(&set, t->group->around.init);
+    set.part = "init";
   } else {
-    pb_nest_begin(init, point.name, "init", 1);
-    init->dim_count = point.dim_count;
-    memcpy(init->extent, point.extent, sizeof init->extent);
-    pb_nest_const(init, sums->type, pb_reduce_neutral(point.reduce, sums->type));
+    pb_nest_begin(&set, main->name, "init", 1);
+    pb_nest_const(&set, sums->type, pb_reduce_neutral(main->reduce, sums->type));
   }
-  *pb_nest_store(init) = *sums;
+  *pb_nest_store(&set) = *sums;
+  pb__tiling_expand_with(t, main, &set, results, init);
 }
 
 // Sums that are made in parts of the dim that they walk lie in between where the result will be: the first part begins
@@ -53,12 +51,6 @@ static void take_carried(pb_nest* epilogue, MlirValue value, const pb_access* at
     if (epilogue->access[a].memref.ptr && pb_value_same(epilogue->access[a].memref, value)) epilogue->access[a] = *at;
 }
 
-// A pointwise nest on the tile at `level`, into `parent` (NULL: the loop there).
-static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, pb_tree* parent) {
-  if (pb__in_registers(t)) return pb__registers_point(t, nest, level, last, parent);
-  return pb__tiling_point(t, nest, carried, level, last, 0);
-}
-
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
 static void store_into(const pb_tiling* t, pb_access* store) {
   pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
@@ -77,7 +69,7 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
     MlirValue value = epilogue.access[carried].memref;
     if (last && t->into) store_into(t, pb_nest_store(&epilogue));
     take_carried(&epilogue, value, at);
-    if (!add_point(t, &epilogue, carried, level, last, parent)) return false;
+    if (!pb__tiling_point(t, &epilogue, carried, level, last, 0, parent)) return false;
     *at = *pb_nest_store(&epilogue);
   }
   return true;
@@ -147,7 +139,7 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
 }
 
 // Where the sums are made: in a buffer of their own, or, for a stage without epilogues, in the one that it fills.
-static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_tile* results) {
+static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int y = s->main.access_count - 1;
   if (t->into && t->group->around.epilogue_count == 0) {
     store_into(t, &s->main.access[y]);
@@ -155,16 +147,13 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
     return pb__tiling_fail(t, "a stage's sums are made where the next one cannot read them");
   }
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
-  if (pb__in_registers(t)) {
-    pb__registers_begin_sums(t, &s->main.access[y]);
-  } else if (!t->group->around.epilogue_count) {
+  if (!pb__in_registers(t) && !t->group->around.epilogue_count) {
     pb_nest point;
     pb__tiling_expand(t, &s->main, tile, &point);
     if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
   const pb_home_at at = {t->plan->result_level, s->sums_memory, t->plan->result_depth, .name = "acc"};
   pb__tiling_home(t, &s->main, y, tile, &at, s->store, NULL);
-  if (pb__in_registers(t)) pb__registers_load_sums(t, &s->main, results, s->store);
   pb__tiling_turn(s->store, "store");
   return true;
 }
@@ -176,9 +165,10 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   memcpy(&s, outside, offsetof(pb_tile_stage, main));
   pb_nest_copy(&s.main, &outside->main);
   pb_tile results = results_of(t, tile);
-  if (!pb__in_registers(t) && !pb__stage_bring_operands(t, &s, tile, level)) return false;
+  if (pb__in_registers(t) && level == t->plan->result_level) pb__registers_free(t);
+  if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
-    if (!place_sums(t, &s, tile, &results)) return false;
+    if (!place_sums(t, &s, tile)) return false;
     begin_sums(t, &s, &results, level);
   }
   if (level == pb__tiling_levels(t)) {
@@ -194,15 +184,13 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 // A stage that reduces.
 static bool build_stage(pb_tiling* t) {
   int kept = -1;
-  pb_tile_stage s = {.kept = &kept};
+  pb_tile_stage s; // not set to 0, as above
   pb_tile tile;
+  memset(&s, 0, offsetof(pb_tile_stage, main));
+  s.kept = &kept;
   pb_nest_copy(&s.main, &t->group->main);
   pb__tile_whole(&s.main, &tile);
-  if (pb__in_registers(t))
-    s.sums_memory = t->group->registers->memory;
-  else if (!pb__stage_operand_memories(t, &s, &tile))
-    return false;
-  return build_level(t, &tile, t->base, &s);
+  return pb__stage_operand_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
 }
 
 // The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:
@@ -218,7 +206,7 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
     for (int r = 0; r < rest.access[a].rank; ++r)
       if (!rest.access[a].splat) rest.access[a].index[r].cst += rest.access[a].index[r].coef[0] * from;
   rest.extent[0] = t->group->lanes;
-  return pb__tiling_point(t, &rest, -1, 0, true, valid);
+  return pb__tiling_point(t, &rest, -1, 0, true, valid, NULL);
 }
 
 int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
@@ -239,12 +227,9 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
     pb__tiling_add(t, level, &load);
     return !t->failure;
   }
-  // one number has an index too: so its copies can take whole rows
-  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count ? load.dim_count : 1, .shape = {1}};
-  for (int d = 0; d < load.dim_count; ++d) {
-    local.shape[d] = load.extent[d];
-    local.index[d].coef[d] = 1;
-  }
+  int dims[PB_NEST_DIMS];
+  for (int d = 0; d < load.dim_count; ++d) dims[d] = d;
+  pb_access local = pb__tiling_indexed(pb_nest_store(&load), dims, load.dim_count, 1, load.extent);
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
@@ -270,7 +255,7 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   else if (g->main.expr_count == 1)
     return build_copy(t, tile, level);
   pb__tiling_expand(t, main, tile, &point);
-  if (!add_point(t, &point, -1, level, g->around.epilogue_count == 0, NULL)) return false;
+  if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
   return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count, t->plan->result_level, NULL);
 }
 

@@ -178,31 +178,6 @@ static void begin(const pb_program* program, pb_arena* arena, pb_iteration_group
   }
 }
 
-// The nests of an iteration as its first one walks them.
-static pb_program without_loops(const pb_program* program, pb_arena* arena) {
-  pb_program first = *program;
-  first.nests = pb_alloc_raw(arena, (size_t)program->nest_count * sizeof *first.nests);
-  for (int n = 0; n < program->nest_count; ++n) {
-    pb_nest* nest = &first.nests[n];
-    pb_nest_copy(nest, &program->nests[n]);
-    nest->outer_count = 0;
-    for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < nest->access[a].rank; ++r)
-        memset(&nest->access[a].index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
-  }
-  return first;
-}
-
-static bool read_alone(const pb_stage_tiles* s, const pb_program* program, const int* of, int stages, pb_arena* arena,
-                       pb_iteration_groups* iteration) {
-  pb_program first = without_loops(program, arena);
-  pb_iteration alone;
-  if (!pb_iteration_read(s->chip, &first, of, stages, arena, &alone)) return false;
-  for (int k = 0; k < stages; ++k) alone.groups[k].memo = s->memo;
-  iteration->alone = alone.groups;
-  return true;
-}
-
 // The program's nests by stage. false: iteration->why says why the chip cannot run it.
 static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_program* program, pb_arena* arena,
                         pb_iteration_groups* iteration) {
@@ -220,10 +195,7 @@ static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_pr
   for (int k = 0; k < stages; ++k) iteration->read.groups[k].memo = s->memo;
   for (int k = 0; k < stages; ++k)
     if (result_of(program, iteration, k) >= 0) iteration->maker[result_of(program, iteration, k)] = k;
-  iteration->alone = iteration->read.groups;
-  bool code = pb_chip_runs_code(s->chip);
-  if (code && !read_alone(s, program, of, stages, arena, iteration)) return false;
-  if (code)
+  if (pb_chip_runs_code(s->chip))
     place_code(s, program, of, arena, iteration);
   else if (!place_results(s, program, iteration))
     return false;

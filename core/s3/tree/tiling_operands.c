@@ -10,12 +10,12 @@
 
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block. Blocks that a box tests stay in the command, the only place for the test.
-static int pieces(const pb_nest* load, int inner) {
+static int pieces(const pb_tiling* t, const pb_nest* load, int inner) {
   bool tested = false;
   for (int r = 0; load->access[0].boxed && r < load->access[0].rank; ++r)
     tested |= load->access[0].index[r].coef[0] &&
               pb_index_can_leave(load, &load->access[0].index[r], load->access[0].shape[r]);
-  return load->dim_count > inner && load->extent[0] > 1 && !tested ? 1 : 0;
+  return load->dim_count > inner && load->extent[0] > 1 && !tested && !pb__in_registers(t) ? 1 : 0;
 }
 
 // Whether dim d of the load walks a dim of the main nest that is summed over.
@@ -31,7 +31,7 @@ static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* lo
 static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* load) {
   const pb_memory* system = &t->chip->memories[t->chip->system_memory];
   int64_t row = load->extent[2] * (pb_type_bits(load->access[1].type) / 8), columns = load->extent[1], some = 1;
-  if (!t->group->contraction || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
+  if (!t->group->contraction || pb__in_registers(t) || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
   while (some < columns && (columns % some || some * row < system->bytes_per_cycle * PB_RUN_BEATS)) ++some;
   if (some < columns) pb__tiling_in_pieces(load, 1, some);
 }
@@ -66,8 +66,11 @@ static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, 
   return !t->failure;
 }
 
-// What another stage of the kernel has made, or holds already.
-static bool lies_on_chip(const pb_nest* main, int a) { return !main->access[a].memref.ptr; }
+// What another stage of the kernel has made, or holds already, where instructions read it. Cores load registers from
+// wherever that is, as from tensors.
+static bool lies_on_chip(const pb_tiling* t, const pb_nest* main, int a) {
+  return !main->access[a].memref.ptr && !pb__in_registers(t);
+}
 
 static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) {
   if (t->buffers[main->access[a].buffer].memory == memory) return true;
@@ -179,7 +182,8 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   int x = t->group->x;
   pb_nest load;
   pb_access box, iteration = {0}, origin = {0};
-  if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
+  if (s->x_memory == t->chip->system_memory) return true; // it is read there
+  if (lies_on_chip(t, &s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
   if (plan->x_kept && !tile->adds) return keep_x(t, s, tile);
   if (plan->x_stays) {
     pb_tile inner = *tile;
@@ -191,8 +195,8 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
   const pb_home_at at = {plan->x_level, s->x_memory, plan->x_depth, "x", .shares = true};
   if (!pb__tiling_home(t, &s->main, x, tile, &at, &load, &box)) return true;
   load.outer_count = plan->x_level;
-  load.kept = pieces(&load, 3);
   if (t->failure) return false;
+  load.kept = pieces(t, &load, 3);
   if (plan->x_level == t->base && !t->group->prologue_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
   if (plan->x_stays) {
     s->each = pb_alloc_raw(t->arena, sizeof *s->each);
@@ -229,6 +233,7 @@ static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies
   int held = held_memory(t->group), packed;
   pb_constant_facts facts = pb_constant_facts_of(w->memref);
   *lies = held_as(t->group);
+  if (pb__in_registers(t)) return held; // code loads them from where they lie
   if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
   if (*lies != w->type) return pb_transfer_packed_to(t->chip, facts.kept_out, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
@@ -292,7 +297,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   int w = g->roles.w, held = held_memory(g), via = weights_via(t, s, &lies);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
-  if (lies_on_chip(&s->main, w)) {
+  if (lies_on_chip(t, &s->main, w)) {
     (void)is_read_there(t, &s->main, w, via);
     return;
   }
@@ -300,7 +305,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_home_at at = {t->plan->w_level, via, t->plan->w_depth, "w", .shares = true};
   if (!home_w(t, s, tile, lies, &at, &load)) return;
   load.stream = 1;
-  load.kept = pieces(&load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
+  load.kept = pieces(t, &load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, &load);
   pb__tiling_add(t, t->plan->w_level, &load);
   // a stage's weights are needed before those of the next one
@@ -317,80 +322,35 @@ static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role)
 }
 
 // Weights whose rows are the results' columns where the instruction reads rows of columns, or the other way round: a
-// computed tensor lies as it was made. They are held as the instruction wants them.
-static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n) {
-  const pb_access* w = &s->main.access[t->group->roles.w];
-  if (k < 0 || n < 0) return false;
-  bool columns = pb_weights_by_columns(t->group->contraction, &t->group->insn_roles);
-  return pb_access_stride(w, columns ? n : k) == 1 && pb_access_stride(w, columns ? k : n) != 1;
-}
-
-// How a buffer holds what a tile reads of an operand: dim dims[k] of the main nest walks index[k] of it by step[k].
-typedef struct holding {
-  int count, dims[PB_NEST_DIMS], index[PB_NEST_DIMS];
-  int64_t step[PB_NEST_DIMS];
-  pb_access buffer; // its type and shape
-} holding;
-// Makes that buffer for access a, which goes on with it; its load stands in front of the tile's commands.
-static void hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const holding* h, int memory, int depth,
-                 const char* name) {
-  pb_access *access = &main->access[a], local = h->buffer, lies = local;
-  pb_nest point, load;
-  pb_nest_begin(&load, main->name, "stage", 2);
-  pb__tiling_expand(t, main, tile, &point);
-  load.outer_count = point.outer_count;
-  load.dim_count = h->count;
-  load.access[0] = point.access[a];
-  for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int k = 0; k < h->count; ++k) {
-    int d = h->dims[k], i = h->index[k];
-    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
-    load.extent[k] = tile->extent[d];
-    lies.index[i].coef[k] = local.index[i].coef[d] = h->step[k];
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= h->step[k] * tile->origin[d].coef[c];
-    local.index[i].cst -= h->step[k] * tile->origin[d].cst;
-  }
-  pb__tiling_own(t, &lies, pb__tiling_levels(t), memory, depth, name);
-  if (t->failure) return;
-  local.buffer = lies.buffer;
-  memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
-  load.access[1] = lies;
-  pb_nest_load(&load, 0);
-  *access = local;
-  pb__tiling_add(t, pb__tiling_levels(t), &load);
-}
-
-// One more dim, as an index of its own.
-static void add_dim(const pb_tile* tile, int d, holding* h) {
-  int k = h->count++;
-  h->dims[k] = d;
-  h->index[k] = h->buffer.rank++;
-  h->step[k] = 1;
-  h->buffer.shape[k] = tile->extent[d];
+// computed tensor lies as it was made. They are held as the instruction wants them, over these dims.
+static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, const pb_tile* tile, int* dims) {
+  const pb_group* g = t->group;
+  const pb_access* w = &s->main.access[g->roles.w];
+  bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
+  dims[columns] = walked_in_tile(t, tile, PB_ROLE_K);
+  dims[!columns] = walked_in_tile(t, tile, PB_ROLE_N);
+  if (dims[0] < 0 || dims[1] < 0 || pb__in_registers(t)) return false;
+  return pb_access_stride(w, dims[0]) == 1 && pb_access_stride(w, dims[1]) != 1;
 }
 
 // Weights of windows where each lane is for itself: rows of lanes, as far apart as the instruction wants them, whatever
 // of the window a command takes.
-static void hold_taps(const pb_tiling* t, const pb_tile* tile, holding* h) {
+static void hold_taps(const pb_tiling* t, const pb_tile* tile, pb_access* buffer) {
   const pb_group* g = t->group;
   const pb_memory* memory = &t->chip->memories[g->contraction->operands[g->insn_roles.w].memory];
   pb_taps taps;
   pb_taps_of(t->chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &taps);
-  h->buffer = (pb_access){.type = h->buffer.type, .rank = 2, .shape = {1, g->lanes}};
+  *buffer = (pb_access){.type = g->main.access[g->roles.w].type, .rank = 2, .shape = {1, g->lanes}};
   for (int d = 0; d < g->main.dim_count; ++d) { // dims of a tile's windows that one command walks, then the lanes
     if (!taps.apart[d] || tile->extent[d] < 2) continue;
-    h->dims[h->count] = d;
-    h->step[h->count++] = taps.apart[d] / g->lanes;
-    h->buffer.shape[0] += taps.apart[d] / g->lanes * (tile->extent[d] - 1);
+    buffer->index[0].coef[d] = taps.apart[d] / g->lanes;
+    buffer->shape[0] += taps.apart[d] / g->lanes * (tile->extent[d] - 1);
   }
-  for (int d = 0; d < g->main.dim_count; ++d) {
-    if (g->roles.role[d] != PB_ROLE_B || pb_access_stride(&g->main.access[g->roles.y], d) != 1) continue;
-    h->dims[h->count] = d;
-    h->index[h->count] = 1;
-    h->step[h->count++] = 1;
-  }
+  for (int d = 0; d < g->main.dim_count; ++d)
+    if (g->roles.role[d] == PB_ROLE_B && pb_access_stride(&g->main.access[g->roles.y], d) == 1)
+      buffer->index[1].coef[d] = 1;
   if (pb_holds_tiles(memory))
-    h->buffer.shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(h->buffer.type) / g->lanes;
+    buffer->shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(buffer->type) / g->lanes;
 }
 
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
@@ -399,37 +359,34 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   bool registers = pb_holds_tiles(&t->chip->memories[held]);
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
-  int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
-  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
-  if (taps || lies_turned(t, s, k, n)) {
-    bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
-    holding how = {.buffer.type = s->main.access[w].type};
-    if (taps) {
-      hold_taps(t, tile, &how);
-    } else {
-      add_dim(tile, columns ? n : k, &how);
-      add_dim(tile, columns ? k : n, &how);
-    }
-    hold(t, &s->main, w, tile, &how, held, depth, "held");
+  pb_access buffer;
+  const pb_home_at at = {level, held, depth, "held", .shares = true};
+  int dims[2];
+  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles), turned = !taps && lies_turned(t, s, tile, dims);
+  if (taps) hold_taps(t, tile, &buffer);
+  if (turned) buffer = pb__tiling_indexed(&s->main.access[w], dims, 2, 1, tile->extent);
+  if (taps || turned) {
+    pb__tiling_hold(t, &s->main, w, tile, &buffer, &at, &load);
   } else {
-    (void)home_w(t, s, tile, held_as(g), &(pb_home_at){level, held, depth, "held", .shares = true}, &load);
+    (void)home_w(t, s, tile, held_as(g), &at, &load);
     load.part = "stage";
     expand(t, &load);
-    pb__tiling_add(t, level, &load);
   }
-  if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
+  if (!t->failure) pb__tiling_add(t, level, &load);
+  if (registers && !pb__in_registers(t) && !t->failure) share_registers(t, s->main.access[w].buffer);
 }
 
 // The second step of x, where it takes two: what the tile reads of it, row by row in the order of its dims, as the
 // instruction wants it (image to columns; whatever the tile does not read stays behind).
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
-  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  holding how = {.buffer.type = s->main.access[t->group->x].type};
-  for (int d = 0; d < s->main.dim_count && how.count < PB_NEST_RANK; ++d)
-    if (tile->extent[d] > 1 && pb_access_uses(&s->main.access[t->group->x], d)) add_dim(tile, d, &how);
+  int copies = t->plan->image_depth ? t->plan->image_depth : 2, level = pb__tiling_levels(t), x = t->group->x;
+  const pb_access buffer = pb__tiling_by_dims(t, &s->main, &s->main.access[x], tile->extent);
   if (pb_holds_tiles(memory)) copies = memory->banks;
-  hold(t, &s->main, t->group->x, tile, &how, s->x_held, copies, "image");
+  const pb_home_at at = {level, s->x_held, copies, .name = "image"};
+  pb_nest load;
+  pb__tiling_hold(t, &s->main, x, tile, &buffer, &at, &load);
+  if (!t->failure) pb__tiling_add(t, level, &load);
 }
 
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
@@ -450,10 +407,10 @@ static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
   pb_type lies;
   s->x_held = g->contraction->operands[g->insn_roles.x].memory;
-  s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
+  s->x_memory = pb__in_registers(t) ? s->x_held : pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
   s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
   if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
-  if (!lies_on_chip(&s->main, g->roles.w) && weights_via(t, s, &lies) < 0)
+  if (!lies_on_chip(t, &s->main, g->roles.w) && weights_via(t, s, &lies) < 0)
     return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
   return true;
 }
@@ -461,6 +418,11 @@ static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
 bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   if (g->contraction) return contraction_memories(t, s);
+  if (pb__in_registers(t)) { // plain operations take tensors where they are
+    s->x_memory = s->x_held = t->chip->system_memory;
+    s->sums_memory = g->registers->memory;
+    return true;
+  }
   pb_tile inner = *tile;
   pb_nest point, open;
   pb_match match;
@@ -472,6 +434,6 @@ bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* t
   s->x_memory = s->x_held = pb__tiling_memory(&match, g->x);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;
   for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
-    if (a != g->x && !lies_on_chip(&s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+    if (a != g->x && !lies_on_chip(t, &s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
   return !t->failure;
 }

@@ -1,6 +1,6 @@
 // Pointwise nests on the tile: their instructions, the buffers between them, and what they read and leave.
 #include "core/s3/tree/cost.h"
-#include "core/s3/tree/tiling.h"
+#include "core/s3/tree/tiling_stage.h"
 #include "core/select/cover.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match) {
 }
 
 int pb__tiling_memory(const pb_match* match, int access) {
-  for (int o = 0; o < match->insn->operand_count; ++o)
+  for (int o = 0; match && o < match->insn->operand_count; ++o)
     if (match->access_of[o] == access) return match->insn->operands[o].memory;
   return PB_ANY_MEMORY;
 }
@@ -69,17 +69,23 @@ typedef struct point {
   int carried, level;
   bool last;
   int64_t valid;
+  pb_tree* parent; // the loop or iteration that its nests stand in
   pb_access* made; // by piece: where its value lies
   pb_nest move;    // takes the result out of its buffer
   bool direct;     // there is none: the last instruction writes the tensor itself
 } point;
 
-// One instruction if there is one, else the cheapest cover.
+// One instruction if there is one, else the cheapest cover. Code of cores computes whatever a nest says.
 static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover) {
   pb_nest open;
   pb_flat flat;
   pb_match match;
   const char* why = NULL;
+  if (pb__in_registers(t)) {
+    cover->count = 1;
+    cover->pieces[0].addend = -1;
+    return true;
+  }
   pb__tiling_undecided(nest, &open);
   pb_tiling_flat(t, &open, &flat);
   if (pb_select_again(t->group->memo, &flat, &match, &why)) {
@@ -202,7 +208,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   pb_nest move;
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
-    bool there = memory >= 0 && pb_is_outside(&t->chip->memories[memory]);
+    bool there = memory == PB_ANY_MEMORY || pb_is_outside(&t->chip->memories[memory]);
     if (a == carried || !part->access[a].memref.ptr || there) continue;
     if (!is_tensor_operand(t, part, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
@@ -217,10 +223,13 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   }
 }
 
-// The result gets a buffer where the instruction puts it, if that is on the chip.
+// The result gets a buffer where the instruction puts it, if that is on the chip. Code of cores puts the last one where
+// its tensor is.
 static bool place_result(point* p, pb_access* store, const pb_match* match) {
   pb_tiling* t = p->t;
-  int memory = match->insn->operands[match->insn->dest].memory;
+  int memory = match     ? match->insn->operands[match->insn->dest].memory
+               : p->last ? t->chip->system_memory
+                         : t->group->registers->memory;
   if (p->last && t->into) { // it is in its buffer already, and the instruction was chosen for that
     p->direct = true;
     return true;
@@ -240,31 +249,33 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
 
 static bool add_piece(point* p, int at) {
   const pb_piece* piece = &p->cover->pieces[at];
-  pb_nest part, open;
-  pb_nest_copy(&part, p->nest);
+  pb_nest one, open, *part = p->nest;
   pb_match match;
+  bool selects = !pb__in_registers(p->t);
   bool final = at + 1 == p->cover->count;
   int carried = p->carried;
   if (p->cover->count > 1) {
-    if (!cut(p, piece, &part, &carried) || part.access_count == PB_NEST_ACCESSES)
+    part = &one;
+    pb_nest_copy(part, p->nest);
+    if (!cut(p, piece, part, &carried) || part->access_count == PB_NEST_ACCESSES)
       return pb__tiling_fail(p->t, "too many operands");
     if (!final) place_between(p, at);
-    part.access[part.access_count++] = final ? *pb_nest_store(p->nest) : p->made[at];
+    part->access[part->access_count++] = final ? *pb_nest_store(p->nest) : p->made[at];
   }
   if (piece->addend >= 0) {
-    part.part = "add";
-    part.reduce = piece->insn->reduce;
+    part->part = "add";
+    part->reduce = piece->insn->reduce;
   }
-  pb__tiling_undecided(&part, &open);
-  if (!pb__tiling_select(p->t, &open, &match)) return false;
-  bring_operands(p, &part, carried, &match);
-  if (final && !place_result(p, pb_nest_store(&part), &match)) return false;
-  p->made[at] = *pb_nest_store(&part);
-  pb__tiling_add(p->t, p->level, &part);
+  if (selects) pb__tiling_undecided(part, &open);
+  if (selects && !pb__tiling_select(p->t, &open, &match)) return false;
+  bring_operands(p, part, carried, selects ? &match : NULL);
+  if (final && !place_result(p, pb_nest_store(part), selects ? &match : NULL)) return false;
+  p->made[at] = *pb_nest_store(part);
+  pb__tiling_put(p->t, p->parent, p->level, part);
   return !p->t->failure;
 }
 
-bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid) {
+bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid, pb_tree* parent) {
   pb_cover cover;
   nest->part = "point";
   if (!find_pieces(t, nest, carried, &cover)) return false;
@@ -273,7 +284,8 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
     valid = 0;
   }
   point p = {.t = t, .nest = nest, .cover = &cover, .carried = carried, .level = level, .last = last, .valid = valid};
-  p.made = PB_NEW_ARRAY(t->arena, pb_access, (size_t)cover.count + 1);
+  p.parent = parent ? parent : t->body[level];
+  p.made = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.made);
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;
   *pb_nest_store(nest) = p.made[cover.count - 1];

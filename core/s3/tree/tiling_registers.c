@@ -5,12 +5,7 @@
 
 #include <string.h>
 
-// Dims of the tree are the main nest's, but lanes that come in runs are two again.
-static int dims_of(const pb_vkernel* k) { return k->main.nest->dim_count + (k->run_dim >= 0); }
-
-static int dim_of(const pb_vkernel* k, int d) { return pb_vkernel_tree_dim(k, d); }
-
-// And back.
+// Dims of the tree are the main nest's, but lanes that come in runs are two again: back.
 static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
 
 static int64_t run_of(const pb_vkernel* k) {
@@ -19,62 +14,35 @@ static int64_t run_of(const pb_vkernel* k) {
   return 1;
 }
 
-static void set_extents(const pb_vkernel* k, pb_nest* nest) {
-  nest->dim_count = dims_of(k);
-  for (int d = 0; d < k->main.nest->dim_count; ++d) nest->extent[dim_of(k, d)] = k->main.nest->extent[d];
-  if (k->run_dim < 0) return;
-  nest->extent[k->run_dim] = k->lanes / run_of(k);
-  nest->extent[k->run_dim + 1] = run_of(k);
-}
-
-// A value of each point of the results, in an index a dim, lanes innermost: where such lie in registers is the tree's
-// affair. Lanes in runs are one index, and so are the outermost dims where there are too many.
-static pb_access by_dims(const pb_vkernel* k, pb_type type) {
-  pb_access made = {.type = type, .rank = 1, .buffer = -1, .shape = {1}};
-  int dims[PB_NEST_DIMS + 1], count = 0;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (!k->is_sum[d] && d != k->lane_dim && k->main.nest->extent[d] > 1) dims[count++] = d;
-  if (k->lane_dim >= 0) dims[count++] = k->lane_dim;
-  made.rank = count > PB_NEST_RANK ? PB_NEST_RANK : count > 1 ? count : 1;
-  for (int r = 0; r < made.rank; ++r) made.shape[r] = 1;
-  for (int n = count - 1; n >= 0; --n) {
-    int r = n < count - made.rank ? 0 : n - (count - made.rank), d = dims[n];
-    made.index[r].coef[dim_of(k, d)] = made.shape[r];
-    if (d == k->run_dim) made.index[r].coef[dim_of(k, d) - 1] = run_of(k);
-    made.shape[r] *= k->main.nest->extent[d];
-  }
-  return made;
-}
-
-// An access by element number; `placed`: the same as the group has it.
-static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* from, const pb_access* placed,
-                       pb_access* to) {
-  pb_index* index = &to->index[0];
+// An access by element number; `placed`: the same as the group has it. A stage that is planned by itself is in none of
+// the loops around: it is as their first iteration walks it.
+static void set_access(const pb_tiling* t, const pb_vaccess* from, const pb_access* placed, pb_access* to) {
   // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
   bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
-  if (from->argument < 0) {
-    *to = by_dims(k, from->type);
-    to->memref = placed->memref;
-    return;
-  }
   *to = (pb_access){.memref = placed->memref,
                     .buffer = in_buffer ? placed->buffer : -1,
                     .type = from->type,
                     .rank = 1,
                     .shape = {in_buffer ? t->buffers[placed->buffer].shape[0] : pb_access_elements(placed)},
                     .gathered = from->is_table};
-  index->cst = from->cst;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) index->coef[dim_of(k, d)] = from->stride[d];
-  if (k->run_dim >= 0) index->coef[k->run_dim] = from->run ? from->run_stride : from->stride[k->run_dim] * run_of(k);
-  memcpy(&index->coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
+  to->index[0].cst = from->cst;
+  memcpy(to->index[0].coef, from->stride, sizeof from->stride);
+  memcpy(&to->index[0].coef[PB_NEST_DIMS], from->outer, sizeof *from->outer * (size_t)t->base);
 }
 
+// What nests of the tile hand on lies in an index a dim, lanes innermost.
 static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed,
                      pb_nest* to) {
   pb_nest_copy(to, from->nest);
-  set_extents(k, to);
   to->macs = 0;
-  for (int a = 0; a < to->access_count; ++a) set_access(t, k, &from->access[a], &placed->access[a], &to->access[a]);
+  for (int a = 0; a < to->access_count; ++a) set_access(t, &from->access[a], &placed->access[a], &to->access[a]);
+  if (k->run_dim >= 0) pb_nest_cut_dim(to, k->run_dim, run_of(k));
+  for (int a = 0; a < to->access_count; ++a) {
+    if (from->access[a].run) to->access[a].index[0].coef[k->run_dim] = from->access[a].run_stride;
+    if (from->access[a].argument >= 0) continue;
+    to->access[a] = pb__tiling_by_dims(t, to, &to->access[a], to->extent);
+    to->access[a].memref = placed->access[a].memref;
+  }
 }
 
 static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed) {
@@ -85,15 +53,23 @@ static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const p
 
 void pb__registers_begin(pb_tiling* t) {
   const pb_vkernel* k = t->group->registers;
-  pb_group* group = PB_NEW(t->arena, pb_group);
+  pb_group* group = pb_alloc_raw(t->arena, sizeof *group);
   pb_plan* plan = PB_NEW(t->arena, pb_plan);
-  *group = *t->group;
+  group->program = t->group->program; // its main nest is large, and comes anew
+  memcpy(&group->main_index, &t->group->main_index, sizeof *group - offsetof(pb_group, main_index));
   *plan = *t->plan;
   set_nest(t, k, &k->main, &t->group->main, &group->main);
   if (group->around.init) group->around.init = keep_nest(t, k, &k->init, group->around.init);
   for (int n = 0; n < group->around.epilogue_count; ++n)
     group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n], group->around.epilogues[n].nest);
-  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = dim_of(k, plan->bands[b].dim);
+  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = pb_vkernel_tree_dim(k, plan->bands[b].dim);
+  if (group->reduces && group->around.epilogue_count) { // what is made of sums so far lies where the result will be
+    pb_access* sums = pb_nest_store(&group->main);
+    const pb_nest* last = group->around.epilogues[group->around.epilogue_count - 1].nest;
+    pb_type type = sums->type;
+    *sums = last->access[last->access_count - 1];
+    sums->type = type;
+  }
   plan->x_level += t->base; // a plan of registers counts its own loops alone
   plan->w_level += t->base;
   plan->result_level += t->base;
@@ -105,36 +81,9 @@ void pb__registers_begin(pb_tiling* t) {
 
 // ---- values of a tile ----
 
-void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
-
-void pb__registers_begin_sums(pb_tiling* t, pb_access* sums) {
-  pb__registers_free(t);
-  *sums = by_dims(t->group->registers, sums->type);
-}
-
-void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load) {
-  const pb_around* around = &t->group->around;
-  const pb_nest* last = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : &t->group->main;
-  pb_nest copy;
-  pb_nest_begin(&copy, main->name, "load", 2);
-  copy.dim_count = main->dim_count;
-  copy.access[0] = last->access[last->access_count - 1];
-  copy.access[1] = main->access[main->access_count - 1];
-  copy.access[1].type = copy.access[0].type;
-  pb_nest_load(&copy, 0);
-  pb__tiling_expand_with(t, &t->group->main, &copy, results, load);
-}
-
-bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent) {
-  pb_nest unused;
-  nest->part = "point";
-  if (!last)
-    pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, t->group->registers->memory, 1, "acc", &unused);
-  if (parent)
-    pb__tiling_put(t, parent, level, nest);
-  else
-    pb__tiling_add(t, level, nest);
-  return !t->failure;
+bool pb__registers_is_lane(const pb_tiling* t, int dim) {
+  const pb_vkernel* k = t->group->registers;
+  return k && k->lane_dim >= 0 && kernel_dim(k, dim) == k->lane_dim;
 }
 
 // ---- loops ----

@@ -1,5 +1,6 @@
 // Inside tiling: a stage of a kernel on its way into the tile. tiling_build.c has its loops, sums and epilogues,
-// tiling_operands.c what brings its operands to the instruction, tiling_registers.c what is in registers.
+// tiling_operands.c what brings its operands to the instruction, tiling_homes.c their buffers, tiling_registers.c what
+// is of registers alone.
 #ifndef PB_S3_TILING_STAGE_H
 #define PB_S3_TILING_STAGE_H
 
@@ -25,8 +26,8 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 
 // ---- registers ----
 
-// Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them,
-// and what nests of a tile make for each other lies in the register file.
+// Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them;
+// operands of products, and what nests of a tile make for each other, lie in the register file.
 static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
 // t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
 void pb__registers_begin(pb_tiling* t);
@@ -34,13 +35,8 @@ void pb__registers_begin(pb_tiling* t);
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
 bool pb__registers_is_column(const pb_tiling* t, int band);
 // The registers are free for another tile.
-void pb__registers_free(pb_tiling* t);
-// The sums of another tile, before they have a home: by the dims that the results walk. Then *load takes them from
-// where the kernel's result goes.
-void pb__registers_begin_sums(pb_tiling* t, pb_access* sums);
-void pb__registers_load_sums(const pb_tiling* t, const pb_nest* main, const pb_tile* results, pb_nest* load);
-// Adds a pointwise nest on a tile to `parent`, NULL: to the loop at `level`. Its result stays in registers unless it is
-// the last one's.
-bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent);
+static inline void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
+// Whether the dim is one whose elements are the lanes of a register.
+bool pb__registers_is_lane(const pb_tiling* t, int dim);
 
 #endif

@@ -142,7 +142,7 @@ static bool plan_rest(const pb_tiling* t, const pb_stage_tiles* s, const pb_iter
     *plan = iteration->plans[k];
     return true;
   }
-  if (!s->rest(t->chip, &iteration->alone[k], plan, why)) return false;
+  if (!s->rest(t->chip, &iteration->read.groups[k], plan, why)) return false;
   if (iteration->plans) iteration->plans[k] = *plan;
   return true;
 }

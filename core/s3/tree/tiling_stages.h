@@ -17,9 +17,6 @@ typedef struct pb_held {
 // One iteration of the shared loops, its stages as groups, and where values lie, by value.
 typedef struct pb_iteration_groups {
   pb_iteration read;
-  // The stages as the first iteration walks them, where cores run code: what plans a stage by itself numbers its loops,
-  // and not those around, from 0. Else read.groups.
-  const pb_group* alone;
   const char* why;     // the chip cannot run it; NULL: it can
   int *memory, *maker; // of a value between stages: where it lies, and the stage that makes it; -1
   int* home;           // the value in whose buffer it lies, itself or one that it takes over

@@ -1,0 +1,180 @@
+// Buffers that stand for what a tile touches of a tensor: its box, or an index for each dim that walks it.
+#include "core/s3/tree/tiling_stage.h"
+
+#include <string.h>
+
+// Access a of the main nest alone, on the tile.
+static void expand_one(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, pb_nest* point) {
+  pb_nest one;
+  pb_nest_begin(&one, main->name, "", 1);
+  one.access[0] = main->access[a];
+  pb__tiling_expand_with(t, main, &one, tile, point);
+}
+
+// ---- homes with an index a dim ----
+
+pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, int last, const int64_t* extents) {
+  int places = last > 1 ? count - last + 1 : count > 1 ? count : 1;
+  pb_access buffer = {.type = access->type, .buffer = -1, .rank = places > PB_NEST_RANK ? PB_NEST_RANK : places};
+  for (int r = 0; r < buffer.rank; ++r) buffer.shape[r] = 1;
+  for (int n = count - 1; n >= 0; --n) {
+    int place = n < places ? n : places - 1, r = place + buffer.rank - places;
+    if (r < 0) r = 0;
+    buffer.index[r].coef[dims[n]] = buffer.shape[r];
+    buffer.shape[r] *= extents[dims[n]];
+  }
+  return buffer;
+}
+
+pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents) {
+  const int64_t* walked = pb__in_registers(t) ? main->extent : extents;
+  int dims[PB_NEST_DIMS], count = 0, others = 0;
+  for (int lanes = 0; lanes < 2; ++lanes) {
+    if (lanes) others = count;
+    for (int d = 0; d < main->dim_count; ++d)
+      if (walked[d] > 1 && pb__registers_is_lane(t, d) == lanes && pb_access_uses(access, d)) dims[count++] = d;
+  }
+  return pb__tiling_indexed(access, dims, count, count - others, extents);
+}
+
+void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
+                     const pb_home_at* at, pb_nest* load) {
+  pb_access *access = &main->access[a], local = *buffer, lies = local;
+  pb_nest point;
+  bool keeps = pb__in_registers(t); // the numbers of its dims
+  int dims = 0;
+  expand_one(t, main, a, tile, &point);
+  pb_nest_begin(load, main->name, "stage", 2);
+  load->outer_count = point.outer_count;
+  load->access[0] = point.access[0];
+  for (int d = 0; d < main->dim_count; ++d) load->extent[d] = 1;
+  for (int r = 0; r < access->rank; ++r) memset(load->access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int i = 0; i < lies.rank; ++i) memset(lies.index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int i = 0; i < lies.rank; ++i)
+    for (int d = 0; d < main->dim_count; ++d) {
+      int64_t step = local.index[i].coef[d];
+      if (!step) continue;
+      int own = keeps ? d : dims++;
+      load->extent[own] = tile->extent[d];
+      lies.index[i].coef[own] = step;
+      for (int r = 0; r < access->rank; ++r) load->access[0].index[r].coef[own] = access->index[r].coef[d];
+      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= step * tile->origin[d].coef[c];
+      local.index[i].cst -= step * tile->origin[d].cst;
+    }
+  load->dim_count = keeps ? main->dim_count : dims;
+  pb__tiling_own(t, &lies, at->level, at->memory, at->depth, at->name);
+  if (t->failure) return;
+  pb__tiling_lie_in(t, &local, lies.buffer); // of a remainder: as long as its twin
+  load->access[1] = lies;
+  pb_nest_load(load, 0);
+  *access = local;
+}
+
+// ---- homes of boxes ----
+
+// Where each lane is for itself, one command reads several lines of a window at once: so lines lie in different banks.
+static void spread_lines(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
+                         pb_access* box) {
+  for (int d = 0; d < main->dim_count; ++d)
+    for (int r = 0; r < box->rank && t->group->roles.role[d] == PB_ROLE_K && tile->extent[d] > 1; ++r)
+      if (main->access[a].index[r].coef[d]) pb__tiling_spread(t->chip, memory, box, r + 1);
+}
+
+// A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
+// they are all in one bank, and whoever else reads the memory waits for the whole command (a product of 64 rows of 768
+// codes took 24% longer on the RTL): so one row of the memory is left free behind each. Other reductions take whole
+// rows of lanes, from the beginning of one on.
+static void pad_rows(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory, pb_access* box) {
+  int walked = -1, rank = -1;
+  if (a != t->group->x) return;
+  if (!t->group->contraction) { // rows that end inside a row of lanes
+    int64_t* last = &box->shape[box->rank - 1];
+    if (t->group->reduces && box->rank > 1) *last = (*last + t->group->lanes - 1) / t->group->lanes * t->group->lanes;
+    return;
+  }
+  if (pb_sums_by_lanes(t->group->contraction, &t->group->insn_roles)) {
+    spread_lines(t, main, a, tile, memory, box);
+    return;
+  }
+  for (int d = 0; d < main->dim_count; ++d)
+    if (t->group->roles.role[d] == PB_ROLE_M && tile->extent[d] > 1) walked = d;
+  for (int r = 0; walked >= 0 && r < box->rank; ++r)
+    if (main->access[a].index[r].coef[walked]) rank = r;
+  if (rank >= 0) pb__tiling_spread(t->chip, memory, box, rank + 1);
+}
+
+void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int index) {
+  const pb_memory* m = &chip->memories[memory];
+  int64_t size = pb_type_bits(box->type) / 8, pitch = size;
+  if (m->banks < 2 || index < 1 || index >= box->rank) return;
+  for (int r = index; r < box->rank; ++r) pitch *= box->shape[r];
+  if (pitch % (m->row_bytes * 2) == 0) box->shape[index] += index + 1 == box->rank ? m->row_bytes / size : 1;
+}
+
+// Whether the nest is a load that brings the same part of the same tensor.
+static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
+  const pb_access *from = &nest->access[0], *other = &load->access[0];
+  bool same = !strcmp(nest->part, load->part) && nest->access_count == 2 && nest->expr_count == 1 && from->memref.ptr &&
+              pb_value_same(from->memref, other->memref) && from->boxed == other->boxed &&
+              nest->dim_count == load->dim_count;
+  for (int d = 0; d < load->dim_count && same; ++d) same = nest->extent[d] == load->extent[d];
+  return same && !memcmp(from->index, other->index, sizeof *from->index * (size_t)from->rank);
+}
+
+// The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for
+// the same one in another iteration; -1: there is none.
+static int filled_before(const pb_tiling* t, const pb_access* local, const pb_home_at* at, const pb_nest* load) {
+  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[at->level]->first; node; node = node->next) {
+    if (node->kind != PB_TREE_NEST || !brings_the_same(node->nest, load)) continue;
+    int b = node->nest->access[1].buffer;
+    const pb_buffer* buffer = &t->buffers[b];
+    bool same = buffer->level == at->level && buffer->memory == at->memory && buffer->depth == at->depth &&
+                buffer->type == local->type && buffer->rank == local->rank;
+    for (int r = 1; r < local->rank && same; ++r) same = buffer->shape[r] == local->shape[r];
+    if (same) return b;
+  }
+  return -1;
+}
+
+void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
+                       const char* name, pb_nest* load) {
+  pb_access origin, box;
+  pb__tiling_box(t, access, extents, level, &box, &origin);
+  *access = box;
+  pb__tiling_own(t, access, level, memory, depth, name);
+  pb__tiling_copy_box(t, &box, &origin, load);
+  pb__tiling_lie_in(t, &load->access[1], access->buffer);
+}
+
+bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
+                     pb_access* box) {
+  pb_nest point;
+  pb_access origin, held, local, *access = &main->access[a];
+  int there = at->buffer ? *at->buffer : -1;
+  if (pb__in_registers(t)) { // tensors are there by element number, which has no box
+    local = pb__tiling_by_dims(t, main, access, tile->extent);
+    pb__tiling_hold(t, main, a, tile, &local, at, load);
+    return true;
+  }
+  expand_one(t, main, a, tile, &point);
+  pb__tiling_box(t, &point.access[0], point.extent, at->level, &held, &origin);
+  local = held;
+  pad_rows(t, main, a, tile, at->memory, &local);
+  pb__tiling_copy_box(t, &held, &origin, load);
+  if (at->shares) there = filled_before(t, &local, at, load);
+  if (there < 0)
+    pb__tiling_own(t, &local, at->level, at->memory, at->depth, at->name);
+  else
+    pb__tiling_lie_in(t, &local, there);
+  pb__tiling_lie_in(t, &load->access[1], local.buffer);
+  for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)
+      local.index[r].coef[c] = access->index[r].coef[c] - origin.index[r].coef[c];
+    memcpy(local.index[r].coef, access->index[r].coef, sizeof(int64_t) * PB_NEST_DIMS);
+    local.index[r].cst = access->index[r].cst - origin.index[r].cst;
+  }
+  *access = local;
+  if (box) *box = held;
+  if (at->buffer) *at->buffer = local.buffer;
+  return there < 0;
+}
