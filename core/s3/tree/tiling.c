@@ -201,6 +201,14 @@ static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
   return false;
 }
 
+void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index) {
+  for (int d = 0; d < dims; ++d) {
+    int64_t by = sign * index->coef[d];
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS && by; ++c) index->coef[c] += by * tile->origin[d].coef[c];
+    index->cst += by * tile->origin[d].cst;
+  }
+}
+
 void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
                             pb_nest* point) {
   int column[PB_NEST_DIMS];
@@ -217,13 +225,10 @@ void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_ne
     for (int r = 0; r < nest->access[a].rank; ++r) {
       const pb_index* from = &nest->access[a].index[r];
       pb_index* to = &point->access[a].index[r];
+      pb__tile_begin(tile, main->dim_count, 1, to);
       memset(to->coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-      for (int d = 0; d < main->dim_count; ++d) {
-        if (!from->coef[d]) continue;
-        if (column[d] >= 0) to->coef[column[d]] += from->coef[d];
-        for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) to->coef[c] += from->coef[d] * tile->origin[d].coef[c];
-        to->cst += from->coef[d] * tile->origin[d].cst;
-      }
+      for (int d = 0; d < main->dim_count; ++d)
+        if (from->coef[d] && column[d] >= 0) to->coef[column[d]] += from->coef[d];
     }
 }
 

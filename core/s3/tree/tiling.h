@@ -207,6 +207,8 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile);
 // The tile inside the band at `level`, one of its full iterations or (`rest`) what they leave. Returns how many
 // iterations there are of it; 0: none.
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
+// An index over so many dims begins where the tile does (sign 1), or is counted from there on (-1).
+void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);

@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-// Access a of the main nest alone, on the tile.
-static void expand_one(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, pb_nest* point) {
-  pb_nest one;
-  pb_nest_begin(&one, main->name, "", 1);
-  one.access[0] = main->access[a];
-  pb__tiling_expand_with(t, main, &one, tile, point);
-}
-
 // ---- homes with an index a dim ----
 
 pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count, int last, const int64_t* extents) {
@@ -18,8 +10,7 @@ pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count
   pb_access buffer = {.type = access->type, .buffer = -1, .rank = places > PB_NEST_RANK ? PB_NEST_RANK : places};
   for (int r = 0; r < buffer.rank; ++r) buffer.shape[r] = 1;
   for (int n = count - 1; n >= 0; --n) {
-    int place = n < places ? n : places - 1, r = place + buffer.rank - places;
-    if (r < 0) r = 0;
+    int back = n < places ? places - 1 - n : 0, r = back < buffer.rank ? buffer.rank - 1 - back : 0;
     buffer.index[r].coef[dims[n]] = buffer.shape[r];
     buffer.shape[r] *= extents[dims[n]];
   }
@@ -39,28 +30,28 @@ pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_a
 
 void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
                      const pb_home_at* at, pb_nest* load) {
-  pb_access *access = &main->access[a], local = *buffer, lies = local;
-  pb_nest point;
+  pb_access *access = &main->access[a], *from = &load->access[0], local = *buffer, lies = local;
   bool keeps = pb__in_registers(t); // the numbers of its dims
   int dims = 0;
-  expand_one(t, main, a, tile, &point);
   pb_nest_begin(load, main->name, "stage", 2);
-  load->outer_count = point.outer_count;
-  load->access[0] = point.access[0];
+  load->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) load->extent[d] = 1;
-  for (int r = 0; r < access->rank; ++r) memset(load->access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int i = 0; i < lies.rank; ++i) memset(lies.index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  for (int i = 0; i < lies.rank; ++i)
+  *from = *access;
+  for (int r = 0; r < from->rank; ++r) {
+    pb__tile_begin(tile, main->dim_count, 1, &from->index[r]);
+    memset(from->index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  }
+  for (int i = 0; i < lies.rank; ++i) {
+    pb__tile_begin(tile, main->dim_count, -1, &local.index[i]);
+    memset(lies.index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
     for (int d = 0; d < main->dim_count; ++d) {
-      int64_t step = local.index[i].coef[d];
-      if (!step) continue;
+      if (!local.index[i].coef[d]) continue;
       int own = keeps ? d : dims++;
       load->extent[own] = tile->extent[d];
-      lies.index[i].coef[own] = step;
-      for (int r = 0; r < access->rank; ++r) load->access[0].index[r].coef[own] = access->index[r].coef[d];
-      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[i].coef[c] -= step * tile->origin[d].coef[c];
-      local.index[i].cst -= step * tile->origin[d].cst;
+      lies.index[i].coef[own] = local.index[i].coef[d];
+      for (int r = 0; r < from->rank; ++r) from->index[r].coef[own] = access->index[r].coef[d];
     }
+  }
   load->dim_count = keeps ? main->dim_count : dims;
   pb__tiling_own(t, &lies, at->level, at->memory, at->depth, at->name);
   if (t->failure) return;
@@ -148,7 +139,7 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
 
 bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
                      pb_access* box) {
-  pb_nest point;
+  pb_nest one, point;
   pb_access origin, held, local, *access = &main->access[a];
   int there = at->buffer ? *at->buffer : -1;
   if (pb__in_registers(t)) { // tensors are there by element number, which has no box
@@ -156,7 +147,9 @@ bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, co
     pb__tiling_hold(t, main, a, tile, &local, at, load);
     return true;
   }
-  expand_one(t, main, a, tile, &point);
+  pb_nest_begin(&one, main->name, "", 1);
+  one.access[0] = *access;
+  pb__tiling_expand_with(t, main, &one, tile, &point);
   pb__tiling_box(t, &point.access[0], point.extent, at->level, &held, &origin);
   local = held;
   pad_rows(t, main, a, tile, at->memory, &local);
