@@ -182,6 +182,14 @@ def residual_that_is_split(g):
     return g.conv(g.norm(g.op("Add", y, x), 48), 48, 16, (1, 1))
 
 
+@case("channels_behind_rows", 2)
+def channels_behind_rows(g):
+    """Each channel for itself, of an image that comes as rows of channels, as between transformers' layers."""
+    x = relu(g, g.op("MatMul", g.input(1, 9, 8, 24), g.const(g.draw(24, 48) / np.float32(5))))
+    x = g.conv(g.op("Transpose", x, perm=[0, 3, 1, 2]), 48, 48, 3, group=48, pads=[1] * 4)
+    return g.op("Sigmoid", g.op("Transpose", x, perm=[0, 2, 3, 1]))
+
+
 def rows_of(first, count):
     return np.arange(first, first + count, dtype=np.int64).reshape(count, 1)
 

@@ -50,11 +50,43 @@ static bool has_own_channels(const pb_layout* l, int v, bool made) {
   return false;
 }
 
+// Whether a nest reads the value otherwise than in blocks: its lanes are along no channels, or it walks no blocks of
+// them, or finds its elements by numbers.
+static bool reads_plain(const pb_layout* l, int n, int v) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (l->program.value_of[n][a] == v &&
+        (!pb__layout_walks_blocks(l, n, a) ||
+         (!l->whole_rows && (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v)))))
+      return true;
+  return false;
+}
+
+static bool is_read_plain(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    if (reads_plain(l, n, v)) return true;
+  return false;
+}
+
+// Whether a convolution reads it that takes each channel for itself, and whose lanes are channels therefore, and all
+// else that reads it walks blocks of them too; what makes it does not.
+static bool is_for_channels_alone(const pb_layout* l, int v) {
+  pb_contraction_dims roles;
+  bool any = false;
+  if (l->program.values[v].kind != PB_VALUE_LOCAL || !pb__layout_stays_plain(l, v) || is_read_plain(l, v)) return false;
+  PB_FOR_USES (n, &l->program, v)
+    any |= pb_program_reads(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
+           l->program.value_of[n][roles.x] == v && pb__layout_depthwise(&l->program.nests[n], &roles) >= 0;
+  return any;
+}
+
 // Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows && is_edge(value)) return value->rank > 1;
-  if (!l->whole_rows) return pb__layout_is_image(l, value->rank) && put_together(l, v) && has_own_channels(l, v, false);
+  if (!l->whole_rows)
+    return pb__layout_is_image(l, value->rank) && has_own_channels(l, v, false) &&
+           (put_together(l, v) || is_for_channels_alone(l, v));
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -77,24 +109,6 @@ static bool made_in_blocks(const pb_layout* l, int v) {
   bool rows = value->rank == 2 && l->whole_rows;
   if (value->kind != PB_VALUE_LOCAL || !(rows || pb__layout_is_image(l, value->rank))) return false;
   return l->whole_rows ? pb_program_is_reduced(&l->program, v) : has_own_channels(l, v, true);
-}
-
-// Whether nests read such a value otherwise: their lanes are along no channels, or they walk no blocks of them, or find
-// its elements by numbers.
-static bool reads_plain(const pb_layout* l, int n, int v) {
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a + 1 < nest->access_count; ++a)
-    if (l->program.value_of[n][a] == v &&
-        (!pb__layout_walks_blocks(l, n, a) ||
-         (!l->whole_rows && (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v)))))
-      return true;
-  return false;
-}
-
-static bool is_read_plain(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v)
-    if (reads_plain(l, n, v)) return true;
-  return false;
 }
 
 // The operator in the model that value v is copied for, or that makes it.
