@@ -110,3 +110,19 @@ def codes_from_behind():
     box = [m.const(np.array(part, I64)) for part in ([-1, 5], [-(2**31), -7], [1, 3], [-2, -1])]
     return m.done(m.codes(m.op("Slice", m.codes(m.input("x", 1, 20, 3, 7), F32(0.05)), *box), F32(0.05)), step=0.05,
                   targets=CORES, bisect=True)
+
+
+def walked_reshape(shape, to, kind):
+    """A reshape of finer or coarser dims, or of none in common, that is read element by element: past its tensor's end it was."""
+    m = Maker(f"walked_reshape_{len(shape)}_{kind}", 19)
+    x = m.op("Cos", m.input("x", *shape))
+    x = m.op("Reshape", x, m.const(np.array(to, I64)))
+    if kind == "codes":
+        return m.done(m.codes(x, F32(0.05)), step=0.05, targets=CORES, bisect=True)
+    y = m.input("y", *to) if kind in ("Add", "PRelu") else None
+    return m.done(m.op(kind, *((x, y) if y else (x,))), targets=CORES, bisect=True)
+
+
+for number, (shape, to) in enumerate((((2, 3), (6,)), ((2, 3, 4), (6, 4)), ((6, 4), (2, 3, 4)), ((2, 12), (2, 3, 4)), ((2, 3, 4, 5), (4, 5, 6)))):
+    for kind in "Relu", "Tanh", "Add", "PRelu", "codes":
+        CASES[f"walked_reshape_{number}_{kind}"] = lambda shape=shape, to=to, kind=kind: walked_reshape(shape, to, kind)
