@@ -126,3 +126,12 @@ def walked_reshape(shape, to, kind):
 for number, (shape, to) in enumerate((((2, 3), (6,)), ((2, 3, 4), (6, 4)), ((6, 4), (2, 3, 4)), ((2, 12), (2, 3, 4)), ((2, 3, 4, 5), (4, 5, 6)))):
     for kind in "Relu", "Tanh", "Add", "PRelu", "codes":
         CASES[f"walked_reshape_{number}_{kind}"] = lambda shape=shape, to=to, kind=kind: walked_reshape(shape, to, kind)
+
+
+@case
+def channels_in_a_row_of_all():
+    """Channels lay in lanes though the row of all elements that they are copied to is walked by them too, and was written past its end."""
+    m = Maker("channels_in_a_row_of_all")
+    y = m.codes(m.op("Transpose", m.codes(m.input("x", 1, 20, 7, 11), F32(0.02)), perm=[0, 2, 1, 3]), F32(0.02))
+    y = m.codes(m.op("ReduceMax", y, axes=[2, 1, 3]), F32(0.02))
+    return m.done(y, step=0.02, targets=CORES, bisect=True)

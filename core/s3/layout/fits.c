@@ -62,12 +62,11 @@ bool pb__layout_turns(const pb_layout* l, int n) {
 
 // Whether the dim of the access's channels walks another index of a tensor too: both would be split.
 static bool transposes(const pb_nest* nest, const pb_access* access) {
-  int dim = -1, other;
+  int dim = -1;
   pb_index_single(&access->index[1], &dim);
   for (int b = 0; b < nest->access_count && dim >= 0; ++b)
     for (int r = 0; r < nest->access[b].rank; ++r)
-      if (r != 1 && nest->access[b].rank == 4 && pb_index_single(&nest->access[b].index[r], &other) && other == dim)
-        return true;
+      if (r != 1 && nest->access[b].rank == 4 && nest->access[b].index[r].coef[dim]) return true;
   return false;
 }
 
