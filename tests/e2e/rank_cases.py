@@ -135,3 +135,11 @@ def channels_in_a_row_of_all():
     y = m.codes(m.op("Transpose", m.codes(m.input("x", 1, 20, 7, 11), F32(0.02)), perm=[0, 2, 1, 3]), F32(0.02))
     y = m.codes(m.op("ReduceMax", y, axes=[2, 1, 3]), F32(0.02))
     return m.done(y, step=0.02, targets=CORES, bisect=True)
+
+
+@case
+def channels_of_columns():
+    """Columns that are no sum's: lanes of the result, and as many columns more of the image were read as fill a row of them."""
+    m = Maker("channels_of_columns", 20)
+    y = m.op("Einsum", m.input("x", 1, 32, 2, 9), m.const(drawn(m, 1, 32, 9, 2)), equation="abcd,pbdc->dapc")
+    return m.done(m.op("Softmax", y, axis=2), y, targets=CORES, bisect=True)

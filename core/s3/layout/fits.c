@@ -70,6 +70,17 @@ static bool transposes(const pb_nest* nest, const pb_access* access) {
   return false;
 }
 
+// Whether the channels of what a contraction makes are rows or columns of what it is made of: split into lanes they
+// would go past its end.
+static bool makes_of_rows(const pb_nest* nest, const pb_contraction_dims* roles) {
+  const pb_access *x = &nest->access[roles->x], *y = &nest->access[roles->y];
+  int dim = -1;
+  if (x->rank == 4 && y->rank == 4) pb_index_single(&y->index[1], &dim);
+  for (int r = 0; r < x->rank && dim >= 0; ++r)
+    if (r != 1 && x->index[r].coef[dim]) return true;
+  return false;
+}
+
 bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   if (nest->reduce == PB_SET || access == store || access->rank < 2) return false;
@@ -160,7 +171,7 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
-  if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
+  if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles) || (stored && makes_of_rows(nest, &roles));
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
   return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
