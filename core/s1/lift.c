@@ -548,6 +548,7 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
     pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
   else
     op.y = pb__make_result(l, &t, in.rank, in.shape);
+  pb__own_apart(l, n, &op.x, op.y, true);
   pb__push_op(l, op);
   return PB_OK;
 }
@@ -558,6 +559,7 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   PB_TRY(pb__read_codes(l, n, n->outputs[0], &x));
   if (l->out->values[x.value].type != PB_I8) return pb__refuse(l, n, NULL, "codes of more than 8 bits");
   pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
+  pb__own_apart(l, n, &x.value, x.value, true);
   pb_s1_value in = l->out->values[x.value];
   op.x = x.value;
   op.zx = x.zero;

@@ -166,6 +166,9 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) P
 int pb__copied(lifter* l, const pb_node* n, int value, const char* name);
 // A value that is a reshape of another becomes a tensor of its own.
 void pb__own(lifter* l, const pb_node* n, int* value);
+// The same only where the dims that a nest walks, those of `walked`, and those of the tensor that the value shares do
+// not go together; where it is the one operand (`alone`), the nest may walk the tensor's.
+void pb__own_apart(lifter* l, const pb_node* n, int* value, int walked, bool alone);
 // pb__float_value for operators that walk their input by its own dims.
 pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
 pb_status pb__own_any(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;

@@ -46,6 +46,13 @@ void pb__own(lifter* l, const pb_node* n, int* value) {
   if (from.alias_of >= 0) *value = pb__copied(l, n, *value, from.name);
 }
 
+void pb__own_apart(lifter* l, const pb_node* n, int* value, int walked, bool alone) {
+  int base = l->out->values[*value].alias_of;
+  if (base < 0) return;
+  const pb_s1_value *from = &l->out->values[base], *to = &l->out->values[walked];
+  if (!pb_s1_merges(to, from) && !(alone && pb_s1_merges(from, to))) pb__own(l, n, value);
+}
+
 pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) {
   PB_TRY(pb__float_value(l, n, tensor, value));
   pb__own(l, n, value);
@@ -278,10 +285,13 @@ static pb_status average(lifter* l, const pb_node* n) {
 static pb_status clamp(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FCLAMP);
   PB_TRY(pb__float_value(l, n, pb__input(n, 0), &op.x));
+  pb__own_apart(l, n, &op.x, op.x, true);
   PB_TRY(read_bounds(l, n, &op.lo, &op.hi));
   pb_s1_value in = l->out->values[op.x];
   return pb__finish(l, n->outputs[0], &op, in.rank, in.shape);
 }
+
+static void own_beside(lifter* l, const pb_node* n, int* value) { pb__own_apart(l, n, value, *value, false); }
 
 static pb_status binary(lifter* l, const pb_node* n) {
   static const struct {
@@ -330,7 +340,8 @@ static pb_status binary(lifter* l, const pb_node* n) {
   int* operands[] = {&op.x, &op.z};
   for (int k = 0; k < (c ? 1 : 2); ++k) { // what is broadcast is walked by its own dims
     const pb_s1_value* v = &l->out->values[*operands[k]];
-    if (v->rank != all || memcmp(v->shape, result, sizeof *result * (size_t)all)) pb__own(l, n, operands[k]);
+    bool whole = v->rank == all && !memcmp(v->shape, result, sizeof *result * (size_t)all);
+    (whole ? own_beside : pb__own)(l, n, operands[k]);
   }
   return pb__finish(l, n->outputs[0], &op, all, result);
 }

@@ -22,6 +22,7 @@ static int product_with(const lifter* l, int x, int tensor) {
 static pb_status function(lifter* l, const pb_node* n, pb_s1_function which, float ma, float mb) {
   pb_s1_op op = pb__float_op(n, PB_S1_FUNARY);
   PB_TRY(pb__float_value(l, n, pb__input(n, 0), &op.x));
+  pb__own_apart(l, n, &op.x, op.x, true);
   int tensor = n->outputs[0], product = -1;
   if (which == PB_S1_SIGMOID || which == PB_S1_HARD_SIGMOID) product = product_with(l, n->inputs[0], tensor);
   if (product >= 0) {

@@ -145,7 +145,8 @@ pb_access pb__s2_along(pb_access access, const int* dims) {
 }
 
 // Dims of the two shapes fall into groups of neighbours with equally many elements. An index that is a group of its own
-// is a sum of the other's dims; where there are several, the last of them walks past its end.
+// is a sum of the other's dims; where there are several, the last of them would walk past its end: S1 sees to it that
+// there are not.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims) {
   int r = 0, s = 0;
   while (r < access.rank && s < shape->rank) {
@@ -345,14 +346,21 @@ static pb_access second_operand(builder* b, const pb_s1_op* op, const pb_access*
   return pb__s2_repeat(pb__s2_on_value(b, op->z), x, dims);
 }
 
+// Whether dims of the result are of several of the tensor's whose elements x has, or as they are.
+static bool merges(const builder* b, const pb_s1_op* op) {
+  return pb_s1_merges(&b->program->values[pb__s2_base_of(b, op->x)], &b->program->values[op->y]);
+}
+
 static void point(builder* b, const pb_s1_op* op) {
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
-  pb__s2_walk(&n, &x, dims);
-  n.access[n.access_count++] = pb__s2_along(x, dims);
-  if (op->kind == PB_S1_ADD || op->kind == PB_S1_MUL) n.access[n.access_count++] = second_operand(b, op, &x, dims);
-  n.access[n.access_count++] = pb__s2_along_flat(y, &x, dims);
+  bool two = op->kind == PB_S1_ADD || op->kind == PB_S1_MUL, by_y = !two && !merges(b, op);
+  const pb_access walked = by_y ? y : x;
+  pb__s2_walk(&n, by_y ? &y : &x, dims);
+  n.access[n.access_count++] = by_y ? pb__s2_along_flat(x, &walked, dims) : pb__s2_along(x, dims);
+  if (two) n.access[n.access_count++] = second_operand(b, op, &walked, dims);
+  n.access[n.access_count++] = by_y ? pb__s2_along(y, dims) : pb__s2_along_flat(y, &walked, dims);
   if (op->terms) {
     pb__s2_add_formula(&n, op);
   } else if (op->kind == PB_S1_QUANTISE) {

@@ -168,15 +168,17 @@ pb_access pb__s2_repeat(pb_access operand, const pb_access* y, const int* dims) 
 static void pointwise(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y);
   pb_nest n = pb__s2_start(op, op->kind == PB_S1_COPY ? "copy" : "point");
-  int dims[PB_NEST_RANK];
-  pb__s2_walk(&n, &y, dims);
-  int base = pb__s2_base_of(b, op->x);
+  int dims[PB_NEST_RANK], base = pb__s2_base_of(b, op->x);
   pb_access x = pb__s2_on_value(b, base);
-  bool alias = base != op->x;
-  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : pb__s2_repeat(x, &y, dims);
+  bool alias = base != op->x, two = op->kind == PB_S1_FBINARY || op->kind == PB_S1_FPRELU,
+       by_x = alias && !two && !pb_s1_merges(&b->program->values[op->y], &b->program->values[base]);
+  pb__s2_walk(&n, by_x ? &x : &y, dims);
+  n.access[n.access_count++] = by_x    ? pb__s2_along(x, dims)
+                               : alias ? pb__s2_along_flat(x, &y, dims)
+                                       : pb__s2_repeat(x, &y, dims);
   int v = pb_nest_load(&n, 0);
   if (op->kind == PB_S1_FUNARY) v = pb__s2_function(&n, op, v);
-  if (op->kind == PB_S1_FBINARY || op->kind == PB_S1_FPRELU) {
+  if (two) {
     pb_access z = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
     if (op->weights < 0 && pb__s2_base_of(b, op->z) != op->z)
       n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &y, dims);
@@ -189,7 +191,7 @@ static void pointwise(builder* b, const pb_s1_op* op) {
       v = op->swapped ? pb_nest_node(&n, binary_of(op), PB_F32, w, v) : pb_nest_node(&n, binary_of(op), PB_F32, v, w);
   }
   pb__s2_clamped(&n, op, v);
-  n.access[n.access_count++] = pb__s2_along(y, dims);
+  n.access[n.access_count++] = by_x ? pb__s2_along_flat(y, &x, dims) : pb__s2_along(y, dims);
   pb__s2_print(b, &n);
 }
 

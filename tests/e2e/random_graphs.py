@@ -1,11 +1,15 @@
 """Random small networks, each drawn from a generator of its own: number K of a seed is the same in every run.
 
-    random_graphs.py --bin BUILD/bin --type int8|f32 --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
-                     [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT]
+    random_graphs.py --bin BUILD/bin --type int8|f32|codes|any --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
+                     [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT] [--like]
 
 A RUN is TARGET:DEVICE, with /N only each N-th graph, and A|B takes one after the other: cpu:v3:native|cpu:avx512:native.
 What this processor cannot run is compiled alone; the next of A|B that it can run takes the graph too. The machine runs with
 all its checks on.
+
+codes: int8, also what is moved, cut and reduced along any axis (random_codes_any.py). any: f32, operators of any rank in every
+form (random_any.py). --like: of a chip whose codes are made by its own formula every
+output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
 optimisation off). f32: within 1e-4 of ONNX Runtime's largest output, by one thread or two; where numbers cancel out (less
@@ -31,13 +35,19 @@ import onnx  # noqa: E402
 import roundings  # noqa: E402
 from float_graph import compare, expected_of  # noqa: E402
 from quantised_ops import differs  # noqa: E402
+from random_any import draw_any  # noqa: E402
 from random_codes import CodesDrawing, layers_apart  # noqa: E402
+from random_codes_any import AnyCodesDrawing  # noqa: E402
 from random_floats import FloatsDrawing  # noqa: E402
 from reference import Reference  # noqa: E402
 
 CANCELLED = 0.5
 # By name of what the chip lacks. A plan that cannot be carried out (4011, 4012) is the planner's own fault: nobody gave one.
-REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]|48))\]")
+REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]|4[2389]))\]")
+
+
+CODES = {"int8": CodesDrawing, "codes": AnyCodesDrawing}
+FLOATS = {"f32": lambda rng, name: FloatsDrawing(rng, name).finish(), "any": draw_any}
 
 
 class Graph:
@@ -47,8 +57,8 @@ class Graph:
         rng = random.Random(f"{kind} {seed} {number}")
         name = f"random{seed}_{number}"
         self.kind, self.number, self.wrong, self.apart, self.cancelled = kind, number, "", None, ""
-        if kind == "int8":
-            graph, self.what = CodesDrawing(rng, name).finish()
+        if kind in CODES:
+            graph, self.what = CODES[kind](rng, name).finish()
             self.model, self.feeds = graph.model(), graph.feeds
             results = Reference(self.model).run(self.feeds)
             self.expected = {info.name: results[info.name] for info in self.model.graph.output}
@@ -56,17 +66,20 @@ class Graph:
             if apart > 1:
                 self.wrong = f"the reference is {apart} codes from ONNX Runtime in {layer}"
         else:
-            case, self.what = FloatsDrawing(rng, name).finish()
+            case, self.what = FLOATS[kind](rng, name)
             self.model, self.feeds = case.model, case.feeds
             self.expected = expected_of(self.model, self.feeds)
 
     def differs(self, name, actual):
-        if self.kind == "int8":
+        if self.kind in CODES:
             return differs(self.expected[name], actual)
         wrong = compare(self.expected[name], actual, 1e-4)
         if not wrong or actual.shape != self.expected[name].shape:
             return wrong
-        self.apart = self.apart or roundings.apart(self.model, self.feeds)
+        try:
+            self.apart = self.apart or roundings.apart(self.model, self.feeds)
+        except roundings.NoRule as error:
+            return f"{wrong}; roundings.py has no rule for {error}"
         apart = np.abs(self.expected[name].astype(np.float64) - actual)
         if np.any((apart > self.apart[name]) & (self.expected[name] != actual)):
             return wrong
@@ -92,23 +105,36 @@ class Runner:
     """Compiles and runs graphs in one folder."""
 
     def __init__(self, args, folder):
-        self.args, self.folder = args, folder
+        self.args, self.folder, self.made = args, folder, 0
         self.model = os.path.join(folder, "m.onnx")
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_on(self, graph, engine, device):
+    def compile(self, target, *options):
+        """The engine of the model for a target, made only if all goes well."""
+        tools.run([os.path.join(self.args.bin, "pbc"), self.model, f"--target={target}", "-o", self.path("m.pbe"), "--threads=1",
+                   *options], timeout=120)
+        self.made += 1
+        engine = self.path(f"{self.made}.pbe")
+        os.replace(self.path("m.pbe"), engine)
+        return engine
+
+    def outputs(self, graph, engine, device):
         files = {name: self.path(f"out{k}.npy") for k, name in enumerate(graph.expected)}
         threads = [f"--threads={1 + graph.number % 2}"] if device == "native" else []
         tools.run([os.path.join(self.args.bin, "pb-run"), engine, f"--device={device}", *threads,
                    *(f"--input={name}={self.path(name + '.npy')}" for name in graph.feeds),
                    *(f"--output={name}={file}" for name, file in files.items())], timeout=120)
-        wrong = {name: graph.differs(name, np.load(file)) for name, file in files.items()}
+        return {name: np.load(file) for name, file in files.items()}
+
+    def run_on(self, graph, engine, device):
+        wrong = {name: graph.differs(name, array) for name, array in self.outputs(graph, engine, device).items()}
         return [f"on {device}: {name} {text}" for name, text in wrong.items() if text]
 
     def check(self, graph):
         """What is wrong, and the reasons of refusals."""
+        self.made = 0
         onnx.save(graph.model, self.model)
         for name, value in graph.feeds.items():
             np.save(self.path(name + ".npy"), value)
@@ -116,12 +142,13 @@ class Runner:
         for target, device, here in chosen(self.args, graph.number):
             try:
                 if target not in engines:
-                    bisect = ["--bisect"] if self.args.bisect and graph.number % self.args.bisect == 0 else []
-                    engines[target] = None
-                    tools.run([os.path.join(self.args.bin, "pbc"), self.model, f"--target={target}", "-o",
-                               self.path("m.pbe"), "--threads=1", *bisect], timeout=120)
-                    engines[target] = self.path(f"{len(engines)}.pbe")
-                    os.replace(self.path("m.pbe"), engines[target])
+                    engines[target], options = None, []
+                    if self.args.bisect and graph.number % self.args.bisect == 0:
+                        options.append("--bisect")
+                    if self.args.like:
+                        options.append("--fallback=cpu")
+                        graph.expected = self.outputs(graph, self.compile("cpu", f"--like={target}"), "native")
+                    engines[target] = self.compile(target, *options)
                 if engines[target] and here:
                     problems += self.run_on(graph, engines[target], device)
             except tools.Failed as error:
@@ -143,7 +170,7 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--type", choices=["int8", "f32"], required=True)
+    parser.add_argument("--type", choices=[*CODES, *FLOATS], required=True)
     parser.add_argument("--runs", required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
@@ -152,6 +179,7 @@ def main():
     parser.add_argument("--only", type=int, help="one graph, by its number")
     parser.add_argument("--refused", type=float, default=1, help="percent of the graphs that may be refused")
     parser.add_argument("--bisect", type=int, help="run the IR after every pass for each so many-th graph")
+    parser.add_argument("--like", action="store_true", help="by the formula of a chip that makes codes in its own way")
     parser.add_argument("--keep", help="folder for the models that fail")
     args = parser.parse_args()
     first, step = (int(part) for part in args.shard.split("/"))

@@ -110,3 +110,36 @@ def codes_from_behind():
     box = [m.const(np.array(part, I64)) for part in ([-1, 5], [-(2**31), -7], [1, 3], [-2, -1])]
     return m.done(m.codes(m.op("Slice", m.codes(m.input("x", 1, 20, 3, 7), F32(0.05)), *box), F32(0.05)), step=0.05,
                   targets=CORES, bisect=True)
+
+
+def walked_reshape(shape, to, kind):
+    """A reshape of finer or coarser dims, or of none in common, that is read element by element: past its tensor's end it was."""
+    m = Maker(f"walked_reshape_{len(shape)}_{kind}", 19)
+    x = m.op("Cos", m.input("x", *shape))
+    x = m.op("Reshape", x, m.const(np.array(to, I64)))
+    if kind == "codes":
+        return m.done(m.codes(x, F32(0.05)), step=0.05, targets=CORES, bisect=True)
+    y = m.input("y", *to) if kind in ("Add", "PRelu") else None
+    return m.done(m.op(kind, *((x, y) if y else (x,))), targets=CORES, bisect=True)
+
+
+for number, (shape, to) in enumerate((((2, 3), (6,)), ((2, 3, 4), (6, 4)), ((6, 4), (2, 3, 4)), ((2, 12), (2, 3, 4)), ((2, 3, 4, 5), (4, 5, 6)))):
+    for kind in "Relu", "Tanh", "Add", "PRelu", "codes":
+        CASES[f"walked_reshape_{number}_{kind}"] = lambda shape=shape, to=to, kind=kind: walked_reshape(shape, to, kind)
+
+
+@case
+def channels_in_a_row_of_all():
+    """Channels lay in lanes though the row of all elements that they are copied to is walked by them too, and was written past its end."""
+    m = Maker("channels_in_a_row_of_all")
+    y = m.codes(m.op("Transpose", m.codes(m.input("x", 1, 20, 7, 11), F32(0.02)), perm=[0, 2, 1, 3]), F32(0.02))
+    y = m.codes(m.op("ReduceMax", y, axes=[2, 1, 3]), F32(0.02))
+    return m.done(y, step=0.02, targets=CORES, bisect=True)
+
+
+@case
+def channels_of_columns():
+    """Columns that are no sum's: lanes of the result, and as many columns more of the image were read as fill a row of them."""
+    m = Maker("channels_of_columns", 20)
+    y = m.op("Einsum", m.input("x", 1, 32, 2, 9), m.const(drawn(m, 1, 32, 9, 2)), equation="abcd,pbdc->dapc")
+    return m.done(m.op("Softmax", y, axis=2), y, targets=CORES, bisect=True)

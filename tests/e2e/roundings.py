@@ -82,12 +82,12 @@ class Analysis:
             return self.apart[name]
         return np.zeros(self.value[name].shape) if name and self.value[name].dtype == np.float32 else None
 
-    def again(self, *values):
-        """The node's results for other values of its operands; None: as they are."""
+    def again(self, *values, kind=None):
+        """The node's results, or those of another kind of it, for other values of its operands; None: as they are."""
         names = list(self.node.input)
         given = {k: self.value[name] for k, name in enumerate(names) if name}
         given.update((k, np.asarray(np.minimum(value, 1e30), np.float32)) for k, value in enumerate(values) if value is not None)
-        node = helper.make_node(self.node.op_type, [f"i{k}" if name else "" for k, name in enumerate(names)],
+        node = helper.make_node(kind or self.node.op_type, [f"i{k}" if name else "" for k, name in enumerate(names)],
                                 [f"o{k}" for k in range(len(self.node.output))], domain=self.node.domain)
         node.attribute.extend(self.node.attribute)
         feeds, consts = {}, []
@@ -158,7 +158,41 @@ class Analysis:
     def rule_ReduceMean(self, node):
         return self.mean(self.value[node.input[0]].size // max(self.value[node.output[0]].size, 1))
 
-    rule_ReduceSum = rule_ReduceMean
+    rule_ReduceSum = rule_CumSum = rule_ReduceL1 = rule_ReduceMean
+
+    def rule_ReduceMin(self, node):
+        """As far apart as the furthest of them."""
+        return self.again(self.operand(0)[1], kind="ReduceMax")
+
+    def rule_ReduceL2(self, node):
+        x, e = self.operand(0)
+        return gamma(x.size + SPARE) * self.of(node.output[0]) + 1.01 * self.again(e)
+
+    def rule_ReduceSumSquare(self, node):
+        x, e = self.operand(0)
+        return gamma(x.size + SPARE) * self.again(x) + 1.01 * self.again(2 * np.abs(x) * e + e * e, kind="ReduceSum")
+
+    def rule_ReduceLogSumExp(self, node):
+        x, e = self.operand(0)
+        largest = self.again(np.abs(x), kind="ReduceMax")
+        return self.again(e, kind="ReduceMax") + gamma(x.size + 2 * SPARE) + 4 * U * (largest + np.abs(self.of(node.output[0])))
+
+    def rule_Sum(self, node):
+        sizes = sum(np.abs(self.of(name)) for name in node.input)
+        return sum(self.apart[name] for name in node.input) + gamma(len(node.input)) * sizes
+
+    def rule_Mean(self, node):
+        return self.rule_Sum(node) / len(node.input)
+
+    def rule_Where(self, node):
+        return np.where(self.value[node.input[0]], self.apart[node.input[1]], self.apart[node.input[2]])
+
+    def rule_Einsum(self, node):
+        """Products of one or two operands, summed over the letters that go."""
+        if len(node.input) == 1:
+            return self.mean(self.value[node.input[0]].size)
+        terms = max(self.value[name].size for name in node.input)
+        return self.linear(terms)
 
     def rule_Add(self, node):
         (x, e), (y, f) = self.operand(0), self.operand(1)
@@ -266,15 +300,17 @@ def by_attribute(name, default, least):
 
 # Operators that bring elements elsewhere, or the largest of some: the distances go the same way. The inputs of numbers.
 MOVES = {name: (0,) for name in ("Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Split",
-                                 "Expand", "Gather", "Pad", "MaxPool", "GlobalMaxPool", "ReduceMax", "DepthToSpace", "SpaceToDepth")}
+                                 "Expand", "Gather", "Pad", "MaxPool", "GlobalMaxPool", "ReduceMax", "DepthToSpace", "SpaceToDepth",
+                                 "GatherElements", "GatherND", "Tile", "Trilu", "ReverseSequence")}
 MOVES["Concat"] = range(1000)
-BOUNDED = {"Tanh", "Sigmoid", "Erf", "Softsign", "HardSigmoid"}
+BOUNDED = {"Tanh", "Sigmoid", "Erf", "Softsign", "HardSigmoid", "Sin", "Cos"}
 EXACT = {"Relu", "Clip", "Abs", "Neg"}
 # The greatest slope of functions of one operand.
 SLOPES = {"Relu": bound(1), "Clip": bound(1), "Abs": bound(1), "Neg": bound(1), "Tanh": bound(1), "Sigmoid": bound(0.25),
           "Erf": bound(1.13), "Gelu": bound(1.13), "Elu": by_attribute("alpha", 1.0, 1), "Selu": bound(1.76),
           "LeakyRelu": by_attribute("alpha", 0.01, 1), "HardSigmoid": by_attribute("alpha", 0.2, 0), "HardSwish": bound(1.5),
-          "Softplus": bound(1), "Softsign": bound(1),
+          "Softplus": bound(1), "Softsign": bound(1), "Sin": bound(1), "Cos": bound(1), "Atan": bound(1), "Mish": bound(1.09),
+          "Celu": bound(1),
           "Sqrt": lambda analysis, x, e: np.where(x > e, e / np.sqrt(np.maximum(x - e, 1e-300)), np.sqrt(x + e)),
           "Log": lambda analysis, x, e: np.where(x > e, e / np.maximum(x - e, 1e-300), np.inf),
           "Exp": lambda analysis, x, e: np.abs(analysis.of(analysis.node.output[0])) * np.expm1(np.minimum(e + U * x, 50))}

@@ -72,6 +72,18 @@ def same_pads(shape, kernel, strides, mode):
     return [*front, *(t - f for t, f in zip(total, front))]
 
 
+def hanging(shape, kernel, strides, pads, dilations):
+    """How far the last windows reach over the padded image where ceil_mode rounds their number up; none begins behind the image."""
+    more = []
+    for k in range(2):
+        span, whole = (kernel[k] - 1) * dilations[k] + 1, shape[2 + k] + pads[k] + pads[2 + k]
+        count = -((span - whole) // strides[k]) + 1
+        if (count - 1) * strides[k] >= shape[2 + k] + pads[k]:
+            count -= 1
+        more.append(max(0, (count - 1) * strides[k] + span - whole))
+    return [0, 0, *more]
+
+
 def pad_image(x, pads, value):
     top, left, bottom, right = pads
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
@@ -279,10 +291,10 @@ class Reference(Transformers):
         name, sx, zx = self.source(node.input[0])
         kernel, strides = attrs["kernel_shape"], attrs.get("strides", [1, 1])
         pads = attrs.get("pads") or same_pads(values[name].shape, kernel, strides, attrs.get("auto_pad", ""))
-        x = pad_image(values[name].astype(np.int64) - int(zx), pads, 0)
-        acc = windows(x, kernel, strides, [1, 1]).sum((4, 5))
-        counted = pad_image(np.ones_like(x[:, :, pads[0]:x.shape[2] - pads[2], pads[1]:x.shape[3] - pads[3]]), pads,
-                            attrs.get("count_include_pad", 0))
+        more = hanging(values[name].shape, kernel, strides, pads, [1, 1]) if attrs.get("ceil_mode") else [0] * 4
+        x = values[name].astype(np.int64) - int(zx)
+        counted = pad_image(pad_image(np.ones_like(x), pads, attrs.get("count_include_pad", 0)), more, 0)
+        acc = windows(pad_image(pad_image(x, pads, 0), more, 0), kernel, strides, [1, 1]).sum((4, 5))
         sizes, y = windows(counted, kernel, strides, [1, 1]).sum((4, 5)), np.zeros(acc.shape, np.int8)
         for size in np.unique(sizes):
             scale = f32(f32(f32(sx) / f32(size)) / sy)
@@ -303,10 +315,11 @@ class Reference(Transformers):
         return np.clip(np.rint(term) + f32(zy), *limits).astype(np.int8)
 
     def op_maxpool(self, node, attrs, values, sy, zy, limits):
-        x = pad_image(values[self.source(node.input[0])[0]], attrs.get("pads", [0] * 4), -128)
-        require(not attrs.get("ceil_mode", 0), "ceil_mode is not supported")
-        strides, dilations = attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
-        best = windows(x, attrs["kernel_shape"], strides, dilations).max((4, 5))
+        x, pads = values[self.source(node.input[0])[0]], attrs.get("pads", [0] * 4)
+        kernel, strides, dilations = attrs["kernel_shape"], attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
+        if attrs.get("ceil_mode"):
+            pads = [p + m for p, m in zip(pads, hanging(x.shape, kernel, strides, pads, dilations))]
+        best = windows(pad_image(x, pads, -128), kernel, strides, dilations).max((4, 5))
         return self.rescaled(best, node, node.input[0], sy, zy, limits)
 
     def moved(self, node, values, sy, zy, limits):

@@ -87,13 +87,24 @@ bool pb__layout_turns(const pb_layout* l, int n) {
 
 // Whether the dim of the access's channels walks another index of a tensor too: both would be split.
 static bool transposes(const pb_nest* nest, const pb_access* access) {
-  int dim = -1, other;
+  int dim = -1;
   pb_index_single(&access->index[1], &dim);
   for (int b = 0; b < nest->access_count && dim >= 0; ++b)
     for (int r = 0; r < nest->access[b].rank; ++r)
-      if (r != 1 && nest->access[b].rank == access->rank && access->rank >= 4 &&
-          pb_index_single(&nest->access[b].index[r], &other) && other == dim)
+      if (r != 1 && (nest->access[b].rank == 4 || (nest->access[b].rank == 5 && access->rank == 5)) &&
+          nest->access[b].index[r].coef[dim])
         return true;
+  return false;
+}
+
+// Whether the channels of what a contraction makes are rows or columns of what it is made of: split into lanes they
+// would go past its end.
+static bool makes_of_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
+  const pb_access *x = &nest->access[roles->x], *y = &nest->access[roles->y];
+  int dim = -1;
+  if (pb__layout_is_image(l, y->rank) && x->rank == y->rank) pb_index_single(&y->index[1], &dim);
+  for (int r = 0; r < x->rank && dim >= 0; ++r)
+    if (r != 1 && x->index[r].coef[dim]) return true;
   return false;
 }
 
@@ -154,7 +165,8 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
   if (!l->whole_rows && !pb__layout_has_room(l, n, &(int){0}, &(int){0})) return true;
-  if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
+  if (!l->whole_rows && contracts)
+    return !pb__layout_weighs(l, n, &roles) || (stored && makes_of_rows(l, nest, &roles));
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
   return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
