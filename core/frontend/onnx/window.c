@@ -62,12 +62,13 @@ static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w
   return fits;
 }
 
-// The columns of constant weights that meet more than padding; the others are left out (core/s1/live_window.c).
+// The columns of weights that meet more than padding; the others are left out (core/s1/live_window.c).
 static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t* out, pb_onnx_conv* c) {
   const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
   const pb_flat_type kernel = *pb__o_type(o, w);
   int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK] = {kernel.shape[0], kernel.shape[1]};
-  if (!weights || !pb__all_finite(o->l->consts, (int)(weights - o->l->consts->items))) return w;
+  bool known = weights && pb__all_finite(o->l->consts, (int)(weights - o->l->consts->items));
+  if (pb_type_is_float(kernel.type) && !known) return w; // codes are numbers, whoever computes them
   for (int s = 0; s < kernel.rank - 2; ++s) {
     pb__taps live =
         pb__live_taps(extents[s], out[s], kernel.shape[2 + s], c->stride[s], c->dilation[s], c->low[s], c->high[s]);
