@@ -70,6 +70,12 @@ def groups_of_8(g):
     return g.conv(g.input(1, 32, 3, 6, 5), 32, 32, CUBE, group=4, pads=PADS)
 
 
+@case("groups_that_end_in_a_block", 3)
+def groups_that_end_in_a_block(g):
+    x = relu(g, g.conv(g.input(1, 24, 9, 7), 24, 40, 3, pads=[1] * 4))
+    return g.conv(relu(g, g.conv(x, 40, 40, 3, group=5, pads=[1] * 4)), 40, 17, 1)
+
+
 @case("depthwise", 3)
 def depthwise(g):
     x = relu(g, g.conv(g.input(1, 16, 4, 9, 7), 16, 48, (1, 1, 1)))

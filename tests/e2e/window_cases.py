@@ -74,3 +74,20 @@ for _name, *_facts in LINES:
     CASES[f"codes_{_name}"] = lambda a=(f"codes_{_name}", *_facts): line(*a)
 CASES["codes_line_far"] = lambda: line("codes_line_far", *LINES[0][1:], far=True)
 CASES["codes_line_in_groups_far"] = lambda: line("codes_line_in_groups_far", *LINES[3][1:], far=True)
+
+
+def groups_that_end_in_a_block(label, infinite):
+    """Groups of 8 channels, 16 to a block, whose number is odd: lanes that no channel fills are behind the last one."""
+    m = Maker(label)
+    draw = lambda *shape: m.const(m.rng.standard_normal(shape).astype(F32))  # noqa: E731
+    x = m.input("x", 1, 40, 9, 7)
+    if infinite:
+        m.feeds["x"][0, 33, 4, 3], m.feeds["x"][0, 5, 1, 1] = np.inf, np.nan
+    x = m.op("Conv", m.op("Relu", x), draw(40, 8, 3, 3), draw(40), group=5, pads=[1] * 4)
+    x = m.op("Conv", m.op("Relu", x), draw(40, 8, 1, 1), draw(40), group=5)
+    return m.done(m.op("Conv", m.op("Sigmoid", x), draw(17, 40, 1, 1), draw(17)), targets=("cpu",))
+
+
+for _infinite in (False, True):
+    _label = f"groups_that_end_in_a_block{'_infinite' * _infinite}"
+    CASES[_label] = lambda label=_label, infinite=_infinite: groups_that_end_in_a_block(label, infinite)

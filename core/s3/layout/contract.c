@@ -264,7 +264,7 @@ static void split_groups(contract* c) {
   int g = c->g.g;
   s->size[g] = c->cut.block;
   s->scale[g] = c->cut.lanes;
-  if (c->g.groups > c->cut.block) s->block[g] = add_dim(c, c->g.groups / c->cut.block);
+  if (c->g.groups > c->cut.block) s->block[g] = add_dim(c, pb__layout_blocks(c->g.groups, c->cut.block));
   if (c->cut.block > c->cut.lanes) s->lane[g] = add_dim(c, c->cut.block / c->cut.lanes);
 }
 
@@ -384,7 +384,8 @@ static int pack_weights(contract* c, pb_access* w) {
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (walks_weights(c, d) && s->keep[d] >= 0) pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
-  if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
+  int64_t vectors = c->g.g < 0 ? 0 : pb__layout_blocks(c->g.groups, c->cut.block) * (c->cut.block / c->cut.lanes);
+  if (vectors) pack_dim(&p, -1, vectors, c->g.g, c->cut.lanes);
   if (!groups_are_lanes(c) && !c->dot) pack_dim(&p, -1, rows_of_results(c), lanes, c->columns);
   shape[0] = flatten(c, &p, 0, &w->index[0]);
   int first = p.count;

@@ -27,6 +27,7 @@ bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* role
   out->o = dim_with(nest, roles, PB_ROLE_N, &y->index[1]);
   out->c = dim_with(nest, roles, PB_ROLE_K, &x->index[1]);
   out->groups = nest->extent[out->g];
+  out->of_floats = pb_type_is_float(roles->x_type);
   out->outs = out->o < 0 ? 1 : nest->extent[out->o];
   out->ins = out->c < 0 ? 1 : nest->extent[out->c];
   return w->index[0].coef[out->g] == out->outs && x->index[1].coef[out->g] == out->ins &&
@@ -67,7 +68,9 @@ static bool fit(const pb_layout* l, const pb_grouped* g, pb_layout_groups* s) {
   if (!of_x || !of_y || (narrow ? l->lanes % g->outs || g->outs % g->ins : g->outs % l->lanes)) return false;
   s->lanes = narrow ? l->lanes / g->outs : 1;
   s->block = of_x > of_y ? of_x : of_y;
-  return g->groups % s->block == 0 && s->block % s->lanes == 0 && stays_inside(s, g->ins, x) &&
+  // a last block of fewer groups lies in one of each side; weights of 0 are those of lanes that no channel fills
+  bool ends = !l->whole_rows && g->of_floats && s->block * g->ins == x && s->block * g->outs == y;
+  return (ends || g->groups % s->block == 0) && s->block % s->lanes == 0 && stays_inside(s, g->ins, x) &&
          stays_inside(s, g->outs, y);
 }
 

@@ -299,6 +299,7 @@ void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest);
 typedef struct pb_grouped {
   int g, o, c;
   int64_t groups, outs, ins;
+  bool of_floats;
 } pb_grouped;
 
 // Whether the nest is a convolution of groups.
