@@ -141,6 +141,13 @@ def dense(g):
     return [g.op("Gemm", g.input(3, 12), w, g.const(g.draw(7)))]
 
 
+@case
+def product_of_one_row(g):
+    """Its columns, which leave at once, end inside a row of lanes: behind them the output has nothing."""
+    x = g.op("Flatten", g.op("Relu", g.input(1, 8, 3, 5)))
+    return [g.op("MatMul", x, g.const(g.draw(120, 37) / np.float32(9)))]
+
+
 def run_case(args, folder, name):
     """None: right. Else what is wrong."""
     g = Graph(name)

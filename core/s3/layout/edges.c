@@ -80,6 +80,13 @@ static bool is_for_channels_alone(const pb_layout* l, int v) {
   return any;
 }
 
+static bool is_product(const pb_layout* l, int v) {
+  pb_contraction_dims roles;
+  PB_FOR_USES (n, &l->program, v)
+    if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)) return true;
+  return false;
+}
+
 // Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
@@ -97,7 +104,8 @@ static bool wants_twin(const pb_layout* l, int v) {
   }
   if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
   if (value->kind == PB_VALUE_OUTPUT)
-    return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
+    return one_row ? (read && value->type == PB_I8) || (!even && is_product(l, v))
+                   : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
   return put_together(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
