@@ -167,6 +167,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
+  pb__layout_find_heads(l); // of twins and of what was copied for lanes, too
   pb__layout_choose(l);
   pb__layout_drop_twins(l);
   pb__layout_find_rests(l);
