@@ -22,23 +22,6 @@ static const struct {
                   {"ReduceSumSquare", SQUARES, false},
                   {"ReduceL2", LENGTH, false}};
 
-// The axes that are combined: all, if none are said. false: they are not constant, or none of x's.
-static bool read_axes(lifter* l, const pb_node* n, int rank, bool* combined) {
-  int64_t axes[PB_GRAPH_RANK];
-  int count = 0;
-  bool said = pb_node_attr(n, "axes") || pb__input(n, 1) >= 0;
-  if (said) pb__read_integers(l, n, "axes", 1, PB_GRAPH_RANK, axes, &count);
-  if (count < 0) return false;
-  bool all = !count && !pb_node_int(n, "noop_with_empty_axes", 0);
-  for (int r = 0; r < rank; ++r) combined[r] = all;
-  for (int k = 0; k < count; ++k) {
-    int at;
-    if (!pb__axis(axes[k], rank, &at)) return false;
-    combined[at] = true;
-  }
-  return true;
-}
-
 static double start_of(combination how) {
   return how == PRODUCT ? 1 : how == LARGEST ? -INFINITY : how == LEAST ? INFINITY : 0;
 }
@@ -80,15 +63,16 @@ static bool set_whole(pb__folded* y, int64_t k, double v) {
 static bool reduce(lifter* l, const pb_node* n, combination how, bool of_integers, pb__folded* y) {
   pb__folded x;
   bool over[PB_GRAPH_RANK];
-  int64_t shape[PB_GRAPH_RANK], step[PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0}, each = 1, to = 0, inner = 1;
+  int64_t shape[PB_GRAPH_RANK], step[PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0}, each, to = 0, inner = 1;
   int rank = 0;
   bool chooses = how == LARGEST || how == LEAST; // of extents it would be another one where these are open
-  if ((chooses && l->folds_sizes) || !pb__fold_take(l, n->inputs[0], &x) || !read_axes(l, n, x.rank, over))
-    return false;
+  if ((chooses && l->folds_sizes) || !pb__fold_take(l, n->inputs[0], &x)) return false;
+  pb_s1_value whole = {.rank = x.rank};
+  memcpy(whole.shape, x.shape, sizeof *x.shape * (size_t)x.rank);
+  if (pb__read_axes(l, n, &whole, over, &each)) return false;
   bool real = pb__fold_is_real(&x);
   if (!real && (!of_integers || (x.type != PB_I64 && x.type != PB_I32))) return false;
   for (int r = 0; r < x.rank; ++r) {
-    if (over[r]) each *= x.shape[r];
     if (!over[r] || pb_node_int(n, "keepdims", 1)) shape[rank++] = over[r] ? 1 : x.shape[r];
   }
   if (!each || !pb__fold_start(l, x.type, rank, shape, y)) return false;

@@ -77,6 +77,10 @@ void pb__alias(lifter* l, int made, int value);
 pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind);
 void pb__push_op(lifter* l, pb_s1_op op);
 void pb__read_pair(const pb_node* n, const char* name, int64_t* pair);
+// At how many places a window of `reach` elements stands along a dim with so much padding, 0: it is larger. hangs: with
+// one more that begins inside and hangs over the end, by *over elements (0: none does), as ceil_mode says.
+int64_t pb__window_places(int64_t extent, int64_t low, int64_t high, int64_t reach, int64_t stride, bool hangs,
+                          int64_t* over);
 // Windows of Conv and pools: attributes to numbers, and the result's extents.
 pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) PB_MUST_CHECK;
 // The shape that Flatten, Reshape and their like give to the elements of `in`.

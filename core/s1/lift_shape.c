@@ -10,6 +10,14 @@ void pb__read_pair(const pb_node* n, const char* name, int64_t* pair) {
 }
 
 // Windows of Conv and MaxPool: attributes to numbers, and the result's extents.
+int64_t pb__window_places(int64_t extent, int64_t low, int64_t high, int64_t reach, int64_t stride, bool hangs,
+                          int64_t* over) {
+  int64_t room = extent + low + high - reach, fit = room < 0 ? 0 : room / stride + 1, more = fit * stride - room;
+  bool another = hangs && more < stride && fit * stride < extent + low; // which begins inside
+  *over = another ? more : 0;
+  return fit + another;
+}
+
 pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) {
   pb__read_pair(n, "strides", op->stride);
   pb__read_pair(n, "dilations", op->dilation);
@@ -43,16 +51,9 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
       op->pad[k + 2] = need - op->pad[k];
       extent -= op->start[2 + k];
     }
-    int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
-    bool larger = room < 0; // then its one place hangs over, if any does
-    if (larger && (!hangs || room <= -op->stride[k]))
-      return pb__refuse(l, n, NULL, "a window larger than the padded input");
-    out[k] = larger ? 0 : room / op->stride[k] + 1;
-    int64_t over = larger ? -room : op->stride[k] - room % op->stride[k]; // of one window more, if it begins inside
-    if (!hangs || over == op->stride[k] || out[k] * op->stride[k] >= extent + op->pad[k]) continue;
-    ++out[k];
-    op->pad[k + 2] += over;
-    op->over[k] = over;
+    out[k] = pb__window_places(extent, op->pad[k], op->pad[k + 2], reach, op->stride[k], hangs, &op->over[k]);
+    if (!out[k]) return pb__refuse(l, n, NULL, "a window larger than the padded input");
+    op->pad[k + 2] += op->over[k];
   }
   if (out[0] > PB_MAX_ELEMENTS / out[1]) return pb__refuse(l, n, NULL, "a result of more than 2^31 - 1 elements");
   return PB_OK;

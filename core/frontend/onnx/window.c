@@ -19,14 +19,9 @@ static void fit_one(pb_onnx* o, const char* mode, bool hangs, int64_t extent, in
     w->low[s] = lower ? need - need / 2 : need / 2;
     w->high[s] = need - w->low[s];
   }
-  int64_t room = extent + w->low[s] + w->high[s] - reach;
-  bool larger = room < 0; // then its one place hangs over, if any does
-  if (larger && (!hangs || room <= -w->stride[s])) pb__o_refuse(o, "a window larger than the padded input");
-  *out = larger ? 0 : room / w->stride[s] + 1;
-  int64_t over = larger ? -room : (w->stride[s] - room % w->stride[s]) % w->stride[s];
-  if (!hangs || !over || *out * w->stride[s] >= extent + w->low[s]) return; // one more would begin outside
-  ++*out;
-  w->gap[s] = over; // what the last window hangs over, until the caller takes it
+  // gap: what the last window hangs over, until the caller takes it
+  *out = pb__window_places(extent, w->low[s], w->high[s], reach, w->stride[s], hangs, &w->gap[s]);
+  if (!*out) pb__o_refuse(o, "a window larger than the padded input");
 }
 
 void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int64_t* kernel, pb_onnx_conv* w,
@@ -64,18 +59,23 @@ static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w
 
 // The columns of weights that meet more than padding; the others are left out (core/s1/live_window.c).
 static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t* out, pb_onnx_conv* c) {
-  const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
   const pb_flat_type kernel = *pb__o_type(o, w);
   int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK] = {kernel.shape[0], kernel.shape[1]};
-  bool known = weights && pb__all_finite(o->l->consts, (int)(weights - o->l->consts->items));
-  if (pb_type_is_float(kernel.type) && !known) return w; // codes are numbers, whoever computes them
-  for (int s = 0; s < kernel.rank - 2; ++s) {
+  int spaces = kernel.rank - 2;
+  bool any = false;
+  for (int s = 0; s < spaces; ++s) {
     pb__taps live =
         pb__live_taps(extents[s], out[s], kernel.shape[2 + s], c->stride[s], c->dilation[s], c->low[s], c->high[s]);
     from[2 + s] = live.first;
     to[2 + s] = live.end;
-    c->low[s] -= live.first * c->dilation[s];
-    c->high[s] -= (kernel.shape[2 + s] - live.end) * c->dilation[s];
+    any |= live.end - live.first < kernel.shape[2 + s];
+  }
+  const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
+  bool numbers = !pb_type_is_float(kernel.type); // codes are, whoever computes them
+  if (!any || (!numbers && !(weights && pb__all_finite(o->l->consts, (int)(weights - o->l->consts->items))))) return w;
+  for (int s = 0; s < spaces; ++s) {
+    c->low[s] -= from[2 + s] * c->dilation[s];
+    c->high[s] -= (kernel.shape[2 + s] - to[2 + s]) * c->dilation[s];
   }
   return pb__o_slice(o, w, from, to, NULL);
 }
