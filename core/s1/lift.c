@@ -48,9 +48,11 @@ const pb_const* pb__signed_constant(lifter* l, int tensor) {
 }
 
 bool pb__scalar_f32(const lifter* l, int tensor, float* value) {
-  const pb_const* c = pb__constant(l, tensor);
-  if (!c || c->type != PB_F32 || c->bytes != 4) return false;
-  memcpy(value, c->data, 4);
+  int rank;
+  int64_t count;
+  const float* numbers = pb__numbers(l, tensor, &rank, &count);
+  if (!numbers || count != 1) return false;
+  memcpy(value, numbers, sizeof *value);
   return true;
 }
 

@@ -158,46 +158,15 @@ pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// Constant numbers, f32 or codes of 8 or 32 bits behind a DequantizeLinear with one scale. false: they are others.
-static bool read_numbers(const lifter* l, int tensor, int64_t count, float* out) {
-  const float* plain = pb__vector(l, tensor, count);
-  const pb_node* dq = pb__producer(l, tensor);
-  float scale;
-  if (plain) {
-    memcpy(out, plain, (size_t)count * sizeof *out);
-    return true;
-  }
-  if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-  const pb_const *codes = pb__constant(l, pb__input(dq, 0)), *zero = pb__constant(l, pb__input(dq, 2));
-  if (!codes || !pb__scalar_f32(l, pb__input(dq, 1), &scale) || codes->rank != 1 || codes->shape[0] != count)
-    return false;
-  if (zero && (zero->type != codes->type || zero->bytes * (uint64_t)count != codes->bytes)) return false;
-  bool without_sign = l->g->tensors[dq->inputs[0]].is_unsigned;
-  int32_t middle = 0;
-  if (zero && zero->type == PB_I32)
-    memcpy(&middle, zero->data, 4);
-  else if (zero)
-    middle = without_sign ? *(const uint8_t*)zero->data : *(const int8_t*)zero->data;
-  for (int64_t k = 0; k < count; ++k) {
-    int32_t code;
-    if (codes->type == PB_I32)
-      memcpy(&code, (const char*)codes->data + 4 * k, 4);
-    else if (codes->type == PB_I8)
-      code = without_sign ? ((const uint8_t*)codes->data)[k] : ((const int8_t*)codes->data)[k];
-    else
-      return false;
-    out[k] = ((float)code - (float)middle) * scale;
-  }
-  return true;
-}
-
 // Factors (1 where there are none) or shifts (0) in codes of the result.
 static pb_status parameters(lifter* l, const pb_node* n, int input, int64_t count, float missing, float scale,
                             int* id) {
   float* numbers = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)count);
   for (int64_t k = 0; k < count; ++k) numbers[k] = missing;
-  if (pb__input(n, input) >= 0 && !read_numbers(l, pb__input(n, input), count, numbers))
+  const float* said = pb__vector(l, pb__input(n, input), count);
+  if (pb__input(n, input) >= 0 && !said)
     return pb__refuse(l, n, NULL, "a scale or bias that is not constant over the normalised dim");
+  if (said) memcpy(numbers, said, (size_t)count * sizeof *numbers);
   for (int64_t k = 0; k < count; ++k) {
     numbers[k] = numbers[k] / scale;
     if (!isfinite(numbers[k])) l->impossible = "scales so far apart that f32 does not hold their quotients";

@@ -176,7 +176,8 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
       matrix >= 0 && b_const >= 0 && repeats(l->consts->items[b_const].rank, l->consts->items[b_const].shape, va)
           ? over_matrix(l, b_const, &stack)
           : -1;
-  bool same_rows = other >= 0 && !memcmp(vb->shape, stack.shape, sizeof(int64_t) * (size_t)stack.rank);
+  bool by_elements = false,
+       same_rows = other >= 0 && !memcmp(vb->shape, stack.shape, sizeof(int64_t) * (size_t)stack.rank);
   if (spread >= 0 || same_rows) {
     a.value = matrix;
     va = &l->out->values[matrix];
@@ -185,7 +186,10 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     if (same_rows) vb = &l->out->values[other];
   } else {
     matrix = -1;
-    if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+    by_elements = b_const >= 0 && l->consts->items[b_const].bytes == 1 && va->alias_of >= 0;
+    if (by_elements) a.value = va->alias_of; // whatever their shape, each takes the same number
+    va = &l->out->values[a.value];
+    if (b_const >= 0) b_const = over_channels(l, b_const, va);
   }
   const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
   if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
@@ -197,6 +201,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     if (!ends_alike(l, &l->out->values[a.value], dims)) pb__own(l, n, &a.value);
     va = &l->out->values[a.value]; // the table of values may have moved
   }
+  const pb_s1_value whole = *va;
   pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
   op.x = a.value;
   op.z = b.value;
@@ -209,8 +214,12 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     pb__matrix_result(l, n, &t, stack.rank, stack.shape, &op.y);
   else
     op.y = pb__make_result(l, &t, stack.rank, stack.shape);
+  if (by_elements) {
+    op.y = pb__add_value(l, n->name, PB_I8, whole.rank, whole.shape);
+    pb__alias(l, l->value_of[t.tensor], op.y);
+  }
   pb__push_op(l, op);
-  if (matrix >= 0) pb__own_result(l, n, &t, op.y);
+  if (matrix >= 0 || by_elements) pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 

@@ -110,8 +110,10 @@ pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_
 }
 
 const float* pb__vector(const lifter* l, int tensor, int64_t length) {
-  const pb_const* c = pb__constant(l, tensor);
-  return c && c->type == PB_F32 && c->rank == 1 && c->bytes == (uint64_t)length * 4 ? c->data : NULL;
+  int rank;
+  int64_t count;
+  const float* numbers = pb__numbers(l, tensor, &rank, &count);
+  return numbers && rank == 1 && count == length ? numbers : NULL;
 }
 
 // scale and shift of a batch normalisation, by channel.

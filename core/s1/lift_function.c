@@ -45,8 +45,8 @@ static pb_status gelu(lifter* l, const pb_node* n) {
 }
 
 static bool scalar(const lifter* l, int tensor, float* value) {
-  const pb_const* c = pb__constant(l, tensor);
   if (pb__scalar_f32(l, tensor, value)) return true;
+  const pb_const* c = pb__constant(l, tensor);
   if (!c || c->type != PB_I64 || c->bytes != 8) return false;
   int64_t integer;
   memcpy(&integer, c->data, 8);

@@ -43,29 +43,18 @@ static bool is_of_runtime(const pb_node* n) {
          (!strcmp(n->domain, "com.microsoft") && (pb__is(n, "Gelu") || pb__is(n, "FastGelu")));
 }
 
-// One number that does not change, perhaps behind a DequantizeLinear of its own.
+// One number that does not change.
 static bool constant_number(const lifter* l, int tensor, double* number) {
-  const pb_node* dq = pb__producer(l, tensor);
-  float scale, f;
+  float f;
   if (pb__scalar_f32(l, tensor, &f)) {
     *number = (double)f;
     return true;
   }
   const pb_const* c = pb__constant(l, tensor);
-  if (c && c->type == PB_I64 && c->bytes == 8) {
-    int64_t whole;
-    memcpy(&whole, c->data, 8);
-    *number = (double)whole;
-    return true;
-  }
-  if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-  const pb_const *code = pb__constant(l, pb__input(dq, 0)), *zero = pb__constant(l, pb__input(dq, 2));
-  if (!code || code->type != PB_I8 || code->bytes != 1 || !pb__scalar_f32(l, pb__input(dq, 1), &scale)) return false;
-  if (zero && (zero->type != PB_I8 || zero->bytes != 1)) return false;
-  bool unsigned_code = l->g->tensors[dq->inputs[0]].is_unsigned;
-  int value = unsigned_code ? *(const uint8_t*)code->data : *(const int8_t*)code->data;
-  int middle = !zero ? 0 : unsigned_code ? *(const uint8_t*)zero->data : *(const int8_t*)zero->data;
-  *number = (double)((float)(value - middle) * scale);
+  if (!c || c->type != PB_I64 || c->bytes != 8) return false;
+  int64_t whole;
+  memcpy(&whole, c->data, 8);
+  *number = (double)whole;
   return true;
 }
 

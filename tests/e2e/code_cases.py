@@ -2,7 +2,7 @@
 parameters."""
 
 import numpy as np
-from regression_cases import CASES, F32, I8, I64, U8, Maker
+from regression_cases import CASES, F32, I8, I64, U8, Maker, case
 
 
 def constant_in_front(label, op, kind, shape):
@@ -145,3 +145,33 @@ def sums_and_depthwise_of_few():
 
 
 CASES["sums_and_depthwise_of_few"] = sums_and_depthwise_of_few
+
+
+@case
+def scaled_behind_a_reshape():
+    """One number that is codes, times images whose rows and columns became one dim."""
+    m = Maker("scaled_behind_a_reshape")
+    x = m.codes(m.input("x", 2, 16, 6, 4), F32(0.05), I8(17))
+    y = m.codes(m.op("Reshape", x, m.const(np.array([2, 16, 24], I64))), F32(0.05), I8(17))
+    y = m.codes(m.op("Mul", y, m.weights(np.array(127, I8), F32(0.004), I8(-128))), F32(0.04))
+    return m.done(m.op("Reshape", y, m.const(np.array([2, 16, 4, 6], I64))), step=0.04)
+
+
+@case
+def padded_by_a_code():
+    """The number around a tensor is codes of its own scale, as quantisers leave it."""
+    m = Maker("padded_by_a_code")
+    x = m.codes(m.input("x", 1, 16, 6, 4), F32(0.05), I8(17))
+    y = m.op("Pad", x, m.const(np.array([0, 0, 1, 2, 0, 0, 0, 1], I64)), m.weights(np.array(127, I8), F32(0.004), I8(-128)))
+    return m.done(m.codes(y, F32(0.05), I8(3)), step=0.05, targets=("cpu",))
+
+
+@case
+def normalised_by_codes():
+    """Scale and shift of a batch normalisation are codes, the shift of 32 bits."""
+    m = Maker("normalised_by_codes")
+    x = m.codes(m.input("x", 1, 16, 6, 4), F32(0.05), I8(17))
+    scale = m.weights(m.rng.integers(40, 128, 16).astype(I8), F32(0.01), I8(0))
+    shift = m.op("DequantizeLinear", m.const(m.rng.integers(-900, 900, 16).astype(np.int32)), m.const(F32(0.001)), m.const(np.int32(0)))
+    mean, variance = (m.const((m.rng.random(16) + 0.5).astype(F32)) for _ in range(2))
+    return m.done(m.codes(m.op("BatchNormalization", x, scale, shift, mean, variance), F32(0.05), I8(-9)), step=0.05, targets=("cpu",))
