@@ -204,6 +204,7 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
         return pb__refuse(l, f, NULL, "a scale or zero point that is not one constant number");
       (void)pb__factor(l, 1, t->scale); // by which bounds are turned into codes
       t->node = next;
+      t->floats = false;
       t->is_unsigned = is_unsigned(l, f);
       t->tensor = f->outputs[0];
       t->lo = least == -INFINITY ? -128 : code_of((float)least, t->scale, t->zero);
@@ -223,8 +224,14 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
   return pb__refuse(l, n, NULL, "too long a chain behind it");
 }
 
+pb_status pb__find_result(lifter* l, const pb_node* n, pb_target* t) {
+  if (pb__ends_in_codes(l, n)) return pb__find_target(l, n, t);
+  *t = (pb_target){.node = -1, .tensor = n->outputs[0], .scale = 1, .lo = -INFINITY, .hi = INFINITY, .floats = true};
+  return PB_OK;
+}
+
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape) {
-  int v = pb__add_value(l, l->g->tensors[t->tensor].name, PB_I8, rank, shape);
+  int v = pb__add_value(l, l->g->tensors[t->tensor].name, pb__target_type(t), rank, shape);
   l->value_of[t->tensor] = v;
   l->unsigned_codes[t->tensor] = t->is_unsigned;
   return v;
@@ -288,7 +295,8 @@ static bool has_each(const pb_const* c, pb_type type, int64_t outputs) {
 static const void* each_at(const pb_const* c, int64_t o) { return (const char*)c->data + (c->bytes == 4 ? 0 : 4 * o); }
 
 // The biases in units of the sums that they are added to. One whose scale is not the sums' is rounded to it, if that
-// moves no result by more than half a code. `units`: of the sums by result; `scale`: the result's.
+// moves no result by more than half a code. `units`: of the sums by result; `scale`: of a result's code, 0: it has
+// none, and no result may move.
 static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const float* units, float scale,
                            int64_t* bias) {
   const pb_node* dq = pb__producer(l, pb__input(n, 2));
@@ -312,7 +320,7 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
     bias[o] = (int64_t)code - zero;
     if (own == units[o]) continue;
     double exact = (double)bias[o] * ((double)own / units[o]), rounded = nearbyint(exact);
-    if (!(fabs(exact) < most) || fabs(exact - rounded) * units[o] / scale > half)
+    if (!(fabs(exact) < most) || fabs(exact - rounded) * units[o] > half * (double)scale)
       return pb__refuse(l, dq, "int32 biases with scale sx * sw", "a bias that its results' sums cannot hold");
     bias[o] = (int64_t)rounded;
   }
@@ -348,7 +356,7 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, 
   int32_t* bias = PB_NEW_ARRAY(&l->consts->arena, int32_t, (size_t)outputs);
   float* m = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)outputs);
   for (int64_t o = 0; o < outputs; ++o) m[o] = x->scale * w->scales[w->scale_count == 1 ? 0 : o];
-  if (pb__input(n, 2) >= 0) PB_TRY(read_bias(l, n, outputs, m, t->scale, wide));
+  if (pb__input(n, 2) >= 0) PB_TRY(read_bias(l, n, outputs, m, t->floats ? 0 : t->scale, wide));
   for (int64_t o = 0; o < outputs; ++o) {
     bool negated = w->negated && w->negated[o];
     m[o] = pb__factor(l, negated ? -m[o] : m[o], t->scale);
@@ -398,7 +406,7 @@ static void line_as_image(lifter* l, const pb_node* n, int* value, pb__weights* 
 
 // A convolution's result; as a line again, if its input was one.
 static void give_image(lifter* l, const pb_node* n, const pb_target* t, bool line, int64_t* shape, pb_s1_op* op) {
-  op->y = line ? pb__add_value(l, n->name, PB_I8, 4, shape) : pb__make_result(l, t, 4, shape);
+  op->y = line ? pb__add_value(l, n->name, pb__target_type(t), 4, shape) : pb__make_result(l, t, 4, shape);
   pb__push_op(l, *op);
   shape[2] = line ? shape[3] : shape[2];
   if (line) pb__reshaped_result(l, n, t, op->y, 3, shape);
@@ -424,7 +432,7 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   op.window[1] = w.shape[3];
   int64_t shape[4] = {in.shape[0], w.shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
-  PB_TRY(pb__find_target(l, n, &t));
+  PB_TRY(pb__find_result(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
   op.hi = t.hi;
@@ -493,7 +501,7 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__find_target(l, n, &t));
+  PB_TRY(pb__find_result(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   pb_s1_op op = pb__codes_op(n, PB_S1_AVERAGE, &t);

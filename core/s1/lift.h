@@ -32,10 +32,11 @@ typedef struct pb_codes {
   double zero;
 } pb_codes;
 
-// QuantizeLinear behind an operator, the tensor that it makes, and the clamp up to there.
+// QuantizeLinear behind an operator, the tensor that it makes, and the clamp up to there. `floats`: there is none, and
+// the operator's own tensor has f32 numbers, in units of 1 and without bounds.
 typedef struct pb_target {
   int node, tensor;
-  bool is_unsigned;
+  bool is_unsigned, floats;
   float scale;
   double zero, lo, hi;
 } pb_target;
@@ -110,6 +111,9 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
 pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) PB_MUST_CHECK;
 // What follows: Relu and Clip fold into the clamp, until QuantizeLinear.
 pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
+// The same, or floats where nothing quantises the result.
+pb_status pb__find_result(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
+static inline pb_type pb__target_type(const pb_target* t) { return t->floats ? PB_F32 : PB_I8; }
 // The target's clamp narrowed by the bounds of n, which is Relu or Clip.
 pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
@@ -205,6 +209,9 @@ void pb__s1_bound(pb_s1* program, pb_consts* consts);
 // Functions of one code: lift_table.c. Marks the nodes between a DequantizeLinear and a QuantizeLinear that are one.
 void pb__find_tables(lifter* l);
 bool pb__is_table(const lifter* l, const pb_node* quantise);
+// A function of the value's codes: `table` has the result's 256 codes, that of -128 first, in the table of constants'
+// arena.
+void pb__push_table(lifter* l, const pb_node* n, const pb_target* t, int value, const int32_t* table);
 pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) PB_MUST_CHECK;
 // Whether the node's result becomes codes, with nothing but Relu and Clip between.
 bool pb__ends_in_codes(const lifter* l, const pb_node* n);

@@ -1,6 +1,7 @@
 // More quantised operators: products by constant matrices, operators by elements, concatenation, average pooling.
 #include "core/s1/lift.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ bool pb__same_codes(const pb_codes* x, const pb_target* t) {
 }
 
 void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t, int y) {
-  pb_s1_op op = pb__codes_op(n, PB_S1_RESCALE, t);
+  pb_s1_op op = t->floats ? pb__codes_op(n, PB_S1_DEQUANTISE, NULL) : pb__codes_op(n, PB_S1_RESCALE, t);
   op.x = x.value;
   op.zx = x.zero;
   op.ma = pb__factor(l, x.scale, t->scale);
@@ -42,7 +43,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   if (w.rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w.shape[rows_first ? 1 : 0])
     return pb__refuse(l, n, NULL, "shapes that do not fit");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
-  PB_TRY(pb__find_target(l, n, &t));
+  PB_TRY(pb__find_result(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
   op.hi = t.hi;
@@ -59,7 +60,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   }
   op.x = pb__matrix_of(l, n, x.value); // a matrix of all rows, in front and behind
   if (w.twice) op.x = pb__twice(l, n, op.x, 1, 1);
-  op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
+  op.y = pb__add_value(l, n->name, pb__target_type(&t), 2, shape);
   pb__push_op(l, op);
   in.shape[in.rank - 1] = outputs;
   pb__alias(l, pb__make_result(l, &t, in.rank, in.shape), op.y);
@@ -145,6 +146,26 @@ static pb_status read_constant(lifter* l, const pb_node* n, int tensor, pb_codes
   return PB_OK;
 }
 
+// Whether the operand is one code, and no channels are there over which it could be a vector.
+static bool is_one_code(const lifter* l, int id, const pb_s1_value* like) {
+  const pb_s1_value* base = like->alias_of >= 0 ? &l->out->values[like->alias_of] : like;
+  bool channels = (base->rank == 2 || base->rank == 4) && base->shape[1] > 1;
+  return id >= 0 && l->consts->items[id].bytes == 1 && like->rank > 1 && !channels;
+}
+
+// What becomes of each code with one constant, by the operations of the operator on both.
+static void lift_with_one_code(lifter* l, const pb_node* n, const pb_target* t, int value, int id, const pb_s1_op* op) {
+  enum { CODES = 256 };
+  int32_t* table = PB_NEW_ARRAY(&l->consts->arena, int32_t, CODES);
+  float z = (float)(*(const int8_t*)l->consts->items[id].data - op->zz);
+  for (int c = 0; c < CODES; ++c) {
+    float x = (float)(c - CODES / 2 - op->zx), other = z * op->mb;
+    x = op->kind == PB_S1_MUL ? x * z * op->ma : x * op->ma + other;
+    table[c] = (int32_t)fmin(fmax((double)rintf(x) + op->zy, op->lo), op->hi);
+  }
+  pb__push_table(l, n, t, value, table);
+}
+
 static pb_status lift_elements(lifter* l, const pb_node* n) {
   pb_codes a, b;
   pb_target t;
@@ -168,6 +189,11 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     mb = m;
     b_const = a_const;
   }
+  pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
+  op.zx = a.zero;
+  op.zz = b.zero;
+  op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
+  op.mb = mul ? 1 : mb;
   // Stacks of matrices are added as the matrices of all their rows, if that is how they were made.
   const pb_s1_value stack = *va;
   int matrix = stack.rank > 2 ? pb__matrix_behind(l, a.value) : -1;
@@ -184,6 +210,9 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     if (spread >= 0) b_const = spread;
     if (same_rows) b.value = other;
     if (same_rows) vb = &l->out->values[other];
+  } else if (is_one_code(l, b_const, va)) {
+    lift_with_one_code(l, n, &t, a.value, b_const, &op);
+    return PB_OK;
   } else {
     matrix = -1;
     by_elements = b_const >= 0 && l->consts->items[b_const].bytes == 1 && va->alias_of >= 0;
@@ -202,14 +231,9 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     va = &l->out->values[a.value]; // the table of values may have moved
   }
   const pb_s1_value whole = *va;
-  pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
   op.x = a.value;
   op.z = b.value;
   op.weights = b_const;
-  op.zx = a.zero;
-  op.zz = b.zero;
-  op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
-  op.mb = mul ? 1 : mb;
   if (matrix >= 0)
     pb__matrix_result(l, n, &t, stack.rank, stack.shape, &op.y);
   else
@@ -411,14 +435,15 @@ static pb_status lift_matmul(lifter* l, const pb_node* n) {
 // Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.
 static bool on_codes(const lifter* l, const pb_node* n) {
   if (pb__is(n, "Gemm")) return true;
-  if (pb__is(n, "ReduceMax") || pb__is(n, "ReduceMean") || pb__is(n, "ReduceSum"))
-    return pb__reduces_codes(l, n) && pb__ends_in_codes(l, n);
+  if (pb__is(n, "ReduceMax") || pb__is(n, "ReduceMean") || pb__is(n, "ReduceSum")) return pb__reduces_codes(l, n);
   for (size_t k = 0; k < sizeof over_rows / sizeof *over_rows; ++k)
     if (pb__is(n, over_rows[k])) return pb__over_one_dim(l, n);
   for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
   }
+  bool product = pb__is(n, "MatMul") && pb__constant(l, pb__input(pb__producer(l, pb__input(n, 1)), 0));
+  if (product) return true;
   return pb__ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_sizes(n));
 }
 

@@ -67,7 +67,7 @@ static int add_up(lifter* l, const reduction* r, int image, const int64_t* windo
     op.weights = pb__ones(l, r->n, IMAGE_RANK, weights);
   }
   pb__fold_sum(l, r->n, shape[1], r->area, &r->x, r->scale, &r->t, &op);
-  op.y = pb__add_value(l, r->n->name, PB_I8, IMAGE_RANK, shape);
+  op.y = pb__add_value(l, r->n->name, pb__target_type(&r->t), IMAGE_RANK, shape);
   pb__push_op(l, op);
   return op.y;
 }
@@ -85,7 +85,7 @@ static int largest(lifter* l, const reduction* r, int image, const int64_t* wind
   if (!same) op.zy = 0, op.lo = -128, op.hi = 127;
   pb__push_op(l, op);
   if (same) return op.y;
-  int scaled = pb__add_value(l, r->n->name, PB_I8, IMAGE_RANK, shape);
+  int scaled = pb__add_value(l, r->n->name, pb__target_type(&r->t), IMAGE_RANK, shape);
   pb__requantise(l, r->n, (pb_codes){op.y, r->x.scale, r->x.zero}, &r->t, scaled);
   return scaled;
 }
@@ -111,7 +111,7 @@ static int over_rows(lifter* l, const reduction* r) {
   op.weights = pb__ones(l, r->n, 2, row);
   pb__fold_sum(l, r->n, 1, r->area, &r->x, r->scale, &r->t, &op);
   matrix[1] = 1;
-  op.y = pb__add_value(l, r->n->name, PB_I8, 2, matrix);
+  op.y = pb__add_value(l, r->n->name, pb__target_type(&r->t), 2, matrix);
   pb__push_op(l, op);
   return op.y;
 }
@@ -170,7 +170,7 @@ bool pb__reduces_codes(const lifter* l, const pb_node* n) {
 pb_status pb__lift_reduced_codes(lifter* l, const pb_node* n) {
   reduction r = {.n = n, .maximum = pb__is(n, "ReduceMax")};
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &r.x));
-  PB_TRY(pb__find_target(l, n, &r.t));
+  PB_TRY(pb__find_result(l, n, &r.t));
   const pb_s1_value in = l->out->values[r.x.value];
   form f = form_of(l, &r, &in);
   r.scale = pb__is(n, "ReduceMean") ? r.x.scale / (float)r.area : r.x.scale;

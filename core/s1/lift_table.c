@@ -181,6 +181,21 @@ static double value_at(const lifter* l, int tensor, double x) {
   return pb__is(n, "Div") ? a / b : pow(a, b);
 }
 
+void pb__push_table(lifter* l, const pb_node* n, const pb_target* t, int value, const int32_t* table) {
+  const int64_t shape = CODES;
+  pb_s1_op op = pb__codes_op(n, PB_S1_TABLE, t);
+  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.table", n->name), PB_I32, 1, &shape, table);
+  pb_s1_value in = l->out->values[value];
+  bool image = in.rank == 4 && pb__matrix_behind(l, value) < 0; // channels are not its last dim
+  bool rows = in.rank > 1 && !image;
+  op.x = rows ? pb__matrix_of(l, n, value) : value;
+  if (rows)
+    pb__matrix_result(l, n, t, in.rank, in.shape, &op.y);
+  else
+    op.y = pb__make_result(l, t, in.rank, in.shape);
+  pb__push_op(l, op);
+}
+
 pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) {
   const pb_node* dq = &l->g->nodes[l->table_source[quantise - l->g->nodes]];
   pb_codes x;
@@ -191,18 +206,6 @@ pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t)
     double code = rint(value_at(l, quantise->inputs[0], (double)number) / (double)t->scale) + t->zero;
     table[c] = (int32_t)(code >= t->lo ? fmin(code, t->hi) : t->lo); // NaN is the least code
   }
-  const int64_t shape = CODES;
-  const pb_node* last = pb__producer(l, quantise->inputs[0]);
-  pb_s1_op op = pb__codes_op(last, PB_S1_TABLE, t);
-  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.table", last->name), PB_I32, 1, &shape, table);
-  pb_s1_value in = l->out->values[x.value];
-  bool image = in.rank == 4 && pb__matrix_behind(l, x.value) < 0; // channels are not its last dim
-  bool rows = in.rank > 1 && !image;
-  op.x = rows ? pb__matrix_of(l, last, x.value) : x.value;
-  if (rows)
-    pb__matrix_result(l, last, t, in.rank, in.shape, &op.y);
-  else
-    op.y = pb__make_result(l, t, in.rank, in.shape);
-  pb__push_op(l, op);
+  pb__push_table(l, pb__producer(l, quantise->inputs[0]), t, x.value, table);
   return PB_OK;
 }

@@ -186,7 +186,8 @@ void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access 
       to = pb_nest_load(&n, 0); // in this order, whichever a compiler takes first in a call
   int sum = pb_nest_node(&n, PB_OP_ADD, PB_I32, to, added);
   int f = pb_nest_node(&n, PB_OP_SITOFP, PB_F32, sum, -1);
-  pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2)), op);
+  int number = pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2));
+  if (y.type != PB_F32) pb__s2_to_codes(&n, number, op);
   pb__s2_print(b, &n);
 }
 

@@ -175,3 +175,37 @@ def normalised_by_codes():
     shift = m.op("DequantizeLinear", m.const(m.rng.integers(-900, 900, 16).astype(np.int32)), m.const(F32(0.001)), m.const(np.int32(0)))
     mean, variance = (m.const((m.rng.random(16) + 0.5).astype(F32)) for _ in range(2))
     return m.done(m.codes(m.op("BatchNormalization", x, scale, shift, mean, variance), F32(0.05), I8(-9)), step=0.05, targets=("cpu",))
+
+
+FLOATS = {  # reductions, pools and products of codes whose results nobody quantises
+    "mean": lambda m, x: m.op("Flatten", m.op("ReduceMean", x, axes=[-1, -2], keepdims=1)),
+    "mean_of_channels": lambda m, x: m.op("ReduceMean", x, axes=[1], keepdims=0),
+    "largest": lambda m, x: m.op("ReduceMax", x, axes=[2, 3], keepdims=1),
+    "pool": lambda m, x: m.op("GlobalAveragePool", x),
+    "conv": lambda m, x: m.op("Conv", x, m.weights(m.rng.integers(-127, 128, (24, 16, 3, 3)).astype(I8), np.linspace(0.01, 0.02, 24).astype(F32),
+                                                   np.zeros(24, I8)), pads=[1, 1, 1, 1]),
+    "product": lambda m, x: m.op("MatMul", m.op("DequantizeLinear", m.op("QuantizeLinear", m.op("Reshape", x, m.const(np.array([6, 64], I64))),
+                                                                         m.const(F32(0.05)), m.const(I8(-5))), m.const(F32(0.05)), m.const(I8(-5))),
+                                 m.weights(m.rng.integers(-127, 128, (64, 20)).astype(I8), F32(0.02), I8(0))),
+}
+
+
+def floats_of_codes(label, build):
+    """What is made of codes is f32: exact sums, scaled once."""
+    m = Maker(label)
+    return m.done(build(m, m.codes(m.input("x", 1, 16, 6, 4), F32(0.05), I8(-5))), targets=("cpu", "simnpu"))
+
+
+for name, build in FLOATS.items():
+    CASES[f"floats_of_codes_{name}"] = lambda a=(f"floats_of_codes_{name}", build): floats_of_codes(*a)
+
+
+@case
+def heads_scaled_by_a_code():
+    """Two heads of queries, behind a Squeeze, times one code: there are no channels over which it could be a row."""
+    m = Maker("heads_scaled_by_a_code")
+    x = m.codes(m.input("x", 1, 2, 7, 32), F32(0.05), I8(17))
+    y = m.codes(m.op("Transpose", m.op("Reshape", x, m.const(np.array([1, 1, 2, 7, 32], I64))), perm=[1, 0, 2, 3, 4]), F32(0.05), I8(17))
+    for kind, factor in ("Mul", F32(0.04)), ("Add", F32(0.07)), ("Sub", F32(0.07)):
+        y = m.codes(m.op(kind, y, m.weights(np.array([127], I8), F32(0.004), I8(-128))), factor)
+    return m.done(y, step=0.07, targets=("cpu", "simnpu"))
