@@ -265,6 +265,20 @@ bool pb_nest_walks_as_one(const pb_nest* nest, int d) {
   return true;
 }
 
+bool pb_nest_walks_index_as_one(const pb_nest* nest, const pb_access* access, int d) {
+  for (int r = 0; r < access->rank; ++r)
+    if (access->index[r].coef[d] != access->index[r].coef[d + 1] * nest->extent[d + 1]) return false;
+  return true;
+}
+
+void pb_nest_join_alike(pb_nest* nest) {
+  for (int d = nest->dim_count - 2; d >= 0; --d) {
+    bool alike = true;
+    for (int a = 0; a < nest->access_count; ++a) alike &= pb_nest_walks_index_as_one(nest, &nest->access[a], d);
+    if (alike) pb_nest_join_dims(nest, d);
+  }
+}
+
 void pb_nest_join_dims(pb_nest* nest, int d) {
   nest->extent[d + 1] *= nest->extent[d];
   pb_nest_remove_dim(nest, d);

@@ -125,6 +125,10 @@ void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* 
 // Whether all its tensors walk dims d and d + 1 as one; makes them that one, d.
 bool pb_nest_walks_as_one(const pb_nest* nest, int d);
 void pb_nest_join_dims(pb_nest* nest, int d);
+// The same of one access and its indices.
+bool pb_nest_walks_index_as_one(const pb_nest* nest, const pb_access* access, int d);
+// Joins all such dims, of every access and its indices.
+void pb_nest_join_alike(pb_nest* nest);
 // The nest's value is node `last`; nodes that it does not need go.
 void pb_nest_end(pb_nest* nest, int last);
 // Takes an own dim away; none of the accesses moves along it any more.

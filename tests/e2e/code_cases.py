@@ -209,3 +209,18 @@ def heads_scaled_by_a_code():
     for kind, factor in ("Mul", F32(0.04)), ("Add", F32(0.07)), ("Sub", F32(0.07)):
         y = m.codes(m.op(kind, y, m.weights(np.array([127], I8), F32(0.004), I8(-128))), factor)
     return m.done(y, step=0.07, targets=("cpu", "simnpu"))
+
+
+@case
+def half_rows_put_together():
+    """Eight channels, and eight made of them by a padded convolution, are put together: the second part begins inside a row
+    of lanes, but the convolution reads rows of them."""
+    m = Maker("half_rows_put_together")
+
+    def conv(x, ins, outs, kernel, group, scale):
+        w = m.weights(m.rng.integers(-127, 128, (outs, ins // group, kernel, kernel)).astype(I8), np.full(outs, 0.01, F32), np.zeros(outs, I8))
+        return m.codes(m.op("Conv", x, w, group=group, pads=[kernel // 2] * 4), F32(scale))
+
+    a = conv(m.codes(m.input("x", 1, 16, 96, 97), F32(0.05)), 16, 8, 1, 1, 0.3)
+    b = conv(a, 8, 8, 3, 8, 0.2)
+    return m.done(conv(m.codes(m.op("Concat", a, b, axis=1), F32(0.3)), 16, 8, 1, 1, 1.0), step=1, targets=("cpu", "simnpu"), bisect=True)

@@ -56,6 +56,32 @@ static int writer_count(const outliner* o, int value) {
   return n;
 }
 
+static int access_of(const outliner* o, int nest, int value) {
+  for (int a = 0; a + 1 < o->program.nests[nest].access_count; ++a)
+    if (o->program.value_of[nest][a] == value) return a;
+  return -1;
+}
+
+// Whether a copy into the value can be cut as tiles cut it: each index that the reader's results move, and not its sums
+// alone, is one dim of the copy.
+static bool is_cut_by_tiles(const outliner* o, int copy, int value, int reader) {
+  pb_nest from;
+  const pb_nest* nest = &o->program.nests[reader];
+  const pb_access* read = &nest->access[access_of(o, reader, value)];
+  pb_nest_copy(&from, &o->program.nests[copy]);
+  pb_nest_join_alike(&from);
+  for (int r = 0; r < read->rank; ++r) {
+    bool moved = false;
+    int dim;
+    pb_index index = pb_nest_store(&from)->index[r];
+    index.cst = 0;
+    for (int d = 0; d < nest->dim_count; ++d)
+      moved |= read->index[r].coef[d] && pb_access_uses(&nest->access[nest->access_count - 1], d);
+    if (moved && !pb_index_single(&index, &dim)) return false;
+  }
+  return true;
+}
+
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
@@ -66,7 +92,9 @@ static void take_prologues(outliner* o, int value, int reader, int group) {
   PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
     if (!pb_pad_part(&o->program.nests[k]) || o->group[k] >= 0) return;
-    copies += o->program.nests[k].access_count == 2;
+    bool copy = o->program.nests[k].access_count == 2;
+    if (copy && !is_cut_by_tiles(o, k, value, reader)) return;
+    copies += copy;
   }
   if (copies > 1) return;
   PB_FOR_USES (k, &o->program, value)
@@ -96,12 +124,6 @@ static bool walks_whole(const pb_nest* nest, const pb_access* access) {
     if (access->index[r].cst || extent != access->shape[r]) return false;
   }
   return true;
-}
-
-static int access_of(const outliner* o, int nest, int value) {
-  for (int a = 0; a + 1 < o->program.nests[nest].access_count; ++a)
-    if (o->program.value_of[nest][a] == value) return a;
-  return -1;
 }
 
 // Whether what is carried and all else that nest t touches has neighbours along one dim, or one number for them: else

@@ -43,18 +43,12 @@ static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest
   return true;
 }
 
-static bool walks_index_as_one(const pb_nest* nest, const pb_access* access, int d) {
-  for (int r = 0; r < access->rank; ++r)
-    if (access->index[r].coef[d] != access->index[r].coef[d + 1] * nest->extent[d + 1]) return false;
-  return true;
-}
-
 // Dims that walk one index of what is stored and of access `carried`, and all tensors, as one are one: rows of lanes
 // may be cut in two where another nest has them whole.
 static void join_alike(pb_nest* nest, int carried) {
   for (int d = nest->dim_count - 2; d >= 0; --d)
-    if (pb_nest_walks_as_one(nest, d) && walks_index_as_one(nest, pb_nest_store(nest), d) &&
-        walks_index_as_one(nest, &nest->access[carried], d))
+    if (pb_nest_walks_as_one(nest, d) && pb_nest_walks_index_as_one(nest, pb_nest_store(nest), d) &&
+        pb_nest_walks_index_as_one(nest, &nest->access[carried], d))
       pb_nest_join_dims(nest, d);
 }
 

@@ -119,12 +119,15 @@ bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_acc
 
 // ---- values ----
 
-// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
+// Whether another nest than copies computes with the value, or with a copy in blocks, as a padded one is: then it lies
+// in blocks, and copies take it out of them.
 static bool computed_with(const pb_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
-        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
-      return true;
+  PB_FOR_USES (n, &l->program, value) {
+    if (!pb_program_reads(&l->program, n, value) || pb_program_writes(&l->program, n, value)) continue;
+    int to = pb_program_stored(&l->program, n);
+    bool copies = l->program.nests[n].expr_count == 1 && l->program.nests[n].reduce == PB_SET;
+    if (!copies || (l->values[to].kind != PB_LAYOUT_PLAIN && computed_with(l, to))) return true;
+  }
   return false;
 }
 

@@ -145,6 +145,7 @@ static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest*
   const pb_access* x = &load->access[0];
   pb_nest nest;
   pb_nest_copy(&nest, prologue);
+  pb_nest_join_alike(&nest);
   nest.part = "load";
   for (int r = 0; r < box->rank; ++r) {
     if (box->shape[r] == x->shape[r]) continue; // whole along this index: the prologue's dims stay as they are
@@ -157,9 +158,8 @@ static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest*
       if (left == 0) return true;
       continue;
     }
-    bool own =
-        pb_index_single(&prologue->access[prologue->access_count - 1].index[r], &d); // the slice of x is a slice of d
-    if (!own || d < 0 || prologue->extent[d] != x->shape[r])
+    bool own = pb_index_single(&pb_nest_store(&nest)->index[r], &d); // the slice of x is a slice of d
+    if (!own || d < 0 || nest.extent[d] != x->shape[r])
       return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
     nest.extent[d] = box->shape[r];
     shift(&nest, nest.access_count - 1, d, &x->index[r]);
