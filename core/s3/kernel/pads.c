@@ -7,17 +7,29 @@
 
 bool pb_pad_part(const pb_nest* nest) { return pb_nest_is_fill(nest) || pb_nest_is_copy(nest); }
 
-// A copy of all of a tensor that only shifts: each index of the store is the same index of the load plus a constant. Of
-// a part a box would read what lies beside it.
-static bool is_shift(const pb_nest* copy, int64_t* shift) {
+// A copy that only shifts: each index of the store is the same index of the load plus a constant. Of a part (*part) a
+// box would read what lies beside it, unless nothing is around the part along that index.
+static bool is_shift(const pb_nest* copy, int64_t* shift, bool* part) {
   const pb_access *from = &copy->access[0], *to = &copy->access[1];
-  int dim_of[PB_NEST_RANK];
-  if (from->rank != to->rank || from->type != to->type || !pb_walks_elements(copy, from, dim_of)) return false;
+  bool walked[PB_NEST_DIMS] = {false};
+  int count = 0;
+  if (from->rank != to->rank || from->type != to->type || from->boxed || from->gathered) return false;
+  *part = false;
   for (int r = 0; r < to->rank; ++r) {
-    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
-    shift[r] = to->index[r].cst;
+    int64_t first = from->index[r].cst;
+    pb_index own = from->index[r];
+    int d;
+    own.cst = 0;
+    if (memcmp(own.coef, to->index[r].coef, sizeof own.coef) || !pb_index_single(&own, &d)) return false;
+    if (d >= 0 && walked[d]) return false;
+    if (d >= 0) walked[d] = true, ++count;
+    int64_t extent = d < 0 ? 1 : copy->extent[d];
+    bool whole = first == 0 && extent == from->shape[r], around = to->index[r].cst != 0 || extent != to->shape[r];
+    if (!whole && around) return false;
+    *part |= !whole;
+    shift[r] = to->index[r].cst - first;
   }
-  return true;
+  return count == copy->dim_count;
 }
 
 static bool read_pad(const pb_program* program, const int* nests, int count, pb_pad* p) {
@@ -34,7 +46,7 @@ static bool read_pad(const pb_program* program, const int* nests, int count, pb_
     else
       return false;
   }
-  return p->copy >= 0 && filled && is_shift(&program->nests[p->copy], p->shift);
+  return p->copy >= 0 && filled && is_shift(&program->nests[p->copy], p->shift, &p->part);
 }
 
 bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
@@ -86,9 +98,13 @@ static int parts_of(const pb_program* p, int value, const bool* gone, int* parts
   return count;
 }
 
-bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
+static bool pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
   int parts[MOST_PARTS];
   return p->values[value].kind == PB_VALUE_LOCAL && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
+}
+
+bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
+  return pad_of(p, value, gone, pad) && !pad->part;
 }
 
 bool pb_pad_takes_local(const pb_program* p, int copy, const bool* gone, pb_pad* pad) {
@@ -112,7 +128,7 @@ void pb_pad_redirect(pb_program* p, pb_arena* arena, const bool* gone, int from,
 
 static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
   pb_pad made;
-  if (!pb_pad_of(p, value, gone, &made)) return false;
+  if (!pad_of(p, value, gone, &made)) return false;
   int from = p->value_of[made.copy][0];
   if (p->values[from].argument < 0) return false;
   PB_FOR_USES (n, p, value)

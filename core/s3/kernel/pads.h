@@ -10,6 +10,7 @@ typedef struct pb_pad {
   int copy; // the nest
   double fill;
   int64_t shift[PB_NEST_RANK]; // where element 0 of what is copied lies in the padded tensor
+  bool part;                   // of the tensor a part is copied, which nothing is around where it is less than all
 } pb_pad;
 
 // Whether the nest is a fill or a copy, as those are that make padded tensors.

@@ -427,6 +427,82 @@ static void point_then_out(pb_layout* l, int n, int from) {
                           .channel = channel});
 }
 
+static bool reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind) {
+  int v = l->program.value_of[n][a];
+  return l->program.values[v].kind != PB_VALUE_CONST && kind_of(l, v) == kind;
+}
+
+// A nest whose operands lie in blocks and plainly, and which writes blocks: copies bring the plain ones into blocks.
+static void bring_in(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int channel = channel_of(l, nest, store), v = pb_program_stored(&l->program, n);
+  int64_t size[PB_NEST_DIMS] = {0};
+  pb_nest out = *nest;
+  pb_split s;
+  size[channel] = l->lanes;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, size, NULL, &out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (!reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
+    pb_access plain = nest->access[a], blocked = out.access[out.access_count - 1];
+    pb__layout_use_value(l, &plain, l->program.value_of[n][a]);
+    blocked.type = plain.type;
+    blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+    pb__layout_declare(l, &blocked);
+    copy_all(l, &(crossing){
+                    .nest = nest, .plain = &plain, .blocked = store, .v = v, .ref = blocked.ref, .channel = channel});
+    out.access[a] = blocked;
+  }
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
+}
+
+// The same where it writes plainly: those in blocks come out of them.
+static void bring_out(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_nest out;
+  pb__layout_rewrite_unsplit(l, n, &out);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (!reads_as(l, n, a, PB_LAYOUT_BLOCKED)) continue;
+    pb_access plain = nest->access[a];
+    plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+    pb__layout_declare(l, &plain);
+    copy_all(l, &(crossing){.nest = nest,
+                            .plain = &plain,
+                            .blocked = &nest->access[a],
+                            .v = l->program.value_of[n][a],
+                            .out = true,
+                            .channel = channel_of(l, nest, &nest->access[a])});
+    out.access[a] = plain;
+  }
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
+}
+
+// Whether such copies are made along one dim of the nest, all that lies in blocks has its lanes along it, and each
+// tensor that is copied is walked once.
+static bool can_bring(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int last = nest->access_count - 1;
+  bool in = pb__layout_in_rows(l, pb_program_stored(&l->program, n));
+  pb_layout_kind copied = in ? PB_LAYOUT_PLAIN : PB_LAYOUT_BLOCKED;
+  int channel = in ? channel_of(l, nest, &nest->access[last]) : -1;
+  if (pb_nest_is_copy(nest) || (in && channel < 0)) return false;
+  for (int a = 0; a < last; ++a) {
+    if (reads_as(l, n, a, PB_LAYOUT_BLOCKED)) {
+      int own = channel_of(l, nest, &nest->access[a]);
+      if (own < 0 || (channel >= 0 && own != channel)) return false;
+      channel = own;
+    }
+    if (!reads_as(l, n, a, copied)) continue;
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (nest->extent[d] > 1 && !pb_access_uses(&nest->access[a], d)) return false;
+  }
+  return true;
+}
+
 bool pb__layout_crosses(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   if (!l->whole_rows || nest->reduce != PB_SET || pb__layout_gathers_rows(l, n)) return false; // numbers have no lanes
@@ -452,7 +528,15 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
   int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LAYOUT_BLOCKED);
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool in = pb__layout_in_rows(l, v);
-  if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0)
+  bool mixed = in ? blocked >= 0 : reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0;
+  if (mixed && can_bring(l, n)) {
+    if (in)
+      bring_in(l, n);
+    else
+      bring_out(l, n);
+    return PB_OK;
+  }
+  if (mixed || (in && channel_of(l, nest, store) < 0))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014,
                           "channels that fill rows, another target, or --fallback=cpu",
                           "some of its operands lie in rows of %lld lanes, others do not", (long long)l->lanes);

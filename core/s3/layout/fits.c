@@ -119,14 +119,26 @@ bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_acc
 
 // ---- values ----
 
-// Whether another nest than copies computes with the value, or with a copy in blocks, as a padded one is: then it lies
-// in blocks, and copies take it out of them.
+// Whether a memory of the chip has room for all sums of a tensor like the value in blocks, twice.
+static bool has_room_whole(const pb_layout* l, int value) {
+  const pb_chip* chip = l->unit->chip;
+  const pb_value* v = &l->program.values[value];
+  int64_t elements = v->rank > 1 ? pb__layout_blocks(v->shape[1], l->lanes) * l->lanes : 1;
+  for (int r = 0; r < v->rank; ++r) elements *= r == 1 ? 1 : v->shape[r];
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (m != chip->system_memory && chip->memories[m].bytes >= 2 * pb_bytes_of(PB_I32, elements)) return true;
+  return false;
+}
+
+// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them. Or
+// with a copy in blocks, as a padded one is, which is made tile by tile: of a plain value that only goes whole.
 static bool computed_with(const pb_layout* l, int value) {
   PB_FOR_USES (n, &l->program, value) {
     if (!pb_program_reads(&l->program, n, value) || pb_program_writes(&l->program, n, value)) continue;
     int to = pb_program_stored(&l->program, n);
     bool copies = l->program.nests[n].expr_count == 1 && l->program.nests[n].reduce == PB_SET;
-    if (!copies || (l->values[to].kind != PB_LAYOUT_PLAIN && computed_with(l, to))) return true;
+    bool by_tiles = l->values[to].kind != PB_LAYOUT_PLAIN && !has_room_whole(l, value);
+    if (!copies || (by_tiles && computed_with(l, to))) return true;
   }
   return false;
 }
