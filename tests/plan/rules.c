@@ -103,7 +103,7 @@ typedef struct tile_of {
 // Of a plan, but for the parts that its sum is taken in.
 static tile_of tile_in(const pb_vkernel* k, const pb_plan* plan) {
   tile_of t = {{0}};
-  for (int d = 0; d < k->main.nest->dim_count; ++d) t.tile[d] = k->main.nest->extent[d];
+  for (int d = 0; d < k->main->dim_count; ++d) t.tile[d] = k->main->extent[d];
   for (int b = 0; b < plan->band_count; ++b) {
     int d = plan->bands[b].dim;
     if (k->is_sum[d] && b < plan->result_level) continue; // the sum in parts
@@ -130,7 +130,7 @@ static int64_t cost_apart(search* s, pb_plan plan) {
 static int64_t cost_of_tiles(search* s, tile_of t) {
   const pb_vkernel* k = s->k->group.registers;
   pb_plan plan;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
+  for (int d = 0; d < k->main->dim_count; ++d)
     if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) t.tile[d] = 1;
   pb__register_bands(&s->k->group, &s->dims, t.tile, 1, false, &plan);
   return cost_apart(s, plan);
@@ -141,7 +141,7 @@ static int64_t most_points(const search* s) {
   const pb_vkernel* k = s->k->group.registers;
   int64_t registers = pb__register_count(s->chip, k);
   if (k->lanes == 1) return 16;
-  if (k->main.nest->reduce == PB_SET) return 4;
+  if (k->main->reduce == PB_SET) return 4;
   return k->insn.insn ? registers : registers / 2;
 }
 
@@ -155,7 +155,7 @@ static int64_t cost_of_parts(search* s, tile_of t) {
   for (int64_t blocks = 1; blocks <= 64; ++blocks)
     for (int inside = 0; inside < 2; ++inside) {
       int outer = s->dims.sums[0];
-      if (blocks > 1 && (!s->dims.sum_count || k->main.nest->extent[outer] % (blocks * t.tile[outer]))) continue;
+      if (blocks > 1 && (!s->dims.sum_count || k->main->extent[outer] % (blocks * t.tile[outer]))) continue;
       pb_plan plan;
       const char* why;
       pb__register_bands(&s->k->group, &s->dims, t.tile, blocks, inside, &plan);
@@ -244,11 +244,11 @@ static bool check_cores(const pb_chip* chip, const kernel* k, const char* form, 
   of_cores a = {.undivided = {.chip = chip, .k = k, .best = -1}, .both = -1, .tiles = chosen};
   pb__plan_dims_of(chip, &k->group, &a.undivided.dims);
   search one = a.undivided, parts = one;
-  all_tiles(&a, v->main.nest->dim_count - 1, 1);
+  all_tiles(&a, v->main->dim_count - 1, 1);
   int64_t found = cost_of_tiles(&one, chosen);
   bool right = is_right(form, found, &a.undivided, 0, all);
   parts.best = cost_of_parts(&parts, chosen);
-  bool is_set = v->main.nest->reduce == PB_SET;
+  bool is_set = v->main->reduce == PB_SET;
   right &= is_right("  shared", k->plan.cycles, &parts, is_set ? 0 : parts.best / 64 + parts.best / 512, all);
   double more = more_than(k->plan.cycles, a.both);
   if (more > *most) *most = more;

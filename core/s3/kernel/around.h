@@ -38,5 +38,9 @@ double pb_reduce_neutral(pb_reduce reduce, pb_type type);
 static inline int pb_around_last(const pb_around* around) {
   return around->epilogue_count ? around->epilogues[around->epilogue_count - 1].number : around->main_index;
 }
+// The value that epilogue n takes: what the nest before it makes.
+static inline int pb_around_made(const pb_around* around, int n) {
+  return pb_program_stored(around->program, n ? around->epilogues[n - 1].number : around->main_index);
+}
 
 #endif

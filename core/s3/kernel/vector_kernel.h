@@ -6,37 +6,19 @@
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/parts.h"
 
-enum { PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
-
-// An access as the main nest's dims move it: element number = cst + sum stride[d] * d.
-typedef struct pb_vaccess {
-  int argument; // of the kernel function; PB_VEC_REGISTERS, or PB_VEC_INSIDE: a tensor of the kernel's own
-  pb_type type;
-  bool is_table; // each lane reads at a number of its own, which the body computes
-  int64_t cst, stride[PB_NEST_DIMS];
-  int64_t outer[PB_NEST_OUTERS]; // the same for the loops around the nest
-  // Lanes in runs: `run` neighbours along lane_dim take one element, the next run that run_stride further on. 0: none.
-  int64_t run, run_stride;
-} pb_vaccess;
-
-// A nest of the kernel over the main nest's dims.
-typedef struct pb_vnest {
-  const pb_nest* nest;
-  pb_vaccess access[PB_NEST_ACCESSES];
-} pb_vnest;
-
 struct pb_vkernel {
-  const pb_program* program;
-  pb_vnest main, init; // init.nest: NULL when the main nest only sets
-  pb_vnest epilogues[PB_MAX_EPILOGUES];
-  int epilogue_count;
+  // Of the group, by element number: each access has one index. last: the one that stores the result.
+  const pb_nest *main, *last;
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
   int memory;                // the file of registers that holds a tile's values
   bool alone;                // it is one iteration of loops around, which are shared: no thread takes a part of it
-  int run_dim;       // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
-  int transpose_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
+  // Two dims of the kernel that were made one, because a load comes in runs along them: `run` neighbours take one
+  // element, the next run that run_stride further on; -1: none, and no run_access.
+  int run_dim, run_access;
+  int64_t run, run_stride;
+  int transpose_dim;   // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
   pb_vector_insn insn; // insn.insn NULL: plain operations
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none
@@ -51,8 +33,13 @@ struct pb_vkernel {
 const char* pb_vkernel_begin(pb_group* group, bool joins);
 // The rest, when roles and what stands around are known: where its lanes are, and the instruction. The same.
 const char* pb_vkernel_read(pb_group* group);
+// How far one step of a dim, or of a loop around, moves an access of the group's nests.
+static inline int64_t pb_vkernel_stride(const pb_access* access, int col) { return access->index[0].coef[col]; }
+static inline int pb_vkernel_store(const pb_nest* nest) { return nest->access_count - 1; }
 // What is stored last: the access of the last epilogue, or of the main nest.
-const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
+static inline const pb_access* pb_vkernel_result(const pb_vkernel* k) {
+  return &k->last->access[pb_vkernel_store(k->last)];
+}
 // Neighbours along a dim that stand in one register.
 int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
 // Steps of a dim: elements, along lane_dim registers and along row_dim rows of a matrix (the last one may be short).
@@ -65,18 +52,15 @@ bool pb_vkernel_is_spatial(const pb_vkernel* kernel, int dim);
 int pb_vkernel_overlapped(const pb_vkernel* kernel, int dim);
 // Whether x comes by vectors, each channel with its own, and not one element for all lanes.
 static inline bool pb_vkernel_by_vectors(const pb_vkernel* k) {
-  return k->insn.insn && !k->taps && k->lane_dim >= 0 && k->main.access[k->x].stride[k->lane_dim] &&
-         !k->main.access[k->x].run;
+  return k->insn.insn && !k->taps && k->lane_dim >= 0 && k->run_access != k->x &&
+         pb_vkernel_stride(&k->main->access[k->x], k->lane_dim);
 }
 // Elements from the first to the last run: they lie in one place, whichever of the summed dims inside moves.
-static inline int64_t pb_vkernel_runs(const pb_vkernel* k, const pb_vaccess* access) {
-  return access->run ? k->lanes / access->run * access->run_stride : 0;
-}
-// Whether a summed dim walks elements between the first and the last run of an access.
+static inline int64_t pb_vkernel_runs(const pb_vkernel* k) { return k->lanes / k->run * k->run_stride; }
+// Whether a summed dim walks elements between the first and the last run.
 bool pb_vkernel_inside_runs(const pb_vkernel* kernel, int dim);
 // The dim of the kernel's tree that dim d of the main nest is: lanes that come in runs are two dims there, and d the
 // inner one of them.
 static inline int pb_vkernel_tree_dim(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }
-static inline int pb_vkernel_store(const pb_vnest* nest) { return nest->nest->access_count - 1; }
 
 #endif

@@ -17,11 +17,11 @@ const char* pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, 
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
-  const pb_vaccess* access = &k->main.access[is_x ? k->x : k->w];
+  const pb_access* access = &k->main->access[is_x ? k->x : k->w];
   const pb_insn* insn = is_x ? matrix->load_x : matrix->load_w;
   int64_t inner = matrix->product.group * (is_x ? k->depth : matrix->product.lanes);
   pb_instruction_use use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
-  use.stride = access->stride[is_x ? k->row_dim : k->depth_dim];
+  use.stride = pb_vkernel_stride(access, is_x ? k->row_dim : k->depth_dim);
   use.elements = pb__vtile_elements(pb__vtile_value(e, access));
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);

@@ -152,34 +152,36 @@ static void index_values(lowering* s, body* b) {
   pb_program_index(p, &s->l.unit->pass);
 }
 
-int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level) {
+int64_t pb_vemit_outer(const pb_vemit* e, const pb_access* access, int level) {
+  int64_t stride = pb_vkernel_stride(access, PB_NEST_DIMS + level);
   for (int n = 0; n < e->sum_count; ++n)
-    if (e->sums[n].level == level) return access->outer[level] / e->sums[n].step;
-  return access->outer[level];
+    if (e->sums[n].level == level) return stride / e->sums[n].step;
+  return stride;
 }
 
 // How far one iteration of a loop over terms goes along the dim that it walks, 1: it walks none alone.
 static int64_t step_of(const pb_vkernel* k, int level) {
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+  for (int d = 0; d < k->main->dim_count; ++d) {
     bool walks = k->is_sum[d], any = false;
-    for (int a = 0; a < pb_vkernel_store(&k->main) && walks; ++a) {
-      const pb_vaccess* access = &k->main.access[a];
-      walks = access->outer[level] == access->stride[d] * k->main.nest->extent[d];
-      any |= access->outer[level] != 0;
+    for (int a = 0; a < pb_vkernel_store(k->main) && walks; ++a) {
+      int64_t step = pb_vkernel_stride(&k->main->access[a], PB_NEST_DIMS + level);
+      walks = step == pb_vkernel_stride(&k->main->access[a], d) * k->main->extent[d];
+      any |= step != 0;
     }
-    if (walks && any) return k->main.nest->extent[d];
+    if (walks && any) return k->main->extent[d];
   }
   return 1;
 }
 
 // The tile that a stage is, and the loops of its own that it stands in.
-static void set_tile(lowering* s, const pb_vkernel* k, const body* b, const int* of, int stage) {
+static void set_tile(lowering* s, const pb_group* group, const body* b, const int* of, int stage) {
   pb_vemit* e = &s->e;
-  e->k = k;
+  const pb_vkernel* k = e->k = group->registers;
+  e->group = group;
   e->sum_count = 0;
   e->blocks = (pb_vblocks){.level = -1};
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    int64_t unit = pb_vkernel_unit(k, d), extent = k->main.nest->extent[d];
+  for (int d = 0; d < k->main->dim_count; ++d) {
+    int64_t unit = pb_vkernel_unit(k, d), extent = k->main->extent[d];
     e->size[d] = pb_vkernel_steps(k, d);
     e->short_lanes[d] = (int)(extent % unit);
   }
@@ -221,7 +223,7 @@ static pb_status print_body(lowering* s, body* b, int indent) {
     return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
                     iteration.count - 1, iteration.groups[iteration.count - 1].plain);
   for (int k = 0; k < iteration.count; ++k) {
-    set_tile(s, iteration.groups[k].registers, b, of, k);
+    set_tile(s, &iteration.groups[k], b, of, k);
     if (!pb_vemit_tile(&s->e, indent))
       return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d has more values than a tile has registers",
                       k);

@@ -11,7 +11,7 @@ enum { MOST_EPILOGUE_NODES = 1000 }; // of all points of a tile, written out
 static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 
 static pb_type type_of_sums(const pb_vtile* t) {
-  const pb_vnest* main = &t->e->k->main;
+  const pb_nest* main = t->e->k->main;
   return main->access[pb_vkernel_store(main)].type;
 }
 
@@ -29,23 +29,24 @@ static void print_sum_type(const pb_vtile* t) {
 // The value of a nest's expression at a point, so far.
 typedef struct evaluation {
   pb_vtile* t;
-  const pb_vnest* nest;
+  const pb_nest* nest;
   int point, indent;
   const int64_t* iteration;
-  const char* taken;               // what stands in registers for the load that comes from there
+  MlirValue made;                  // what the nest before made, of which the point's register is
+  const char* taken;               // the register; NULL: none did
   const char* names[PB_NEST_EXPR]; // by node
 } evaluation;
 
 static const char* load_node(evaluation* v, const pb_expr_node* node) {
-  const pb_vaccess* access = &v->nest->access[node->operand];
-  if (access->argument == PB_VEC_REGISTERS && !access->is_table) return v->taken;
-  if (!access->is_table) return pb__vtile_load(v->t, access, v->point, v->iteration, v->indent);
+  const pb_access* access = &v->nest->access[node->operand];
+  if (v->taken && !access->gathered && pb_value_same(access->memref, v->made)) return v->taken;
+  if (!access->gathered) return pb__vtile_load(v->t, access, v->point, v->iteration, v->indent);
   int index = node->args[0];
-  return pb__vtile_look_up(v->t, access, v->names[index], v->nest->nest->expr[index].type, v->indent);
+  return pb__vtile_look_up(v->t, access, v->names[index], v->nest->expr[index].type, v->indent);
 }
 
 static const char* compute_node(evaluation* v, int n) {
-  const pb_expr_node *expr = v->nest->nest->expr, *node = &expr[n];
+  const pb_expr_node *expr = v->nest->expr, *node = &expr[n];
   pb_lowered* out = v->t->e->out;
   int lanes = lanes_of(v->t);
   if (node->op == PB_OP_SITOFP && v->t->wide && v->names[node->args[0]] == v->t->code)
@@ -61,14 +62,19 @@ static const char* compute_node(evaluation* v, int n) {
   return name;
 }
 
-static const char* evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* iteration, const char* taken,
-                            int indent) {
-  evaluation v = {.t = t, .nest = nest, .point = point, .indent = indent, .iteration = iteration, .taken = taken};
-  const pb_expr_node* expr = nest->nest->expr;
+// `before`: the nest whose value stands in the point's register, NULL: none.
+static const char* evaluate(pb_vtile* t, const pb_nest* nest, int point, const int64_t* iteration,
+                            const pb_nest* before, int indent) {
+  evaluation v = {.t = t, .nest = nest, .point = point, .indent = indent, .iteration = iteration};
+  const pb_expr_node* expr = nest->expr;
   bool needed[PB_NEST_EXPR];
   pb_vcode code;
-  pb__vtile_needed(expr, nest->nest->expr_count, needed);
-  for (int n = 0; n < nest->nest->expr_count; ++n) {
+  if (before) {
+    v.made = before->access[pb_vkernel_store(before)].memref;
+    v.taken = t->acc[point];
+  }
+  pb__vtile_needed(expr, nest->expr_count, needed);
+  for (int n = 0; n < nest->expr_count; ++n) {
     if (!needed[n]) continue;
     if (pb__vtile_is_code(expr, n, &code))
       v.names[n] = pb__vtile_code(t, expr, &code, v.names, indent);
@@ -79,13 +85,13 @@ static const char* evaluate(pb_vtile* t, const pb_vnest* nest, int point, const 
     else
       v.names[n] = compute_node(&v, n);
   }
-  return v.names[nest->nest->expr_count - 1];
+  return v.names[nest->expr_count - 1];
 }
 
 // ---- products ----
 
 // A factor at a place, as wide as the instruction takes it.
-static const char* extended(pb_vtile* t, const pb_vaccess* access, int64_t displacement, const char* from, int operand,
+static const char* extended(pb_vtile* t, const pb_access* access, int64_t displacement, const char* from, int operand,
                             int indent) {
   pb_vemit* e = t->e;
   const pb_vector_insn* insn = &e->k->insn;
@@ -117,7 +123,7 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
   const pb_instruction_use use = product_of(k);
   const char* operands[PB_MAX_OPERANDS] = {0};
   int o[] = {k->insn.w, k->insn.x};
-  const pb_vaccess* access[] = {&k->main.access[k->w], &k->main.access[k->x]};
+  const pb_access* access[] = {&k->main->access[k->w], &k->main->access[k->x]};
   for (int f = 0; f < 2; ++f) operands[o[f]] = pb__vtile_load(t, access[f], point, iteration, indent);
   for (int f = 0; f < 2; ++f) {
     int64_t displacement = pb__vtile_displacement(t, access[f], point, iteration);
@@ -130,13 +136,13 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
 // One more term on each sum.
 static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
-  const char* add = pb_op_spelling(pb_reduce_op(e->k->main.nest->reduce), type_of_sums(t));
+  const char* add = pb_op_spelling(pb_reduce_op(e->k->main->reduce), type_of_sums(t));
   for (int p = 0; p < t->points; ++p) {
     if (e->k->insn.insn) {
       call_instruction(t, p, iteration, indent);
       continue;
     }
-    const char* value = evaluate(t, &e->k->main, p, iteration, NULL, indent);
+    const char* value = evaluate(t, e->k->main, p, iteration, NULL, indent);
     t->acc[p] = pb_lowered_line(e->out, indent, "%s %s, %s : %s", add, t->acc[p], value,
                                 pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
   }
@@ -146,16 +152,15 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
 
 static void unrolled(pb_vtile* t, int d, int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
-  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
-  if (d == k->main.nest->dim_count) {
+  while (d < k->main->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
+  if (d == k->main->dim_count) {
     if (k->matrix.product.insn)
       t->e->load_count = 0; // kept from iteration to iteration they would take more registers than planned
     add_terms(t, iteration, indent);
     return;
   }
   int64_t step = d == k->depth_dim ? k->depth : 1;
-  for (iteration[d] = 0; iteration[d] < k->main.nest->extent[d]; iteration[d] += step)
-    unrolled(t, d + 1, iteration, indent);
+  for (iteration[d] = 0; iteration[d] < k->main->extent[d]; iteration[d] += step) unrolled(t, d + 1, iteration, indent);
   iteration[d] = 0;
 }
 
@@ -235,7 +240,7 @@ static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset)
 static int point_dims(const pb_vemit* e, int* dims) {
   int count = 0;
   for (int columns = 0; columns < 2; ++columns)
-    for (int d = 0; d < e->k->main.nest->dim_count; ++d)
+    for (int d = 0; d < e->k->main->dim_count; ++d)
       if (pb_vkernel_is_spatial(e->k, d) && pb_vkernel_is_column(e->k, d) == columns) dims[count++] = d;
   return count;
 }
@@ -247,14 +252,14 @@ static void make_points(pb_vtile* t) {
 }
 
 // Sums so far, where the result will be.
-static const pb_vaccess* partial_place(const pb_vtile* t) { return pb_vkernel_result(t->e->k); }
+static const pb_access* partial_place(const pb_vtile* t) { return pb_vkernel_result(t->e->k); }
 
 static void start_sums(pb_vtile* t, int indent) {
   if (t->e->k->matrix.product.insn) {
     pb__vtile_clear_matrices(t, indent);
     return;
   }
-  for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, &t->e->k->init, p, NULL, NULL, indent);
+  for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, t->e->group->around.init, p, NULL, NULL, indent);
 }
 
 // The first part of a sum starts from what the init nest says, the others from the sums so far.
@@ -279,20 +284,24 @@ static void start_partial_sums(pb_vtile* t, int indent) {
 
 static void finish_point(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
-  for (int n = 0; n < e->k->epilogue_count; ++n)
-    t->acc[point] = evaluate(t, &e->k->epilogues[n], point, NULL, t->acc[point], indent);
+  const pb_nest* before = e->k->main;
+  for (int n = 0; n < e->group->around.epilogue_count; ++n) {
+    const pb_nest* epilogue = e->group->around.epilogues[n].nest;
+    t->acc[point] = evaluate(t, epilogue, point, NULL, before, indent);
+    before = epilogue;
+  }
   pb__vtile_store(t, pb_vkernel_result(e->k), point, indent);
 }
 
 // Registers that hold rows are cleared by an instruction; what else the sums start from is added at the end.
-static bool starts_from_zero(const pb_vkernel* k) {
-  const pb_nest* init = k->init.nest;
+static bool starts_from_zero(const pb_group* group) {
+  const pb_nest* init = group->around.init;
   return !init || (init->expr_count == 1 && init->expr[0].op == PB_OP_CONST && init->expr[0].value == 0);
 }
 
 static const char* add_start(pb_vtile* t, int point, const char* sum, int indent) {
   pb_vemit* e = t->e;
-  const char* start = evaluate(t, &e->k->init, point, NULL, NULL, indent);
+  const char* start = evaluate(t, e->group->around.init, point, NULL, NULL, indent);
   return pb_lowered_line(e->out, indent, "%s %s, %s : %s", pb_op_spelling(PB_OP_ADD, type_of_sums(t)), sum, start,
                          pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
 }
@@ -327,7 +336,7 @@ static void finish_matrix(pb_vtile* t, int point, int indent) {
     t->offset[point][e->k->row_dim] = first + r;
     pb_text_add(e->text, "affine.vector_load %s[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", sums, row,
                 (long long)(lanes * jam), (long long)(r * lanes), (long long)most, type, (long long)lanes, type);
-    if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
+    if (!starts_from_zero(e->group)) sum = add_start(t, point, sum, indent + 1);
     t->acc[point] = sum;
     finish_point(t, point, indent + 1);
   }
@@ -345,9 +354,9 @@ typedef struct finishing {
   const char* room; // where they are
 } finishing;
 
-static int64_t epilogue_nodes(const pb_vkernel* k) {
+static int64_t epilogue_nodes(const pb_around* around) {
   int64_t nodes = 0;
-  for (int n = 0; n < k->epilogue_count; ++n) nodes += k->epilogues[n].nest->expr_count;
+  for (int n = 0; n < around->epilogue_count; ++n) nodes += around->epilogues[n].nest->expr_count;
   return nodes;
 }
 
@@ -416,7 +425,8 @@ static void finish_in_loops(pb_vtile* t, int indent) {
 
 static void finish(pb_vtile* t, int indent) {
   t->e->load_count = 0;
-  if (!t->e->k->matrix.product.insn && lanes_of(t) > 1 && t->points * epilogue_nodes(t->e->k) > MOST_EPILOGUE_NODES) {
+  if (!t->e->k->matrix.product.insn && lanes_of(t) > 1 &&
+      t->points * epilogue_nodes(&t->e->group->around) > MOST_EPILOGUE_NODES) {
     finish_in_loops(t, indent);
     return;
   }
@@ -434,8 +444,8 @@ bool pb_vemit_tile(pb_vemit* e, int indent) {
   t->e = e;
   make_points(t);
   e->load_count = 0;
-  if (e->k->main.nest->reduce == PB_SET) {
-    for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, &e->k->main, p, NULL, NULL, indent);
+  if (e->k->main->reduce == PB_SET) {
+    for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, e->k->main, p, NULL, NULL, indent);
   } else {
     if (e->blocks.level >= 0)
       start_partial_sums(t, indent);

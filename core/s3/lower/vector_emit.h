@@ -6,7 +6,7 @@
 #include "core/s3/lower/lowered.h"
 
 typedef struct pb_vload {
-  const pb_vaccess* access;
+  const pb_access* access;
   int64_t displacement;
   int part;
   const char* name;
@@ -27,7 +27,8 @@ typedef struct pb_vblocks {
 } pb_vblocks;
 
 typedef struct pb_vemit {
-  const pb_vkernel* k; // one tile
+  const pb_group* group; // one tile
+  const pb_vkernel* k;   // as cores run it
   const pb_chip* chip;
   pb_arena* arena;
   pb_lowered* out;
@@ -46,6 +47,6 @@ typedef struct pb_vemit {
 // One tile, which stands in loops %o<level>. false: it has more values than there can be.
 bool pb_vemit_tile(pb_vemit* e, int indent);
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
-int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
+int64_t pb_vemit_outer(const pb_vemit* e, const pb_access* access, int level);
 
 #endif

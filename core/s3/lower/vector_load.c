@@ -8,16 +8,16 @@
 // Parts of an access: all of its runs, and the first tap; those behind it count down.
 enum { LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };
 
-void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place) {
+void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place) {
   const pb_vemit* e = t->e;
   *place = (pb_linear){.cst = displacement};
-  for (int d = 0; d < e->k->main.nest->dim_count; ++d)
-    if (e->walk[d]) pb_linear_add(place, access->stride[d] * e->walk_step[d], 0, "q%d", e->walk[d] - 1);
+  for (int d = 0; d < e->k->main->dim_count; ++d)
+    if (e->walk[d]) pb_linear_add(place, pb_vkernel_stride(access, d) * e->walk_step[d], 0, "q%d", e->walk[d] - 1);
   for (int o = 0; o < PB_NEST_OUTERS; ++o) pb_linear_add(place, pb_vemit_outer(e, access, o), 0, "o%d", o);
 }
 
 // What is loaded or stored: the flat tensor, the place in it, both types.
-static void print_element(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
+static void print_element(pb_vtile* t, const pb_access* access, int64_t displacement, int width) {
   pb_vemit* e = t->e;
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);
@@ -30,9 +30,10 @@ static void print_element(pb_vtile* t, const pb_vaccess* access, int64_t displac
   pb_text_add(e->text, "\n");
 }
 
-const pb_value* pb__vtile_value(const pb_vemit* e, const pb_vaccess* access) {
-  const pb_value* value = e->k->program->values;
-  while (value->argument != access->argument) ++value;
+const pb_value* pb__vtile_value(const pb_vemit* e, const pb_access* access) {
+  const pb_value *own = e->group->program->values, *value = own;
+  while (!pb_value_same(own->ir, access->memref)) ++own;
+  while (value->argument != own->argument) ++value; // the first of those that lie at one place
   return value;
 }
 
@@ -41,37 +42,37 @@ int64_t pb__vtile_elements(const pb_value* value) {
   return pb_access_elements(&shape);
 }
 
-void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type) {
+void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_access* access, bool type) {
   const pb_value* value = pb__vtile_value(e, access);
   if (type)
     pb_text_add(text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
   else
-    pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
+    pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", value->argument);
 }
 
-const char* pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part) {
+const char* pb__vtile_find_load(const pb_vemit* e, const pb_access* access, int64_t displacement, int part) {
   for (size_t n = 0; n < e->load_count; ++n)
     if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].part == part)
       return e->loads[n].name;
   return NULL;
 }
 
-void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, const char* name) {
+void pb__vtile_note_load(pb_vemit* e, const pb_access* access, int64_t displacement, int part, const char* name) {
   pb_vload load = {access, displacement, part, name};
   PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
 }
 
-int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration) {
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_access* access, int point, const int64_t* iteration) {
   const pb_vkernel* k = t->e->k;
-  int64_t at = access->cst;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (pb_vkernel_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
-    if (iteration && k->is_sum[d]) at += iteration[d] * access->stride[d];
+  int64_t at = access->index[0].cst;
+  for (int d = 0; d < k->main->dim_count; ++d) {
+    if (pb_vkernel_is_spatial(k, d)) at += t->offset[point][d] * pb_vkernel_stride(access, d);
+    if (iteration && k->is_sum[d]) at += iteration[d] * pb_vkernel_stride(access, d);
   }
   return at;
 }
 
-void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
+void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent) {
   int lanes = t->e->k->lanes;
   pb_text_indent(t->e->text, indent);
   pb_text_add(t->e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
@@ -82,7 +83,7 @@ void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
 typedef struct load {
   pb_vtile* t;
   pb_vemit* e;
-  const pb_vaccess* access;
+  const pb_access* access;
   int64_t displacement;
   int point, indent;
   int lanes, group; // each lane takes a group of neighbours: more than one where the instruction adds up each
@@ -159,13 +160,12 @@ static const char* load_all_runs(const load* l, int64_t begin, int64_t count) {
 
 // Of groups of neighbours: those of one run are equal.
 static const char* load_runs(const load* l) {
-  const pb_vaccess* access = l->access;
-  int64_t count = pb_vkernel_runs(l->e->k, access), inside = (l->displacement % count + count) % count;
+  const pb_vkernel* k = l->e->k;
+  int64_t count = pb_vkernel_runs(k), inside = (l->displacement % count + count) % count;
   const char* name = load_all_runs(l, l->displacement - inside, count);
   int runs[MOST_LANES] = {0};
   if (count == 1) return broadcast(l, name, l->type, type_of(l, l->lanes)); // one run as long as a register
-  for (int lane = 0; lane < l->lanes; ++lane)
-    runs[lane] = (int)((lane / access->run * access->run_stride + inside) / l->group);
+  for (int lane = 0; lane < l->lanes; ++lane) runs[lane] = (int)((lane / k->run * k->run_stride + inside) / l->group);
   if (l->group == 1) return shuffle(l, name, name, runs, type_of(l, count));
   const char* words = bits_type(l, (int)count / l->group);
   name = bitcast(l, name, type_of(l, count), words);
@@ -200,7 +200,7 @@ static const char* load_transposed(const load* l) {
   int64_t row = l->t->offset[l->point][across], first = l->displacement - row;
   for (int k = 0; k < lanes; ++k) widened[k] = k < rows ? k : 0;
   for (int lane = 0; lane < lanes; ++lane) {
-    const char* one = read(l, first + lane * l->access->stride[e->k->lane_dim], rows);
+    const char* one = read(l, first + lane * pb_vkernel_stride(l->access, e->k->lane_dim), rows);
     registers[lane] = rows == lanes ? one
                       : rows > 1    ? shuffle(l, one, one, widened, type_of(l, rows))
                                     : broadcast(l, one, l->type, type_of(l, lanes));
@@ -237,8 +237,8 @@ static const char* load_taps(const load* l) {
   const pb_vkernel* k = l->e->k;
   const char* words = bits_type(l, l->lanes);
   const char* name = load_tap(l, l->displacement, 0);
-  for (int tap = 1; tap < k->main.nest->extent[k->group_dim]; ++tap) {
-    const char* next = load_tap(l, l->displacement + tap * l->access->stride[k->group_dim], tap);
+  for (int tap = 1; tap < k->main->extent[k->group_dim]; ++tap) {
+    const char* next = load_tap(l, l->displacement + tap * pb_vkernel_stride(l->access, k->group_dim), tap);
     name = pb_lowered_line(l->e->out, l->indent, "arith.ori %s, %s : %s", name, next, words);
   }
   return bitcast(l, name, words, type_of(l, all_of(l)));
@@ -246,34 +246,36 @@ static const char* load_taps(const load* l) {
 
 // ---- any of these ----
 
+static bool comes_in_runs(const pb_vkernel* k, const pb_access* access) {
+  return k->run_access >= 0 && access == &k->main->access[k->run_access];
+}
+
 static const char* make_register(const load* l) {
   const pb_vkernel* k = l->e->k;
-  bool is_x = l->access == &k->main.access[k->x], is_w = l->access == &k->main.access[k->w];
-  int64_t along = k->lane_dim >= 0 ? l->access->stride[k->lane_dim] : 0; // the lanes
+  bool is_x = l->access == &k->main->access[k->x], is_w = l->access == &k->main->access[k->w];
+  int64_t along = k->lane_dim >= 0 ? pb_vkernel_stride(l->access, k->lane_dim) : 0; // the lanes
   if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
-  if (l->access->run) return load_runs(l);
+  if (comes_in_runs(k, l->access)) return load_runs(l);
   if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
   return (l->group > 1 ? is_w : along != 0) ? read(l, l->displacement, all_of(l)) : load_one(l);
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
-static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
-  if (access->argument < 0 || access->is_table || access->run) return false; // runs have one each
-  for (int d = 0; d < PB_NEST_DIMS; ++d)
-    if (access->stride[d]) return false;
-  for (int o = 0; o < PB_NEST_OUTERS; ++o)
-    if (access->outer[o]) return false;
+static bool is_number(const pb_vemit* e, const pb_access* access) {
+  if (access->gathered || comes_in_runs(e->k, access)) return false; // runs have one each
+  for (int c = 0; c < PB_NEST_COLS; ++c)
+    if (pb_vkernel_stride(access, c)) return false;
   const pb_value* value = pb__vtile_value(e, access);
   return value->kind == PB_VALUE_CONST && value->rank == 1 && mlirValueIsABlockArgument(value->ir);
 }
 
 // It is loaded once, in front of everything.
-static const char* load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
+static const char* load_number(pb_vemit* e, const pb_access* access, int lanes) {
   pb_text line = {0};
   pb_text_add(&line, "affine.load ");
   pb__vtile_print_flat(e, &line, access, false);
-  pb_text_add(&line, "[%lld] : ", (long long)access->cst);
+  pb_text_add(&line, "[%lld] : ", (long long)access->index[0].cst);
   pb__vtile_print_flat(e, &line, access, true);
   const char* name = pb_lowered_define(e->out, line.data);
   pb_text_free(&line);
@@ -285,12 +287,12 @@ static const char* load_number(pb_vemit* e, const pb_vaccess* access, int lanes)
   return name;
 }
 
-const char* pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
+const char* pb__vtile_load(pb_vtile* t, const pb_access* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
-  bool factor = access == &k->main.access[k->x] || access == &k->main.access[k->w];
+  bool factor = access == &k->main->access[k->x] || access == &k->main->access[k->w];
   // what takes finished sums finds it where it lies: in front of everything it would take a register from the sums
-  bool behind_sums = k->main.nest->reduce != PB_SET && !iteration, grouped = factor && k->insn.group > 1;
+  bool behind_sums = k->main->reduce != PB_SET && !iteration, grouped = factor && k->insn.group > 1;
   if (is_number(e, access) && !behind_sums && !grouped) return load_number(e, access, k->lanes);
   const load l = {.t = t,
                   .e = e,
@@ -313,7 +315,7 @@ static const char* true_lanes(pb_vemit* e, int lanes) {
                              lanes);
 }
 
-const char* pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
+const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* index, pb_type type, int indent) {
   pb_vemit* e = t->e;
   int lanes = t->e->k->lanes;
   const char* element = pb_type_name(access->type);
@@ -326,7 +328,7 @@ const char* pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char*
     pb_text_add(e->text, "\n");
     return name;
   }
-  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->cst, 1), *all = true_lanes(e, lanes),
+  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->index[0].cst, 1), *all = true_lanes(e, lanes),
              *none = pb_lowered_integer(e->out, access->type, 0, lanes), *name = pb_lowered_begin_line(e->out, indent);
   pb_text_add(e->text, "vector.gather ");
   pb__vtile_print_flat(e, e->text, access, false);

@@ -15,26 +15,26 @@ typedef struct pb_vtile {
 } pb_vtile;
 
 // Of an access at a point, from where the tile begins, in elements. iteration: of the sums written out, NULL: none.
-int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration);
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_access* access, int point, const int64_t* iteration);
 // Loads made already in this stretch of code; part: 0, or what else is made of the access there. NULL back: none.
 enum { PB_VTILE_WIDE = -1 }; // as wide as an instruction takes it
-const char* pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part);
-void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int part, const char* name);
+const char* pb__vtile_find_load(const pb_vemit* e, const pb_access* access, int64_t displacement, int part);
+void pb__vtile_note_load(pb_vemit* e, const pb_access* access, int64_t displacement, int part, const char* name);
 // The flat tensor's name, or its type.
-void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_vaccess* access, bool type);
-const pb_value* pb__vtile_value(const pb_vemit* e, const pb_vaccess* access);
+void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_access* access, bool type);
+const pb_value* pb__vtile_value(const pb_vemit* e, const pb_access* access);
 int64_t pb__vtile_elements(const pb_value* value);
 
 // The element number, linear in the loops around.
-void pb__vtile_place(const pb_vtile* t, const pb_vaccess* access, int64_t displacement, pb_linear* place);
+void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place);
 // Puts a point's register where the access has it.
-void pb__vtile_store(pb_vtile* t, const pb_vaccess* to, int point, int indent);
+void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent);
 // A register of the access's elements at a point: neighbours, or one element for all lanes. Of a factor of an
 // instruction that adds up groups of neighbours, one group for all lanes, its sign bits flipped if the instruction
 // takes them without sign, or a group a lane; of one on matrices, rows.
-const char* pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent);
+const char* pb__vtile_load(pb_vtile* t, const pb_access* access, int point, const int64_t* iteration, int indent);
 // Elements of a table at numbers that stand in a register, `type` of them.
-const char* pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent);
+const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* index, pb_type type, int indent);
 
 // vector_codes.c: a rounding to codes, as nodes of a nest's expression.
 typedef struct pb_vcode {

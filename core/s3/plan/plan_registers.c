@@ -22,7 +22,7 @@ static pb_parts parts_along(const pb_vkernel* k, const int64_t* tile, int d) {
 
 // What a tile has of each dim, in registers; of summed dims as it is.
 static void sizes_of(const pb_vkernel* k, const int64_t* tile, int64_t* size) {
-  for (int d = 0; d < k->main.nest->dim_count; ++d) size[d] = k->is_sum[d] ? tile[d] : parts_along(k, tile, d).size;
+  for (int d = 0; d < k->main->dim_count; ++d) size[d] = k->is_sum[d] ? tile[d] : parts_along(k, tile, d).size;
 }
 
 // Registers of a tile's sums or values.
@@ -57,16 +57,16 @@ void pb__register_bands(const pb_group* g, const pb_plan_dims* s, const int64_t*
 
 int64_t pb__register_sum_blocks(const pb_vkernel* k, const pb_plan* plan) {
   const pb_band* band = &plan->bands[0];
-  bool parts = plan->result_level > 0 && plan->band_count > 0 && band->dim < k->main.nest->dim_count &&
+  bool parts = plan->result_level > 0 && plan->band_count > 0 && band->dim < k->main->dim_count &&
                k->is_sum[band->dim] && band->step > 0;
-  return parts ? k->main.nest->extent[band->dim] / band->step : 1;
+  return parts ? k->main->extent[band->dim] / band->step : 1;
 }
 
 static const char* check_steps(const pb_vkernel* k, const pb_plan* plan) {
   for (int b = 0; b < plan->band_count; ++b) {
     int d = plan->bands[b].dim;
-    if (d < 0 || d >= k->main.nest->dim_count) return "a band names a dim that is not there";
-    int64_t step = plan->bands[b].step, extent = k->main.nest->extent[d], unit = pb_vkernel_unit(k, d);
+    if (d < 0 || d >= k->main->dim_count) return "a band names a dim that is not there";
+    int64_t step = plan->bands[b].step, extent = k->main->extent[d], unit = pb_vkernel_unit(k, d);
     if (step < 1 || (k->is_sum[d] && (step >= extent || pb_plan_left(plan, b, d, extent) % step)))
       return "a band does not cut its dim, or leaves a part of an iteration";
     if (!k->is_sum[d] && (step % unit || step / unit > pb_vkernel_steps(k, d)))
@@ -106,10 +106,10 @@ static const char* check_bands(const pb_group* g, const pb_plan* plan) {
 // Vectors of x that one iteration of the summed dim `outer`, which is written out, leaves to the next ones: windows of
 // the tile overlap along it.
 static int64_t waiting_along(const pb_vkernel* k, const int64_t* size, int outer) {
-  const int64_t* stride = k->main.access[k->x].stride;
+  const int64_t* stride = k->main->access[k->x].index[0].coef;
   int64_t cover[PB_NEST_DIMS], waiting = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = k->is_sum[d] && d > outer ? size[d] : 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+  for (int d = 0; d < k->main->dim_count; ++d) cover[d] = k->is_sum[d] && d > outer ? size[d] : 1;
+  for (int d = 0; d < k->main->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d)) continue;
     int s = pb_vkernel_overlapped(k, d);
     if (s > outer && size[s] > 1)
@@ -117,14 +117,14 @@ static int64_t waiting_along(const pb_vkernel* k, const int64_t* size, int outer
     else
       cover[d] = size[d] - (s == outer);
   }
-  for (int d = 0; d < k->main.nest->dim_count; ++d) waiting *= cover[d];
+  for (int d = 0; d < k->main->dim_count; ++d) waiting *= cover[d];
   return waiting;
 }
 
 // Of the outermost one: those inside take turns with it.
 static int64_t waiting_vectors(const pb_vkernel* k, const int64_t* size) {
   int outer = PB_NEST_DIMS;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+  for (int d = 0; d < k->main->dim_count; ++d) {
     int s = pb_vkernel_is_spatial(k, d) ? pb_vkernel_overlapped(k, d) : -1;
     if (s >= 0 && s < outer && size[s] > 1 && size[d] > 1) outer = s;
   }
@@ -136,14 +136,14 @@ static int64_t waiting_vectors(const pb_vkernel* k, const int64_t* size) {
 // 3x3 convolutions took up to 1.6 times as long.
 static int64_t tile_registers(const pb_vkernel* k, const int64_t* size, int64_t registers) {
   int64_t points = pb_core_registers(k, size, NULL);
-  if (!k->insn.insn) return points + 2 * k->main.nest->access_count;
-  const pb_vaccess* x = &k->main.access[k->x];
+  if (!k->insn.insn) return points + 2 * k->main->access_count;
   int64_t patterns = 0; // of the shuffles that make lanes of runs, about half of them in registers at a time
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (d != k->group_dim && pb_vkernel_inside_runs(k, d)) patterns += k->main.nest->extent[d];
+  for (int d = 0; d < k->main->dim_count; ++d)
+    if (d != k->group_dim && pb_vkernel_inside_runs(k, d)) patterns += k->main->extent[d];
   if (pb_vkernel_by_vectors(k)) return points + waiting_vectors(k, size) + registers / 4 - 1;
-  if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
-  int64_t shared = pb_core_registers(k, size, k->main.access[k->w].stride);
+  if (pb_vkernel_stride(&k->main->access[k->x], k->lane_dim) || k->run_access == k->x)
+    return points * 2 + 1 + patterns / 2; // x comes by vectors too
+  int64_t shared = pb_core_registers(k, size, k->main->access[k->w].index[0].coef);
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
   if (k->matrix.product.insn) return points + shared + points / shared;
   int64_t products = k->insn.insn->adds ? 0 : 2; // under way, on their way to the sums
@@ -152,9 +152,8 @@ static int64_t tile_registers(const pb_vkernel* k, const int64_t* size, int64_t 
 
 // Sums that are not whole lie where the result will be: both are of the same kind.
 static bool can_cut_sum(const pb_vkernel* k) {
-  const pb_vaccess* result = pb_vkernel_result(k);
-  return k->insn.insn && !k->matrix.product.insn && result->type == PB_F32 &&
-         k->main.access[pb_vkernel_store(&k->main)].type == PB_F32;
+  return k->insn.insn && !k->matrix.product.insn && pb_vkernel_result(k)->type == PB_F32 &&
+         k->main->access[pb_vkernel_store(k->main)].type == PB_F32;
 }
 
 // Whether the last register of a row of lanes, which ends where the row does, begins inside the tile before its own:
@@ -162,11 +161,11 @@ static bool can_cut_sum(const pb_vkernel* k) {
 static bool last_overlaps(const pb_vkernel* k, const int64_t* tile) {
   pb_parts tiles = parts_along(k, tile, k->lane_dim);
   int64_t last = tiles.big < tiles.count ? tiles.size - 1 : tiles.size;
-  return k->main.nest->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
+  return k->main->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }
 
 static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const int64_t* tile, bool cuts_sum) {
-  const pb_nest* nest = k->main.nest;
+  const pb_nest* nest = k->main;
   for (int d = 0; d < nest->dim_count; ++d) {
     if (pb_vkernel_inside_runs(k, d) && tile[d] < nest->extent[d])
       return "channels inside runs of lanes are not written out";
@@ -205,8 +204,8 @@ bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* g, const pb_pl
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
 static void unroll(const pb_vkernel* k, int64_t* tile) {
   int64_t points = points_of(k, tile), code = 1;
-  for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
-    int64_t extent = k->main.nest->extent[d];
+  for (int d = k->main->dim_count - 1; d >= 0; --d) {
+    int64_t extent = k->main->extent[d];
     if (!k->is_sum[d]) continue;
     bool inside = pb_vkernel_inside_runs(k, d), whole = d == k->group_dim || inside;
     tile[d] = whole ? extent : k->matrix.product.insn && d == k->depth_dim ? k->depth : 1;
@@ -244,7 +243,7 @@ static void search_tiles(pb_planner* p, int64_t* tile, int d, int64_t points, in
 }
 
 static int64_t rows_of_square(const pb_vkernel* k) {
-  int64_t extent = k->main.nest->extent[k->transpose_dim];
+  int64_t extent = k->main->extent[k->transpose_dim];
   for (int64_t rows = k->lanes; rows * 2 >= k->lanes; rows /= 2)
     if (extent % rows == 0) return rows;
   return extent < k->lanes ? extent : k->lanes;
@@ -266,16 +265,16 @@ static void search_parts(pb_planner* p, const int64_t* tile) {
 void pb__plan_registers(pb_planner* p) {
   const pb_vkernel* k = p->group->registers;
   int64_t tile[PB_NEST_DIMS];
-  p->takes_last = k->main.nest->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
+  p->takes_last = k->main->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
   for (int d = 0; d < PB_NEST_DIMS; ++d) tile[d] = d == k->depth_dim ? k->depth : pb_vkernel_unit(k, d);
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vkernel_inside_runs(k, d)) tile[d] = k->main.nest->extent[d];
+  for (int d = 0; d < k->main->dim_count; ++d)
+    if (pb_vkernel_inside_runs(k, d)) tile[d] = k->main->extent[d];
   if (k->transpose_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
     tile[k->transpose_dim] = rows_of_square(k);
   } else {
     int64_t registers = pb__register_count(p->chip, k);
-    int64_t most = k->lanes == 1 ? 16 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
-    search_tiles(p, tile, k->main.nest->dim_count - 1, 1, most);
+    int64_t most = k->lanes == 1 ? 16 : k->main->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
+    search_tiles(p, tile, k->main->dim_count - 1, 1, most);
     if (p->result->found) pb_plan_tile(&p->result->plan, &p->group->main, tile);
     unroll(k, tile);
   }

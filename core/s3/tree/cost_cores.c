@@ -115,7 +115,7 @@ static footprint touched(const pb_core_facts* f, const walk* walks, int count, i
 
 // Registers that a nest has along each dim of the kernel; of summed dims its steps.
 static void sizes_of(const pb_vkernel* k, const pb_nest* nest, int64_t* size) {
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+  for (int d = 0; d < k->main->dim_count; ++d) {
     int64_t unit = pb_vkernel_unit(k, d), extent = nest->extent[pb_vkernel_tree_dim(k, d)];
     if (d == k->run_dim) extent *= nest->extent[d];
     if (d == k->depth_dim) unit = k->depth;
@@ -125,14 +125,14 @@ static void sizes_of(const pb_vkernel* k, const pb_nest* nest, int64_t* size) {
 
 int64_t pb_core_registers(const pb_vkernel* k, const int64_t* size, const int64_t* moves) {
   int64_t registers = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
+  for (int d = 0; d < k->main->dim_count; ++d)
     if (pb_vkernel_is_spatial(k, d) && (!moves || moves[d])) registers *= size[d];
   return registers;
 }
 
 static int64_t steps_of(const pb_vkernel* k, const int64_t* size) {
   int64_t steps = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
+  for (int d = 0; d < k->main->dim_count; ++d)
     if (k->is_sum[d]) steps *= size[d];
   return steps;
 }
@@ -140,12 +140,13 @@ static int64_t steps_of(const pb_vkernel* k, const int64_t* size) {
 // Registers in which one step over a tile computes the main nest's operations: one that takes a tensor's elements alone
 // is made for each register of them, not for each of the tile's.
 static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
-  const pb_nest* nest = k->main.nest;
+  const pb_nest* nest = k->main;
   int64_t moves[PB_NEST_EXPR][PB_NEST_DIMS], all = 0;
   for (int e = 0; e < nest->expr_count; ++e) {
     const pb_expr_node* node = &nest->expr[e];
     for (int d = 0; d < nest->dim_count; ++d) {
-      moves[e][d] = node->op == PB_OP_LOAD ? k->main.access[node->operand].stride[d] != 0 : node->op == PB_OP_INDEX;
+      moves[e][d] =
+          node->op == PB_OP_LOAD ? pb_vkernel_stride(&k->main->access[node->operand], d) != 0 : node->op == PB_OP_INDEX;
       for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
     }
     all += pb_core_registers(k, size, moves[e]);
@@ -155,25 +156,26 @@ static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
 
 // Registers of x that the windows of a tile cover.
 static int64_t window_of(const pb_vkernel* k, const int64_t* size) {
+  const pb_index* x = k->main->access[k->x].index;
   int64_t cover[PB_NEST_DIMS], elements = 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    cover[d] = d == k->group_dim ? k->main.nest->extent[d] : k->is_sum[d] ? size[d] : 1;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+  for (int d = 0; d < k->main->dim_count; ++d)
+    cover[d] = d == k->group_dim ? k->main->extent[d] : k->is_sum[d] ? size[d] : 1;
+  for (int d = 0; d < k->main->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d)) continue;
     int s = pb_vkernel_overlapped(k, d);
     if (s < 0)
       elements *= size[d];
     else
-      cover[s] += (size[d] - 1) * (k->main.access[k->x].stride[d] / k->main.access[k->x].stride[s]);
+      cover[s] += (size[d] - 1) * (x->coef[d] / x->coef[s]);
   }
-  for (int d = 0; d < k->main.nest->dim_count; ++d) elements *= cover[d];
+  for (int d = 0; d < k->main->dim_count; ++d) elements *= cover[d];
   return elements;
 }
 
 // A tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped and moved
 // to its places once, and each group is joined and multiplied.
 static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
-  int64_t taps = k->main.nest->extent[k->group_dim];
+  int64_t taps = k->main->extent[k->group_dim];
   return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
@@ -185,11 +187,11 @@ static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
 static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
   int64_t loads = 0, filled[PB_NEST_DIMS];
-  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+  for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
     sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
                  ? window_of(k, size)
-                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main.access[a].stride);
+                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef);
   }
   return loads;
 }
@@ -197,14 +199,14 @@ static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* 
 // The main nest on a tile.
 static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* tile, const int64_t* size) {
   const pb_vkernel* k = t->group->registers;
-  const pb_nest* nest = k->main.nest;
+  const pb_nest* nest = k->main;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
   int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
           rate = pb_core_rate_of(f, 0, 1);
   int64_t step;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
-    step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main.access[k->x].stride) : 0);
+    step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main->access[k->x].index[0].coef) : 0);
   else
     step = sums ? operations_of(k, size) + points
                 : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
@@ -264,7 +266,7 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
   if (!strcmp(nest->part, "load")) return TILE_CYCLES + BRANCH_CYCLES; // behind the first part of a sum
   if (!is_product(nest) && takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
-  if (k->main.nest->reduce == PB_SET) cycles += TILE_CYCLES;
+  if (k->main->reduce == PB_SET) cycles += TILE_CYCLES;
   return cycles + main_cycles(t, f, nest, size);
 }
 

@@ -8,47 +8,37 @@
 // Dims of the tree are the main nest's, but lanes that come in runs are two again: back.
 static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
 
-static int64_t run_of(const pb_vkernel* k) {
-  for (int a = 0; a < pb_vkernel_store(&k->main); ++a)
-    if (k->main.access[a].run) return k->main.access[a].run;
-  return 1;
-}
-
-// An access by element number; `placed`: the same as the group has it. A stage that is planned by itself is in none of
-// the loops around: it is as their first iteration walks it.
-static void set_access(const pb_tiling* t, const pb_vaccess* from, const pb_access* placed, pb_access* to) {
-  // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
-  bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
-  *to = (pb_access){.memref = placed->memref,
-                    .buffer = in_buffer ? placed->buffer : -1,
-                    .type = from->type,
-                    .rank = 1,
-                    .shape = {in_buffer ? t->buffers[placed->buffer].shape[0] : pb_access_elements(placed)},
-                    .gathered = from->is_table};
-  to->index[0].cst = from->cst;
-  memcpy(to->index[0].coef, from->stride, sizeof from->stride);
-  memcpy(&to->index[0].coef[PB_NEST_DIMS], from->outer, sizeof *from->outer * (size_t)t->base);
+// A stage that is planned by itself has none of the buffers that its kernel will have, which are tensors there, and is
+// in none of the loops around: it is as their first iteration walks it.
+static void place_alone(const pb_tiling* t, pb_access* access) {
+  bool in_buffer = !access->memref.ptr && access->buffer >= 0 && access->buffer < t->buffer_count;
+  if (in_buffer) access->shape[0] = t->buffers[access->buffer].shape[0];
+  if (!in_buffer) access->buffer = -1;
+  memset(&access->index[0].coef[PB_NEST_DIMS + t->base], 0, sizeof(int64_t) * (size_t)(PB_NEST_OUTERS - t->base));
 }
 
 // What nests of the tile hand on lies in an index a dim, lanes innermost.
-static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed,
-                     pb_nest* to) {
-  pb_nest_copy(to, from->nest);
-  to->macs = 0;
-  for (int a = 0; a < to->access_count; ++a) set_access(t, &from->access[a], &placed->access[a], &to->access[a]);
-  if (k->run_dim >= 0) pb_nest_cut_dim(to, k->run_dim, run_of(k));
-  for (int a = 0; a < to->access_count; ++a) {
-    if (from->access[a].run) to->access[a].index[0].coef[k->run_dim] = from->access[a].run_stride;
-    if (from->access[a].argument >= 0) continue;
-    to->access[a] = pb__tiling_by_dims(t, to, &to->access[a], to->extent);
-    to->access[a].memref = placed->access[a].memref;
+static void set_nest(const pb_tiling* t, int n, pb_nest* nest) {
+  const pb_vkernel* k = t->group->registers;
+  const pb_program* p = t->group->program;
+  nest->macs = 0;
+  for (int a = 0; a < nest->access_count; ++a) place_alone(t, &nest->access[a]);
+  if (k->run_dim >= 0) pb_nest_cut_dim(nest, k->run_dim, k->run);
+  if (k->run_dim >= 0 && n == t->group->main_index)
+    nest->access[k->run_access].index[0].coef[k->run_dim] = k->run_stride;
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    MlirValue memref = access->memref;
+    if (p->values[p->value_of[n][a]].argument >= 0) continue;
+    *access = pb__tiling_by_dims(t, nest, access, nest->extent);
+    access->memref = memref;
   }
 }
 
-static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed) {
-  pb_nest nest;
-  set_nest(t, k, from, placed, &nest);
-  return pb_nest_kept(t->arena, &nest);
+static const pb_nest* keep_nest(const pb_tiling* t, int n, const pb_nest* from) {
+  pb_nest* nest = pb_nest_kept(t->arena, from);
+  set_nest(t, n, nest);
+  return nest;
 }
 
 void pb__registers_begin(pb_tiling* t) {
@@ -58,14 +48,16 @@ void pb__registers_begin(pb_tiling* t) {
   group->program = t->group->program; // its main nest is large, and comes anew
   memcpy(&group->main_index, &t->group->main_index, sizeof *group - offsetof(pb_group, main_index));
   *plan = *t->plan;
-  set_nest(t, k, &k->main, &t->group->main, &group->main);
-  if (group->around.init) group->around.init = keep_nest(t, k, &k->init, group->around.init);
-  for (int n = 0; n < group->around.epilogue_count; ++n)
-    group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n], group->around.epilogues[n].nest);
+  pb_nest_copy(&group->main, &t->group->main);
+  set_nest(t, group->main_index, &group->main);
+  pb_around* around = &group->around;
+  if (around->init) around->init = keep_nest(t, around->init_number, around->init);
+  for (int n = 0; n < around->epilogue_count; ++n)
+    around->epilogues[n].nest = keep_nest(t, around->epilogues[n].number, around->epilogues[n].nest);
   for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = pb_vkernel_tree_dim(k, plan->bands[b].dim);
-  if (group->reduces && group->around.epilogue_count) { // what is made of sums so far lies where the result will be
+  if (group->reduces && around->epilogue_count) { // what is made of sums so far lies where the result will be
     pb_access* sums = pb_nest_store(&group->main);
-    const pb_nest* last = group->around.epilogues[group->around.epilogue_count - 1].nest;
+    const pb_nest* last = around->epilogues[around->epilogue_count - 1].nest;
     pb_type type = sums->type;
     *sums = last->access[last->access_count - 1];
     sums->type = type;
