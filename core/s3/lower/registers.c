@@ -7,7 +7,6 @@
 //   after    %lo, %hi = call @pb_partition(items)                    this thread's share of the work
 //            for item { for tile of the item {
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
-#include "core/s3/kernel/iteration.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
@@ -15,8 +14,16 @@
 typedef struct lowering {
   pb_lowered l;
   pb_vemit e;
-  pb_program values; // the kernel's arguments, and its buffers as they come; no nests
-  int level;         // loops around
+  int level; // loops around
+  // The kernel's arguments, its buffers as they come, and the nests of the stage that is being read.
+  pb_program p;
+  struct place {
+    int block; // it stands in one iteration of the loop of that level, -1: in all of them
+    int64_t iteration;
+  } * places; // by nest
+  int fill_count;
+  pb_nest** fills; // of its products' operands
+  int stage;       // its number since the last loop over tiles
 } lowering;
 
 // The runs of iterations of one band: loops that stand one behind the other.
@@ -27,17 +34,6 @@ typedef struct band {
   int64_t iterations;
   const pb_tree* next; // what stands behind them
 } band;
-
-// Nests between two loops over tiles, with the loops over terms that some stand in.
-typedef struct body {
-  pb_program program;
-  struct place {
-    int block; // it stands in one iteration of the loop of that level, -1: in all of them
-    int64_t iteration;
-  } * places; // by nest
-  int fill_count;
-  pb_nest** fills; // of its products' operands
-} body;
 
 static bool part_is(const pb_tree* node, const char* part) {
   return node->kind == PB_TREE_NEST && !strcmp(node->nest->part, part);
@@ -59,25 +55,28 @@ static pb_place place_of(const lowering* s) { return (pb_place){.what = pb_func_
 
 // ---- values ----
 
+static bool in_registers(const lowering* s, const pb_tiled_buffer* buffer) {
+  return s->l.unit->chip->memories[buffer->memory].kind == PB_MEM_REGISTERS;
+}
+
 // A buffer in the system's memory, or in one of the core's own, becomes the thread's; one in the register file is a
 // tile's values.
 static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
-  bool inside = s->l.unit->chip->memories[buffer->memory].kind == PB_MEM_REGISTERS;
+  bool inside = in_registers(s, buffer);
   bool own = buffer->memory != s->l.unit->chip->system_memory; // tables lie there whole, as they do outside
   pb_value value = {.ir = buffer->ir,
                     .kind = inside ? PB_VALUE_LOCAL
                             : own  ? PB_VALUE_CONST
                                    : PB_VALUE_OUTPUT,
-                    .argument = inside ? -1 : s->values.value_count,
+                    .argument = inside ? -1 : s->p.value_count,
                     .const_id = -1,
                     .type = buffer->shape.type,
                     .rank = buffer->shape.rank};
   memcpy(value.shape, buffer->shape.shape, sizeof value.shape);
   for (int b = 0; b < s->l.tiled->buffer_count && buffer->place >= 0; ++b) // one for all that lie at one place
-    for (int v = 0; v < s->values.value_count && s->l.tiled->buffers[b].place == buffer->place; ++v)
-      if (pb_value_same(s->values.values[v].ir, s->l.tiled->buffers[b].ir))
-        value.argument = s->values.values[v].argument;
-  int number = pb_program_add_value(&s->values, &s->l.unit->pass, &value);
+    for (int v = 0; v < s->p.value_count && s->l.tiled->buffers[b].place == buffer->place; ++v)
+      if (pb_value_same(s->p.values[v].ir, s->l.tiled->buffers[b].ir)) value.argument = s->p.values[v].argument;
+  int number = pb_program_add_value(&s->p, &s->l.unit->pass, &value);
   if (value.argument == number)
     pb_text_add(&s->l.head, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
                 (long long)pb_access_elements(&buffer->shape), pb_type_name(buffer->shape.type));
@@ -86,71 +85,11 @@ static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
 // An argument by element number: what nests use.
 static void add_flat(lowering* s, MlirOperation op) {
   MlirValue whole = mlirOperationGetOperand(op, 0);
-  for (int v = 0; v < s->values.value_count; ++v)
-    if (pb_value_same(s->values.values[v].ir, whole)) s->values.values[v].ir = mlirOperationGetResult(op, 0);
+  for (int v = 0; v < s->p.value_count; ++v)
+    if (pb_value_same(s->p.values[v].ir, whole)) s->p.values[v].ir = mlirOperationGetResult(op, 0);
 }
 
-// ---- tiles ----
-
-// Whether the nest takes access a as what fills it has put it there: both over the same dims.
-static bool is_filled_by(const pb_nest* nest, int a, pb_nest* fill) {
-  const pb_access *taken = &nest->access[a], *put = pb_nest_store(fill);
-  return pb_value_same(put->memref, taken->memref) &&
-         !memcmp(put->index, taken->index, sizeof *put->index * (size_t)put->rank);
-}
-
-// The nest on the tensors that its operands are filled from: as it takes them from there they are never all in
-// registers at once.
-static void take_operands(const body* b, const pb_nest* nest, pb_nest* taken) {
-  pb_nest_copy(taken, nest);
-  for (int a = 0; a + 1 < nest->access_count; ++a)
-    for (int f = 0; f < b->fill_count; ++f)
-      if (is_filled_by(nest, a, b->fills[f])) taken->access[a] = b->fills[f]->access[0];
-}
-
-// A nest, a loop over terms, or what one iteration of a loop around does; others take what the tile made before.
-static void collect(const pb_tree* node, struct place place, body* b) {
-  pb_program* p = &b->program;
-  if (fills(node)) {
-    b->fills[b->fill_count++] = node->nest;
-  } else if (node->kind == PB_TREE_NEST) {
-    take_operands(b, node->nest, &p->nests[p->nest_count]);
-    b->places[p->nest_count++] = place;
-  }
-  if (node->kind == PB_TREE_ITERATION) place = (struct place){node->loop, node->iteration};
-  for (const pb_tree* inner = node->first; inner; inner = inner->next) collect(inner, place, b);
-}
-
-static size_t count_nests(const pb_tree* node) {
-  size_t nests = node->kind == PB_TREE_NEST;
-  for (const pb_tree* inner = node->first; inner; inner = inner->next) nests += count_nests(inner);
-  return nests;
-}
-
-// An empty one, with room for what stands from `node` on up to a loop over tiles.
-static body begin_body(lowering* s, const pb_tree* node) {
-  size_t nests = 0;
-  for (; node && !is_tile_loop(node); node = node->next) nests += count_nests(node);
-  body b = {.program = {.nests = pb_alloc_raw(&s->l.unit->pass, (nests + 1) * sizeof *b.program.nests)}};
-  b.fills = PB_NEW_ARRAY(&s->l.unit->pass, pb_nest*, nests + 1);
-  b.places = PB_NEW_ARRAY(&s->l.unit->pass, struct place, nests + 1);
-  return b;
-}
-
-static void index_values(lowering* s, body* b) {
-  pb_program* p = &b->program;
-  pb_nest* nests = p->nests;
-  int count = p->nest_count;
-  *p = s->values;
-  p->nests = nests;
-  p->nest_count = count;
-  p->value_of = pb_alloc_array(&s->l.unit->pass, (size_t)count + 1, sizeof *p->value_of);
-  for (int n = 0; n < count; ++n)
-    for (int a = 0; a < nests[n].access_count; ++a)
-      for (int v = 0; v < p->value_count; ++v)
-        if (pb_value_same(p->values[v].ir, nests[n].access[a].memref)) p->value_of[n][a] = v;
-  pb_program_index(p, &s->l.unit->pass);
-}
+// ---- stages ----
 
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_access* access, int level) {
   int64_t stride = pb_vkernel_stride(access, PB_NEST_DIMS + level);
@@ -173,61 +112,97 @@ static int64_t step_of(const pb_vkernel* k, int level) {
   return 1;
 }
 
-// The tile that a stage is, and the loops of its own that it stands in.
-static void set_tile(lowering* s, const pb_group* group, const body* b, const int* of, int stage) {
+// The tile that the stage is, and the loops of its own that it stands in.
+static void set_tile(lowering* s, const pb_group* group) {
   pb_vemit* e = &s->e;
   const pb_vkernel* k = e->k = group->registers;
   e->group = group;
   e->sum_count = 0;
   e->blocks = (pb_vblocks){.level = -1};
   for (int d = 0; d < k->main->dim_count; ++d) {
-    int64_t unit = pb_vkernel_unit(k, d), extent = k->main->extent[d];
     e->size[d] = pb_vkernel_steps(k, d);
-    e->short_lanes[d] = (int)(extent % unit);
+    e->short_lanes[d] = (int)(k->main->extent[d] % pb_vkernel_unit(k, d));
   }
-  for (int n = 0; n < b->program.nest_count; ++n) {
-    const struct place* place = &b->places[n];
-    if (of[n] != stage) continue;
+  for (int n = 0; n < s->p.nest_count; ++n) {
+    const struct place* place = &s->places[n];
+    const pb_nest* nest = &s->p.nests[n];
     if (place->block >= 0) {
       e->blocks.level = place->block;
       e->blocks.last = place->iteration;
-      e->blocks.ends_last = b->program.nests[n].access_count > 1;
+      e->blocks.ends_last = nest->access_count > 1;
     }
-    const pb_nest* nest = &b->program.nests[n];
     for (int level = s->level; level < nest->outer_count; ++level)
       e->sums[e->sum_count++] = (pb_vsum){level, nest->outer_extent[level], step_of(k, level)};
   }
 }
 
-static bool shares_registers(const pb_program* p, int n, int other) {
-  for (int a = 0; a < p->nests[n].access_count; ++a)
-    if (p->values[p->value_of[n][a]].kind == PB_VALUE_LOCAL &&
-        (pb_program_reads(p, other, p->value_of[n][a]) || pb_program_writes(p, other, p->value_of[n][a])))
-      return true;
+// The stage has all of its nests.
+static pb_status end_stage(lowering* s, int indent) {
+  pb_group group;
+  if (!s->p.nest_count) return PB_OK;
+  pb_program_index(&s->p, &s->l.unit->pass);
+  PB_TRY(pb_group_read(&s->p, s->l.unit->chip, &s->l.unit->pass, s->l.unit->diag, &group));
+  if (group.plain)
+    return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s", s->stage,
+                    group.plain);
+  set_tile(s, &group);
+  if (!pb_vemit_tile(&s->e, indent))
+    return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d has more values than a tile has registers",
+                    s->stage);
+  s->p.nest_count = 0;
+  ++s->stage;
+  return PB_OK;
+}
+
+// Whether the nest takes access a as what fills it has put it there: both over the same dims.
+static bool is_filled_by(const pb_nest* nest, int a, pb_nest* fill) {
+  const pb_access *taken = &nest->access[a], *put = pb_nest_store(fill);
+  return pb_value_same(put->memref, taken->memref) &&
+         !memcmp(put->index, taken->index, sizeof *put->index * (size_t)put->rank);
+}
+
+// Nests that hand each other registers are one stage.
+static bool shares_registers(const lowering* s, const pb_nest* nest, const pb_nest* other) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int b = 0; b < other->access_count; ++b)
+      if (nest->access[a].buffer >= 0 && nest->access[a].buffer == other->access[b].buffer &&
+          in_registers(s, &s->l.tiled->buffers[nest->access[a].buffer]))
+        return true;
   return false;
 }
 
-// Nests that hand each other registers are one stage. Returns how many there are.
-static int split(const pb_program* p, int* of) {
-  int stages = 0;
-  for (int n = 0; n < p->nest_count; ++n) of[n] = n && shares_registers(p, n, n - 1) ? stages - 1 : stages++;
-  return stages;
+// The nest on the tensors that its operands are filled from: as it takes them from there they are never all in
+// registers at once.
+static pb_status add_nest(lowering* s, const pb_nest* nest, struct place place, int indent) {
+  pb_program* p = &s->p;
+  if (p->nest_count && !shares_registers(s, nest, &p->nests[p->nest_count - 1])) PB_TRY(end_stage(s, indent));
+  int value_of[PB_NEST_ACCESSES] = {0};
+  s->places[p->nest_count] = place;
+  pb_nest* own = pb_program_add_nest(p, nest, value_of);
+  for (int a = 0; a < own->access_count; ++a) {
+    for (int f = 0; f < s->fill_count && a + 1 < own->access_count; ++f)
+      if (is_filled_by(nest, a, s->fills[f])) own->access[a] = s->fills[f]->access[0];
+    for (int v = 0; v < p->value_count; ++v)
+      if (pb_value_same(p->values[v].ir, own->access[a].memref)) p->value_of[p->nest_count - 1][a] = v;
+  }
+  return PB_OK;
 }
 
-static pb_status print_body(lowering* s, body* b, int indent) {
-  if (!b->program.nest_count) return PB_OK;
-  int* of = PB_NEW_ARRAY(&s->l.unit->pass, int, (size_t)b->program.nest_count + 1);
-  pb_iteration iteration;
-  index_values(s, b);
-  if (!pb_iteration_read(s->l.unit->chip, &b->program, of, split(&b->program, of), &s->l.unit->pass, &iteration))
-    return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
-                    iteration.count - 1, iteration.groups[iteration.count - 1].plain);
-  for (int k = 0; k < iteration.count; ++k) {
-    set_tile(s, &iteration.groups[k], b, of, k);
-    if (!pb_vemit_tile(&s->e, indent))
-      return pb_error(s->l.unit->diag, place_of(s), 4012, NULL, "stage %d has more values than a tile has registers",
-                      k);
-  }
+// A nest, a loop over terms, or what one iteration of a loop around does; others take what the tile made before.
+static pb_status collect(lowering* s, const pb_tree* node, struct place place, int indent) {
+  if (fills(node))
+    s->fills[s->fill_count++] = node->nest;
+  else if (node->kind == PB_TREE_NEST)
+    PB_TRY(add_nest(s, node->nest, place, indent));
+  if (node->kind == PB_TREE_ITERATION) place = (struct place){node->loop, node->iteration};
+  for (const pb_tree* inner = node->first; inner; inner = inner->next) PB_TRY(collect(s, inner, place, indent));
+  return PB_OK;
+}
+
+// Behind what stands between two loops over tiles.
+static pb_status end_stages(lowering* s, int indent) {
+  PB_TRY(end_stage(s, indent));
+  s->stage = s->fill_count = 0;
   return PB_OK;
 }
 
@@ -336,25 +311,22 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
 }
 
 static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
-  const pb_tree* node = tree->first;
-  body b = begin_body(s, node);
-  while (node) {
+  for (const pb_tree* node = tree->first; node;) {
     if (is_tile_loop(node)) {
       band outer;
       read_band(node, &outer);
-      PB_TRY(print_body(s, &b, indent));
+      PB_TRY(end_stages(s, indent));
       PB_TRY(print_band(s, tree, &outer, indent));
       node = outer.next;
-      b = begin_body(s, node);
       continue;
     }
     if (node->kind == PB_TREE_ALLOC)
       add_buffer(s, &s->l.tiled->buffers[node->buffer]);
     else if (!part_is(node, "fill"))
-      collect(node, (struct place){.block = -1}, &b);
+      PB_TRY(collect(s, node, (struct place){.block = -1}, indent));
     node = node->next;
   }
-  return print_body(s, &b, indent);
+  return end_stages(s, indent);
 }
 
 // ---- the kernel ----
@@ -404,8 +376,8 @@ static void print_guarded_items(lowering* s) {
   pb_text* text = s->e.text;
   int guards = 0;
   pb_text_add(text, "  %%g0 = arith.constant 0 : i32\n  %%none = arith.constant 0 : index\n");
-  for (int v = 0; v < s->values.value_count; ++v) {
-    const pb_value* value = &s->values.values[v];
+  for (int v = 0; v < s->p.value_count; ++v) {
+    const pb_value* value = &s->p.values[v];
     pb_access shape = pb_value_shape(value);
     long long elements = pb_access_elements(&shape);
     if (!is_guard(value)) continue;
@@ -423,17 +395,29 @@ static void print_guarded_items(lowering* s) {
               guards);
 }
 
+static size_t count_nests(const pb_tree* node) {
+  size_t nests = node->kind == PB_TREE_NEST;
+  for (const pb_tree* inner = node->first; inner; inner = inner->next) nests += count_nests(inner);
+  return nests;
+}
+
 static pb_status print_kernel(lowering* s) {
-  pb_program_read_arguments(s->l.func, &s->l.unit->pass, &s->values);
+  pb_arena* arena = &s->l.unit->pass;
+  size_t nests = count_nests(&s->l.tiled->root);
+  pb_program arguments;
+  pb_program_read_arguments(s->l.func, arena, &arguments);
+  pb_program_begin_nests(&arguments, nests, arena, &s->p);
+  s->places = PB_NEW_ARRAY(arena, struct place, nests + 1);
+  s->fills = PB_NEW_ARRAY(arena, pb_nest*, nests + 1);
   bool guarded = false;
-  for (int v = 0; v < s->values.value_count; ++v) guarded |= is_guard(&s->values.values[v]);
-  if (guarded) pb_program_print_flats(&s->values, s->e.text);
+  for (int v = 0; v < s->p.value_count; ++v) guarded |= is_guard(&s->p.values[v]);
+  if (guarded) pb_program_print_flats(&s->p, s->e.text);
   if (guarded)
     print_guarded_items(s);
   else
     print_items(s, "items");
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
-  if (!guarded) pb_program_print_flats(&s->values, s->e.text);
+  if (!guarded) pb_program_print_flats(&s->p, s->e.text);
   PB_TRY(print_fills(s));
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->l.func, 0));
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
