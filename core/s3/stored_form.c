@@ -43,7 +43,7 @@ void pb_program_fold_expansions(pb_program* p, pb_arena* arena) {
   int *nests = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), left = 0;
   bool* folds = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
-    folds[n] = pb_nest_expands(&p->nests[n]) && p->values[pb_program_stored(p, n)].argument < 0;
+    folds[n] = pb_nest_expands(&p->nests[n]) && pb_program_is_local(p, pb_program_stored(p, n));
     if (!folds[n]) nests[left++] = n;
   }
   if (left == p->nest_count) return;

@@ -7,16 +7,16 @@
 
 typedef struct pb_iteration {
   int value_count;
-  pb_value* values; // of the iteration's program, with the numbers of its buffers
-  int count;        // stages
+  const pb_value* values; // of the iteration's program
+  int count;              // stages
   pb_program* views;
   pb_group* groups;
   int** origin; // by stage, by value of its view: that of the iteration
 } pb_iteration;
 
 // Reads the nests of an iteration, whose locals are buffers, by stage: of[] is each nest's. Those locals that stay in
-// one stage's registers are none. Buffers are numbered behind the arguments, in the order of values. false: the chip
-// cannot run the last of iteration->count stages; where cores run code, its group says why.
+// one stage's registers are none. false: the chip cannot run the last of iteration->count stages; where cores run code,
+// its group says why.
 bool pb_iteration_read(const pb_chip* chip, const pb_program* program, const int* of, int stages, pb_arena* arena,
                        pb_iteration* iteration);
 

@@ -9,7 +9,7 @@ static bool walks(const pb_program* p, int n, int made) {
     pb_type type = nest->access[a].type;
     int value = p->value_of[n][a];
     bool known = type == PB_F32 || type == PB_I32 || type == PB_I16 || type == PB_I8 || type == PB_I64;
-    bool inside = a < pb_vkernel_store(nest) && p->values[value].argument < 0 && value != made;
+    bool inside = a < pb_vkernel_store(nest) && pb_program_is_local(p, value) && value != made;
     if (nest->access[a].boxed || !known || inside) return false;
   }
   return !pb_program_is_fixed(p, n);
@@ -22,9 +22,9 @@ static bool reads_others(const pb_group* g) {
   if (around->init ? !walks(p, around->init_number, -1) : g->reduces) return false;
   for (int e = 0; e < around->epilogue_count; ++e) {
     int made = pb_around_made(around, e);
-    if (p->values[made].argument >= 0 || !walks(p, around->epilogues[e].number, made)) return false;
+    if (!pb_program_is_local(p, made) || !walks(p, around->epilogues[e].number, made)) return false;
   }
-  return p->values[pb_program_stored(p, pb_around_last(around))].argument >= 0;
+  return !pb_program_is_local(p, pb_program_stored(p, pb_around_last(around)));
 }
 
 // The nest with each access by element number: one index.

@@ -29,7 +29,7 @@ static void set_nest(const pb_tiling* t, int n, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
     MlirValue memref = access->memref;
-    if (p->values[p->value_of[n][a]].argument >= 0) continue;
+    if (!pb_program_is_local(p, p->value_of[n][a])) continue;
     *access = pb__tiling_by_dims(t, nest, access, nest->extent);
     access->memref = memref;
   }
