@@ -30,12 +30,13 @@ static bool steps(const pb_const* c, int64_t extent, int64_t* first, int64_t* st
   return *count > 0;
 }
 
+// The slice that `count` indices take, under the shape that they have.
 static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, int64_t first, int64_t step,
-                         int64_t count, bool drops) {
+                         int64_t count, const pb_const* indices) {
   pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_SLICE);
   const pb_s1_value x = l->out->values[gather->x];
-  int64_t shape[PB_GRAPH_RANK];
-  int rank = 0;
+  int64_t shape[PB_GRAPH_RANK], made[PB_GRAPH_RANK];
+  int rank = 0, *result = &l->value_of[n->outputs[0]];
   memcpy(shape, x.shape, sizeof shape);
   for (int r = 0; r < x.rank; ++r) op.step[r] = 1;
   op.step[gather->axis] = step;
@@ -44,11 +45,14 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
   op.x = gather->x;
   op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, x.rank, shape);
   pb__push_op(l, op);
-  l->value_of[n->outputs[0]] = op.y;
-  if (!drops) return;
-  for (int r = 0; r < x.rank; ++r)
-    if (r != gather->axis) shape[rank++] = shape[r];
-  l->value_of[n->outputs[0]] = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op.y, rank, shape);
+  *result = op.y;
+  if (indices->rank == 1) return;
+  for (int r = 0; r < x.rank; ++r) {
+    if (r != gather->axis) made[rank++] = shape[r];
+    for (int k = 0; r == gather->axis && k < indices->rank; ++k) made[rank++] = indices->shape[k];
+  }
+  *result = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op.y, rank, made);
+  if (!pb_s1_merges(&l->out->values[op.y], &l->out->values[*result])) pb__own(l, n, result);
 }
 
 pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
@@ -65,8 +69,10 @@ pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
   if (type != PB_I64 && type != PB_I32) return pb__refuse(l, n, NULL, "indices that are neither i64 nor i32");
   const pb_const* c = pb__constant(l, n->inputs[1]);
   int64_t first, step, count;
-  if (c && c->rank < 2 && !op.pointwise && steps(c, x.shape[op.axis], &first, &step, &count)) {
-    gather_slice(l, n, &op, first, step, count, c->rank == 0);
+  if (c && c->rank + x.rank - 1 <= PB_GRAPH_RANK && !op.pointwise &&
+      steps(c, x.shape[op.axis], &first, &step, &count)) {
+    const pb_const indices = *c; // the table may move
+    gather_slice(l, n, &op, first, step, count, &indices);
     return PB_OK;
   }
   PB_TRY(pb__own_any(l, n, n->inputs[1], &op.z));

@@ -224,3 +224,12 @@ def half_rows_put_together():
     a = conv(m.codes(m.input("x", 1, 16, 96, 97), F32(0.05)), 16, 8, 1, 1, 0.3)
     b = conv(a, 8, 8, 3, 8, 0.2)
     return m.done(conv(m.codes(m.op("Concat", a, b, axis=1), F32(0.3)), 16, 8, 1, 1, 1.0), step=1, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
+def gathered_in_order():
+    """Constant indices of four dims that only count, as exporters write a strided view: the same elements under another shape."""
+    m = Maker("gathered_in_order")
+    x = m.op("ReduceMean", m.codes(m.input("x", 1, 32, 5, 5), F32(0.05)), axes=[2, 3], keepdims=1)
+    order = m.const(np.arange(32, dtype=I64).reshape(1, 32, 1, 1))
+    return m.done(m.codes(m.op("Gather", m.op("Reshape", x, m.const(np.array([-1], I64))), order, axis=0), F32(0.02)), step=0.02, targets=("cpu", "simnpu"))
