@@ -27,13 +27,22 @@ static inline int64_t pb__until_next(const pb_insn* insn) {
   return insn->beside && insn->operand_count ? insn->latency + 1 : 0;
 }
 
-// Inside cost: bytes that the port of a memory outside moves in a cycle, a beat.
-int64_t pb__port_beat(const pb_chip* chip, int memory);
-// A mover goes run by run. *cycles: of all its runs, when it reads a beat ahead of a run whose first written beat needs
-// two, if those are more than it says already; *beats: what the port moves is added.
+// Inside cost, of the port of a memory outside. A mover goes run by run. *cycles: of all its runs, when it reads a beat
+// ahead of a run whose first written beat needs two, if those are more than it says already; *beats: what the port
+// moves is added.
 void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles, int64_t* beats);
-// Beats at the port of an instruction that does more than move. *loads: some of them read.
+// Beats of an instruction that does more than move. *loads: some of them read.
 int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads);
+// The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
+// read (NULL: none): what is the same in each part of a shared band serves all of them.
+int64_t pb__port_shared(const pb_tiling* tiling, const pb_access* read, int64_t cycles);
+// Beats of the system memory's port that a command takes, and cycles until one arrives.
+int64_t pb__port_fetch(const pb_chip* chip);
+int64_t pb__port_arrival(const pb_chip* chip);
+// Words for `iterations` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop
+// takes them when they are few enough for its body: once to begin with, as the first iteration often waits for other
+// tokens than those that follow, and once as body and steps.
+int64_t pb__port_rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t iterations);
 // number * part / whole, down or up, which does not overflow where the whole is small.
 int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up);
 

@@ -1,10 +1,47 @@
-// What moves take of the port of a memory outside: beats of their runs, where these lie across beats too.
+// What moves take of the port of a memory outside: beats of their runs, where these lie across beats too; and commands,
+// which come through it.
 #include "core/s3/tree/cost_loops.h"
 
-int64_t pb__port_beat(const pb_chip* chip, int memory) {
+enum { START_CYCLES = 6 }; // from the last beat of a command, or a token, to the start
+
+// Bytes that the port of a memory outside moves in a cycle, a beat.
+static int64_t beat_of(const pb_chip* chip, int memory) {
   int64_t bytes = chip->memories[memory].bytes_per_cycle;
   return bytes > 0 ? bytes : 1;
 }
+
+// ---- commands, and what several cores do ----
+
+int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up) {
+  return number * (part / whole) + (number * (part % whole) + (up ? whole - 1 : 0)) / whole;
+}
+
+int64_t pb__port_shared(const pb_tiling* t, const pb_access* read, int64_t cycles) {
+  for (int b = 0; b < pb_plan_shared_bands(t->plan); ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    if (!read || pb_access_uses(read, PB_NEST_DIMS + b))
+      cycles = pb__cost_share(cycles, t->group->main.extent[band->dim], band->step, true);
+  }
+  return cycles;
+}
+
+static int64_t command_beats(const pb_chip* chip) {
+  int64_t beat = beat_of(chip, chip->system_memory);
+  return (chip->command_bytes + beat - 1) / beat;
+}
+
+int64_t pb__port_fetch(const pb_chip* chip) { return chip->command_port ? 0 : command_beats(chip); }
+
+int64_t pb__port_arrival(const pb_chip* chip) {
+  return chip->memories[chip->system_memory].latency + command_beats(chip) + START_CYCLES;
+}
+
+int64_t pb__port_rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t iterations) {
+  int64_t plain = words * iterations, loop = 1 + 3 * commands;
+  return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
+}
+
+// ---- runs ----
 
 // Where in a beat runs start: at `first` and so many `steps` of bytes behind it.
 typedef struct starts {
@@ -70,16 +107,12 @@ static int64_t reads_ahead(int64_t bytes, int64_t unit, const starts* source, co
   return sum_of_quotients(source->count - first, source->step, from + target->step - 1, target->step);
 }
 
-int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up) {
-  return number * (part / whole) + (number * (part % whole) + (up ? whole - 1 : 0)) / whole;
-}
-
 void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles, int64_t* beats) {
   const pb_insn* insn = match->insn;
   const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
   int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
   int outside = pb_insn_outside(chip, insn);
-  int64_t unit = pb__port_beat(chip, outside < 0 ? chip->system_memory : outside), runs = 1, bytes = 1;
+  int64_t unit = beat_of(chip, outside < 0 ? chip->system_memory : outside), runs = 1, bytes = 1;
   for (int d = 0; d < match->nest.dim_count; ++d)
     if (d != inner) runs *= match->nest.extent[d];
   if (inner >= 0) bytes = match->nest.extent[inner];
@@ -114,7 +147,7 @@ int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) 
   const pb_insn* insn = match->insn;
   int outside = pb_insn_outside(chip, insn);
   if (outside < 0) return 0;
-  int64_t unit = pb__port_beat(chip, outside), beats = 0;
+  int64_t unit = beat_of(chip, outside), beats = 0;
   for (int o = 0; o < insn->operand_count; ++o) {
     if (insn->operands[o].memory != outside || match->access_of[o] < 0) continue;
     const pb_flat_access* access = &match->nest.access[match->access_of[o]];

@@ -134,12 +134,11 @@ typedef struct pb_tiling {
   // Buffers of the register file from first_register on serve every tile of the stage in turn; from next_register on
   // they are free in this one.
   int first_register, next_register;
-  // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
-  // in which caches further out bring what the nests so far take; waited: those of them that nothing hides; compute:
-  // those of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
+  // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; compute: cycles
+  // of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_core_facts* core;
-  int64_t traffic, waited, compute;
+  int64_t compute;
   const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;
   const char* failure; // why there is no such tiling; NULL: all is well
