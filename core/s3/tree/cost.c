@@ -22,7 +22,7 @@ enum {
 
 // ---- one execution of a tree's body ----
 
-void pb__part_begin(const pb_tiling* t, part* p) {
+static void part_begin(const pb_tiling* t, part* p) {
   memset(p, 0, offsetof(part, buffer));
   memset(p->buffer, 0, sizeof *p->buffer * (size_t)t->buffer_count);
 }
@@ -51,7 +51,7 @@ static void issue(queue_part* queue, int64_t cycles) {
 }
 
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
-int64_t pb__queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
+static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
   const pb_chip* chip = t->chip;
   if (t->core || queue >= chip->queue_count || chip->fence) return cycles; // a list is read far ahead
   int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
@@ -65,7 +65,7 @@ int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name) {
   for (int k = 0; k < chip->constant_memory_count; ++k)
     if (p->constants[k] > most) most = p->constants[k], *name = chip->memories[chip->constant_memories[k]].name;
   for (int q = 0; q < issuers(t); ++q) {
-    int64_t time = pb__queue_time(t, q, p->queue[q].cycles, p->queue[q].words);
+    int64_t time = queue_time(t, q, p->queue[q].cycles, p->queue[q].words);
     if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
   }
   int64_t words = 0; // of one list, which all queues share
@@ -193,7 +193,7 @@ static int64_t run_nest(const pb_tiling* t, part* p, const event* e, int64_t las
 
 // The nest on its unit, and beside it what writes state for it there.
 static void run_units(const pb_tiling* t, part* p, const event* e) {
-  int64_t lasts = pb__queue_time(t, e->unit, e->taken[e->unit], e->words - 1);
+  int64_t lasts = queue_time(t, e->unit, e->taken[e->unit], e->words - 1);
   p->queue[e->queue].commands += e->commands;
   p->queue[e->queue].words += e->words;
   for (int u = 0; u < issuers(t); ++u) {
@@ -277,7 +277,7 @@ static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
 
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one;
-  pb__part_begin(t, &one);
+  part_begin(t, &one);
   if (!tree_cost(t, loop, &one)) return false;
   pb__cost_loop(t, loop, &one, sum);
   return true;
@@ -288,8 +288,8 @@ static bool iteration_cost(pb_tiling* t, const pb_tree* iteration, part* sum) {
   int64_t iterations = t->around[iteration->loop + 1]->extent;
   queue_part* queue = &sum->queue[CORE];
   part one, others;
-  pb__part_begin(t, &one);
-  pb__part_begin(t, &others);
+  part_begin(t, &one);
+  part_begin(t, &others);
   if (!tree_cost(t, iteration, &one)) return false;
   if (iteration->others && !tree_cost(t, iteration->others, &others)) return false;
   int64_t cycles = (one.queue[CORE].cycles + (iterations - 1) * others.queue[CORE].cycles) / iterations;
@@ -349,7 +349,7 @@ int64_t pb_trees_added_up(void) { return added_up; }
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all;
-  pb__part_begin(t, &all);
+  part_begin(t, &all);
   ++added_up;
   if (t->group->registers && !t->core) { // the same for all ways to share the tree
     pb_core_facts* core = PB_NEW(t->arena, pb_core_facts);

@@ -5,6 +5,8 @@
 // in matters, since hardware decides what stays).
 #include "core/s3/tree/cost_cores.h"
 
+#include "core/s3/tree/cost.h"
+
 #include <string.h>
 
 enum {
@@ -179,9 +181,13 @@ static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
   return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
+static bool in_registers(const pb_tiling* t, const pb_access* access) {
+  return pb__is_buffer(access) && t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS;
+}
+
 // What loads access a for the nest: what fills the registers that it takes, or itself.
 static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) {
-  return pb__tiling_in_registers(t, &nest->access[a]) ? t->filled[nest->access[a].buffer] : nest;
+  return in_registers(t, &nest->access[a]) ? t->filled[nest->access[a].buffer] : nest;
 }
 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
@@ -221,12 +227,12 @@ static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce
 
 static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
   for (int a = 0; a + 1 < nest->access_count; ++a)
-    if (pb__tiling_in_registers(t, &nest->access[a])) return true;
+    if (in_registers(t, &nest->access[a])) return true;
   return false;
 }
 
 static bool stores_registers(const pb_tiling* t, const pb_nest* nest) {
-  return pb__tiling_in_registers(t, &nest->access[nest->access_count - 1]);
+  return in_registers(t, &nest->access[nest->access_count - 1]);
 }
 
 // What nests behind the sums read besides: lines that the loop around does not go on with are fetched by nobody ahead,
@@ -239,7 +245,7 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
     const pb_access* access = &nest->access[a];
     walk own[PB_NEST_DIMS];
     int64_t bytes = (pb_type_bits(access->type) + 7) / 8, step = access->index[0].coef[PB_NEST_DIMS + inner] * bytes;
-    if (!step || pb__tiling_in_registers(t, access)) continue;
+    if (!step || in_registers(t, access)) continue;
     for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
     footprint tile = touched(f, own, nest->dim_count, bytes);
     if (step > 0 && step <= tile.run) continue;

@@ -52,12 +52,9 @@ static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 // What issues: queues, and units that go on beside them; or one core.
 static inline int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_count; }
 
-void pb__part_begin(const pb_tiling* t, part* p);
 void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep, int64_t early);
 void pb__part_taken(buffer_part* b, int64_t start, uint32_t queues);
 void pb__part_starts(queue_part* queue, int64_t start);
-// When so many words of a queue's commands have come, if its commands' cycles are no more.
-int64_t pb__queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words);
 // The longest of its queues and of the ports outside.
 int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name);
 // Adds a loop, of whose body one execution takes `one`; that is what later ones take then.

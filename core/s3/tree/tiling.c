@@ -202,11 +202,7 @@ static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
 }
 
 void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index) {
-  for (int d = 0; d < dims; ++d) {
-    int64_t by = sign * index->coef[d];
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS && by; ++c) index->coef[c] += by * tile->origin[d].coef[c];
-    index->cst += by * tile->origin[d].cst;
-  }
+  for (int d = 0; d < dims; ++d) pb__index_add(index, sign * index->coef[d], &tile->origin[d]);
 }
 
 void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
@@ -366,6 +362,12 @@ static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t
   return pb_slice_is_least(access, all, level, &slice, t->proofs);
 }
 
+// How often a column turns inside `level` loops; 0: it is one of the loops around.
+static int64_t turns_of(const pb_tiling* t, int column, const int64_t* extents, int level) {
+  int loop = column - PB_NEST_DIMS;
+  return loop < 0 ? extents[column] : loop < level ? 0 : t->body[loop + 1]->extent;
+}
+
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin) {
   *origin = *access;
@@ -374,10 +376,9 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
   for (int r = 0; r < access->rank; ++r) {
     int64_t extent = 1;
     for (int c = 0; c < PB_NEST_COLS; ++c) {
-      int64_t coef = access->index[r].coef[c];
-      bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
-      if (!inside || !coef) continue;
-      extent += coef * ((c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent) - 1);
+      int64_t coef = access->index[r].coef[c], turns = coef ? turns_of(t, c, extents, level) : 0;
+      if (!turns) continue;
+      extent += coef * (turns - 1);
       local->index[r].coef[c] = coef;
       origin->index[r].coef[c] = 0;
     }
@@ -402,10 +403,7 @@ void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, c
   access->memref.ptr = NULL;
   access->buffer = buffer;
   memcpy(access->shape, shape, sizeof access->shape);
-  for (int r = 0; r < access->rank; ++r) {
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) access->index[r].coef[c] -= origin->index[r].coef[c];
-    access->index[r].cst -= origin->index[r].cst;
-  }
+  for (int r = 0; r < access->rank; ++r) pb__index_add(&access->index[r], -1, &origin->index[r]);
 }
 
 void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some) {
@@ -421,26 +419,24 @@ void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some) {
   load->kept = 1;
 }
 
-// Whether what `access` touches inside `level` is all of its box along index r: from the smallest step on each dim
-// begins where those before end.
+// Whether what `access` touches inside `level` is all of its box along index r: each dim begins where others end.
 static bool is_dense_along(const pb_tiling* t, const pb_index* index, const int64_t* extents, int level) {
-  bool taken[PB_NEST_COLS] = {false};
+  bool taken[PB_NEST_COLS] = {false}, dense = false;
   int64_t span = 1;
-  for (;;) {
-    int least = -1;
-    int64_t extent = 1;
+  for (bool grows = true; grows && !dense;) {
+    grows = false;
+    dense = true;
     for (int c = 0; c < PB_NEST_COLS; ++c) {
-      bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
-      if (!inside || taken[c] || !index->coef[c]) continue;
-      if (least >= 0 && index->coef[least] <= index->coef[c]) continue;
-      least = c;
-      extent = c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent;
+      int64_t turns = index->coef[c] && !taken[c] ? turns_of(t, c, extents, level) : 0;
+      if (turns < 2) continue;
+      taken[c] = index->coef[c] <= span;
+      dense &= taken[c];
+      if (!taken[c]) continue;
+      span += index->coef[c] * (turns - 1);
+      grows = true;
     }
-    if (least < 0) return true;
-    taken[least] = true;
-    if (extent > 1 && index->coef[least] > span) return false;
-    span += index->coef[least] * (extent - 1);
   }
+  return dense;
 }
 
 bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level) {

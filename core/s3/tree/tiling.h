@@ -166,15 +166,15 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
                      struct pb_proofs* proofs, pb_tiling* tiling);
 
 // Inside tiling.
+// Adds so many times what the loops around, and nothing inside them, make of `by`.
+static inline void pb__index_add(pb_index* to, int64_t times, const pb_index* by) {
+  for (int c = PB_NEST_DIMS; c < PB_NEST_COLS && times; ++c) to->coef[c] += times * by->coef[c];
+  to->cst += times * by->cst;
+}
 // Loops over tiles around everything of the stage that is built.
 static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->band_count; }
 bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
-// Whether an access is of a buffer in a file of registers.
-static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* access) {
-  return !access->memref.ptr && access->buffer >= 0 &&
-         t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS;
-}
 // Whether the outermost band walks a dim that is summed over, outside the sums' buffer: sums in parts.
 bool pb__tiling_cuts_sum(const pb_tiling* t);
 // What sets the borders of what the group stores.
@@ -221,6 +221,7 @@ typedef struct pb_home_at {
   int level, memory, depth;
   const char* name;
   bool shares; // another stage, or this one in another iteration, may have filled one there with the same, which serves
+  const pb_access* form; // by dims, as pb__tiling_indexed makes it; NULL: the box, and in registers pb__tiling_by_dims
   int* buffer; // the one of an earlier call, which serves; -1: there was none yet, and this call's becomes it. NULL: no
 } pb_home_at;
 // The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
@@ -235,9 +236,6 @@ pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count
 // The same of the dims that walk the access in a tile of these extents. A buffer of registers serves all tiles: it has
 // an index for each dim that any of them walks, the last one for the lanes.
 pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents);
-// A home that is such a buffer; the caller adds the load.
-void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
-                     const pb_home_at* at, pb_nest* load);
 // The access is of that buffer, at its front.
 void pb__tiling_lie_in(const pb_tiling* t, pb_access* access, int buffer);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.

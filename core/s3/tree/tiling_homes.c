@@ -28,37 +28,33 @@ pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_a
   return pb__tiling_indexed(access, dims, count, count - others, extents);
 }
 
-void pb__tiling_hold(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_access* buffer,
-                     const pb_home_at* at, pb_nest* load) {
-  pb_access *access = &main->access[a], *from = &load->access[0], local = *buffer, lies = local;
+// The load of such a buffer with what the tile touches of `access`.
+static void load_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const pb_tile* tile,
+                         const pb_access* buffer, pb_nest* load) {
+  pb_access *from = &load->access[0], *to = &load->access[1];
   bool keeps = pb__in_registers(t); // the numbers of its dims
   int dims = 0;
   pb_nest_begin(load, main->name, "stage", 2);
   load->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) load->extent[d] = 1;
   *from = *access;
+  *to = *buffer;
   for (int r = 0; r < from->rank; ++r) {
     pb__tile_begin(tile, main->dim_count, 1, &from->index[r]);
     memset(from->index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
   }
-  for (int i = 0; i < lies.rank; ++i) {
-    pb__tile_begin(tile, main->dim_count, -1, &local.index[i]);
-    memset(lies.index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int i = 0; i < to->rank; ++i) {
+    memset(to->index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
     for (int d = 0; d < main->dim_count; ++d) {
-      if (!local.index[i].coef[d]) continue;
+      if (!buffer->index[i].coef[d]) continue;
       int own = keeps ? d : dims++;
       load->extent[own] = tile->extent[d];
-      lies.index[i].coef[own] = local.index[i].coef[d];
+      to->index[i].coef[own] = buffer->index[i].coef[d];
       for (int r = 0; r < from->rank; ++r) from->index[r].coef[own] = access->index[r].coef[d];
     }
   }
   load->dim_count = keeps ? main->dim_count : dims;
-  pb__tiling_own(t, &lies, at->level, at->memory, at->depth, at->name);
-  if (t->failure) return;
-  pb__tiling_lie_in(t, &local, lies.buffer); // of a remainder: as long as its twin
-  load->access[1] = lies;
   pb_nest_load(load, 0);
-  *access = local;
 }
 
 // ---- homes of boxes ----
@@ -137,37 +133,43 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
   pb__tiling_lie_in(t, &load->access[1], access->buffer);
 }
 
+// The box of what the tile touches of access `a`, as that walks it, with what its rows need behind them.
+static pb_access box_of(pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at,
+                        pb_access* held, pb_nest* load) {
+  pb_nest one, point;
+  pb_access origin, local;
+  pb_nest_begin(&one, main->name, "", 1);
+  one.access[0] = main->access[a];
+  pb__tiling_expand_with(t, main, &one, tile, &point);
+  pb__tiling_box(t, &point.access[0], point.extent, at->level, held, &origin);
+  local = *held;
+  pad_rows(t, main, a, tile, at->memory, &local);
+  pb__tiling_copy_box(t, held, &origin, load);
+  memcpy(local.index, one.access[0].index, sizeof local.index);
+  for (int r = 0; r < local.rank; ++r) pb__index_add(&local.index[r], -1, &origin.index[r]);
+  return local;
+}
+
 bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, const pb_home_at* at, pb_nest* load,
                      pb_access* box) {
-  pb_nest one, point;
-  pb_access origin, held, local, *access = &main->access[a];
+  pb_access held, local, *access = &main->access[a];
   int there = at->buffer ? *at->buffer : -1;
-  if (pb__in_registers(t)) { // tensors are there by element number, which has no box
-    local = pb__tiling_by_dims(t, main, access, tile->extent);
-    pb__tiling_hold(t, main, a, tile, &local, at, load);
-    return true;
+  if (at->form || pb__in_registers(t)) { // tensors are there by element number, which has no box
+    local = at->form ? *at->form : pb__tiling_by_dims(t, main, access, tile->extent);
+    load_by_dims(t, main, access, tile, &local, load);
+    for (int r = 0; r < local.rank; ++r) pb__tile_begin(tile, main->dim_count, -1, &local.index[r]);
+  } else {
+    local = box_of(t, main, a, tile, at, &held, load);
+    if (at->shares) there = filled_before(t, &local, at, load);
+    if (box) *box = held;
   }
-  pb_nest_begin(&one, main->name, "", 1);
-  one.access[0] = *access;
-  pb__tiling_expand_with(t, main, &one, tile, &point);
-  pb__tiling_box(t, &point.access[0], point.extent, at->level, &held, &origin);
-  local = held;
-  pad_rows(t, main, a, tile, at->memory, &local);
-  pb__tiling_copy_box(t, &held, &origin, load);
-  if (at->shares) there = filled_before(t, &local, at, load);
   if (there < 0)
     pb__tiling_own(t, &local, at->level, at->memory, at->depth, at->name);
   else
     pb__tiling_lie_in(t, &local, there);
+  if (t->failure) return true;
   pb__tiling_lie_in(t, &load->access[1], local.buffer);
-  for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)
-      local.index[r].coef[c] = access->index[r].coef[c] - origin.index[r].coef[c];
-    memcpy(local.index[r].coef, access->index[r].coef, sizeof(int64_t) * PB_NEST_DIMS);
-    local.index[r].cst = access->index[r].cst - origin.index[r].cst;
-  }
   *access = local;
-  if (box) *box = held;
   if (at->buffer) *at->buffer = local.buffer;
   return there < 0;
 }

@@ -113,8 +113,7 @@ static void shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
   for (int a = 0; a < accesses; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) {
       pb_index* index = &nest->access[a].index[r];
-      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
-      index->cst += index->coef[dim] * by->cst;
+      pb__index_add(index, index->coef[dim], by);
     }
 }
 
@@ -355,23 +354,19 @@ static void hold_taps(const pb_tiling* t, const pb_tile* tile, pb_access* buffer
 
 static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
-  int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
-  bool registers = pb_holds_tiles(&t->chip->memories[held]);
-  int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
+  int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t), dims[2];
+  const pb_memory* memory = &t->chip->memories[held];
+  bool registers = pb_holds_tiles(memory), taps = pb_sums_by_lanes(g->contraction, &g->insn_roles);
+  bool turned = !taps && lies_turned(t, s, tile, dims);
   pb_nest load;
-  pb_access buffer;
-  const pb_home_at at = {level, held, depth, "held", .shares = true};
-  int dims[2];
-  bool taps = pb_sums_by_lanes(g->contraction, &g->insn_roles), turned = !taps && lies_turned(t, s, tile, dims);
-  if (taps) hold_taps(t, tile, &buffer);
-  if (turned) buffer = pb__tiling_indexed(&s->main.access[w], dims, 2, 1, tile->extent);
-  if (taps || turned) {
-    pb__tiling_hold(t, &s->main, w, tile, &buffer, &at, &load);
-  } else {
-    (void)home_w(t, s, tile, held_as(g), &at, &load);
-    load.part = "stage";
-    expand(t, &load);
-  }
+  pb_access form;
+  if (taps) hold_taps(t, tile, &form);
+  if (turned) form = pb__tiling_indexed(&s->main.access[w], dims, 2, 1, tile->extent);
+  const pb_home_at at = {level,  held,           registers ? memory->banks : t->plan->w_depth,
+                         "held", .shares = true, .form = taps || turned ? &form : NULL};
+  (void)home_w(t, s, tile, held_as(g), &at, &load);
+  load.part = "stage";
+  if (!at.form) expand(t, &load);
   if (!t->failure) pb__tiling_add(t, level, &load);
   if (registers && !pb__in_registers(t) && !t->failure) share_registers(t, s->main.access[w].buffer);
 }
@@ -381,11 +376,11 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
   int copies = t->plan->image_depth ? t->plan->image_depth : 2, level = pb__tiling_levels(t), x = t->group->x;
-  const pb_access buffer = pb__tiling_by_dims(t, &s->main, &s->main.access[x], tile->extent);
+  const pb_access form = pb__tiling_by_dims(t, &s->main, &s->main.access[x], tile->extent);
   if (pb_holds_tiles(memory)) copies = memory->banks;
-  const pb_home_at at = {level, s->x_held, copies, .name = "image"};
+  const pb_home_at at = {level, s->x_held, copies, .name = "image", .form = &form};
   pb_nest load;
-  pb__tiling_hold(t, &s->main, x, tile, &buffer, &at, &load);
+  (void)pb__tiling_home(t, &s->main, x, tile, &at, &load, NULL);
   if (!t->failure) pb__tiling_add(t, level, &load);
 }
 
