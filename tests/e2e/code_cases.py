@@ -233,3 +233,12 @@ def gathered_in_order():
     x = m.op("ReduceMean", m.codes(m.input("x", 1, 32, 5, 5), F32(0.05)), axes=[2, 3], keepdims=1)
     order = m.const(np.arange(32, dtype=I64).reshape(1, 32, 1, 1))
     return m.done(m.codes(m.op("Gather", m.op("Reshape", x, m.const(np.array([-1], I64))), order, axis=0), F32(0.02)), step=0.02, targets=("cpu", "simnpu"))
+
+
+@case
+def rows_by_their_lengths():
+    """Four heads of rows divided by their lengths: to sums over rows the heads are no channels, rows of lanes have no room."""
+    m = Maker("rows_by_their_lengths")
+    x = m.codes(m.input("x", 1, 4, 12, 64), F32(0.05))
+    lengths = m.op("Expand", m.op("Clip", m.op("ReduceL2", x, axes=[-1], keepdims=1), m.const(F32(1e-12))), m.const(np.array([1, 4, 12, 64], I64)))
+    return m.done(m.codes(m.op("Transpose", m.op("Div", x, lengths), perm=[0, 1, 3, 2]), F32(0.01)), step=0.01, targets=("cpu", "simnpu"))

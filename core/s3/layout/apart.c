@@ -1,5 +1,5 @@
-// Operators that `layout` leaves as they are: no rows of lanes fit them, and with --fallback another target runs them.
-// Their tensors are plain; movers copy what others share with them (edges.c).
+// Operators that `layout` leaves as they are: no rows of lanes fit them. Plain ones commands may walk, or with
+// --fallback another target runs them. Their tensors are plain; movers copy what others share with them (edges.c).
 #include "core/s3/layout/layout.h"
 
 #include <string.h>

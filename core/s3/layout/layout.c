@@ -109,10 +109,11 @@ static pb_status rewrite(pb_layout* l, int n) {
 static pb_status rewrite_all(pb_layout* l) {
   size_t apart = l->apart->count;
   for (int n = 0; n < l->program.nest_count; ++n) {
+    l->no_room = false;
     pb_status status = l->gone[n] ? PB_OK : rewrite(l, n);
     if (status == PB_OK) pb__layout_clean_rest(l, n);
     if (status == PB_OK) continue;
-    if (status != PB_ERR_UNSUPPORTED || !pb_may_leave(l->unit)) return status;
+    if (status != PB_ERR_UNSUPPORTED || !(l->no_room || pb_may_leave(l->unit))) return status;
     if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
   }
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
@@ -197,11 +198,11 @@ pb_status pb_s3_layout(pb_unit* unit) {
   pb_status status;
   do { // what is refused only because of others, which then stand apart, says so when the kernels are planned
     before = apart.count;
-    unit->diag = pb_may_leave(unit) ? &quiet : diag;
+    unit->diag = &quiet;
     status = lay_out(unit, &apart);
     unit->diag = diag;
   } while (status == PB_ERR_UNSUPPORTED && apart.count > before);
-  if (status != PB_OK && pb_may_leave(unit)) status = lay_out(unit, &apart); // once more, with what is wrong
+  if (status != PB_OK) status = lay_out(unit, &apart); // once more, with what is wrong
   free(apart.names);
   return status;
 }

@@ -62,8 +62,9 @@ typedef struct pb_layout_twin {
   bool wanted;          // it may lie otherwise than its edge
 } pb_layout_twin;
 
-// Operators that stay as the model has them, for another target: with --fallback those that no layout of this one fits.
-// What they share with others gets a twin as if it left the graph and came back.
+// Operators that stay as the model has them: those in whose tensors rows of lanes have no room and, with --fallback,
+// for another target, all that no layout of this one fits. What they share with others gets a twin as if it left the
+// graph and came back.
 typedef struct pb_layout_apart {
   const char** names;
   size_t count, capacity;
@@ -98,6 +99,7 @@ typedef struct pb_layout {
   pb_layout_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
   pb_layout_apart* apart;
+  bool no_room; // for lanes, in what a nest stores: its operator stays as the model has it
   pb_layout_const* consts;
   size_t const_count, const_capacity;
   pb_numbers const_of; // by id: which of them

@@ -1,7 +1,6 @@
 // Inside `layout`: a nest that is no contraction, over split dims. Where instructions take whole rows of lanes the
 // lanes behind a tensor's last channel are computed too; else a nest that also walks a plain tensor is cut in two, of
 // whole blocks and of the last one.
-#include "core/s3/fallback.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -21,9 +20,11 @@ static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int
   pb__layout_rewrite_all(l, n, s, nest, &out);
   if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
   pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
-  if (pb_may_leave(l->unit) && l->whole_rows && leaves_tensors(&out))
+  if (l->whole_rows && leaves_tensors(&out)) {
+    l->no_room = true;
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
                           "its tensors' rows of lanes have no room for it");
+  }
   pb__layout_print(l, &out);
   return PB_OK;
 }
