@@ -2,6 +2,7 @@
 parameters."""
 
 import numpy as np
+from onnx import helper
 from regression_cases import CASES, F32, I8, I64, U8, Maker, case
 
 
@@ -242,3 +243,14 @@ def rows_by_their_lengths():
     x = m.codes(m.input("x", 1, 4, 12, 64), F32(0.05))
     lengths = m.op("Expand", m.op("Clip", m.op("ReduceL2", x, axes=[-1], keepdims=1), m.const(F32(1e-12))), m.const(np.array([1, 4, 12, 64], I64)))
     return m.done(m.codes(m.op("Transpose", m.op("Div", x, lengths), perm=[0, 1, 3, 2]), F32(0.01)), step=0.01, targets=("cpu", "simnpu"))
+
+
+@case
+def scores_of_37_keys():
+    """Queries and keys are parts of one matrix; the keys, which fill no whole vectors, are walked as columns."""
+    m = Maker("scores_of_37_keys")
+    x = m.codes(m.input("x", 37, 64), F32(0.2), I8(-3))
+    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, 37, 2, 32], I64))), F32(0.2), I8(-3))
+    m.nodes.append(helper.make_node("Split", [heads, m.const(np.array([16, 16], I64))], ["q", "k"], axis=3, name="split"))
+    q, k = (m.codes(m.op("Transpose", m.codes(part, F32(0.2), I8(-3)), perm=perm), F32(0.2), I8(-3)) for part, perm in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1])))
+    return m.done(m.codes(m.op("MatMul", q, k), F32(2)), step=2, targets=("cpu", "cpu:v3", "cpu:avx512"), bisect=True)

@@ -591,6 +591,35 @@ bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles) {
   return !l->gathers[n] && !roles->x_unsigned && c.w_const >= 0 && classify(&c) && c.use_insn && c.insn.flips;
 }
 
+// Columns that fill no whole vectors, of a computed factor that lies along what is summed (keys, which scores walk as
+// columns): a copy of it has them side by side, where rows take each element often enough.
+static bool wants_columns(const contract* c) {
+  const pb_access *x = &c->nest->access[c->roles->x], *y = &c->nest->access[c->roles->y];
+  int n = pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N);
+  if (c->l->whole_rows || c->w_const >= 0 || n < 0 || c->rows < USES_FOR_A_COPY || c->nest->extent[n] < c->l->lanes)
+    return false;
+  for (int a = 0; a < c->nest->access_count; ++a)
+    if (pb__layout_in_rows(c->l, value_at(c, a))) return false;
+  return pb_access_stride(y, n) == 1 && !pb_access_uses(x, n) && pb_access_stride(&c->nest->access[c->roles->w], n) > 1;
+}
+
+static bool copy_columns(contract* c) {
+  int order[PB_NEST_DIMS];
+  pb__layout_rewrite_unsplit(c->l, c->n, &c->out);
+  pb_access* w = &c->out.access[c->roles->w];
+  int count = columns_of(c, w, pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N), order);
+  if (count > PB_NEST_RANK) return false;
+  PB_FOR_USES (k, &c->l->program, pb_program_stored(&c->l->program, c->n))
+    if (k < c->n && pb__layout_is_init(c->l, k, c->n)) {
+      pb_nest init;
+      pb__layout_rewrite_unsplit(c->l, k, &init);
+      pb__layout_print(c->l, &init);
+    }
+  copy_operand(c, w, "columns", order, count);
+  pb__layout_print(c->l, &c->out);
+  return true;
+}
+
 bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
   contract c = begin(l, n, roles);
   if (l->gathers[n]) {
@@ -599,7 +628,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
     c.roles = roles = &c.gather->roles;
     c.w_const = c.gather->weights;
   }
-  if (!classify(&c)) return false;
+  if (!classify(&c)) return wants_columns(&c) && copy_columns(&c);
   find_sides(&c);
   const pb_nest* nest = c.nest;
   c.group = group_of(&c);
