@@ -1,5 +1,5 @@
 // The planner's searches against exhaustive ones of what their own rules allow, on seeded small kernels: half of them
-// for simnpu (plan.c), half for cpu:v3 (plan_registers.c). The plan must cost what the cheapest of all does; every
+// for simnpu, half for cpu:v3. The plan must cost what the cheapest of all does; every
 // candidate's cost is that of a tree of its own, no bound leaves any out.
 //
 // Queues: rows, then blocks, then terms, in the steps that pb_next_step names; x in each tile of rows, or all of
@@ -15,7 +15,7 @@
 //
 //   plan_rules [KERNELS] [SEED] [--all]
 #include "core/driver/pipeline.h"
-#include "core/s3/plan/plan_registers.h"
+#include "core/s3/plan/plan_search.h"
 #include "core/s3/tree/cost_cores.h"
 #include "products.h"
 
@@ -112,6 +112,27 @@ static tile_of tile_in(const pb_vkernel* k, const pb_plan* plan) {
   return t;
 }
 
+// The plan of a tile: parts of the outermost sum, columns and rows, one inside the other, sums by as much as is written
+// out; of what is no sum the tile is whole registers.
+static pb_plan bands_of(const search* s, tile_of t, int64_t blocks, bool columns_inside) {
+  const pb_vkernel* k = s->k->group.registers;
+  const int64_t* extent = k->main->extent;
+  pb_plan plan = {.x_depth = 1, .w_depth = 1, .result_depth = 1, .row_parts = 1, .column_parts = 1};
+  if (blocks > 1) add_band(&plan, s->dims.sums[0], extent[s->dims.sums[0]] / blocks, extent[s->dims.sums[0]]);
+  for (int rows_now = columns_inside, turn = 0; turn < 2; ++turn, rows_now = !rows_now) {
+    const int* dims = rows_now ? s->dims.rows : s->dims.columns;
+    for (int n = 0; n < (rows_now ? s->dims.row_count : s->dims.column_count); ++n)
+      add_band(&plan, dims[n], t.tile[dims[n]], extent[dims[n]]);
+  }
+  plan.result_level = plan.band_count;
+  for (int n = 0; n < s->dims.sum_count; ++n) {
+    int d = s->dims.sums[n];
+    add_band(&plan, d, t.tile[d], n || blocks == 1 ? extent[d] : extent[d] / blocks);
+  }
+  plan.x_level = plan.w_level = plan.band_count;
+  return plan;
+}
+
 static int64_t cost_apart(search* s, pb_plan plan) {
   pb_arena scratch = {0};
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
@@ -129,11 +150,9 @@ static int64_t cost_apart(search* s, pb_plan plan) {
 // In the order of the search, whose first candidates these are: the sums not written out.
 static int64_t cost_of_tiles(search* s, tile_of t) {
   const pb_vkernel* k = s->k->group.registers;
-  pb_plan plan;
   for (int d = 0; d < k->main->dim_count; ++d)
     if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) t.tile[d] = 1;
-  pb__register_bands(&s->k->group, &s->dims, t.tile, 1, false, &plan);
-  return cost_apart(s, plan);
+  return cost_apart(s, bands_of(s, t, 1, false));
 }
 
 // How many sums or values a tile may have.
@@ -156,9 +175,8 @@ static int64_t cost_of_parts(search* s, tile_of t) {
     for (int inside = 0; inside < 2; ++inside) {
       int outer = s->dims.sums[0];
       if (blocks > 1 && (!s->dims.sum_count || k->main->extent[outer] % (blocks * t.tile[outer]))) continue;
-      pb_plan plan;
       const char* why;
-      pb__register_bands(&s->k->group, &s->dims, t.tile, blocks, inside, &plan);
+      pb_plan plan = bands_of(s, t, blocks, inside);
       if (!pb_registers_plan_legal(s->chip, &s->k->group, &plan, &why)) continue;
       for (size_t r = 0; r < count; ++r)
         for (size_t c = 0; c < count; ++c) {

@@ -1,8 +1,8 @@
 // Plan: all choices for one kernel at once. Requires a kernel function in value form after layout; leaves the attribute
-// pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs (cost.c) and takes
-// the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then blocks of the result's lanes, then
-// the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
-// whole kernel, for a block or for a chunk of the reduction is part of the choice.
+// pb.plan on it. One search for every chip: the steps of a tile, then the parts of its sum, the orders of its loops,
+// the homes of its operands and their copies. What of these there is to choose are facts (pb_planner), which the
+// kernel's instruction and the memories of its operands set: tiles of memories (here) and tiles in registers
+// (plan_registers.c). What a candidate costs is added up (cost.c) and the cheapest is taken: nothing is timed.
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/parts.h"
 #include "core/s3/plan/plan_search.h"
@@ -14,117 +14,169 @@
 enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
+// In how many parts a sum is taken at most whose parts lie in memory in between.
+enum { MOST_PARTS = 64 };
 
-static void consider(pb_planner* p, pb_plan plan) {
-  p->plan = plan;
-  if (p->copies) p->plan.result_depth = p->copies;
-  pb__plan_judge(p);
+// ---- the steps of a tile ----
+
+// The step of a dim to try after `last`, or (0) the first one; 0: none is left.
+static int64_t next_step(const pb_planner* p, int dim, int64_t last) {
+  int64_t unit = p->unit[dim], extent = p->extent[dim], units = (extent + unit - 1) / unit;
+  if (p->x_stays) return last == 1 || extent == 1 ? 0 : pb_largest_divisor(extent, (last ? last : extent) - 1);
+  if (!p->fine) return unit * (last ? pb_next_step(units, last / unit) : units);
+  for (int64_t step = last / unit + 1; step <= units; ++step)
+    if (pb_parts_of(units, step).size == step) return unit * step;
+  return 0;
 }
+
+// The next shorter part of the first sum, which is `whole`; 0: none is left.
+static int64_t next_chunk(const pb_planner* p, int64_t whole) {
+  int64_t chunk = p->chunk;
+  if (!p->cuts_sums) return 0;
+  if (!p->fine) { // of a stage behind which others are either all of a block's weights stay, or few
+    bool few = p->judge && !p->judge->is_last && chunk > 1;
+    return few ? 1 : pb_next_step(whole, chunk);
+  }
+  do chunk = chunk > 1 ? pb_largest_divisor(whole, chunk - 1) : 0;
+  while (chunk % p->step[p->dims.sums[0]]);
+  return chunk && whole / chunk <= MOST_PARTS ? chunk : 0;
+}
+
+void pb__plan_whole(pb_planner* p) {
+  for (int d = 0; d < PB_NEST_DIMS; ++d) p->unit[d] = 1;
+  memcpy(p->step, p->extent, sizeof p->step);
+}
+
+// ---- candidates ----
 
 static int levels_of(const pb_planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
-// A plan whose operands and results have so many copies, and the weights one.
-static pb_plan begin(const pb_planner* p, int copies) {
-  pb_plan plan = p->start;
-  plan.x_depth = plan.result_depth = copies;
-  plan.w_depth = 1;
-  return plan;
-}
-
-// What one core has of a dim; -1: no dim.
-static int64_t extent_of(const pb_planner* p, int dim) { return dim < 0 ? 1 : p->extent[dim]; }
-
-static void add_band(const pb_planner* p, pb_plan* plan, int dim, int64_t step) {
-  if (dim >= 0) pb__plan_add_band(plan, dim, step, p->extent[dim]);
-}
-
-// A plan whose operands and results have so many copies, inside loops over images.
-static pb_plan begin_rows(const pb_planner* p, int copies) {
-  pb_plan plan = begin(p, copies);
-  pb__plan_add_bands(&plan, p->dims.rows, p->dims.batches, NULL, p->extent);
-  return plan;
-}
-
-// It is one stage of several, whose loops are around.
-static bool is_inside(const pb_planner* p) { return p->judge != NULL; }
-
 // Whether the blocks along the dim lie in one row of lanes.
-static bool inside_row(const pb_planner* p, int dim) {
+static bool in_row(const pb_planner* p, int dim) {
   const pb_access* y = &p->group->main.access[p->group->roles.y];
   return p->group->roles.role[dim] == PB_ROLE_N && pb_access_stride(y, dim) < p->group->lanes;
 }
 
-static void contraction_weights(pb_planner* p, const pb_plan* rows) {
-  pb_plan plan = *rows;
-  int shared = pb_plan_shared_bands(rows);
-  plan.x_level = levels_of(p, rows) - rows->x_stays;
-  bool is_last = p->judge && p->judge->is_last; // all copies of its weights are behind those of the others
-  bool x_by_block = false;                      // x is another for each block: it moves in with it
-  for (int k = 0; k < p->dims.column_count; ++k) {
-    if (!p->columns || !inside_row(p, p->dims.columns[k])) add_band(p, &plan, p->dims.columns[k], 1);
-    x_by_block |= p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B;
-  }
-  if (x_by_block && rows->x_stays) return;
-  if (x_by_block) {
-    plan.x_level = levels_of(p, &plan);
-    plan.x_depth = 2;
-  }
-  plan.result_level = levels_of(p, &plan);
-  for (int k = 0; k < p->dims.column_count && p->columns; ++k)
-    if (inside_row(p, p->dims.columns[k])) add_band(p, &plan, p->dims.columns[k], 1);
-  int first = p->dims.sum_count ? p->dims.sums[0] : -1;
-  int64_t sums = first < 0 ? 1 : p->extent[first];
-  for (int64_t chunk = sums; chunk >= 1; chunk = pb_next_step(sums, chunk)) {
-    if (is_inside(p) && !is_last && chunk > 1 && chunk < p->extent[first])
-      continue; // either all of a block's weights, or few
-    pb_plan with = plan;
-    add_band(p, &with, first, chunk);
-    int chunk_level = levels_of(p, &with);
-    if (first >= 0) pb__plan_add_band(&with, first, 1, chunk);
-    pb__plan_add_bands(&with, p->dims.sums + 1, p->dims.sum_count - 1, NULL, p->extent);
-    for (int d = 0; d < p->group->main.dim_count; ++d)
-      if (p->dims.taps.step[d]) add_band(p, &with, d, p->dims.taps.step[d]);
-    if (first < 0 || chunk == p->extent[first]) { // all weights stay
-      for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
-        for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
-    }
-    with.w_depth = 2;
-    for (with.w_level = chunk_level; with.w_level <= (p->windows ? levels_of(p, &with) : chunk_level); ++with.w_level)
-      consider(p, with);
+// A loop, if the step cuts its dim: what loops around leave of it, or, where parts of a sum lie in memory, all of it.
+static void add_band(const pb_planner* p, pb_plan* plan, int dim, int64_t step) {
+  int64_t whole = p->fine ? p->extent[dim] : pb_plan_left(plan, plan->band_count, dim, p->extent[dim]);
+  if (step > 0 && step < whole && plan->band_count < PB_MAX_BANDS)
+    plan->bands[plan->band_count++] = (pb_band){dim, step};
+}
+
+// By the tile's steps, or one by one.
+static void add_bands(const pb_planner* p, pb_plan* plan, const int* dims, int count, const int64_t* step) {
+  for (int k = 0; k < count; ++k) add_band(p, plan, dims[k], step ? step[dims[k]] : 1);
+}
+
+// Of columns those that are in a tile with their whole row of lanes, or the others.
+static void add_columns(const pb_planner* p, pb_plan* plan, bool inside) {
+  for (int k = 0; k < p->dims.column_count; ++k)
+    if ((p->columns && in_row(p, p->dims.columns[k])) == inside)
+      add_band(p, plan, p->dims.columns[k], p->step[p->dims.columns[k]]);
+}
+
+void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan) {
+  const pb_plan_dims* s = &p->dims;
+  *plan = p->start;
+  plan->x_depth = plan->w_depth = 1;
+  plan->result_depth = p->copies ? p->copies : p->results;
+  plan->x_stays = p->x_stays;
+  for (; *order; ++order) {
+    int here = levels_of(p, plan);
+    if (*order == 'X') plan->x_level = here - p->x_stays;
+    if (*order == 'W') plan->w_level = here;
+    if (*order == 'Y') plan->result_level = here;
+    if (*order == 'm') add_bands(p, plan, s->rows, s->row_count, p->step);
+    if (*order == 'n' || *order == 'l') add_columns(p, plan, *order == 'l');
+    if (*order == 'o') add_bands(p, plan, s->columns, s->column_count, NULL);
+    if (*order == 'p' && s->sum_count) add_band(p, plan, s->sums[0], p->chunk);
+    if (*order == 'k') add_bands(p, plan, s->sums, s->sum_count, p->step);
+    for (int d = 0; *order == 'k' && d < p->group->main.dim_count; ++d) add_band(p, plan, d, s->taps.step[d]);
   }
 }
 
-// Whole rows of an x that stays on the chip: no halo moves twice.
-static void plan_staying(pb_planner* p) {
-  if (p->dims.outer < 0 || p->group->prologue_count) return;
-  for (int64_t o = p->extent[p->dims.outer] - 1; o >= 1; --o) {
-    if (p->extent[p->dims.outer] % o) continue;
-    pb_plan plan = begin_rows(p, 2);
-    plan.x_depth = 1, plan.x_stays = 1;
-    add_band(p, &plan, p->dims.outer, o);
-    contraction_weights(p, &plan);
+// The weights stay for the whole kernel, or for what stages around share, where all of the sum is made at once, or they
+// come for each part of it.
+static void consider_weights(pb_planner* p, pb_plan plan, bool whole) {
+  int of_part = plan.w_level, shared = pb_plan_shared_bands(&plan);
+  for (plan.w_level = shared; whole && plan.w_level <= (p->judge ? p->base : shared); ++plan.w_level)
+    for (plan.w_depth = plan.w_level > shared ? 2 : 1; plan.w_depth >= 1; --plan.w_depth) pb__plan_judge(p, &plan);
+  plan.w_depth = 2;
+  for (plan.w_level = of_part; plan.w_level <= (p->windows ? levels_of(p, &plan) : of_part); ++plan.w_level)
+    pb__plan_judge(p, &plan);
+}
+
+void pb__plan_tile(pb_planner* p) {
+  int64_t whole = p->dims.sum_count ? p->extent[p->dims.sums[0]] : 1;
+  if (p->unrolls) pb__registers_unroll(p);
+  for (int copies = p->x_copies; copies >= p->x_least; --copies)
+    for (p->chunk = whole; p->chunk; p->chunk = next_chunk(p, whole))
+      for (int o = 0; o < p->order_count; ++o) {
+        pb_plan plan;
+        pb__plan_lay(p, p->orders[o], &plan);
+        plan.x_depth = copies;
+        if (copies > p->x_least && plan.x_level == p->base + p->start.band_count) continue; // no turns to take
+        if (p->moves_w)
+          consider_weights(p, plan, p->chunk == whole);
+        else
+          pb__plan_judge(p, &plan);
+      }
+}
+
+void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points) {
+  if (!count) {
+    pb__plan_tile(p);
+    return;
   }
+  int d = dims[count - 1];
+  int64_t before = p->step[d], first = next_step(p, d, 0);
+  for (int64_t step = first; step && points * (step / p->unit[d]) <= p->room; step = next_step(p, d, step)) {
+    bool found = p->result->found;
+    p->step[d] = step;
+    pb__plan_steps(p, dims, count - 1, points * (step / p->unit[d]));
+    if (found && count > 1 && step < first) break; // narrower rows only read more haloes
+  }
+  p->step[d] = before;
 }
 
-// The same with x in two copies, if there are iterations to take turns, and in one.
-static void contraction_copies(pb_planner* p, pb_plan* plan) {
-  for (plan->x_depth = plan->band_count > p->start.band_count ? 2 : 1; plan->x_depth >= 1; --plan->x_depth)
-    contraction_weights(p, plan);
+// ---- tiles of memories: products ----
+
+// Whether x is another one for each block of columns: it moves in with it.
+static bool x_by_block(const pb_planner* p) {
+  for (int k = 0; k < p->dims.column_count; ++k)
+    if (p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B) return true;
+  return false;
 }
 
-// What a plan that may wait more than is known has to gain: one part of so many.
-enum { MUCH = 8 };
+// The dims of x's rows outermost, then blocks of the result's lanes, then the reduction: x is read once, and partial
+// results never leave the chip.
+static void begin_product(pb_planner* p) {
+  static const char* const by_rows[] = {"mXnYlpWk"};
+  static const char* const by_blocks[] = {"mnXYlpWk"};
+  pb__plan_whole(p);
+  for (int k = 0; k < p->dims.column_count; ++k) p->step[p->dims.columns[k]] = 1;
+  for (int k = 0; k < p->dims.sum_count; ++k) p->step[p->dims.sums[k]] = 1;
+  p->orders = x_by_block(p) ? by_blocks : by_rows;
+  p->order_count = 1;
+  p->x_copies = p->results = 2;
+  p->x_least = p->judge || x_by_block(p) ? 2 : 1;
+  p->moves_w = p->cuts_sums = true;
+}
 
 // Several images for each of the weights, where all rows of so many fit.
 static void plan_images(pb_planner* p, int results) {
   int64_t images = p->dims.batches ? p->extent[p->dims.rows[0]] : 1;
+  begin_product(p);
+  p->results = results;
   for (int64_t step = images; step > 1; step = pb_next_step(images, step)) {
-    pb_plan plan = begin(p, 2);
-    plan.result_depth = results;
-    add_band(p, &plan, p->dims.rows[0], step);
-    contraction_copies(p, &plan);
+    p->step[p->dims.rows[0]] = step;
+    pb__plan_tile(p);
   }
 }
+
+// What a plan that may wait more than is known has to gain: one part of so many.
+enum { MUCH = 8 };
 
 // With results in one copy, of twice as many images. What takes them then waits more than the model of cost knows: it
 // has to gain much.
@@ -137,48 +189,42 @@ static void plan_more_images(pb_planner* p) {
   if (found.found && pb_plan_price(&found.plan) < best - best / MUCH) *p->result = found;
 }
 
-static void contraction_rows(pb_planner* p) {
-  if (is_inside(p)) { // its rows are the tile's
-    pb_plan plan = begin(p, 2);
-    contraction_weights(p, &plan);
+static void plan_products(pb_planner* p) {
+  const pb_plan_dims* s = &p->dims;
+  int tiled[2] = {s->outer, s->inner};
+  begin_product(p);
+  if (p->judge) { // it is one stage of several: its rows are those of the loops around
+    pb__plan_tile(p);
     return;
   }
-  int64_t outer = extent_of(p, p->dims.outer), inner = extent_of(p, p->dims.inner);
-  for (int64_t i = inner; i >= 1; i = pb_next_step(inner, i)) {
-    bool found = p->result->found;
-    for (int64_t o = outer; o >= 1; o = pb_next_step(outer, o)) {
-      pb_plan plan = begin_rows(p, 2);
-      add_band(p, &plan, p->dims.outer, o);
-      add_band(p, &plan, p->dims.inner, i);
-      contraction_copies(p, &plan);
-    }
-    if (found && i < inner) break; // narrower rows only read more haloes
+  for (int k = 0; k < s->batches; ++k) p->step[s->rows[k]] = 1;
+  pb__plan_steps(p, tiled, (s->outer >= 0) + (s->inner >= 0), 1);
+  if (s->outer >= 0 && !p->group->prologue_count && !x_by_block(p)) { // x stays: no halo moves twice
+    p->x_stays = true;
+    p->x_copies = 1;
+    pb__plan_steps(p, tiled, 1, 1);
+    p->x_stays = false;
   }
-  plan_staying(p);
   plan_images(p, 2);
   plan_more_images(p);
 }
 
 enum { MOST_KEPT = 64 }; // iterations, as plans are read
 
-// Iterations of the innermost band around x; 0: there is none.
-static int64_t iterations_around_x(const pb_group* group, const pb_plan* plan) {
-  if (!plan->x_level || plan->x_level > plan->band_count) return 0;
-  const pb_band* band = &plan->bands[plan->x_level - 1];
-  return pb_plan_left(plan, plan->x_level - 1, band->dim, group->main.extent[band->dim]) / band->step;
-}
-
 // Of an x that comes again and again by parts of the sums (all of it once for each group of blocks whose sums lie side
 // by side), as much stays as there is room for, if that costs less.
-static void keep_x(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
-  int64_t around = iterations_around_x(group, plan) - 1, depth = plan->x_depth;
-  int64_t fits = 0, most = (around < MOST_KEPT ? around : MOST_KEPT) / depth;
+static void keep_x(const pb_planner* p, pb_plan* plan) {
+  int around = plan->x_level - 1; // the innermost band
+  if (around < 0 || around >= plan->band_count) return;
+  int dim = plan->bands[around].dim;
+  int64_t all = pb_plan_left(plan, around, dim, p->group->main.extent[dim]) / plan->bands[around].step - 1;
+  int64_t fits = 0, most = (all < MOST_KEPT ? all : MOST_KEPT) / plan->x_depth;
   pb_plan best = *plan;
   while (fits < most) { // what has room leaves room for less
     int64_t middle = (fits + most + 1) / 2;
     pb_plan with = *plan;
-    with.x_kept = (int)(middle * depth);
-    if (pb_plan_fits(chip, group, &with))
+    with.x_kept = (int)middle * plan->x_depth;
+    if (pb_plan_fits(p->chip, p->group, &with))
       fits = middle, best = with;
     else
       most = middle - 1;
@@ -186,18 +232,10 @@ static void keep_x(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   if (pb_plan_price(&best) < pb_plan_price(plan)) *plan = best;
 }
 
-// None of it stays.
-static void keep_none(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
-  if (!plan->x_kept) return;
-  plan->x_kept = 0;
-  (void)pb_plan_fits(chip, group, plan); // what was looked for without it
-}
-
-// Rows in a tile of the plan.
-static int64_t rows_in_tile(const pb_planner* p, const pb_plan* plan) {
+// Rows in a tile.
+static int64_t rows_in(const pb_planner* p, const int64_t* tile) {
   int64_t rows = 1;
-  for (int k = 0; k < p->dims.row_count; ++k)
-    rows *= pb_plan_left(plan, plan->band_count, p->dims.rows[k], p->extent[p->dims.rows[k]]);
+  for (int k = 0; k < p->dims.row_count; ++k) rows *= tile[p->dims.rows[k]];
   return rows;
 }
 
@@ -208,74 +246,60 @@ static int64_t sums_that_fit(const pb_planner* p, int64_t rows) {
   return p->chip->memories[g->contraction->operands[g->insn_roles.y].memory].bytes / bytes;
 }
 
-// A plan inside the bands around the sums, with `some` of the blocks along dim `at` of the blocks and with all blocks
-// inside it, by chunks of x and of the weights. Returns whether it fits.
-static bool consider_chunk(pb_planner* p, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
-  pb_plan plan = *sums;
+// The tile, its sums by chunks of x and of the weights, side by side for some of the blocks along a dim and all blocks
+// inside it. Returns whether it fits.
+static bool consider_chunk(pb_planner* p, int64_t chunk) {
+  pb_plan plan;
   int legal = p->result->legal;
-  add_band(p, &plan, p->dims.sums[0], chunk);
-  plan.x_level = levels_of(p, &plan);
-  for (int k = at; k < p->dims.column_count; ++k)
-    pb__plan_add_band(&plan, p->dims.columns[k], 1, k == at ? some : p->extent[p->dims.columns[k]]);
-  plan.w_level = levels_of(p, &plan);
-  pb__plan_add_band(&plan, p->dims.sums[0], 1, chunk);
-  pb__plan_add_bands(&plan, p->dims.sums + 1, p->dims.sum_count - 1, NULL, p->extent);
-  for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
+  p->chunk = chunk;
+  pb__plan_lay(p, "mnYpXoWk", &plan);
+  plan.x_depth = 2;
+  for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth)
+    pb__plan_judge(p, &plan);
   if (p->result->legal == legal) return false;
-  if (p->judge) return true; // another stage's buffers may need the room
   plan = p->plan;
-  keep_x(p->chip, p->group, &plan);
-  if (plan.x_kept) consider(p, plan);
+  keep_x(p, &plan);
+  if (plan.x_kept) pb__plan_judge(p, &plan);
   return true;
 }
 
 // Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
-static bool sums_fit(const pb_planner* p, const pb_plan* sums, int at, int64_t some) {
+static bool sums_fit(const pb_planner* p) {
   pb_found found = {0};
   pb_planner probe = *p;
   probe.result = &found;
-  return consider_chunk(&probe, sums, at, some, 1);
+  return consider_chunk(&probe, 1);
 }
 
 // Sums of so many blocks at once, by the longest chunks that fit.
-static void plan_sums(pb_planner* p, const pb_plan* rows, int at, int64_t some) {
+static void plan_sums(pb_planner* p) {
   int64_t sums = p->extent[p->dims.sums[0]],
           least = p->dims.sum_count > 1 ? 1 : 2; // one step of more dims is not short
-  pb_plan plan = *rows;
   int fit = 0;
-  pb__plan_add_bands(&plan, p->dims.columns, at, NULL, p->extent);
-  add_band(p, &plan, p->dims.columns[at], some);
-  plan.result_level = levels_of(p, &plan);
-  if (sums < 2 || !sums_fit(p, &plan, at, some)) return;
+  if (sums < 2 || !sums_fit(p)) return;
   for (int64_t chunk = pb_next_step(sums, sums); chunk >= least && fit < MOST_CHUNKS; chunk = pb_next_step(sums, chunk))
-    fit += consider_chunk(p, &plan, at, some, chunk);
+    fit += consider_chunk(p, chunk);
 }
 
 // As many blocks at once as their sums have room for: each time all of x comes again. What is behind the last sums
 // nobody hides, so the last time may be a short one.
-static void plan_blocks_at_once(pb_planner* p, const pb_plan* rows) {
-  int64_t inside = 1, fit = sums_that_fit(p, rows_in_tile(p, rows));
-  for (int k = 1; k < p->dims.column_count; ++k) inside *= p->extent[p->dims.columns[k]];
+static void plan_blocks_at_once(pb_planner* p) {
+  const int* columns = p->dims.columns;
+  int64_t inside = 1, fit = sums_that_fit(p, rows_in(p, p->step));
+  for (int k = 0; k < p->dims.column_count; ++k) {
+    p->step[columns[k]] = p->extent[columns[k]];
+    if (k) inside *= p->extent[columns[k]];
+  }
   for (int at = 0; at < p->dims.column_count; ++at) {
-    int64_t extent = p->extent[p->dims.columns[at]], most = fit / inside < extent ? fit / inside : extent;
+    int64_t extent = p->extent[columns[at]], most = fit / inside < extent ? fit / inside : extent;
     int legal = p->result->legal;
     for (int64_t some = most; some > 0 && some * inside > 1 && some > most - MOST_GROUPINGS; --some) {
-      plan_sums(p, rows, at, some);
+      p->step[columns[at]] = some;
+      plan_sums(p);
       if (p->result->legal > legal) return; // other operands of what takes the sums lie beside them
     }
-    if (at + 1 < p->dims.column_count) inside /= p->extent[p->dims.columns[at + 1]];
-  }
-}
-
-// Tiles of more rows than the plan's, each with its sums in parts.
-static void plan_larger_tiles(pb_planner* p, const pb_plan* than) {
-  int64_t extent = extent_of(p, p->dims.outer), rows = rows_in_tile(p, than);
-  for (int64_t step = extent; step >= 1; step = pb_next_step(extent, step)) {
-    pb_plan plan = begin_rows(p, 2);
-    add_band(p, &plan, p->dims.outer, step);
-    if (rows_in_tile(p, &plan) <= rows) break;
-    plan.result_depth = 1; // the next sums begin with the block that was taken first
-    plan_blocks_at_once(p, &plan);
+    p->step[columns[at]] = 1;
+    if (at + 1 < p->dims.column_count) inside /= p->extent[columns[at + 1]];
   }
 }
 
@@ -284,87 +308,37 @@ static void plan_larger_tiles(pb_planner* p, const pb_plan* than) {
 // taken if less is read.
 static void plan_parts_of_sums(pb_planner* p) {
   pb_plan* best = &p->result->plan;
+  int outer = p->dims.outer;
   bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
   if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
-  if (is_inside(p) || !p->dims.column_count || !p->dims.sum_count) return;
-  for (int k = 0; k < p->dims.column_count; ++k)
-    if (p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B) return;
+  if (p->judge || !p->dims.column_count || !p->dims.sum_count || outer < 0 || x_by_block(p)) return;
   pb_found found = {0};
   pb_planner parts = *p;
+  int64_t tile[PB_NEST_DIMS];
+  pb_plan_tile(best, &p->group->main, tile);
   parts.result = &found;
-  plan_larger_tiles(&parts, best);
+  begin_product(&parts);
+  parts.results = 1; // the next sums begin with the block that was taken first
+  for (int k = 0; k < p->dims.batches; ++k) parts.step[p->dims.rows[k]] = 1;
+  for (int64_t step = next_step(&parts, outer, 0); step; step = next_step(&parts, outer, step)) {
+    parts.step[outer] = step;
+    if (rows_in(p, parts.step) <= rows_in(p, tile)) break;
+    plan_blocks_at_once(&parts);
+  }
   if (found.found && found.plan.port < best->port && pb_plan_price(&found.plan) < pb_plan_price(best))
     *best = found.plan;
 }
 
 static void plan_contraction(pb_planner* p) {
-  contraction_rows(p);
+  plan_products(p);
   p->windows = !p->result->found;
-  if (p->windows && p->dims.sum_count > 1) contraction_rows(p);
-  for (int k = 0; k < p->dims.column_count && !p->result->found; ++k) p->columns |= inside_row(p, p->dims.columns[k]);
-  if (p->columns) contraction_rows(p);
+  if (p->windows && p->dims.sum_count > 1) plan_products(p);
+  for (int k = 0; k < p->dims.column_count && !p->result->found; ++k) p->columns |= in_row(p, p->dims.columns[k]);
+  if (p->columns) plan_products(p);
   plan_parts_of_sums(p);
 }
 
-// Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
-static void cut_rows(const pb_planner* p, pb_plan* plan) {
-  const pb_nest* main = &p->group->main;
-  for (int d = 0; d < main->dim_count; ++d) {
-    int64_t rest = main->extent[d] % p->group->lanes;
-    if (rest && pb_nest_reduces_over(main, d) && pb_access_stride(&main->access[p->group->x], d) == 1)
-      pb__plan_add_band(plan, d, main->extent[d] > rest ? main->extent[d] - rest : rest, main->extent[d]);
-  }
-}
-
-// Everything lies in buffers inside all bands.
-static void consider_tile(pb_planner* p, pb_plan plan) {
-  plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
-  cut_rows(p, &plan);
-  consider(p, plan);
-}
-
-// Tiles of a dim, of so many elements or a whole number of times as many, inside the dims around it one by one. All of
-// a tile's results lie in one buffer.
-static void plan_rows(pb_planner* p, const int* around, int count, int dim, int64_t unit) {
-  int64_t units = extent_of(p, dim) / unit;
-  for (int64_t step = units; step >= 1; step = pb_next_step(units, step)) {
-    pb_plan plan = begin(p, 2);
-    pb__plan_add_bands(&plan, around, count, NULL, p->extent);
-    if (dim >= 0) pb__plan_add_band(&plan, dim, step * unit, units * unit);
-    consider_tile(p, plan);
-  }
-}
-
-// Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all
-// blocks at a time, where all blocks read the same.
-static void plan_blocks(pb_planner* p) {
-  const pb_nest* main = &p->group->main;
-  const int* dims = p->dims.rows;
-  int count = p->dims.row_count, at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
-  plan_rows(p, dims, at, tiled, 1);
-  bool repeats = false; // a tensor that all blocks read alike
-  for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
-    repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
-               !pb_access_uses(&main->access[a], dims[at - 1]);
-  if (repeats && at > 0) plan_rows(p, dims, at - 1, tiled, 1);
-  if (!p->result->found && at + 1 < count)
-    plan_rows(p, dims, at + 1, dims[at + 1], 1); // a row is too long: parts of one
-}
-
-// Copies: whole if they fit, else the outer dims one by one and a part of the next.
-static void plan_copy(pb_planner* p) {
-  int dims[PB_NEST_DIMS];
-  for (int d = 0; d < p->group->main.dim_count && !p->result->found; ++d) {
-    plan_rows(p, dims, d, d, 1);
-    dims[d] = d;
-  }
-  if (!p->group->main.dim_count) consider_tile(p, begin(p, 1));
-}
-
-static void plan_flat(pb_planner* p) {
-  plan_rows(p, NULL, 0, 0, p->group->lanes);
-  if (p->extent[0] < p->group->lanes) consider_tile(p, begin(p, 1));
-}
+// ---- tiles of memories: what is no product ----
 
 // Rows as they are, of a tensor or of a table from which they are gathered.
 static bool moves_rows(const pb_nest* nest) {
@@ -373,21 +347,62 @@ static bool moves_rows(const pb_nest* nest) {
   return nest->expr_count == 1;
 }
 
+// Whether some tensor is one that all iterations of a dim read alike, and tiles of the next one take parts of.
+static bool repeats(const pb_nest* main, const int* dims) {
+  bool found = false;
+  for (int a = 0; a + 1 < main->access_count; ++a)
+    found |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], dims[1]) &&
+             !pb_access_uses(&main->access[a], dims[0]);
+  return found;
+}
+
+// Tiles of one dim of the rows, inside so many one by one.
+static void plan_rows(pb_planner* p, int around, int at) {
+  const int* rows = p->dims.rows;
+  for (int k = 0; k < p->dims.row_count; ++k) p->step[rows[k]] = k < around ? 1 : p->extent[rows[k]];
+  pb__plan_steps(p, &rows[at], at < p->dims.row_count, 1);
+}
+
+// Where everything lies in buffers inside all loops: channels one block at a time, then rows, or rows of all blocks at
+// a time, where all blocks read the same; of copies all at once, as long as that fits; of one dim rows of lanes.
+static void plan_tiles(const pb_planner* one) {
+  static const char* const orders[] = {"mXWYk"};
+  pb_planner p = *one;
+  const pb_nest* main = &p.group->main;
+  int64_t lanes = p.group->lanes;
+  bool copies = !p.group->reduces && moves_rows(main), flat = !p.group->reduces && !copies && main->dim_count == 1,
+       whole = !flat || p.extent[0] >= lanes;
+  int *rows = p.dims.rows, *count = &p.dims.row_count;
+  for (int d = 0; copies && d < main->dim_count; ++d) rows[d] = d; // movers walk all dims
+  if (copies) *count = main->dim_count;
+  if (flat && whole) p.extent[0] -= p.extent[0] % lanes;
+  pb__plan_whole(&p);
+  if (flat) p.unit[0] = lanes;
+  p.orders = orders;
+  p.order_count = 1;
+  p.x_copies = p.x_least = p.results = (copies ? *count > 0 : whole) ? 2 : 1;
+  for (int d = 0; d < main->dim_count; ++d) // sums that end inside a row of lanes: whole rows, and what is behind them
+    if (pb_nest_reduces_over(main, d) && pb_access_stride(&main->access[p.group->x], d) == 1)
+      p.step[d] -= p.step[d] % lanes;
+  int first = copies ? 0 : *count > 3 ? *count - 2 : *count > 1;
+  for (int at = first; at == first || (at < *count && !p.result->found); ++at) { // a row too long: parts of one
+    plan_rows(&p, at, at);
+    if (at == first && at > 0 && repeats(main, &rows[at - 1])) plan_rows(&p, at - 1, at);
+  }
+}
+
 static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   pb__plan_dims_of(p->chip, group, &p->dims);
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
+  p->room = INT64_MAX;
   if (group->registers)
     pb__plan_registers(p);
   else if (group->contraction)
     plan_contraction(p);
-  else if (!group->reduces && moves_rows(&group->main))
-    plan_copy(p);
-  else if (!group->reduces && group->main.dim_count == 1)
-    plan_flat(p);
   else
-    plan_blocks(p);
+    plan_tiles(p);
 }
 
 // Shares a dim out among so many cores at most, an iteration each. Returns the parts; 0: it is too short.
@@ -396,7 +411,7 @@ static int64_t share_dim(pb_planner* p, int dim, int64_t parts) {
   bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
   if (flat) step = (step + p->group->lanes - 1) / p->group->lanes * p->group->lanes;
   if (step >= extent) return 0;
-  pb__plan_add_band(&p->start, dim, step, extent);
+  add_band(p, &p->start, dim, step);
   return (extent + step - 1) / step;
 }
 
@@ -423,26 +438,19 @@ static void plan_cores(const pb_planner* one, pb_found* best) {
 
 // Whether x goes on to the instruction's own memory by a second step.
 static bool has_image(const pb_chip* chip, const pb_group* group) {
+  if (!group->contraction) return false;
   int held = group->contraction->operands[group->insn_roles.x].memory;
   return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
 }
 
-enum { WEIGHTS, INPUT, IMAGE, RESULTS, COPIED };
-
-static int* copies_of(pb_plan* plan, int what) {
-  int* copies[COPIED] = {&plan->w_depth, &plan->x_depth, &plan->image_depth, &plan->result_depth};
-  return copies[what];
-}
-
-// One more copy of something that a plan holds, if that is worth its room.
-static bool one_more(const pb_chip* chip, pb_plan* held, int what, const pb_judge* whole, pb_plan* plan) {
-  int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES; // a fence lets some in together
-  int *copies = copies_of(held, what), had = *copies;
+// One more copy of something that a plan holds, if that is worth its room; so many cost nothing.
+static bool one_more(const pb_chip* chip, int* copies, int free, const pb_judge* whole, pb_plan* plan) {
+  int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES, had = *copies; // a fence lets some in together
   pb_plan more = *plan;
   const char* why;
-  if (what == IMAGE && !*copies) *copies = 2;
+  if (!*copies) *copies = 2;
   bool better = *copies > 1 && ++*copies <= most && whole->cost(whole->user, &more, &why) &&
-                more.cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < plan->cycles;
+                more.cycles - (*copies <= free) < plan->cycles;
   if (better)
     *plan = more;
   else
@@ -455,28 +463,24 @@ static bool one_more(const pb_chip* chip, pb_plan* held, int what, const pb_judg
 // for that stage more than the model of cost knows.
 void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
                     pb_plan* plan) {
-  int first = count > 1 ? INPUT : WEIGHTS;
   for (bool better = true; better;) {
     better = false;
-    for (int k = count - 1; k >= 0 && !better; --k)
-      for (int what = first; what < COPIED && !better; ++what)
-        if (what != IMAGE || (stages[k].contraction && has_image(chip, &stages[k])))
-          better = one_more(chip, &plans[k], what, whole, plan);
+    for (int k = count - 1; k >= 0 && !better; --k) {
+      int* weights = count > 1 ? NULL : &plans[k].w_depth;
+      int* copies[] = {weights, &plans[k].x_depth, has_image(chip, &stages[k]) ? &plans[k].image_depth : NULL,
+                       &plans[k].result_depth};
+      for (int c = 0; c < 4 && !better; ++c)
+        better = copies[c] && one_more(chip, copies[c], c ? 0 : FREE_COPIES, whole, plan);
+    }
   }
 }
 
-typedef struct alone {
-  const pb_chip* chip;
-  const pb_group* group;
-  const pb_plan* plan;
-} alone;
-
 // Of a kernel of one stage.
 static bool cost_alone(void* user, pb_plan* plan, const char** why) {
-  const alone* a = user;
+  const pb_planner* p = user;
   *why = NULL;
-  *plan = *a->plan;
-  return pb_plan_fits(a->chip, a->group, plan);
+  *plan = p->result->plan;
+  return pb_plan_fits(p->chip, p->group, plan);
 }
 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
@@ -500,10 +504,12 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   }
   if (chip->cores > 1 && !group->registers) plan_cores(&p, r);
   *plan = r->plan;
-  const pb_judge whole = {.cost = cost_alone, .user = &(alone){chip, group, plan}};
-  if (!group->contraction || group->registers) return PB_OK;
-  keep_none(chip, group, plan);
-  pb_plan_deepen(chip, group, plan, 1, &whole, plan);
-  keep_x(chip, group, plan); // in the room that copies leave
+  if (!p.moves_w) return PB_OK;
+  const pb_judge whole = {.cost = cost_alone, .user = &p};
+  const char* why;
+  r->plan.x_kept = 0; // it was looked for without what it keeps
+  if (plan->x_kept) (void)cost_alone(&p, plan, &why);
+  pb_plan_deepen(chip, group, &r->plan, 1, &whole, plan);
+  keep_x(&p, plan); // in the room that copies leave
   return PB_OK;
 }

@@ -59,11 +59,3 @@ void pb__plan_dims_of(const pb_chip* chip, const pb_group* g, pb_plan_dims* dims
 void pb_plan_tile(const pb_plan* plan, const pb_nest* main, int64_t* tile) {
   for (int d = 0; d < main->dim_count; ++d) tile[d] = pb_plan_left(plan, plan->band_count, d, main->extent[d]);
 }
-
-void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
-  if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
-}
-
-void pb__plan_add_bands(pb_plan* plan, const int* dims, int count, const int64_t* steps, const int64_t* wholes) {
-  for (int k = 0; k < count; ++k) pb__plan_add_band(plan, dims[k], steps ? steps[dims[k]] : 1, wholes[dims[k]]);
-}

@@ -17,9 +17,5 @@ typedef struct pb_plan_dims {
 void pb__plan_dims_of(const pb_chip* chip, const pb_group* group, pb_plan_dims* dims);
 // What a tile inside all of the plan's bands has of each dim.
 void pb_plan_tile(const pb_plan* plan, const pb_nest* main, int64_t* tile);
-// Another band inside those of the plan, if it cuts what is left of its dim, `whole`.
-void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole);
-// The same for each of these dims, by their steps (NULL: one by one); steps and wholes: by dim.
-void pb__plan_add_bands(pb_plan* plan, const int* dims, int count, const int64_t* steps, const int64_t* wholes);
 
 #endif

@@ -1,18 +1,13 @@
-// The search for tiles in registers: the tile that keeps cores busiest, then the parts that caches and threads take.
-// Each candidate's tree is built and added up as any kernel's is (cost.c); a tree serves all ways to share it among
-// threads.
+// Tiles in registers: what the search (plan.c) may choose from, and what has room. First the tile that keeps cores
+// busiest, then the parts that caches and threads take; a tree serves all ways to share it among threads.
 //
 // One after the other, not both at once: of all pairs the best one is predicted 0.5 to 10% faster, by near ties between
 // tiles that the model of cost cannot tell apart (six pixels of a row, or three of two), and measured 3 to 9% slower
 // (16 registers of 8 lanes: ResNet-18 and 50, MobileNetV2, one thread and two).
-#include "core/s3/plan/plan_registers.h"
-
 #include "core/s3/plan/plan_search.h"
 #include "core/s3/tree/cost_cores.h"
 
 #include <string.h>
-
-// ---- tiles as bands of a plan ----
 
 // The dim's tiles, in registers: of nearly one size, whatever the step says.
 static pb_parts parts_along(const pb_vkernel* k, const int64_t* tile, int d) {
@@ -38,67 +33,18 @@ int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* k) {
   return facts.registers;
 }
 
-void pb__register_bands(const pb_group* g, const pb_plan_dims* s, const int64_t* tile, int64_t blocks,
-                        bool columns_inside, pb_plan* plan) {
-  const pb_vkernel* k = g->registers;
-  const int64_t* whole = g->main.extent;
-  int64_t step[PB_NEST_DIMS];
-  sizes_of(k, tile, step);
-  for (int d = 0; d < g->main.dim_count; ++d) step[d] *= pb_vkernel_unit(k, d);
-  *plan = (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1, .row_parts = 1, .column_parts = 1, .bound = ""};
-  if (blocks > 1) pb__plan_add_band(plan, s->sums[0], whole[s->sums[0]] / blocks, whole[s->sums[0]]);
-  if (!columns_inside) pb__plan_add_bands(plan, s->columns, s->column_count, step, whole);
-  pb__plan_add_bands(plan, s->rows, s->row_count, step, whole);
-  if (columns_inside) pb__plan_add_bands(plan, s->columns, s->column_count, step, whole);
-  plan->result_level = plan->band_count;
-  pb__plan_add_bands(plan, s->sums, s->sum_count, step, whole);
-  plan->x_level = plan->w_level = plan->band_count;
-}
-
-int64_t pb__register_sum_blocks(const pb_vkernel* k, const pb_plan* plan) {
-  const pb_band* band = &plan->bands[0];
-  bool parts = plan->result_level > 0 && plan->band_count > 0 && band->dim < k->main->dim_count &&
-               k->is_sum[band->dim] && band->step > 0;
-  return parts ? k->main->extent[band->dim] / band->step : 1;
-}
-
-static const char* check_steps(const pb_vkernel* k, const pb_plan* plan) {
-  for (int b = 0; b < plan->band_count; ++b) {
-    int d = plan->bands[b].dim;
-    if (d < 0 || d >= k->main->dim_count) return "a band names a dim that is not there";
-    int64_t step = plan->bands[b].step, extent = k->main->extent[d], unit = pb_vkernel_unit(k, d);
-    if (step < 1 || (k->is_sum[d] && (step >= extent || pb_plan_left(plan, b, d, extent) % step)))
-      return "a band does not cut its dim, or leaves a part of an iteration";
-    if (!k->is_sum[d] && (step % unit || step / unit > pb_vkernel_steps(k, d)))
-      return "a tile is no whole number of registers, or longer than its dim";
-  }
-  return NULL;
-}
-
-// The first band from b on, before `end`, that is of none of these dims or not in their order.
-static int past(const pb_plan* plan, int b, int end, const int* dims, int count) {
-  for (int at = 0; b < end; ++b, ++at) {
-    while (at < count && dims[at] != plan->bands[b].dim) ++at;
-    if (at == count) return b;
-  }
-  return b;
-}
-
-static const char* check_bands(const pb_group* g, const pb_plan* plan) {
-  int first = pb__register_sum_blocks(g->registers, plan) > 1, level = plan->result_level, end = plan->band_count;
-  pb_plan_dims s;
-  pb__plan_dims_of(g->memo->chip, g, &s);
-  if (level > end) return "result_level is past the bands";
-  if (plan->x_level != end || plan->w_level != end || plan->x_stays || plan->x_kept || plan->x_depth != 1 ||
-      plan->w_depth != 1 || plan->result_depth != 1)
-    return "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
-  if (first && (!s.sum_count || plan->bands[0].dim != s.sums[0]))
-    return "the band of a sum outside result_level is not the outermost one";
-  int rows = past(plan, past(plan, first, level, s.columns, s.column_count), level, s.rows, s.row_count);
-  int columns = past(plan, past(plan, first, level, s.rows, s.row_count), level, s.columns, s.column_count);
-  if (rows < level && columns < level)
-    return "bands outside result_level are not of rows and of columns, one inside the other, the dims of each in order";
-  return past(plan, level, end, s.sums, s.sum_count) < end ? "a band inside result_level is of no summed dim" : NULL;
+// Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
+// are in registers inside all loops.
+static void begin(pb_planner* p) {
+  static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
+  const pb_vkernel* k = p->group->registers;
+  pb__plan_whole(p);
+  for (int d = 0; d < p->group->main.dim_count; ++d) p->unit[d] = pb_vkernel_unit(k, d);
+  p->start = (pb_plan){.row_parts = 1, .column_parts = 1, .bound = ""};
+  p->orders = orders;
+  p->order_count = 2;
+  p->results = p->x_copies = p->x_least = 1;
+  p->fine = true;
 }
 
 // ---- what there can be ----
@@ -164,22 +110,44 @@ static bool last_overlaps(const pb_vkernel* k, const int64_t* tile) {
   return k->main->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }
 
-static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const int64_t* tile, bool cuts_sum) {
+static const char* check_tile(const pb_planner* p) {
+  const pb_vkernel* k = p->group->registers;
   const pb_nest* nest = k->main;
+  const int64_t* tile = p->step;
   for (int d = 0; d < nest->dim_count; ++d) {
-    if (pb_vkernel_inside_runs(k, d) && tile[d] < nest->extent[d])
-      return "channels inside runs of lanes are not written out";
+    bool first = p->dims.sum_count && d == p->dims.sums[0], cut = tile[d] < nest->extent[d];
+    int64_t part = first && p->chunk ? p->chunk : nest->extent[d];
+    if (k->is_sum[d] && (part % tile[d] || nest->extent[d] % part)) return "a band leaves a part of an iteration";
+    if (cut && pb_vkernel_inside_runs(k, d)) return "channels inside runs of lanes are not written out";
+    if (cut && tile[d] % p->unit[d]) return "a tile is no whole number of registers";
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
-  int64_t registers = pb__register_count(chip, k), size[PB_NEST_DIMS];
+  int64_t registers = pb__register_count(p->chip, k), size[PB_NEST_DIMS];
   sizes_of(k, tile, size);
   if (nest->reduce != PB_SET && pb_core_registers(k, size, NULL) > 1 && tile_registers(k, size, registers) > registers)
     return "a tile needs more registers than there are";
-  if (cuts_sum && !can_cut_sum(k)) return "the sum cannot be taken in parts";
-  if (cuts_sum && k->lane_dim >= 0 && last_overlaps(k, tile))
+  if (p->chunk && !can_cut_sum(k)) return "the sum cannot be taken in parts";
+  if (p->chunk && k->lane_dim >= 0 && last_overlaps(k, tile))
     return "parts of a sum would be added twice where the last register of a row lies over another tile";
   return NULL;
+}
+
+// Whether the plan is one that the search might look at: the loops of its tile in one of the orders.
+static bool is_laid(pb_planner* p, const pb_plan* plan) {
+  pb_plan as;
+  bool laid = false, cuts = plan->result_level > 0 && plan->band_count > 0 && p->dims.sum_count > 0;
+  pb_plan_tile(plan, &p->group->main, p->step);
+  p->chunk = cuts && plan->bands[0].dim == p->dims.sums[0] ? plan->bands[0].step : 0;
+  for (int o = 0; o < p->order_count && !laid; ++o) {
+    pb__plan_lay(p, p->orders[o], &as);
+    laid = as.band_count == plan->band_count;
+    for (int b = 0; b < as.band_count && laid; ++b)
+      laid = as.bands[b].dim == plan->bands[b].dim && as.bands[b].step == plan->bands[b].step;
+  }
+  return laid && as.x_level == plan->x_level && as.w_level == plan->w_level && as.result_level == plan->result_level &&
+         as.x_depth == plan->x_depth && as.w_depth == plan->w_depth && as.result_depth == plan->result_depth &&
+         !plan->x_stays && !plan->x_kept;
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
@@ -189,21 +157,24 @@ bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const ch
 }
 
 bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* g, const pb_plan* plan, const char** why) {
-  const pb_vkernel* k = g->registers;
-  int64_t tile[PB_NEST_DIMS];
-  pb_plan_tile(plan, &g->main, tile);
-  *why = check_steps(k, plan);
-  if (!*why) *why = check_bands(g, plan);
-  if (!*why) *why = check_tile(chip, k, tile, pb__register_sum_blocks(k, plan) > 1);
-  return !*why && pb__register_parts_legal(k, plan, why);
+  pb_planner p = {.chip = chip, .group = g};
+  pb__plan_dims_of(chip, g, &p.dims);
+  memcpy(p.extent, g->main.extent, sizeof p.extent);
+  begin(&p);
+  *why = "operands are in registers, one copy of each: x_level and w_level are inside all bands; outside result_level "
+         "are parts of the first sum, then rows and columns, inside it sums, the dims of each in order";
+  if (!is_laid(&p, plan)) return false;
+  *why = check_tile(&p);
+  return !*why && pb__register_parts_legal(g->registers, plan, why);
 }
 
 // ---- the search ----
 
 // How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
-static void unroll(const pb_vkernel* k, int64_t* tile) {
-  int64_t points = points_of(k, tile), code = 1;
+void pb__registers_unroll(pb_planner* p) {
+  const pb_vkernel* k = p->group->registers;
+  int64_t *tile = p->step, points = points_of(k, tile), code = 1;
   for (int d = k->main->dim_count - 1; d >= 0; --d) {
     int64_t extent = k->main->extent[d];
     if (!k->is_sum[d]) continue;
@@ -218,30 +189,6 @@ static void unroll(const pb_vkernel* k, int64_t* tile) {
   }
 }
 
-static void consider(pb_planner* p, const int64_t* tile, int64_t blocks, bool columns_inside) {
-  pb__register_bands(p->group, &p->dims, tile, blocks, columns_inside, &p->plan);
-  pb__plan_judge(p);
-}
-
-static void search_tiles(pb_planner* p, int64_t* tile, int d, int64_t points, int64_t most) {
-  const pb_vkernel* k = p->group->registers;
-  while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
-  if (d < 0) {
-    int64_t whole[PB_NEST_DIMS];
-    memcpy(whole, tile, sizeof whole);
-    // what windows share waits in registers, and parts of a cycle count
-    if (pb_vkernel_by_vectors(k) || k->insn.group > 1) unroll(k, whole);
-    consider(p, whole, 1, false);
-    return;
-  }
-  int64_t steps = pb_vkernel_steps(k, d), unit = pb_vkernel_unit(k, d);
-  for (int64_t t = 1; t <= steps && points * t <= most; ++t) {
-    tile[d] = t * unit;
-    if (pb_parts_of(steps, t).size == t) search_tiles(p, tile, d - 1, points * t, most);
-  }
-  tile[d] = unit;
-}
-
 static int64_t rows_of_square(const pb_vkernel* k) {
   int64_t extent = k->main->extent[k->transpose_dim];
   for (int64_t rows = k->lanes; rows * 2 >= k->lanes; rows /= 2)
@@ -249,34 +196,32 @@ static int64_t rows_of_square(const pb_vkernel* k) {
   return extent < k->lanes ? extent : k->lanes;
 }
 
-// Parts of the sum and shares of these tiles, all of them on trees of their own.
-static void search_parts(pb_planner* p, const int64_t* tile) {
-  static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-  const pb_vkernel* k = p->group->registers;
-  int64_t whole = p->dims.sum_count ? p->extent[p->dims.sums[0]] : 0, step = tile[p->dims.sums[0]];
-  p->parts = parts;
-  p->part_count = k->alone ? 1 : sizeof parts / sizeof *parts;
-  p->result->found = false;
-  for (int64_t blocks = 1; blocks <= 64; ++blocks)
-    for (int inside = 0; inside < 2; ++inside)
-      if (blocks == 1 || (whole && whole % (blocks * step) == 0)) consider(p, tile, blocks, inside);
-}
-
 void pb__plan_registers(pb_planner* p) {
   const pb_vkernel* k = p->group->registers;
-  int64_t tile[PB_NEST_DIMS];
+  int dims[PB_NEST_DIMS], count = 0;
+  begin(p);
   p->takes_last = k->main->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
-  for (int d = 0; d < PB_NEST_DIMS; ++d) tile[d] = d == k->depth_dim ? k->depth : pb_vkernel_unit(k, d);
-  for (int d = 0; d < k->main->dim_count; ++d)
-    if (pb_vkernel_inside_runs(k, d)) tile[d] = k->main->extent[d];
+  for (int d = 0; d < k->main->dim_count; ++d) {
+    if (!pb_vkernel_inside_runs(k, d)) p->step[d] = d == k->depth_dim ? k->depth : p->unit[d];
+    if (pb_vkernel_is_spatial(k, d)) dims[count++] = d;
+  }
   if (k->transpose_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
-    tile[k->transpose_dim] = rows_of_square(k);
+    p->step[k->transpose_dim] = rows_of_square(k);
+    p->step[k->transpose_dim] = parts_along(k, p->step, k->transpose_dim).size;
   } else {
     int64_t registers = pb__register_count(p->chip, k);
-    int64_t most = k->lanes == 1 ? 16 : k->main->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
-    search_tiles(p, tile, k->main->dim_count - 1, 1, most);
-    if (p->result->found) pb_plan_tile(&p->result->plan, &p->group->main, tile);
-    unroll(k, tile);
+    p->room = k->lanes == 1 ? 16 : p->takes_last ? 4 : k->insn.insn ? registers : registers / 2;
+    p->order_count = 1;
+    // what windows share waits in registers, and parts of a cycle count
+    p->unrolls = pb_vkernel_by_vectors(k) || k->insn.group > 1;
+    pb__plan_steps(p, dims, count, 1);
+    if (p->result->found) pb_plan_tile(&p->result->plan, &p->group->main, p->step);
+    p->unrolls = true;
   }
-  search_parts(p, tile);
+  // parts of the sum and shares of this tile, all of them on trees of their own
+  p->order_count = 2;
+  p->cuts_sums = p->dims.sum_count > 0;
+  p->shares = true;
+  p->result->found = false;
+  pb__plan_tile(p);
 }

@@ -1,8 +1,6 @@
 // How a candidate is judged: is it legal, can its tree be built, what does that add up to, and is it the cheapest.
 #include "core/s3/plan/plan_search.h"
 
-#include "core/s3/plan/plan_registers.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -33,17 +31,15 @@ bool pb_plan_fits(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
 
 // What a plan must gain over the best, where threads share its tiles: partial sums go through memory and threads find
 // their parts, which the model of cost knows roughly.
-static int64_t margin(const pb_planner* p, const pb_plan* plan) {
-  const pb_plan* best = &p->result->plan;
-  const pb_vkernel* k = p->group->registers;
-  if (!p->part_count || p->takes_last) return 0;
-  return pb_plan_price(best) / (pb__register_sum_blocks(k, plan) > pb__register_sum_blocks(k, best) ? 64 : 512);
+static int64_t margin(const pb_planner* p) {
+  if (!p->shares || p->takes_last) return 0;
+  return pb_plan_price(&p->result->plan) / (p->chunk < p->result->chunk ? 64 : 512);
 }
 
 static bool is_better(const pb_planner* p, const pb_plan* plan) {
   int64_t price = pb_plan_price(plan), best = pb_plan_price(&p->result->plan);
   if (!p->result->found || (p->takes_last && price == best)) return true;
-  return price < best && price < best - margin(p, plan);
+  return price < best && price < best - margin(p);
 }
 
 // Keeps p->plan, which has been added up, if it is the best. Of an illegal one it keeps why (NULL: nobody knows).
@@ -51,7 +47,10 @@ static void judged(pb_planner* p, bool legal, const char* why) {
   pb_found* r = p->result;
   if (!legal && why) snprintf(r->why, sizeof r->why, "%s", why);
   if (!legal) return;
-  if (is_better(p, &p->plan)) r->plan = p->plan;
+  if (is_better(p, &p->plan)) {
+    r->plan = p->plan;
+    r->chunk = p->chunk;
+  }
   r->found = true;
   ++r->legal;
 }
@@ -64,11 +63,13 @@ static void add_up(pb_planner* p, pb_tiling* tiling) {
 
 // The same for each way to share its tiles among threads that may take less than the best so far.
 static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
+  static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
   const char* why;
-  for (size_t r = 0; r < p->part_count; ++r)
-    for (size_t c = 0; c < p->part_count; ++c) {
-      p->plan.row_parts = p->parts[r];
-      p->plan.column_parts = p->parts[c];
+  size_t count = p->group->registers->alone ? 1 : sizeof parts / sizeof *parts;
+  for (size_t r = 0; r < count; ++r)
+    for (size_t c = 0; c < count; ++c) {
+      p->plan.row_parts = parts[r];
+      p->plan.column_parts = parts[c];
       if (!pb__register_parts_legal(p->group->registers, &p->plan, &why)) break;
       bool added_up = r + c > 0;
       if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
@@ -76,8 +77,9 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
     }
 }
 
-void pb__plan_judge(pb_planner* p) {
+void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
   const char* why = NULL;
+  p->plan = *plan;
   if (p->judge) {
     bool legal = p->judge->cost(p->judge->user, &p->plan, &why);
     judged(p, legal, why);
@@ -85,10 +87,10 @@ void pb__plan_judge(pb_planner* p) {
   }
   pb_arena scratch = {0};
   pb_tiling* tiling = build(p->chip, p->group, &p->plan, &scratch, &why);
-  if (tiling) tiling->apart = p->group->registers && !p->part_count; // the tile alone is looked for
+  if (tiling) tiling->apart = p->group->registers && !p->shares; // the tile alone is looked for
   if (!tiling)
     judged(p, false, why);
-  else if (p->part_count)
+  else if (p->shares)
     add_up_shares(p, tiling);
   else
     add_up(p, tiling);

@@ -1,9 +1,9 @@
-// Inside plan: a search over the plans of one kernel. Which plans it looks at, and in which order, is the business of
-// plan.c where instructions take tiles of memories, of plan_registers.c where they take tiles in registers; how each is
-// judged, and what is kept, is the same.
+// Inside plan: the search over the plans of one kernel, and how each is judged. What there is to choose are facts of
+// the planner: plan.c sets them where instructions take tiles of memories, plan_registers.c where they take registers.
 #ifndef PB_S3_PLAN_SEARCH_H
 #define PB_S3_PLAN_SEARCH_H
 
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_dims.h"
 
@@ -11,6 +11,7 @@
 typedef struct pb_found {
   pb_plan plan;
   bool found;
+  int64_t chunk;         // its part of the first sum
   int legal;             // plans that fit
   char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
 } pb_found;
@@ -23,23 +24,52 @@ typedef struct pb_planner {
   pb_plan plan; // that is considered
   pb_found* result;
   const pb_judge* judge; // of a stage among others; NULL: the kernel's cycles
-  int copies;            // of results at most, 0: 2
+  int copies;            // of results at most, 0: as `results` says
   pb_plan start;         // where every plan begins: the bands that cores share, in how many parts
   pb_plan_dims dims;     // of the main nest, and how much one core has of them
   int64_t extent[PB_NEST_DIMS];
-  bool columns; // units take rows of lanes that several of the array's columns make: all of them are in a tile
-  bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
-  // In how many parts threads may share a plan's tiles: each number of parts of rows with each of columns is judged on
-  // the same tree. 0: only as the plan says.
-  const int64_t* parts;
-  size_t part_count;
+
+  // The tile: what it has of each dim, in whole numbers of `unit`, and the part of the first sum that is made at once.
+  int64_t step[PB_NEST_DIMS], unit[PB_NEST_DIMS], chunk;
+  // What there is to choose. orders: of its loops, as pb__plan_lay reads them.
+  const char* const* orders;
+  int order_count;
+  // Steps: each that makes parts of nearly one size, from the shortest on, and parts of the sum of one size, a whole
+  // number of steps each, for what is in between lies in memory. false: as pb_next_step says.
+  bool fine;
+  int64_t room;                   // units that a tile has at most
+  bool unrolls;                   // steps of sums, by what is left of the room
+  bool cuts_sums;                 // the first sum may be made in parts
+  int x_copies, x_least, results; // copies: of x, at most and at least, and of results
+  bool moves_w;                   // weights have a buffer: its level and its copies
+  bool x_stays;                   // what tiles share of x stays on the chip
+  bool columns;    // units take rows of lanes that several of the array's columns make: all of them are in a tile
+  bool windows;    // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
+  bool shares;     // threads share the tiles of a tree in each number of parts
   bool takes_last; // of plans that are equally good
 } pb_planner;
 
-// Judges p->plan, and keeps it if it is the best.
-void pb__plan_judge(pb_planner* p);
+// Judges the plan, p->plan from then on, and keeps it if it is the best.
+void pb__plan_judge(pb_planner* p, const pb_plan* plan);
 
-// The searches: p's result has the best, if there is any.
+// A tile of everything, in units of 1.
+void pb__plan_whole(pb_planner* p);
+// The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
+// sums by their steps (n without l, columns in one row of lanes), o columns one by one, p the parts of the first sum;
+// X, W, Y: here are the homes of x, of the weights and of the results.
+void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan);
+// The searches: p's result has the best, if there is any. All plans of the tile.
+void pb__plan_tile(pb_planner* p);
+// The same of all tiles with other steps of these dims, of the last one in the outermost loop; points: units that one
+// has of other dims.
+void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points);
 void pb__plan_registers(pb_planner* p);
+// Sets the steps of sums by what the rest of the tile leaves.
+void pb__registers_unroll(pb_planner* p);
+// Whether its bands are those that the search lays, and its tile fits the registers; else *why says why.
+bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* group, const pb_plan* plan, const char** why);
+bool pb__register_parts_legal(const pb_vkernel* kernel, const pb_plan* plan, const char** why);
+// Registers that there are for a tile's sums or values.
+int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* kernel);
 
 #endif

@@ -348,7 +348,7 @@ static bool open_loops(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
-  if (!pb__in_registers(t) && !shares_are_legal(t)) return false; // threads share tiles: plan_registers.h
+  if (!pb__in_registers(t) && !shares_are_legal(t)) return false; // threads share tiles: plan_registers.c
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels ||
                         group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
