@@ -28,37 +28,24 @@ static pb_program* own_copy(const pb_program* program, pb_arena* arena) {
   return copy;
 }
 
-// The program without borders around what it stores, which are no stage; `resident`: those of what lies on the chip
-// alone, as others pass through buffers on their way out. Returns how many fills they are.
-static int take_fills(const pb_program* program, bool resident, pb_arena* arena, pb_program* rest,
-                      const pb_nest** fills) {
-  int *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1), count = 0, taken = 0;
+// The program without borders around what it stores, which are no stage but stages' fills; `resident`: those of what
+// lies on the chip alone, as others pass through buffers on their way out.
+static pb_program* take_fills(const pb_program* program, bool resident, pb_arena* arena, pb_stages* stages) {
+  pb_program* rest = PB_NEW(arena, pb_program);
+  int *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1), count = 0;
   for (int n = 0; n < program->nest_count; ++n) {
     const pb_nest* nest = &program->nests[n];
-    bool fill = nest->access_count == 1 && nest->reduce == PB_SET && taken < PB_MAX_FILLS &&
+    bool fill = nest->access_count == 1 && nest->reduce == PB_SET && stages->fill_count < PB_MAX_FILLS &&
                 (!resident || program->values[pb_program_stored(program, n)].space);
     for (int k = n + 1; k < program->nest_count; ++k) // what sums start from
       fill &= program->nests[k].reduce == PB_SET || !pb_program_same_place(program, n, k);
     if (fill && (count || n + 1 < program->nest_count))
-      fills[taken++] = nest;
+      stages->fills[stages->fill_count++] = nest;
     else
       nests[count++] = n;
   }
   pb_program_view(program, nests, count, arena, rest);
-  return taken;
-}
-
-// Of any kernel, if only of one stage: tensors are moved to the core's own memory, by parts that fit.
-static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  pb_program* rest = PB_NEW(arena, pb_program);
-  const pb_nest* fills[PB_MAX_FILLS];
-  int count = take_fills(program, false, arena, rest, fills);
-  pb_stages_cut_rows(rest, 0);
-  if (!pb_stages_read(rest, arena, stages) || stages->blocks) return false;
-  stages->fill_count = count;
-  memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
-  pb_stages_order_by_reuse(stages);
-  return true;
+  return rest;
 }
 
 // Whether a product of the kernel takes rows that lie in lanes: in its own first factor they are neighbours.
@@ -74,23 +61,20 @@ static bool takes_rows_in_lanes(const pb_program* p) {
 }
 
 // The stages of the program with rows that some of its nests walk by blocks, and others one by one, as two loops for
-// all of them: windows of a pooling that lie side by side, rows in lanes. lanes: of a block, 0: of any length.
-static bool share_blocks(const pb_program* program, int64_t lanes, pb_arena* arena, pb_stages* stages) {
-  pb_program* cut = own_copy(program, arena);
-  pb_stages_cut_rows(cut, lanes);
-  if (!pb_stages_read(cut, arena, stages)) return false;
-  pb_stages_keep_rows(stages);
-  return true;
-}
-
-// Of cores: lanes stay inside.
-static bool share_blocks_of_lanes(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+// all of them: windows of a pooling that lie side by side; in code, whose lanes stay inside, rows in lanes. Taken where
+// more loops are shared so.
+static bool share_blocks(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   pb_stages blocks;
-  if (!takes_rows_in_lanes(program) || !share_blocks(program, pb_vector_facts_of(chip).lanes, arena, &blocks) ||
-      blocks.shared <= stages->shared)
-    return false;
+  bool lanes = !pb__is_explicit(chip);
+  if (lanes && !takes_rows_in_lanes(program)) return false;
+  pb_program* cut = own_copy(program, arena);
+  pb_stages_cut_rows(cut, lanes ? pb_vector_facts_of(chip).lanes : 0);
+  if (!pb_stages_read(cut, arena, &blocks)) return false;
+  pb_stages_keep_rows(&blocks);
+  if (blocks.shared <= stages->shared) return false;
   *stages = blocks;
-  return stages->rows_in_lanes = true;
+  stages->rows_in_lanes = lanes;
+  return true;
 }
 
 // Where memory is explicit, padded tensors are read through boxes, and weights of a stored form as their elements: what
@@ -103,31 +87,26 @@ static const pb_program* without_moves(const pb_program* program, pb_arena* aren
   return folded;
 }
 
-// Where the chip's instructions take tiles of its memories. Nothing needs to be shared: then all of the values between
-// lie there at once.
-static bool explicit_of(const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  pb_stages blocks;
-  pb_program* rest = PB_NEW(arena, pb_program);
-  const pb_nest* fills[PB_MAX_FILLS];
-  int count = take_fills(without_moves(program, arena), true, arena, rest, fills);
-  program = rest;
-  if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
-  if (stages->blocks) return false; // a queue's tokens go from iteration to iteration of one loop
-  pb_stages_keep_rows(stages);
-  if (share_blocks(program, 0, arena, &blocks) && blocks.shared > stages->shared) *stages = blocks;
-  pb_stages_order_by_reuse(stages);
-  stages->fill_count = count;
-  memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
-  return true;
-}
-
+// Movers bring what instructions take of memories: all of a kernel's values between may lie there at once, so its
+// stages need to share nothing. A core's own memory takes any kernel, if only of one stage, by parts that fit.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
-  if (pb__is_explicit(chip)) return explicit_of(program, arena, stages);
-  if (program->nest_count < 2) return false;
-  bool read = pb_stages_read(program, arena, stages); // blocks may be those of rows in lanes
-  if (!stages->blocks) read |= share_blocks_of_lanes(chip, program, arena, stages);
-  return read && stages->shared > 0;
+  bool instructions = pb__is_explicit(chip), staged = pb_chip_staging(chip) >= 0, moves = instructions || staged;
+  pb_stages filled = {.fill_count = 0};
+  if (instructions) program = without_moves(program, arena);
+  if (moves) {
+    pb_program* rest = take_fills(program, instructions, arena, &filled);
+    if (staged) pb_stages_cut_rows(rest, 0);
+    program = rest;
+  }
+  if (program->nest_count < 2 && !staged) return false;
+  bool read = pb_stages_read(program, arena, stages);
+  if (moves && (!read || stages->blocks)) return false; // tokens go from iteration to iteration of one loop
+  if (instructions) pb_stages_keep_rows(stages);
+  if (!staged && !stages->blocks) read |= share_blocks(chip, program, arena, stages); // blocks may be rows in lanes
+  if (moves) pb_stages_order_by_reuse(stages);
+  stages->fill_count = filled.fill_count;
+  memcpy(stages->fills, filled.fills, sizeof filled.fills);
+  return read && (moves || stages->shared > 0);
 }
 
 // Of a core's caches three quarters, which is less than tensors of what stages add up would take in memory; of kernels

@@ -138,13 +138,10 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
 // All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
 static int64_t consider_steps(search* f, const int64_t* steps) {
   int64_t cycles = INT64_MAX;
-  if (!pb__is_explicit(f->chip)) {
-    consider(f, steps, PLAIN, TIGHT, &cycles);
-    return cycles;
-  }
-  for (int way = 0; way < WAYS; ++way) {
+  bool waits = pb__is_explicit(f->chip);
+  for (int way = waits ? HELD : PLAIN; way < (waits ? WAYS : AHEAD); ++way) {
     if (way == PLAIN && cycles < INT64_MAX) continue;
-    for (room room = ROOMY; room <= TIGHT; ++room)
+    for (room room = waits ? ROOMY : TIGHT; room <= TIGHT; ++room)
       if (consider(f, steps, way, room, &cycles)) break;
   }
   return cycles;
@@ -219,16 +216,6 @@ static bool takes_whole(const search* f, int loop) {
   return f->found;
 }
 
-// Of cores with caches. Where each iteration reads weights again they are tiles of the loops further out, too, as long
-// as all of those inside are in one already.
-static void search_outwards(search* f) {
-  const pb_stages* s = f->stages;
-  int at = s->shared - 1;
-  search_loop(f, at, s->blocks ? next_step(f, at, s->extent[at]) : s->extent[at], 1);
-  if (s->blocks || !pb_program_products_by_weights(s->program)) return;
-  for (; at > 0 && takes_whole(f, at); --at) search_loop(f, at - 1, s->extent[at - 1], 2);
-}
-
 // More copies of what the best plan's stages hold.
 static void deepen(search* f) {
   pb_arena scratch = {0};
@@ -245,15 +232,19 @@ static void deepen(search* f) {
   pb_arena_free(&scratch);
 }
 
+// In caches loops further out are tiled only where each iteration reads weights again, and as long as all of those
+// inside are in one already.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   search f = {.chip = chip, .stages = s, .best = plan};
   bool is_explicit = pb__is_explicit(chip), cached = !is_explicit && pb_chip_staging(chip) < 0;
   int last = s->shared - 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_steps(&f, NULL);
-  if (cached && s->shared) search_outwards(&f);
-  for (int at = last; at >= 0 && !cached; --at)
-    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at], 1);
+  for (int at = last; at >= 0; --at) {
+    bool again = !s->blocks && pb_program_products_by_weights(s->program) > 0;
+    if (cached && at < last && !(again && takes_whole(&f, at + 1))) break;
+    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at], cached && at < last ? 2 : 1);
+  }
   if (is_explicit && last > 0 && overlaps(s, last - 1)) search_tiles(&f, last - 1);
   if (is_explicit && f.found) deepen(&f);
   return f.found;
