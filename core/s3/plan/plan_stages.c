@@ -133,8 +133,8 @@ static bool fits(pb_tiling* t, const pb_program* p) {
 bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration) {
   int64_t bytes = 0;
   if (pb__is_explicit(s->chip) || pb_chip_staging(s->chip) >= 0) return true;
-  for (int v = 0; v < iteration->read.value_count; ++v)
-    if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->read.values[v]);
+  for (int v = 0; v < iteration->value_count; ++v)
+    if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->values[v]);
   return bytes <= most_bytes(s->chip, s->stages->program);
 }
 
@@ -182,9 +182,9 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
-  if (iteration->read.count != plan->count) return false;
+  if (iteration->count != plan->count) return false;
   for (int k = 0; k < plan->count && !pb__is_explicit(chip); ++k)
-    if (!pb_plan_cost(chip, &iteration->read.groups[k], &plan->stages[k], arena, why)) return false;
+    if (!pb_plan_cost(chip, &iteration->groups[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
   if (pb_stage_tiles_build(s, arena, NULL, t) && pb__stage_plan_add_up(s, t, &plan->loops)) return true;
@@ -210,7 +210,7 @@ static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* st
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, &unused);
   for (int k = 0; iteration && k < plan->count; ++k) {
     if (k) pb_text_add(text, ", ");
-    pb_plan_print(text, &plan->stages[k], &iteration->read.groups[k]);
+    pb_plan_print(text, &plan->stages[k], &iteration->groups[k]);
   }
   pb_arena_free(&scratch);
 }

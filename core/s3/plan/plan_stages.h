@@ -3,7 +3,7 @@
 #ifndef PB_S3_PLAN_STAGES_H
 #define PB_S3_PLAN_STAGES_H
 
-#include "core/s3/kernel/iteration.h"
+#include "core/s3/kernel/group.h"
 #include "core/s3/kernel/stages.h"
 #include "core/s3/tree/tiling.h"
 

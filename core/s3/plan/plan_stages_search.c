@@ -71,11 +71,11 @@ static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
 // Plans all stages of an iteration of the loops. false: some stage has no plan.
 static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
   const char* unused;
-  s->plan.count = iteration->read.count;
+  s->plan.count = iteration->count;
   for (int k = 0; k < s->plan.count; ++k) {
     pb_plan best;
     s->tiles.built = k + 1;
-    if (!plan_stage(s, &iteration->read.groups[k], &best)) return false;
+    if (!plan_stage(s, &iteration->groups[k], &best)) return false;
     s->plan.stages[k] = best;
   }
   pb_plan last = s->plan.stages[s->plan.count - 1];
@@ -106,8 +106,8 @@ static void keep(search* f, const pb_stage_plan* plan) {
 // Whether the first stage's sums, made ahead, give its unit work that stages behind would keep it from: one of them
 // multiplies nothing. What takes the sums of one product for the next is hidden by copies of these already.
 static bool hides(const pb_iteration_groups* iteration) {
-  for (int k = 2; k < iteration->read.count; ++k) // the second takes the first one's
-    if (!iteration->read.groups[k].contraction) return true;
+  for (int k = 2; k < iteration->count; ++k) // the second takes the first one's
+    if (!iteration->groups[k].contraction) return true;
   return false;
 }
 
@@ -227,8 +227,7 @@ static void deepen(search* f) {
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
   s->tiles.built = s->plan.count;
   const pb_judge whole = {.cost = cost_whole, .user = s};
-  if (iteration)
-    pb_plan_deepen(f->chip, iteration->read.groups, s->plan.stages, s->plan.count, &whole, &f->best->loops);
+  if (iteration) pb_plan_deepen(f->chip, iteration->groups, s->plan.stages, s->plan.count, &whole, &f->best->loops);
   pb_arena_free(&scratch);
 }
 

@@ -4,6 +4,7 @@
 // rest of the kernel's values are.
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/landing.h"
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stages.h"
 
@@ -74,9 +75,9 @@ static void flat_of(const pb_iteration_groups* iteration, const pb_program* view
 
 // The memory in which a stage leaves its result.
 static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k) {
-  const pb_group* g = &iteration->read.groups[k];
-  const pb_program* view = &iteration->read.views[k];
-  const int* origin = iteration->read.origin[k];
+  const pb_group* g = &iteration->groups[k];
+  const pb_program* view = &iteration->views[k];
+  const int* origin = iteration->origin[k];
   pb_flat flat;
   int memory;
   flat_of(iteration, view, g->main_index, origin, -1, 0, &flat);
@@ -138,18 +139,18 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
 
 // The value between stages that a stage makes; -1: what it makes leaves the kernel.
 static int result_of(const pb_program* program, const pb_iteration_groups* iteration, int k) {
-  const pb_group* g = &iteration->read.groups[k];
-  int made = iteration->read.origin[k][pb_program_stored(&iteration->read.views[k], pb_around_last(&g->around))];
+  const pb_group* g = &iteration->groups[k];
+  int made = iteration->origin[k][pb_program_stored(&iteration->views[k], pb_around_last(&g->around))];
   return pb_program_is_local(program, made) ? made : -1;
 }
 
 // Of chips whose instructions take tiles of memories, stage by stage: what a later one reads has a memory by then.
 static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb_iteration_groups* iteration) {
-  for (int k = 0; k < iteration->read.count; ++k) {
-    const pb_group* g = &iteration->read.groups[k];
-    const int* value_of = iteration->read.views[k].value_of[g->main_index];
+  for (int k = 0; k < iteration->count; ++k) {
+    const pb_group* g = &iteration->groups[k];
+    const int* value_of = iteration->views[k].value_of[g->main_index];
     int made = result_of(program, iteration, k);
-    if (g->contraction) iteration->matrix[iteration->read.origin[k][value_of[g->x]]] = true;
+    if (g->contraction) iteration->matrix[iteration->origin[k][value_of[g->x]]] = true;
     if (made < 0) continue;
     iteration->memory[made] = result_memory(s, iteration, k);
     if (iteration->memory[made] < 0 || iteration->memory[made] == s->chip->system_memory) return false;
@@ -165,8 +166,40 @@ static void place_code(const pb_stage_tiles* s, const pb_program* program, const
   for (int v = 0; v < program->value_count; ++v) iteration->memory[v] = memory;
 }
 
+// The values of a view, as the program that it is of has them.
+static int* origins_of(const pb_program* program, const int* nests, int count, pb_arena* arena) {
+  int *origin = PB_NEW_ARRAY(arena, int, (size_t)program->value_count + 1), at = 0;
+  for (int v = -1; (v = pb_program_next_value(program, nests, count, v)) >= 0;) origin[at++] = v;
+  return origin;
+}
+
+// The nests, whose locals are buffers but for those that stay in one stage, as kernels: of[] is each one's stage.
+// false: the chip cannot run the last one that is counted; where cores run code, its group says why.
+static bool read_groups(const pb_stage_tiles* s, const pb_program* program, const int* of, int stages, pb_arena* arena,
+                        pb_iteration_groups* iteration) {
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  pb_diag quiet = {.sink = pb_diag_drop};
+  iteration->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
+  iteration->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
+  iteration->origin = PB_NEW_ARRAY(arena, int*, (size_t)stages + 1);
+  for (int k = 0; k < stages; ++k) {
+    pb_group* group = &iteration->groups[iteration->count++];
+    int count = 0;
+    for (int n = 0; n < program->nest_count; ++n)
+      if (of[n] == k) nests[count++] = n;
+    pb_program_view(program, nests, count, arena, &iteration->views[k]);
+    iteration->origin[k] = origins_of(program, nests, count, arena);
+    if (pb_group_read(&iteration->views[k], s->chip, arena, &quiet, group) != PB_OK || group->plain) return false;
+    group->memo = s->memo;
+    if (group->registers) group->registers->alone = true;
+  }
+  return true;
+}
+
 static void begin(const pb_program* program, pb_arena* arena, pb_iteration_groups* iteration) {
   size_t values = (size_t)program->value_count + 1;
+  iteration->values = program->values;
+  iteration->value_count = program->value_count;
   iteration->memory = PB_NEW_ARRAY(arena, int, values);
   iteration->maker = PB_NEW_ARRAY(arena, int, values);
   iteration->home = PB_NEW_ARRAY(arena, int, values);
@@ -186,13 +219,12 @@ static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_pr
   iteration->why = "the chip has no instructions for one of its stages, or they leave the chip";
   begin(program, arena, iteration);
   if (!stages || (s->holds && !note_held(s, t, program, of, iteration))) return false;
-  if (!pb_iteration_read(s->chip, program, of, stages, arena, &iteration->read)) {
-    int last = iteration->read.count - 1;
-    const char* plain = iteration->read.groups[last].plain;
+  if (!read_groups(s, program, of, stages, arena, iteration)) {
+    int last = iteration->count - 1;
+    const char* plain = iteration->groups[last].plain;
     if (plain) iteration->why = pb_printf(arena, "stage %d is of no form that vectors walk: %s", last, plain);
     return false;
   }
-  for (int k = 0; k < stages; ++k) iteration->read.groups[k].memo = s->memo;
   for (int k = 0; k < stages; ++k)
     if (result_of(program, iteration, k) >= 0) iteration->maker[result_of(program, iteration, k)] = k;
   if (pb_chip_runs_code(s->chip))
@@ -211,7 +243,7 @@ const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, cons
     program_of(t, s->stages, tile, s->arena, &program);
     pb__staging_use(&s->staging, &program, s->arena);
     (void)read_stages(s, t, &program, s->arena, iteration);
-    iteration->plans = PB_NEW_ARRAY(s->arena, pb_plan, (size_t)iteration->read.count + 1);
+    iteration->plans = PB_NEW_ARRAY(s->arena, pb_plan, (size_t)iteration->count + 1);
   }
   s->at = &iteration->next;
   if (iteration->why) pb__tiling_fail(t, iteration->why);

@@ -54,7 +54,7 @@ static bool build_iteration_of(pb_tiling* t, skew* k, const pb_tile* tile, const
     t->twins = around;
     if (!built) return false;
   }
-  return pb__stages_build(t, s, iteration, PB_ITERATION_FULL, 2, iteration->read.count, level, buffer);
+  return pb__stages_build(t, s, iteration, PB_ITERATION_FULL, 2, iteration->count, level, buffer);
 }
 
 // The same as a loop of `iterations` iterations.

@@ -26,7 +26,7 @@ static int64_t iterations_of(const pb_stages* s, const pb_block* block, const pb
 // ---- buffers ----
 
 int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena) {
-  size_t bytes = ((size_t)iteration->read.value_count + 1) * sizeof(int);
+  size_t bytes = ((size_t)iteration->value_count + 1) * sizeof(int);
   return memset(pb_alloc_raw(arena, bytes), 0xff, bytes);
 }
 
@@ -34,7 +34,7 @@ int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena
 // needs them, outside of its loops.
 static void share_between(pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end, int* buffer) {
   if (!s->between) s->between = pb__stages_no_buffers(iteration, s->arena);
-  for (int v = 0; v < iteration->read.value_count; ++v)
+  for (int v = 0; v < iteration->value_count; ++v)
     if (iteration->maker[v] >= first && iteration->maker[v] < end) buffer[v] = s->between[v];
 }
 
@@ -44,23 +44,23 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
     share_between(s, iteration, first, end, buffer);
     level = t->base;
   }
-  for (int v = 0; v < iteration->read.value_count; ++v) {
+  for (int v = 0; v < iteration->value_count; ++v) {
     int maker = iteration->maker[v], home = iteration->home[v];
     if (maker < first || maker >= end || home != v) continue;
-    pb_access own = pb_value_shape(&iteration->read.values[v]);
+    pb_access own = pb_value_shape(&iteration->values[v]);
     if (buffer[v] >= 0 && t->buffers[buffer[v]].shape[0] < pb_access_elements(&own))
       return pb__tiling_fail(t, "the first block is not the one whose values take most");
     if (buffer[v] >= 0) continue;
     if (pb_chip_runs_code(t->chip)) // by element number
       own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
-    else if (iteration->matrix[v] || iteration->read.groups[maker].contraction)
+    else if (iteration->matrix[v] || iteration->groups[maker].contraction)
       pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
     pb__tiling_own(t, &own, level, iteration->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
     if (s->stages->blocks) s->between[v] = own.buffer;
   }
-  for (int v = 0; v < iteration->read.value_count; ++v)
+  for (int v = 0; v < iteration->value_count; ++v)
     if (iteration->maker[v] >= first && iteration->maker[v] < end && iteration->home[v] >= 0)
       buffer[v] = buffer[iteration->home[v]];
   return true;
@@ -68,11 +68,11 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
 
 // The dim of the load that the first stage to take the value walks outermost; -1: it walks none of it so.
 static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int value, const pb_nest* load) {
-  for (int k = 0; k < iteration->read.count && k < s->built; ++k) {
-    const pb_group* g = &iteration->read.groups[k];
+  for (int k = 0; k < iteration->count && k < s->built; ++k) {
+    const pb_group* g = &iteration->groups[k];
     int walked = s->tiles[k].band_count ? s->tiles[k].bands[0].dim : 0;
     for (int a = 0; a + 1 < g->main.access_count; ++a) {
-      if (iteration->read.origin[k][iteration->read.views[k].value_of[g->main_index][a]] != value) continue;
+      if (iteration->origin[k][iteration->views[k].value_of[g->main_index][a]] != value) continue;
       for (int r = 0; r < g->main.access[a].rank; ++r)
         for (int d = 0; d < load->dim_count; ++d)
           if (g->main.access[a].index[r].coef[walked] && load->access[1].index[r].coef[d]) return d;
@@ -95,7 +95,7 @@ static void bring_in_pieces(const pb_chip* chip, int dim, pb_nest* load) {
 
 // Buffers of what several stages read, filled.
 static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int level, int* buffer) {
-  for (int v = 0; v < iteration->read.value_count && !t->failure; ++v) {
+  for (int v = 0; v < iteration->value_count && !t->failure; ++v) {
     const pb_held* held = &iteration->held[v];
     pb_nest load;
     if (!held->nest) continue;
@@ -114,8 +114,8 @@ static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_group
 
 // The stage's values lie in their buffers. The origin of what lies between is all zeros.
 static void take_buffers(pb_tiling* t, const pb_iteration_groups* iteration, int k, const int* buffer) {
-  const int* origin = iteration->read.origin[k];
-  size_t values = (size_t)iteration->read.views[k].value_count;
+  const int* origin = iteration->origin[k];
+  size_t values = (size_t)iteration->views[k].value_count;
   int* buffer_of = PB_NEW_ARRAY(t->arena, int, values + 1);
   const pb_access** origin_of = PB_NEW_ARRAY(t->arena, const pb_access*, values + 1);
   for (size_t v = 0; v < values; ++v) {
@@ -142,14 +142,14 @@ static bool plan_rest(const pb_tiling* t, const pb_stage_tiles* s, const pb_iter
     *plan = iteration->plans[k];
     return true;
   }
-  if (!s->rest(t->chip, &iteration->read.groups[k], plan, why)) return false;
+  if (!s->rest(t->chip, &iteration->groups[k], plan, why)) return false;
   if (iteration->plans) iteration->plans[k] = *plan;
   return true;
 }
 
 static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
                         int k, int level, const int* buffer) {
-  const pb_group* group = &iteration->read.groups[k];
+  const pb_group* group = &iteration->groups[k];
   pb_plan plan;
   const char* why;
   if ((kind == PB_ITERATION_FULL && !s->block) || !s->rest)
@@ -174,7 +174,7 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
 
 bool pb__stages_build(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
                       int first, int end, int level, const int* buffer) {
-  for (int k = first; k < end && k < iteration->read.count && k < s->built; ++k)
+  for (int k = first; k < end && k < iteration->count && k < s->built; ++k)
     if (!build_stage(t, s, iteration, kind, k, level, buffer)) return false;
   return !t->failure;
 }
@@ -186,7 +186,7 @@ static bool build_iteration(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_
   if (!iteration) return false;
   int* buffer = pb__stages_no_buffers(iteration, t->arena);
   return hold(t, s, iteration, level, buffer) && pb__stages_allocate(t, s, iteration, 0, s->built, level, buffer) &&
-         pb__stages_build(t, s, iteration, kind, 0, iteration->read.count, level, buffer);
+         pb__stages_build(t, s, iteration, kind, 0, iteration->count, level, buffer);
 }
 
 static bool build_copy(pb_tiling* t, void* user, const pb_nest* copy, int level) {

@@ -3,7 +3,6 @@
 #ifndef PB_S3_TILING_STAGES_H
 #define PB_S3_TILING_STAGES_H
 
-#include "core/s3/kernel/iteration.h"
 #include "core/s3/tree/tiling_staging.h"
 
 // What several stages read of a tensor in an iteration, all of them the same part: a nest of one of them, and its
@@ -14,9 +13,15 @@ typedef struct pb_held {
   pb_access part, origin; // origin: where in the tensor the part begins
 } pb_held;
 
-// One iteration of the shared loops, its stages as groups, and where values lie, by value.
+// One iteration of the shared loops, each of its stages a kernel on buffers that hold what lies between them, and where
+// values lie, by value.
 typedef struct pb_iteration_groups {
-  pb_iteration read;
+  int count;         // stages
+  pb_program* views; // by stage,
+  pb_group* groups;  // and what it computes
+  int** origin;      // by stage, by value of its view: that of the iteration
+  const pb_value* values;
+  int value_count;
   const char* why;     // the chip cannot run it; NULL: it can
   int *memory, *maker; // of a value between stages: where it lies, and the stage that makes it; -1
   int* home;           // the value in whose buffer it lies, itself or one that it takes over
