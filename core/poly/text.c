@@ -2,7 +2,6 @@
 
 #include "core/base/arena.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +22,14 @@ void pb_text_add_bytes(pb_text* text, const char* data, size_t length) {
   text->data[text->length] = 0;
 }
 
-void pb_text_add(pb_text* text, const char* format, ...) {
-  va_list args;
+void pb_text_add_args(pb_text* text, const char* format, va_list args) {
   reserve(text, 128); // most are shorter, and are formatted once
   for (;;) {
     size_t room = text->capacity - text->length;
-    va_start(args, format);
-    int n = vsnprintf(text->data + text->length, room, format, args);
-    va_end(args);
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(text->data + text->length, room, format, again);
+    va_end(again);
     if (n < 0) abort(); // of formats without wide characters, as all are, and less than 2 GiB
     if ((size_t)n < room) {
       text->length += (size_t)n;
@@ -38,6 +37,21 @@ void pb_text_add(pb_text* text, const char* format, ...) {
     }
     reserve(text, (size_t)n);
   }
+}
+
+void pb_text_add(pb_text* text, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  pb_text_add_args(text, format, args);
+  va_end(args);
+}
+
+void pb_text_line(pb_text* text, int depth, const char* format, ...) {
+  va_list args;
+  pb_text_indent(text, depth);
+  va_start(args, format);
+  pb_text_add_args(text, format, args);
+  va_end(args);
 }
 
 void pb_text_add_quoted(pb_text* text, const char* bytes) {

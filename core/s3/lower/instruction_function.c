@@ -30,17 +30,6 @@ static void begin_body(body* b, pb_text* text, const pb_chip* chip, const pb_ins
   for (int e = 0; e < b->insn->expr_count; ++e) b->expr[e].type = pb__instruction_ir_type(b->expr[e].type);
 }
 
-static void line(body* b, const char* format, ...) __attribute__((format(printf, 2, 3)));
-static void line(body* b, const char* format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%s\n", text);
-}
-
 // Ends a line with the element of a window where the loops are; `row`: a name for its first index, "": the loop's.
 static void end_with_element(body* b, int o, const char* row) {
   const pb_operand* operand = &b->insn->operands[o];
@@ -63,28 +52,27 @@ static void boxed_load(body* b, int o, int node) {
   for (int k = 0; k < operand->rank; ++k) {
     if (operand->box_lo[k] < 0) continue;
     for (int side = 0; side < 2; ++side) {
-      line(b, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index", node, tests, side ? "slt" : "sge",
-           operand->dims[k], side ? "h" : "l", o, k);
-      if (tests) line(b, "%%c%d_%d = arith.andi %%%s, %%b%d_%d : i1", node, tests, inside, node, tests);
+      pb_text_line(b->t, b->indent, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index\n", node, tests,
+                   side ? "slt" : "sge", operand->dims[k], side ? "h" : "l", o, k);
+      if (tests)
+        pb_text_line(b->t, b->indent, "%%c%d_%d = arith.andi %%%s, %%b%d_%d : i1\n", node, tests, inside, node, tests);
       snprintf(inside, sizeof inside, "%c%d_%d", tests ? 'c' : 'b', node, tests);
       ++tests;
     }
   }
   const char* type = type_name(b, operand->type);
   if (operand->fill < 0) {
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%f_%d = arith.constant ", o);
+    pb_text_line(b->t, b->indent, "%%f_%d = arith.constant ", o);
     pb_number_print(b->t, b->type == PB_TYPE_COUNT ? pb__instruction_ir_type(operand->type) : b->type, 0);
     pb_text_add(b->t, " : %s\n", type);
   }
-  line(b, "%%e%d = scf.if %%%s -> %s {", node, inside, type);
-  pb_text_indent(b->t, b->indent + 1);
-  pb_text_add(b->t, "%%v%d = memref.load ", node);
+  pb_text_line(b->t, b->indent, "%%e%d = scf.if %%%s -> %s {\n", node, inside, type);
+  pb_text_line(b->t, b->indent + 1, "%%v%d = memref.load ", node);
   end_with_element(b, o, "");
-  line(b, "  scf.yield %%v%d : %s", node, type);
-  line(b, "} else {");
-  line(b, "  scf.yield %%f_%d : %s", o, type);
-  line(b, "}");
+  pb_text_line(b->t, b->indent, "  scf.yield %%v%d : %s\n", node, type);
+  pb_text_line(b->t, b->indent, "} else {\n");
+  pb_text_line(b->t, b->indent, "  scf.yield %%f_%d : %s\n", o, type);
+  pb_text_line(b->t, b->indent, "}\n");
 }
 
 // An element of a table at the number that another node computes, or of the row that it names, which is kept among
@@ -94,15 +82,14 @@ static void table_load(body* b, int id) {
   const pb_operand* table = &b->insn->operands[n->operand];
   bool rows = table->rows >= 0;
   char row[32];
-  line(b, "%%%c%d = arith.index_cast %%e%d : i32 to index", rows ? 'n' : 'x', id, n->args[0]);
+  pb_text_line(b->t, b->indent, "%%%c%d = arith.index_cast %%e%d : i32 to index\n", rows ? 'n' : 'x', id, n->args[0]);
   if (rows) {
-    line(b, "%%l%d = arith.subi %%to%d, %%one : index", id, table->dims[0]);
-    line(b, "%%k%d = arith.maxsi %%n%d, %%zero : index", id, id);
-    line(b, "%%x%d = arith.minsi %%k%d, %%l%d : index", id, id, id);
+    pb_text_line(b->t, b->indent, "%%l%d = arith.subi %%to%d, %%one : index\n", id, table->dims[0]);
+    pb_text_line(b->t, b->indent, "%%k%d = arith.maxsi %%n%d, %%zero : index\n", id, id);
+    pb_text_line(b->t, b->indent, "%%x%d = arith.minsi %%k%d, %%l%d : index\n", id, id, id);
   }
   snprintf(row, sizeof row, "%%x%d", id);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%e%d = memref.load ", id);
+  pb_text_line(b->t, b->indent, "%%e%d = memref.load ", id);
   end_with_element(b, n->operand, row);
 }
 
@@ -113,8 +100,7 @@ static void print_load(body* b, int id) {
   } else if (b->insn->operands[n->operand].has_box) {
     boxed_load(b, n->operand, id);
   } else {
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%e%d = memref.load ", id);
+    pb_text_line(b->t, b->indent, "%%e%d = memref.load ", id);
     end_with_element(b, n->operand, "");
   }
 }
@@ -123,21 +109,19 @@ static void print_immediate(body* b, int id) {
   const pb_expr_node* n = &b->expr[id];
   bool f = n->type == PB_F32;
   const char* type = pb_type_name(n->type);
-  line(b, "%%z%d = arith.constant %s : %s", id, f ? "-0.0" : "0", type);
-  line(b, "%%e%d = arith.%s %%m_%d, %%z%d : %s", id, f ? "addf" : "ori", n->operand, id, type);
+  pb_text_line(b->t, b->indent, "%%z%d = arith.constant %s : %s\n", id, f ? "-0.0" : "0", type);
+  pb_text_line(b->t, b->indent, "%%e%d = arith.%s %%m_%d, %%z%d : %s\n", id, f ? "addf" : "ori", n->operand, id, type);
 }
 
 static void print_constant(body* b, int id) {
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%e%d = arith.constant ", id);
+  pb_text_line(b->t, b->indent, "%%e%d = arith.constant ", id);
   pb_constant_print(b->t, &b->expr[id]);
   pb_text_add(b->t, " : %s\n", pb_type_name(b->expr[id].type));
 }
 
 static void print_operation(body* b, int id) {
   const pb_expr_node* n = &b->expr[id];
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%e%d = %s", id, pb_node_spelling(b->expr, id));
+  pb_text_line(b->t, b->indent, "%%e%d = %s", id, pb_node_spelling(b->expr, id));
   for (int a = 0; a < 3 && n->args[a] >= 0; ++a) pb_text_add(b->t, "%s %%e%d", a ? "," : "", n->args[a]);
   pb_text_add(b->t, " : ");
   pb_op_print_types(b->t, b->expr, id, 1);
@@ -151,7 +135,7 @@ static void print_node(body* b, int id) {
     print_load(b, id);
     break;
   case PB_OP_INDEX:
-    line(b, "%%e%d = arith.index_cast %%i%d : index to i32", id, n->operand);
+    pb_text_line(b->t, b->indent, "%%e%d = arith.index_cast %%i%d : index to i32\n", id, n->operand);
     break;
   case PB_OP_IMM:
     print_immediate(b, id);
@@ -160,8 +144,8 @@ static void print_node(body* b, int id) {
     print_constant(b, id);
     break;
   case PB_OP_RECIP:
-    line(b, "%%one%d = arith.constant 1.0 : f32", id);
-    line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
+    pb_text_line(b->t, b->indent, "%%one%d = arith.constant 1.0 : f32\n", id);
+    pb_text_line(b->t, b->indent, "%%e%d = arith.divf %%one%d, %%e%d : f32\n", id, id, n->args[0]);
     break;
   default:
     print_operation(b, id);
@@ -189,12 +173,13 @@ static void open_loops(body* b, bool destination, const char* carried) {
   for (int d = 0; d < b->insn->dim_count; ++d) {
     if (in_destination(b->insn, d) != destination || b->insn->dims[d].table) continue;
     if (!carried) {
-      line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
+      pb_text_line(b->t, b->indent, "scf.for %%i%d = %%zero to %%to%d step %%one {\n", d, d);
     } else {
       char from[32];
       name_sum(depth, carried, from);
-      line(b, "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {", depth, d, d,
-           depth, from, type);
+      pb_text_line(b->t, b->indent,
+                   "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {\n", depth,
+                   d, d, depth, from, type);
     }
     ++b->indent;
     ++depth;
@@ -217,11 +202,12 @@ static void start_from_flag(body* b) {
   pb_type type = insn->operands[insn->dest].type;
   const char* name = pb_type_name(type);
   if (type == PB_F32)
-    line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
+    pb_text_line(b->t, b->indent, "%%neutral = arith.constant %s : f32\n",
+                 insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
   else
-    line(b, "%%neutral = arith.constant %lld : %s",
-         (long long)(insn->reduce == PB_ACC_ADD ? 0 : pb_reduce_least(insn->reduce, pb_type_bits(type))), name);
-  line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
+    pb_text_line(b->t, b->indent, "%%neutral = arith.constant %lld : %s\n",
+                 (long long)(insn->reduce == PB_ACC_ADD ? 0 : pb_reduce_least(insn->reduce, pb_type_bits(type))), name);
+  pb_text_line(b->t, b->indent, "%%start = arith.select %%m_%d, %%old, %%neutral : %s\n", insn->acc_flag, name);
 }
 
 static const char* combination_of(const pb_insn* insn) {
@@ -232,8 +218,7 @@ static void print_reduction(body* b) {
   const pb_insn* insn = b->insn;
   pb_type type = insn->operands[insn->dest].type;
   const char* name = pb_type_name(type);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%old = memref.load ");
+  pb_text_line(b->t, b->indent, "%%old = memref.load ");
   end_with_element(b, insn->dest, "");
   const char* start = insn->acc_flag < 0 ? "old" : "start";
   if (insn->acc_flag >= 0) start_from_flag(b);
@@ -243,17 +228,16 @@ static void print_reduction(body* b) {
   print_value(b);
   char inner[32];
   name_sum(n, start, inner);
-  line(b, "%%new = %s %%%s, %%e%d : %s", combine, inner, value, name);
+  pb_text_line(b->t, b->indent, "%%new = %s %%%s, %%e%d : %s\n", combine, inner, value, name);
   for (int k = n - 1; k >= 0; --k) {
     if (k == n - 1)
-      line(b, "scf.yield %%new : %s", name);
+      pb_text_line(b->t, b->indent, "scf.yield %%new : %s\n", name);
     else
-      line(b, "scf.yield %%sum%d : %s", k + 1, name);
+      pb_text_line(b->t, b->indent, "scf.yield %%sum%d : %s\n", k + 1, name);
     --b->indent;
-    line(b, "}");
+    pb_text_line(b->t, b->indent, "}\n");
   }
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "memref.store %s, ", n ? "%sum0" : "%new");
+  pb_text_line(b->t, b->indent, "memref.store %s, ", n ? "%sum0" : "%new");
   end_with_element(b, insn->dest, "");
 }
 
@@ -262,27 +246,27 @@ static void print_loops(body* b) {
   open_loops(b, true, NULL);
   if (insn->reduce == PB_SET) {
     print_value(b);
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "memref.store %%e%d, ", insn->expr_count - 1);
+    pb_text_line(b->t, b->indent, "memref.store %%e%d, ", insn->expr_count - 1);
     end_with_element(b, insn->dest, "");
   } else {
     print_reduction(b);
   }
   while (b->indent > 1) {
     --b->indent;
-    line(b, "}");
+    pb_text_line(b->t, b->indent, "}\n");
   }
 }
 
 static void print_extents(body* b) {
-  line(b, "%%zero = arith.constant 0 : index");
-  line(b, "%%one = arith.constant 1 : index");
+  pb_text_line(b->t, b->indent, "%%zero = arith.constant 0 : index\n");
+  pb_text_line(b->t, b->indent, "%%one = arith.constant 1 : index\n");
   for (int d = 0; d < b->insn->dim_count; ++d) {
     int64_t told = b->use->extent[d];
     if (b->insn->dims[d].field < 0)
-      line(b, "%%to%d = arith.constant %lld : index", d, (long long)(told ? told : b->insn->dims[d].max));
+      pb_text_line(b->t, b->indent, "%%to%d = arith.constant %lld : index\n", d,
+                   (long long)(told ? told : b->insn->dims[d].max));
     else
-      line(b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
+      pb_text_line(b->t, b->indent, "%%to%d = arith.addi %%x_%d, %%zero : index\n", d, d);
   }
 }
 
@@ -307,11 +291,11 @@ static void print_flat_type(const body* b, int o, pb_text* text) {
 static void print_buffer(body* b, int o) {
   pb_text type = {0};
   print_flat_type(b, o, &type);
-  line(b, "%%f_%d = memref.alloca() : %s", o, type.data);
+  pb_text_line(b->t, b->indent, "%%f_%d = memref.alloca() : %s\n", o, type.data);
   if (o != b->insn->dest || b->insn->reduce != PB_SET) {
     pb_text_add(&type, ", ");
     pb_instruction_register_type(&type, b->chip, &b->insn->operands[o]);
-    line(b, "vector.store %%r_%d, %%f_%d[%%zero] : %s", o, o, type.data);
+    pb_text_line(b->t, b->indent, "vector.store %%r_%d, %%f_%d[%%zero] : %s\n", o, o, type.data);
   }
   pb_text_free(&type);
 }
@@ -331,11 +315,11 @@ static void print_window(body* b, int o) {
   for (int k = operand->rank - 1; k >= 0; --k) {
     window.extents[k] = pb_printf(&names, "%%to%d", operand->dims[k]);
     window.strides[k] = pb_printf(&names, "%%s%d_%d", o, k);
-    line(b, "%s = arith.constant %lld : index", window.strides[k], (long long)(inside || k ? stride : b->use->stride));
+    pb_text_line(b->t, b->indent, "%s = arith.constant %lld : index\n", window.strides[k],
+                 (long long)(inside || k ? stride : b->use->stride));
     stride *= b->insn->dims[operand->dims[k]].max;
   }
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%w_%d = ", o);
+  pb_text_line(b->t, b->indent, "%%w_%d = ", o);
   pb_instruction_print_window(b->t, b->chip, operand, PB_TYPE_COUNT, &window);
   pb_text_free(&type);
   pb_arena_free(&names);
@@ -344,16 +328,15 @@ static void print_window(body* b, int o) {
 static void print_return(body* b) {
   int made = b->insn->dest;
   if (!pb_instruction_makes_register(b->chip, b->insn)) {
-    line(b, "return");
+    pb_text_line(b->t, b->indent, "return\n");
     return;
   }
   pb_text type = {0};
   pb_instruction_register_type(&type, b->chip, &b->insn->operands[made]);
-  pb_text_indent(b->t, b->indent);
-  pb_text_add(b->t, "%%made = vector.load %%f_%d[%%zero] : ", made);
+  pb_text_line(b->t, b->indent, "%%made = vector.load %%f_%d[%%zero] : ", made);
   print_flat_type(b, made, b->t);
   pb_text_add(b->t, ", %s\n", type.data);
-  line(b, "return %%made : %s", type.data);
+  pb_text_line(b->t, b->indent, "return %%made : %s\n", type.data);
   pb_text_free(&type);
 }
 

@@ -1,6 +1,5 @@
 #include "core/s3/lower/lowered.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +33,17 @@ static const char* new_name(pb_lowered* l) { return pb_printf(&l->unit->pass, "%
 
 const char* pb_lowered_begin_line(pb_lowered* l, int indent) {
   const char* name = new_name(l);
-  pb_text_indent(&l->body, indent);
-  pb_text_add(&l->body, "%s = ", name);
+  pb_text_line(&l->body, indent, "%s = ", name);
   return name;
 }
 
 const char* pb_lowered_line(pb_lowered* l, int indent, const char* format, ...) {
-  char line[512];
   va_list args;
-  va_start(args, format);
-  vsnprintf(line, sizeof line, format, args);
-  va_end(args);
   const char* name = pb_lowered_begin_line(l, indent);
-  pb_text_add(&l->body, "%s\n", line);
+  va_start(args, format);
+  pb_text_add_args(&l->body, format, args);
+  va_end(args);
+  pb_text_add(&l->body, "\n");
   return name;
 }
 

@@ -235,10 +235,7 @@ static int read_bands(const band* outer, band* bands) {
 
 static pb_status print_block(lowering* s, const pb_tree* tree, int indent);
 
-static void close(lowering* s, int indent) {
-  pb_text_indent(s->e.text, indent);
-  pb_text_add(s->e.text, "}\n");
-}
+static void close(lowering* s, int indent) { pb_text_line(s->e.text, indent, "}\n"); }
 
 // The inside of %t<level>, an iteration of the band, which is one of its runs': the last bands first.
 static pb_status print_iteration(lowering* s, const band* b, int inner, int indent) {
@@ -246,13 +243,12 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
   int begin = indent, level = s->level;
   for (int r = b->count - 1; r >= 0; --r) {
     if (r) {
-      pb_text_indent(text, indent);
-      pb_text_add(text, "affine.if affine_set<(d0) : (d0 - %lld >= 0)>(%%t%d) {\n", (long long)b->first[r], level);
+      pb_text_line(text, indent, "affine.if affine_set<(d0) : (d0 - %lld >= 0)>(%%t%d) {\n", (long long)b->first[r],
+                   level);
     }
     int deeper = indent + (r > 0);
-    pb_text_indent(text, deeper);
-    pb_text_add(text, "%%o%d = affine.apply affine_map<(d0) -> (d0 - %lld)>(%%t%d)\n", level, (long long)b->first[r],
-                level);
+    pb_text_line(text, deeper, "%%o%d = affine.apply affine_map<(d0) -> (d0 - %lld)>(%%t%d)\n", level,
+                 (long long)b->first[r], level);
     ++s->level;
     if (inner) {
       band next;
@@ -262,8 +258,7 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
       PB_TRY(print_block(s, b->run[r], deeper));
     --s->level;
     if (!r) break;
-    pb_text_indent(text, indent++);
-    pb_text_add(text, "} else {\n");
+    pb_text_line(text, indent++, "} else {\n");
   }
   while (indent > begin) close(s, --indent);
   return PB_OK;
@@ -284,9 +279,8 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
   int64_t parts = outer->run[0]->parts, tiles = 1, inside = 1;
   for (int k = 0; k < count; ++k) tiles *= bands[k].iterations;
   if (parts > 1) {
-    pb_text_indent(text, indent);
-    pb_text_add(text, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
-                (long long)outer->run[0]->parts_step, (long long)parts);
+    pb_text_line(text, indent, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
+                 (long long)outer->run[0]->parts_step, (long long)parts);
   }
   bool alone = parts > 1 && parts == tiles && !has_others(tree, outer);
   if (!alone) {
@@ -300,9 +294,8 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
       pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
   }
   for (int k = count - 1; k >= 0; --k) {
-    pb_text_indent(text, indent);
-    pb_text_add(text, "%%t%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%%s%d)\n", s->level + k,
-                (long long)inside, (long long)bands[k].iterations, alone ? "p" : "n", id);
+    pb_text_line(text, indent, "%%t%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%%s%d)\n",
+                 s->level + k, (long long)inside, (long long)bands[k].iterations, alone ? "p" : "n", id);
     inside *= bands[k].iterations;
   }
   PB_TRY(print_iteration(s, outer, count - 1, indent));

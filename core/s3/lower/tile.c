@@ -50,9 +50,8 @@ static void print_alloc(void* user, int id, int indent) {
   pb_access type = {
       .type = pb_type_bits(buffer->type) == 4 ? PB_I8 : buffer->type, .rank = buffer->rank, .space = space_of(p, id)};
   memcpy(type.shape, buffer->shape, sizeof type.shape);
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64", id, buffer->name,
-              buffer->depth);
+  pb_text_line(p->text, indent, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64", id, buffer->name,
+               buffer->depth);
   if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
     pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
   if (type.type != buffer->type) pb_text_add(p->text, ", pb.packed = %d : i64", pb_codes_of_type(buffer->type));

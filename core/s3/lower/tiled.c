@@ -158,15 +158,13 @@ pb_status pb_tiled_read(pb_unit* unit, MlirOperation func, pb_tiled* tiled) {
 
 static pb_status print_body(pb_tiled_printer* p, const pb_tree* body, int indent, const char* end) {
   PB_TRY(pb_tiled_print(p, body, indent + 1));
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "%s", end);
+  pb_text_line(p->text, indent, "%s", end);
   return PB_OK;
 }
 
 // Which iterations of its band it has, and whose they are, stay with it.
 static pb_status print_loop(pb_tiled_printer* p, const pb_tree* loop, int indent) {
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", p->levels, (long long)loop->extent);
+  pb_text_line(p->text, indent, "affine.for %%o%d = 0 to %lld {\n", p->levels, (long long)loop->extent);
   p->loops[p->levels++] = loop;
   PB_TRY(print_body(p, loop, indent, "}"));
   --p->levels;
@@ -183,9 +181,8 @@ static pb_status print_loop(pb_tiled_printer* p, const pb_tree* loop, int indent
 }
 
 static pb_status print_iteration(pb_tiled_printer* p, const pb_tree* iteration, int indent) {
-  pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)iteration->iteration,
-              iteration->loop);
+  pb_text_line(p->text, indent, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n",
+               (long long)iteration->iteration, iteration->loop);
   PB_TRY(print_body(p, iteration, indent, iteration->others ? "} else {\n" : "}\n"));
   return iteration->others ? print_body(p, iteration->others, indent, "}\n") : PB_OK;
 }

@@ -173,8 +173,7 @@ static void print_types(pb_vtile* t) {
 
 static void print_yield(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "affine.yield ");
+  pb_text_line(e->text, indent, "affine.yield ");
   for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
   pb_text_add(e->text, " : ");
   print_types(t);
@@ -193,9 +192,8 @@ static void sum(pb_vtile* t, int n, int indent) {
   const pb_vsum* loop = &e->sums[n];
   int result = e->out->serial++, first = e->out->serial;
   e->out->serial += t->points;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points, loop->level,
-              (long long)(loop->iterations * loop->step), (long long)loop->step);
+  pb_text_line(e->text, indent, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points,
+               loop->level, (long long)(loop->iterations * loop->step), (long long)loop->step);
   for (int p = 0; p < t->points; ++p) {
     pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
     t->acc[p] = pb_printf(e->arena, "%%v%d", first + p);
@@ -206,8 +204,7 @@ static void sum(pb_vtile* t, int n, int indent) {
   e->load_count = 0;
   sum(t, n + 1, indent + 1);
   print_yield(t, indent + 1);
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "}\n");
+  pb_text_line(e->text, indent, "}\n");
   e->load_count = 0;
   for (int p = 0; p < t->points; ++p) t->acc[p] = pb_printf(e->arena, "%%r%d#%d", result, p);
 }
@@ -266,9 +263,8 @@ static void start_sums(pb_vtile* t, int indent) {
 static void start_partial_sums(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   int result = e->out->serial++;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%o%d) -> (", result, t->points,
-              e->blocks.level);
+  pb_text_line(e->text, indent, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%o%d) -> (", result, t->points,
+               e->blocks.level);
   print_types(t);
   pb_text_add(e->text, ") {\n");
   for (int first = 1; first >= 0; --first) {
@@ -276,8 +272,7 @@ static void start_partial_sums(pb_vtile* t, int indent) {
     if (first) start_sums(t, indent + 1);
     for (int p = 0; p < t->points && !first; ++p) t->acc[p] = pb__vtile_load(t, partial_place(t), p, NULL, indent + 1);
     print_yield(t, indent + 1);
-    pb_text_indent(e->text, indent);
-    pb_text_add(e->text, first ? "} else {\n" : "}\n");
+    pb_text_line(e->text, indent, first ? "} else {\n" : "}\n");
   }
   for (int p = 0; p < t->points; ++p) t->acc[p] = pb_printf(e->arena, "%%r%d#%d", result, p);
 }
@@ -311,15 +306,13 @@ static int walk(pb_vemit* e, int d, int64_t step, int64_t count, int indent) {
   int id = e->out->serial++;
   e->walk[d] = id + 1;
   e->walk_step[d] = step;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "affine.for %%q%d = 0 to %lld {\n", id, (long long)count);
+  pb_text_line(e->text, indent, "affine.for %%q%d = 0 to %lld {\n", id, (long long)count);
   return id;
 }
 
 static void end_walk(pb_vemit* e, int d, int indent) {
   e->walk[d] = 0;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "}\n");
+  pb_text_line(e->text, indent, "}\n");
 }
 
 // A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others. Two rows are
@@ -415,9 +408,8 @@ static void finish_in_loops(pb_vtile* t, int indent) {
     stride *= e->size[f.dims[k]];
   }
   for (int p = 0; p < t->points; ++p) {
-    pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "affine.vector_store %s, %s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], f.room,
-                p * lanes, room, type, lanes, type);
+    pb_text_line(e->text, indent, "affine.vector_store %s, %s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], f.room,
+                 p * lanes, room, type, lanes, type);
   }
   finish_dims(&f, 0, indent);
   e->load_count = 0;
@@ -456,16 +448,13 @@ bool pb_vemit_tile(pb_vemit* e, int indent) {
   if (e->blocks.level >= 0 && e->blocks.ends_last) {
     const char* sums[PB_VTILE_POINTS];
     memcpy(sums, t->acc, sizeof sums);
-    pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)e->blocks.last,
-                e->blocks.level);
+    pb_text_line(e->text, indent, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)e->blocks.last,
+                 e->blocks.level);
     finish(t, indent + 1);
-    pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "} else {\n");
+    pb_text_line(e->text, indent, "} else {\n");
     memcpy(t->acc, sums, sizeof sums);
     for (int p = 0; p < t->points; ++p) pb__vtile_store(t, partial_place(t), p, indent + 1);
-    pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "}\n");
+    pb_text_line(e->text, indent, "}\n");
   } else {
     finish(t, indent);
   }

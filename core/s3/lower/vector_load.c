@@ -74,8 +74,7 @@ int64_t pb__vtile_displacement(const pb_vtile* t, const pb_access* access, int p
 
 void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent) {
   int lanes = t->e->k->lanes;
-  pb_text_indent(t->e->text, indent);
-  pb_text_add(t->e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
+  pb_text_line(t->e->text, indent, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
   print_element(t, to, pb__vtile_displacement(t, to, point, NULL), lanes);
 }
 
