@@ -65,6 +65,11 @@ typedef struct walk {
   bool again; // iterations of the same band came before: what none of its iterations moves has been read already
 } walk;
 
+// Those of a nest itself.
+static void own_walks(const pb_nest* nest, const pb_access* access, walk* own) {
+  for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
+}
+
 // Bytes of the lines that some loops touch, and what they take up of the innermost cache: more, where steps between
 // lines that are held at a time leave them to fewer of its sets.
 typedef struct footprint {
@@ -246,7 +251,7 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
     walk own[PB_NEST_DIMS];
     int64_t bytes = (pb_type_bits(access->type) + 7) / 8, step = access->index[0].coef[PB_NEST_DIMS + inner] * bytes;
     if (!step || in_registers(t, access)) continue;
-    for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
+    own_walks(nest, access, own);
     footprint tile = touched(f, own, nest->dim_count, bytes);
     if (step > 0 && step <= tile.run) continue;
     int64_t all = pb_access_elements(access) * bytes, wait = f->shared->latency;
@@ -391,7 +396,7 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     const pb_access* access = by == nest ? &nest->access[a] : &by->access[0];
     walk own[PB_NEST_DIMS];
     stream* s = &streams[count++];
-    for (int d = 0; d < by->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], by->extent[d], false};
+    own_walks(by, access, own);
     loops = loops_around(t, access, nest->outer_count, s->around);
     note_touched(f, access, own, by->dim_count, loops, s);
     s->stored = stored;

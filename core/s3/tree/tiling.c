@@ -59,26 +59,20 @@ static void set_outers(const pb_tiling* t, pb_nest* nest) {
     nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
 }
 
-static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
+void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
-  node->kind = PB_TREE_NEST;
-  node->level = level;
-  node->nest = pb_nest_kept(t->arena, nest);
+  *node = (pb_tree){.kind = PB_TREE_NEST, .level = level, .nest = pb_nest_kept(t->arena, nest)};
   node->nest->outer_count = level;
   set_outers(t, node->nest);
-  return node;
+  pb_tree_put(parent, node);
 }
 
-void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { tree_add(t, level, nest_node(t, level, nest)); }
+void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { pb__tiling_put(t, t->body[level], level, nest); }
 
 pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t iteration) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   *node = (pb_tree){.kind = PB_TREE_ITERATION, .loop = loop, .iteration = iteration};
   return tree_add(t, level, node);
-}
-
-void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest) {
-  pb_tree_put(parent, nest_node(t, level, nest));
 }
 
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
@@ -205,8 +199,8 @@ void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index) {
   for (int d = 0; d < dims; ++d) pb__index_add(index, sign * index->coef[d], &tile->origin[d]);
 }
 
-void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
-                            pb_nest* point) {
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
+                       pb_nest* point) {
   int column[PB_NEST_DIMS];
   pb_nest_copy(point, nest);
   point->dim_count = 0;
@@ -226,10 +220,6 @@ void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_ne
       for (int d = 0; d < main->dim_count; ++d)
         if (from->coef[d] && column[d] >= 0) to->coef[column[d]] += from->coef[d];
     }
-}
-
-void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point) {
-  pb__tiling_expand_with(t, main, main, tile, point);
 }
 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
@@ -417,6 +407,14 @@ void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some) {
       coef[0] = coef[dim + 1] * some;
     }
   load->kept = 1;
+}
+
+void pb__tiling_in_runs(const pb_chip* chip, pb_nest* load, int dim, int64_t pieces) {
+  int64_t least = chip->memories[chip->system_memory].bytes_per_cycle * PB_RUN_BEATS, extent = load->extent[dim];
+  int64_t run = pb_type_bits(load->access[1].type) / 8, some = 1;
+  for (int d = dim + 1; d < load->dim_count; ++d) run *= load->extent[d];
+  while (some < extent && (extent % some || some * pieces < extent || some * run < least)) ++some;
+  if (load->dim_count < PB_NEST_DIMS && some < extent) pb__tiling_in_pieces(load, dim, some);
 }
 
 // Whether what `access` touches inside `level` is all of its box along index r: each dim begins where others end.

@@ -166,6 +166,12 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
                      struct pb_proofs* proofs, pb_tiling* tiling);
 
 // Inside tiling.
+// Whether a column of the one access moves an index that a column of the other moves.
+static inline bool pb__moves_same(const pb_access* a, int column, const pb_access* b, int other) {
+  for (int r = 0; r < a->rank && r < b->rank; ++r)
+    if (a->index[r].coef[column] && b->index[r].coef[other]) return true;
+  return false;
+}
 // Adds so many times what the loops around, and nothing inside them, make of `by`.
 static inline void pb__index_add(pb_index* to, int64_t times, const pb_index* by) {
   for (int c = PB_NEST_DIMS; c < PB_NEST_COLS && times; ++c) to->coef[c] += times * by->coef[c];
@@ -211,11 +217,10 @@ void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
-// The main nest on a tile: accesses over the loops around (outer columns) and what is left inside (own columns).
-void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point);
-// The same of another nest over the main one's dims.
-void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
-                            pb_nest* point);
+// A nest over the main one's dims on a tile: accesses over the loops around (outer columns) and what is left inside
+// (own columns).
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
+                       pb_nest* point);
 // Where a buffer lies that stands for an access.
 typedef struct pb_home_at {
   int level, memory, depth;
@@ -259,6 +264,8 @@ void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, c
 // A load walks its dim in pieces of so many, which divide it, outermost: what begins with the first does not wait for
 // the last. It has room for a dim.
 void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);
+// The same in so many pieces at most, of runs that are long enough.
+void pb__tiling_in_runs(const pb_chip* chip, pb_nest* load, int dim, int64_t pieces);
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.

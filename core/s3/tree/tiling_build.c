@@ -25,7 +25,7 @@ static void init_nest(pb_tiling* t, const pb_nest* main, const pb_tile* results,
     pb_nest_const(&set, sums->type, pb_reduce_neutral(main->reduce, sums->type));
   }
   *pb_nest_store(&set) = *sums;
-  pb__tiling_expand_with(t, main, &set, results, init);
+  pb__tiling_expand(t, main, &set, results, init);
 }
 
 // Sums that are made in parts of the dim that they walk lie in between where the result will be: the first part begins
@@ -65,7 +65,7 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
     bool last = k + 1 == around->epilogue_count;
     int carried = around->epilogues[k].carried;
     pb_nest epilogue;
-    pb__tiling_expand_with(t, &t->group->main, around->epilogues[k].nest, results, &epilogue);
+    pb__tiling_expand(t, &t->group->main, around->epilogues[k].nest, results, &epilogue);
     MlirValue value = epilogue.access[carried].memref;
     if (last && t->into) store_into(t, pb_nest_store(&epilogue));
     take_carried(&epilogue, value, at);
@@ -129,7 +129,7 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
     last->others = PB_NEW(t->arena, pb_tree);
     pb__tiling_put(t, last->others, level, s->store);
   }
-  pb__tiling_expand(t, &s->main, results, &point);
+  pb__tiling_expand(t, &s->main, &s->main, results, &point);
   pb_access at = *pb_nest_store(&point);
   int count = t->group->around.epilogue_count;
   const pb_band* blocks =
@@ -149,7 +149,7 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   if (!pb__in_registers(t) && !t->group->around.epilogue_count) {
     pb_nest point;
-    pb__tiling_expand(t, &s->main, tile, &point);
+    pb__tiling_expand(t, &s->main, &s->main, tile, &point);
     if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
   }
   const pb_home_at at = {t->plan->result_level, s->sums_memory, t->plan->result_depth, .name = "acc"};
@@ -173,7 +173,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   }
   if (level == pb__tiling_levels(t)) {
     pb_nest point;
-    pb__tiling_expand(t, &s.main, tile, &point);
+    pb__tiling_expand(t, &s.main, &s.main, tile, &point);
     point.part = tile->adds ? "add" : "reduce";
     pb__tiling_add(t, level, &point);
   } else if (!pb__tiling_band(t, tile, level, build_level, &s))
@@ -221,7 +221,7 @@ int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
 // chip, and from it, it goes straight.
 static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   pb_nest load, store;
-  pb__tiling_expand(t, &t->group->main, tile, &load);
+  pb__tiling_expand(t, &t->group->main, &t->group->main, tile, &load);
   if (!load.access[0].memref.ptr || !pb_nest_store(&load)->memref.ptr) {
     load.part = t->into ? "load" : "store";
     pb__tiling_add(t, level, &load);
@@ -233,7 +233,8 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
   pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
-  store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
+  pb_nest_begin(&store, load.name, "store", 2);
+  store.dim_count = load.dim_count;
   memcpy(store.extent, load.extent, sizeof store.extent);
   store.access[0] = local;
   store.access[1] = *pb_nest_store(&load);
@@ -254,7 +255,7 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
     pb__registers_free(t);
   else if (g->main.expr_count == 1)
     return build_copy(t, tile, level);
-  pb__tiling_expand(t, main, tile, &point);
+  pb__tiling_expand(t, main, main, tile, &point);
   if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
   return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count, t->plan->result_level, NULL);
 }

@@ -140,7 +140,7 @@ static pb_access box_of(pb_tiling* t, const pb_nest* main, int a, const pb_tile*
   pb_access origin, local;
   pb_nest_begin(&one, main->name, "", 1);
   one.access[0] = main->access[a];
-  pb__tiling_expand_with(t, main, &one, tile, &point);
+  pb__tiling_expand(t, main, &one, tile, &point);
   pb__tiling_box(t, &point.access[0], point.extent, at->level, held, &origin);
   local = *held;
   pad_rows(t, main, a, tile, at->memory, &local);

@@ -57,7 +57,7 @@ static void program_of(const pb_tiling* t, const pb_stages* s, const pb_tile* ti
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
     pb__stages_tile(s, n, tile, &own);
-    pb__tiling_expand(t, &p->nests[n], &own, &iteration->nests[n]);
+    pb__tiling_expand(t, &p->nests[n], &p->nests[n], &own, &iteration->nests[n]);
     for (int a = 0; a < p->nests[n].access_count; ++a)
       if (pb_program_is_local(p, p->value_of[n][a]))
         stay_inside(s, iteration, p->value_of[n][a], &iteration->nests[n].access[a]);

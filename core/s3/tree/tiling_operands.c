@@ -20,20 +20,17 @@ static int pieces(const pb_tiling* t, const pb_nest* load, int inner) {
 
 // Whether dim d of the load walks a dim of the main nest that is summed over.
 static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* load, int d) {
-  for (int r = 0; r < load->access[1].rank; ++r)
-    for (int k = 0; load->access[1].index[r].coef[d] && k < main->dim_count; ++k)
-      if (t->group->roles.role[k] == PB_ROLE_K && main->access[t->group->x].index[r].coef[k]) return true;
-  return false;
+  bool walks = false;
+  for (int k = 0; k < main->dim_count; ++k)
+    walks |= t->group->roles.role[k] == PB_ROLE_K && pb__moves_same(&load->access[1], d, &main->access[t->group->x], k);
+  return walks;
 }
 
 // Rows of x whose elements are summed over lie one after the other, and products begin with the first elements of all
 // rows: the load brings some columns of all rows, then the next ones.
 static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* load) {
-  const pb_memory* system = &t->chip->memories[t->chip->system_memory];
-  int64_t row = load->extent[2] * (pb_type_bits(load->access[1].type) / 8), columns = load->extent[1], some = 1;
-  if (!t->group->contraction || pb__in_registers(t) || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
-  while (some < columns && (columns % some || some * row < system->bytes_per_cycle * PB_RUN_BEATS)) ++some;
-  if (some < columns) pb__tiling_in_pieces(load, 1, some);
+  bool columns = t->group->contraction && !pb__in_registers(t) && load->dim_count == 3;
+  if (columns && walks_sum(t, main, load, 1)) pb__tiling_in_runs(t->chip, load, 1, load->extent[1]);
 }
 
 // Brings x turn by turn of the band inside its level: in front of the band what the first iteration's tile shares with
@@ -91,8 +88,7 @@ static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   load.outer_count = t->base;
   int d = -1;
   for (int k = 0; k < load.dim_count; ++k)
-    for (int r = 0; r < was.rank; ++r)
-      if (load.access[1].index[r].coef[k] && was.index[r].coef[band->dim]) d = k;
+    if (pb__moves_same(&load.access[1], k, &was, band->dim)) d = k;
   if (d >= 0 && load.dim_count < PB_NEST_DIMS && load.extent[d] % plan->x_kept == 0)
     pb__tiling_in_pieces(&load, d, load.extent[d] / plan->x_kept);
   pb__tiling_add(t, t->base, &load);
@@ -188,7 +184,7 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int lev
     pb_tile inner = *tile;
     pb_nest point;
     pb__tile_step(t, &inner, level, false);
-    pb__tiling_expand(t, &s->main, &inner, &point);
+    pb__tiling_expand(t, &s->main, &s->main, &inner, &point);
     pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
   }
   const pb_home_at at = {plan->x_level, s->x_memory, plan->x_depth, "x", .shares = true};
@@ -422,7 +418,7 @@ bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* t
   pb_nest point, open;
   pb_match match;
   for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level, false);
-  pb__tiling_expand(t, &g->main, &inner, &point);
+  pb__tiling_expand(t, &g->main, &g->main, &inner, &point);
   point.part = "reduce";
   pb__tiling_undecided(&point, &open);
   if (!pb__tiling_select(t, &open, &match)) return false;

@@ -73,24 +73,12 @@ static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iter
     int walked = s->tiles[k].band_count ? s->tiles[k].bands[0].dim : 0;
     for (int a = 0; a + 1 < g->main.access_count; ++a) {
       if (iteration->origin[k][iteration->views[k].value_of[g->main_index][a]] != value) continue;
-      for (int r = 0; r < g->main.access[a].rank; ++r)
-        for (int d = 0; d < load->dim_count; ++d)
-          if (g->main.access[a].index[r].coef[walked] && load->access[1].index[r].coef[d]) return d;
+      for (int d = 0; d < load->dim_count; ++d)
+        if (pb__moves_same(&g->main.access[a], walked, &load->access[1], d)) return d;
       return -1;
     }
   }
   return -1;
-}
-
-// The load goes piece by piece along a dim: what begins with the first piece does not wait for the last one.
-static void bring_in_pieces(const pb_chip* chip, int dim, pb_nest* load) {
-  const pb_memory* system = &chip->memories[chip->system_memory];
-  int64_t run = pb_type_bits(load->access[1].type) / 8, extent = load->extent[dim], some = 1;
-  for (int d = dim + 1; d < load->dim_count; ++d) run *= load->extent[d];
-  while (some < extent &&
-         (extent % some || some * PIECES < extent || some * run < system->bytes_per_cycle * PB_RUN_BEATS))
-    ++some;
-  if (load->dim_count < PB_NEST_DIMS && some < extent) pb__tiling_in_pieces(load, dim, some);
 }
 
 // Buffers of what several stages read, filled.
@@ -103,7 +91,7 @@ static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_group
     pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, s->loops->result_depth, "held", &load);
     if (t->failure) return false;
     int walked = walked_first(s, iteration, v, &load);
-    if (walked >= 0) bring_in_pieces(t->chip, walked, &load);
+    if (walked >= 0) pb__tiling_in_runs(t->chip, &load, walked, PIECES);
     pb__tiling_add(t, level, &load);
     buffer[v] = access.buffer;
   }

@@ -75,7 +75,7 @@ static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a
   pb_home* home = PB_NEW(t->arena, pb_home);
   *home = (pb_home){.value = -1};
   pb__stages_tile(s->stages, n, tile, &own);
-  pb__tiling_expand(t, &p->nests[n], &own, &point);
+  pb__tiling_expand(t, &p->nests[n], &p->nests[n], &own, &point);
   pb__tiling_box(t, &point.access[a], point.extent, level, &home->box, &home->origin);
   pb_home* shared = find_home(s, p->value_of[n][a], home, &other);
   if (set && other) return pb__tiling_fail(t, "nests of a kernel set and read different parts of one tensor");
