@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static int memory_named(const pb_chip* chip, const char* name) {
-  for (int m = 0; m < chip->memory_count; ++m)
-    if (!strcmp(chip->memories[m].name, name)) return m;
-  return -1;
-}
-
 // Buffers of the arguments; buffer_of: by value, -1: it is no such argument. Returns whether there are any.
 static bool allocate(pb_tiling* t, const pb_program* p, int* buffer_of) {
   bool any = false;
@@ -25,7 +19,7 @@ static bool allocate(pb_tiling* t, const pb_program* p, int* buffer_of) {
     }
     pb_buffer* buffer = &t->buffers[buffer_of[v] = t->buffer_count++];
     *buffer = (pb_buffer){.name = "resident",
-                          .memory = memory_named(t->chip, value->space),
+                          .memory = pb_chip_memory(t->chip, value->space),
                           .type = value->type,
                           .rank = value->rank,
                           .depth = 1,

@@ -1,9 +1,8 @@
 // What stands for tensors in a core's own memory. A tensor's home is a buffer at the outermost level inside which no
 // loop moves what an access touches: weights that all rows multiply come once for all of them. What is set goes back
 // at the end of each iteration. The copies are nests like others, and code of the core's: it walks them by registers.
-#include "core/s3/tree/tiling_staging.h"
-
 #include "core/s3/kernel/vector.h"
+#include "core/s3/tree/tiling_stages.h"
 
 #include <string.h>
 
