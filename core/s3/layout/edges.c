@@ -456,6 +456,7 @@ static void bring_in(pb_layout* l, int n) {
     out.access[a] = blocked;
   }
   pb__layout_splat(l, &out);
+  pb__layout_mask_rest(l, v, &out);
   pb__layout_print(l, &out);
 }
 

@@ -112,6 +112,9 @@ static pb_status rewrite_all(pb_layout* l) {
     l->no_room = false;
     pb_status status = l->gone[n] ? PB_OK : rewrite(l, n);
     if (status == PB_OK) pb__layout_clean_rest(l, n);
+    if (status == PB_OK && l->no_room)
+      status = pb_unsupported(l->unit->diag, (pb_place){.what = l->program.nests[n].name}, 4064, "another target",
+                              "its tensors' rows of lanes have no room for it");
     if (status == PB_OK) continue;
     if (status != PB_ERR_UNSUPPORTED || !(l->no_room || pb_may_leave(l->unit))) return status;
     if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
-static bool leaves_tensors(const pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
-      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
-  return false;
-}
-
 static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, const bool* pads,
                              pb_split* s) {
   pb_nest out = *nest;
@@ -20,11 +12,6 @@ static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int
   pb__layout_rewrite_all(l, n, s, nest, &out);
   if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
   pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
-  if (l->whole_rows && leaves_tensors(&out)) {
-    l->no_room = true;
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
-                          "its tensors' rows of lanes have no room for it");
-  }
   pb__layout_print(l, &out);
   return PB_OK;
 }
