@@ -115,11 +115,13 @@ static const char* check_tile(const pb_planner* p) {
   const pb_nest* nest = k->main;
   const int64_t* tile = p->step;
   for (int d = 0; d < nest->dim_count; ++d) {
-    bool first = p->dims.sum_count && d == p->dims.sums[0], cut = tile[d] < nest->extent[d];
+    bool first = p->dims.sum_count && d == p->dims.sums[0], cut = tile[d] < p->extent[d];
     int64_t part = first && p->chunk ? p->chunk : nest->extent[d];
-    if (k->is_sum[d] && (part % tile[d] || nest->extent[d] % part)) return "a band leaves a part of an iteration";
+    if (k->is_sum[d] && (part % tile[d] || nest->extent[d] % part))
+      return "a band does not cut its dim, or leaves a part of an iteration";
     if (cut && pb_vkernel_inside_runs(k, d)) return "channels inside runs of lanes are not written out";
-    if (cut && tile[d] % p->unit[d]) return "a tile is no whole number of registers";
+    if (cut && (tile[d] % p->unit[d] || tile[d] / p->unit[d] > pb_vkernel_steps(k, d)))
+      return "a tile is no whole number of registers, or longer than its dim";
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
@@ -133,21 +135,37 @@ static const char* check_tile(const pb_planner* p) {
   return NULL;
 }
 
-// Whether the plan is one that the search might look at: the loops of its tile in one of the orders.
-static bool is_laid(pb_planner* p, const pb_plan* plan) {
-  pb_plan as;
-  bool laid = false, cuts = plan->result_level > 0 && plan->band_count > 0 && p->dims.sum_count > 0;
+// Why the plan is none that the search might look at, with the loops of its tile in one of the orders; NULL: it is one.
+static const char* unlike_search(pb_planner* p, const pb_plan* plan) {
+  bool inside = false, cuts = plan->result_level > 0 && plan->band_count > 0 && p->dims.sum_count > 0;
+  for (int b = 0; b < plan->band_count; ++b) {
+    int d = plan->bands[b].dim;
+    if (d < 0 || d >= p->group->main.dim_count) return "a band names a dim that is not there";
+    bool single = !p->group->registers->is_sum[d] && plan->bands[b].step >= p->extent[d];
+    if (single) p->extent[d] = plan->bands[b].step + 1; // a loop of one iteration is one
+  }
   pb_plan_tile(plan, &p->group->main, p->step);
   p->chunk = cuts && plan->bands[0].dim == p->dims.sums[0] ? plan->bands[0].step : 0;
-  for (int o = 0; o < p->order_count && !laid; ++o) {
+  for (int o = 0; o < p->order_count; ++o) {
+    pb_plan as;
+    int b = 0, ours = plan->result_level;
     pb__plan_lay(p, p->orders[o], &as);
-    laid = as.band_count == plan->band_count;
-    for (int b = 0; b < as.band_count && laid; ++b)
-      laid = as.bands[b].dim == plan->bands[b].dim && as.bands[b].step == plan->bands[b].step;
+    while (b < as.band_count && b < plan->band_count && as.bands[b].dim == plan->bands[b].dim &&
+           as.bands[b].step == plan->bands[b].step)
+      ++b;
+    bool all = b == as.band_count && b == plan->band_count;
+    if (all && as.result_level == ours)
+      return as.x_level == plan->x_level && as.w_level == plan->w_level && as.x_depth == plan->x_depth &&
+                     as.w_depth == plan->w_depth && as.result_depth == plan->result_depth && !plan->x_stays &&
+                     !plan->x_kept
+                 ? NULL
+                 : "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
+    inside |= all ? ours < as.result_level : b >= ours;
   }
-  return laid && as.x_level == plan->x_level && as.w_level == plan->w_level && as.result_level == plan->result_level &&
-         as.x_depth == plan->x_depth && as.w_depth == plan->w_depth && as.result_depth == plan->result_depth &&
-         !plan->x_stays && !plan->x_kept;
+  return inside
+             ? "a band inside result_level is of no summed dim, or these are not in order"
+             : "bands outside result_level are not of rows and of columns, one inside the other, the dims of each in "
+               "order, all of them inside parts of the first sum";
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
@@ -161,10 +179,8 @@ bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* g, const pb_pl
   pb__plan_dims_of(chip, g, &p.dims);
   memcpy(p.extent, g->main.extent, sizeof p.extent);
   begin(&p);
-  *why = "operands are in registers, one copy of each: x_level and w_level are inside all bands; outside result_level "
-         "are parts of the first sum, then rows and columns, inside it sums, the dims of each in order";
-  if (!is_laid(&p, plan)) return false;
-  *why = check_tile(&p);
+  *why = unlike_search(&p, plan);
+  if (!*why) *why = check_tile(&p);
   return !*why && pb__register_parts_legal(g->registers, plan, why);
 }
 
