@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What is planned: a kernel of one stage, or (stages) of several.
+typedef struct asked {
+  pb_unit* unit;
+  const pb_program* program;
+  const pb_group* group;
+  const pb_stages* stages; // NULL: it is of one stage, and its plan stands where that of several has its loops
+} asked;
+
 typedef struct entry {
   bool found;
-  pb_plan plan;
-  pb_stage_plan stages;
+  pb_stage_plan plan;
 } entry;
 
 typedef struct pb_plan_memo {
@@ -121,61 +128,61 @@ static void print_blocks(const pb_stages* stages, pb_text* text) {
   }
 }
 
-// NULL: it was not planned yet, and k->exact is its text. stages: NULL: it is of one stage.
-static const entry* find(pb_unit* unit, const pb_program* program, const pb_stages* stages, keys* k) {
-  print_key(program, stages ? 's' : 'g', true, &k->exact);
-  print_blocks(stages, &k->exact);
-  int known = pb_table_find(&memo_of(unit)->numbers, k->exact.data, k->exact.length);
-  if (known < 0) return NULL;
-  pb_text_free(&k->exact);
-  return &memo_of(unit)->entries[known];
+// The text that it is known by, with its numbers' classes or without.
+static void print_asked(const asked* a, bool classes, pb_text* text) {
+  print_key(a->program, a->stages ? 's' : 'g', classes, text);
+  print_blocks(a->stages, text);
 }
 
-// The entry of a program that differs from this one in numbers alone, the first that a plan was found for; NULL: there
-// is none. k->alike is the text in any case.
-static const entry* find_alike(pb_unit* unit, const pb_program* program, const pb_stages* stages, keys* k) {
-  pb_plan_memo* memo = memo_of(unit);
-  print_key(program, stages ? 's' : 'g', false, &k->alike);
-  print_blocks(stages, &k->alike);
-  int known = pb_table_find(&memo->alike, k->alike.data, k->alike.length);
-  return known < 0 ? NULL : &memo->entries[known];
+static pb_status make(const asked* a, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
+  if (!a->stages) return pb_plan_make(a->unit->chip, a->group, arena, diag, &plan->loops);
+  return pb_stage_plan_make(a->unit->chip, a->stages, arena, plan) ? PB_OK : PB_ERR_UNSUPPORTED;
 }
 
-// The plan of a program that differs in numbers alone, if these make no difference to what it takes: then the search
-// would find it again.
-static bool take_alike(pb_unit* unit, const pb_group* group, keys* k, pb_plan* plan) {
-  const entry* like = find_alike(unit, group->program, NULL, k);
-  if (!like) return false;
-  *plan = like->plan;
-  return pb_plan_fits(unit->chip, group, plan) && plan->cycles == like->plan.cycles;
-}
-
-static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, keys* k, pb_stage_plan* plan) {
-  const entry* like = find_alike(unit, stages->program, stages, k);
-  const char* why;
+// The plan again, if it fits.
+static bool take(const asked* a, const entry* known, pb_arena* arena, pb_stage_plan* plan) {
   pb_arena scratch = {0};
-  if (!like) return false;
-  copy_stages(arena, &like->stages, plan);
-  bool same =
-      pb_stage_plan_cost(unit->chip, stages, &scratch, plan, &why) && plan->loops.cycles == like->stages.loops.cycles;
+  const char* why;
+  if (!known->found) return false;
+  copy_stages(arena, &known->plan, plan);
+  bool fits = a->stages ? pb_stage_plan_cost(a->unit->chip, a->stages, &scratch, plan, &why)
+                        : pb_plan_fits(a->unit->chip, a->group, &plan->loops);
   pb_arena_free(&scratch);
-  return same;
+  return fits;
+}
+
+static pb_status again(const asked* a, bool exact, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
+  keys k = {0};
+  pb_plan_memo* memo = memo_of(a->unit);
+  print_asked(a, true, &k.exact);
+  int known = pb_table_find(&memo->numbers, k.exact.data, k.exact.length);
+  if (known >= 0) {
+    const entry* had = &memo->entries[known];
+    pb_text_free(&k.exact);
+    if (!had->found && !exact) return PB_ERR_UNSUPPORTED;
+    return take(a, had, arena, plan) ? PB_OK : make(a, arena, diag, plan);
+  }
+  print_asked(a, false, &k.alike);
+  known = pb_table_find(&memo->alike, k.alike.data, k.alike.length);
+  // of a program that differs in numbers alone the search would find it again, if these make no difference to its cost
+  bool same = known >= 0 && take(a, &memo->entries[known], arena, plan) &&
+              plan->loops.cycles == memo->entries[known].plan.loops.cycles;
+  pb_status status = same ? PB_OK : make(a, arena, diag, plan);
+  entry* made = add(a->unit, &k, status == PB_OK);
+  if (made->found) copy_stages(&a->unit->arena, plan, &made->plan);
+  return status;
 }
 
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) {
-  keys k = {0};
-  const entry* known = find(unit, group->program, NULL, &k);
-  if (!known) {
-    pb_status status = take_alike(unit, group, &k, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
-    entry* made = add(unit, &k, status == PB_OK);
-    if (made->found) made->plan = *plan;
-    return status;
-  }
-  if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
-  *plan = known->plan;
-  bool legal = known->found && pb_plan_fits(unit->chip, group, plan);
-  return legal ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
+  pb_stage_plan one = {.count = 0};
+  pb_status status = again(&(asked){unit, group->program, group, NULL}, exact, arena, diag, &one);
+  *plan = one.loops;
+  return status;
+}
+
+bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
+  return again(&(asked){unit, stages->program, NULL, stages}, exact, arena, NULL, plan) == PB_OK;
 }
 
 bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan) {
@@ -183,25 +190,6 @@ bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* a
   pb_group group;
   return pb_group_read(program, unit->chip, arena, &quiet, &group) == PB_OK && !group.plain &&
          pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
-}
-
-bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
-  keys k = {0};
-  const entry* known = find(unit, stages->program, stages, &k);
-  if (!known) {
-    bool found =
-        take_alike_stages(unit, stages, arena, &k, plan) || pb_stage_plan_make(unit->chip, stages, arena, plan);
-    entry* made = add(unit, &k, found);
-    if (found) copy_stages(&unit->arena, plan, &made->stages);
-    return found;
-  }
-  if (!known->found && !exact) return false;
-  pb_arena scratch = {0};
-  const char* why;
-  copy_stages(arena, &known->stages, plan);
-  bool legal = known->found && pb_stage_plan_cost(unit->chip, stages, &scratch, plan, &why);
-  pb_arena_free(&scratch);
-  return legal || pb_stage_plan_make(unit->chip, stages, arena, plan);
 }
 
 pb_proofs* pb_plan_proofs(pb_unit* unit) {
