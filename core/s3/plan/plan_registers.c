@@ -115,13 +115,12 @@ static const char* check_tile(const pb_planner* p) {
   const pb_nest* nest = k->main;
   const int64_t* tile = p->step;
   for (int d = 0; d < nest->dim_count; ++d) {
-    bool first = p->dims.sum_count && d == p->dims.sums[0], cut = tile[d] < p->extent[d];
+    bool first = p->dims.sum_count && d == p->dims.sums[0];
     int64_t part = first && p->chunk ? p->chunk : nest->extent[d];
     if (k->is_sum[d] && (part % tile[d] || nest->extent[d] % part))
       return "a band does not cut its dim, or leaves a part of an iteration";
-    if (cut && pb_vkernel_inside_runs(k, d)) return "channels inside runs of lanes are not written out";
-    if (cut && (tile[d] % p->unit[d] || tile[d] / p->unit[d] > pb_vkernel_steps(k, d)))
-      return "a tile is no whole number of registers, or longer than its dim";
+    if (pb_vkernel_inside_runs(k, d) && tile[d] < nest->extent[d])
+      return "channels inside runs of lanes are not written out";
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
@@ -137,12 +136,16 @@ static const char* check_tile(const pb_planner* p) {
 
 // Why the plan is none that the search might look at, with the loops of its tile in one of the orders; NULL: it is one.
 static const char* unlike_search(pb_planner* p, const pb_plan* plan) {
+  const pb_vkernel* k = p->group->registers;
   bool inside = false, cuts = plan->result_level > 0 && plan->band_count > 0 && p->dims.sum_count > 0;
   for (int b = 0; b < plan->band_count; ++b) {
     int d = plan->bands[b].dim;
     if (d < 0 || d >= p->group->main.dim_count) return "a band names a dim that is not there";
-    bool single = !p->group->registers->is_sum[d] && plan->bands[b].step >= p->extent[d];
-    if (single) p->extent[d] = plan->bands[b].step + 1; // a loop of one iteration is one
+    int64_t step = plan->bands[b].step;
+    if (k->is_sum[d]) continue;
+    if (step % p->unit[d] || step / p->unit[d] > pb_vkernel_steps(k, d))
+      return "a tile is no whole number of registers, or longer than its dim";
+    if (step >= p->extent[d]) p->extent[d] = step + 1; // a loop of one iteration is one
   }
   pb_plan_tile(plan, &p->group->main, p->step);
   p->chunk = cuts && plan->bands[0].dim == p->dims.sums[0] ? plan->bands[0].step : 0;
