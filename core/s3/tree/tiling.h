@@ -191,6 +191,10 @@ bool pb__tiling_build_group(pb_tiling* t);
 // by value, says, NULL: at their fronts. The group reads and fills them, by t->into where instructions do. In
 // tiling_residents.c.
 void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of);
+// A copy of t's group, of which `change` has changed each nest; n: its number among the program's, -1: a fill, which
+// has none.
+typedef void (*pb_nest_change)(const pb_tiling* t, const void* user, int n, pb_nest* nest);
+pb_group* pb__tiling_group_with(const pb_tiling* t, pb_nest_change change, const void* user);
 // The same for arguments that lie in a memory of the chip.
 void pb__tiling_take_residents(pb_tiling* t);
 // Opens the loop of band `level`, of so many iterations: of a row of `all`, `before` of which come before it, or 0, 0.

@@ -18,9 +18,11 @@ static void place_alone(const pb_tiling* t, pb_access* access) {
 }
 
 // What nests of the tile hand on lies in an index a dim, lanes innermost.
-static void set_nest(const pb_tiling* t, int n, pb_nest* nest) {
+static void enter_registers(const pb_tiling* t, const void* user, int n, pb_nest* nest) {
   const pb_vkernel* k = t->group->registers;
   const pb_program* p = t->group->program;
+  (void)user;
+  if (n < 0) return;
   nest->macs = 0;
   for (int a = 0; a < nest->access_count; ++a) place_alone(t, &nest->access[a]);
   if (k->run_dim >= 0) pb_nest_cut_dim(nest, k->run_dim, k->run);
@@ -35,25 +37,12 @@ static void set_nest(const pb_tiling* t, int n, pb_nest* nest) {
   }
 }
 
-static const pb_nest* keep_nest(const pb_tiling* t, int n, const pb_nest* from) {
-  pb_nest* nest = pb_nest_kept(t->arena, from);
-  set_nest(t, n, nest);
-  return nest;
-}
-
 void pb__registers_begin(pb_tiling* t) {
   const pb_vkernel* k = t->group->registers;
-  pb_group* group = pb_alloc_raw(t->arena, sizeof *group);
+  pb_group* group = pb__tiling_group_with(t, enter_registers, NULL);
   pb_plan* plan = PB_NEW(t->arena, pb_plan);
-  group->program = t->group->program; // its main nest is large, and comes anew
-  memcpy(&group->main_index, &t->group->main_index, sizeof *group - offsetof(pb_group, main_index));
   *plan = *t->plan;
-  pb_nest_copy(&group->main, &t->group->main);
-  set_nest(t, group->main_index, &group->main);
-  pb_around* around = &group->around;
-  if (around->init) around->init = keep_nest(t, around->init_number, around->init);
-  for (int n = 0; n < around->epilogue_count; ++n)
-    around->epilogues[n].nest = keep_nest(t, around->epilogues[n].number, around->epilogues[n].nest);
+  const pb_around* around = &group->around;
   for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = pb_vkernel_tree_dim(k, plan->bands[b].dim);
   if (group->reduces && around->epilogue_count) { // what is made of sums so far lies where the result will be
     pb_access* sums = pb_nest_store(&group->main);

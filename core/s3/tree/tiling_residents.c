@@ -34,52 +34,54 @@ static bool allocate(pb_tiling* t, const pb_program* p, int* buffer_of) {
 
 // What a group's values are on their way into buffers.
 typedef struct placing {
-  pb_tiling* t;
   const pb_program* program;
   const int* buffer_of;
   const pb_access* const* origin_of;
 } placing;
 
-static void use_buffers(const placing* r, pb_nest* nest) {
+static void use_buffers(const pb_tiling* t, const void* user, int n, pb_nest* nest) {
   static const pb_access front = {.rank = 0};
+  const placing* r = user;
+  (void)n;
   for (int a = 0; a < nest->access_count; ++a)
     for (int v = 0; v < r->program->value_count; ++v)
       if (r->buffer_of[v] >= 0 && pb_value_same(r->program->values[v].ir, nest->access[a].memref))
-        pb__tiling_in_buffer(&nest->access[a], r->buffer_of[v], r->t->buffers[r->buffer_of[v]].shape,
+        pb__tiling_in_buffer(&nest->access[a], r->buffer_of[v], t->buffers[r->buffer_of[v]].shape,
                              r->origin_of ? r->origin_of[v] : &front);
 }
 
-static const pb_nest* kept(const placing* r, const pb_nest* nest) {
-  pb_nest* own = pb_nest_kept(r->t->arena, nest);
-  use_buffers(r, own);
-  return own;
-}
-
-// The group, of which each nest uses the buffers.
-static pb_group* group_on(const placing* r, const pb_group* group, const pb_program* program) {
-  pb_group* own = pb_alloc_raw(r->t->arena, sizeof *own);
-  memcpy(own, group, sizeof *own);
-  own->program = program;
-  use_buffers(r, &own->main);
-  if (own->around.init) own->around.init = kept(r, own->around.init);
-  for (int k = 0; k < own->around.epilogue_count; ++k)
-    own->around.epilogues[k].nest = kept(r, own->around.epilogues[k].nest);
-  for (int k = 0; k < own->around.fill_count; ++k) own->around.fills[k] = kept(r, own->around.fills[k]);
+pb_group* pb__tiling_group_with(const pb_tiling* t, pb_nest_change change, const void* user) {
+  const pb_group* group = t->group;
+  pb_group* own = pb_alloc_raw(t->arena, sizeof *own);
+  pb_around* around = &own->around;
+  own->program = group->program;
+  memcpy(&own->main_index, &group->main_index, sizeof *own - offsetof(pb_group, main_index));
+  pb_nest_copy(&own->main, &group->main); // it is large
+  change(t, user, own->main_index, &own->main);
+  for (int n = -1; n < around->epilogue_count; ++n) {
+    const pb_nest** nest = n < 0 ? &around->init : &around->epilogues[n].nest;
+    int number = n < 0 ? around->init_number : around->epilogues[n].number;
+    if (*nest) change(t, user, number, (pb_nest*)(*nest = pb_nest_kept(t->arena, *nest)));
+  }
+  for (int k = 0; k < around->fill_count; ++k)
+    change(t, user, -1, (pb_nest*)(around->fills[k] = pb_nest_kept(t->arena, around->fills[k])));
   return own;
 }
 
 void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of) {
   const pb_program* p = t->group->program;
-  const placing r = {t, p, buffer_of, origin_of};
+  const placing r = {p, buffer_of, origin_of};
   pb_program* own = PB_NEW(t->arena, pb_program);
   *own = *p;
   own->nests = pb_alloc_raw(t->arena, (size_t)p->nest_count * sizeof *own->nests);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_nest_copy(&own->nests[n], &p->nests[n]);
-    use_buffers(&r, &own->nests[n]);
+    use_buffers(t, &r, n, &own->nests[n]);
   }
   int made = buffer_of[pb_program_stored(p, pb_around_last(&t->group->around))];
-  t->group = group_on(&r, t->group, own);
+  pb_group* group = pb__tiling_group_with(t, use_buffers, &r);
+  group->program = own;
+  t->group = group;
   if (made < 0 || t->group->registers) return; // code stores what is in registers wherever its place is
   pb_into* into = PB_NEW(t->arena, pb_into);
   *into = (pb_into){.buffer = made, .origin = {.rank = t->buffers[made].rank}};
