@@ -27,23 +27,6 @@ static void part_begin(const pb_tiling* t, part* p) {
   memset(p->buffer, 0, sizeof *p->buffer * (size_t)t->buffer_count);
 }
 
-void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep, int64_t early) {
-  b->walked |= walked;
-  if (!b->to || from < b->from) b->from = from, b->sweep = sweep;
-  if (to > b->to) b->early = early < to - b->to ? early : to - b->to;
-  b->to = larger(b->to, to);
-}
-
-void pb__part_taken(buffer_part* b, int64_t start, uint32_t queues) {
-  if (queues && !b->read_by) b->taken = start;
-  b->read_by |= queues;
-}
-
-void pb__part_starts(queue_part* queue, int64_t start) {
-  if (!queue->used) queue->first = start;
-  queue->used = true;
-}
-
 static void issue(queue_part* queue, int64_t cycles) {
   queue->cycles += cycles;
   queue->busy += cycles;

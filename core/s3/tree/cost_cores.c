@@ -291,11 +291,11 @@ typedef struct stream {
   bool stored, is_x, again;
 } stream;
 
-static void note_touched(const pb_core_facts* f, const pb_access* access, const walk* own, int dims, int loops,
-                         stream* s) {
+static void note_touched(const pb_core_facts* f, const pb_nest* nest, const pb_access* access, int loops, stream* s) {
   walk walks[MOST_WALKS];
   int64_t bytes = pb_type_bits(access->type) > 8 ? pb_type_bits(access->type) / 8 : 1;
-  memcpy(walks, own, sizeof *own * (size_t)dims);
+  int dims = nest->dim_count;
+  own_walks(nest, access, walks);
   for (int l = loops; l >= 0; --l) {
     s->inside[l] = touched(f, walks, dims + loops - l, bytes);
     if (l > 0) walks[dims + loops - l] = s->around[l - 1];
@@ -394,11 +394,9 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
     const pb_nest* by = stored ? nest : loader_of(t, nest, a);
     const pb_access* access = by == nest ? &nest->access[a] : &by->access[0];
-    walk own[PB_NEST_DIMS];
     stream* s = &streams[count++];
-    own_walks(by, access, own);
     loops = loops_around(t, access, nest->outer_count, s->around);
-    note_touched(f, access, own, by->dim_count, loops, s);
+    note_touched(f, by, access, loops, s);
     s->stored = stored;
     s->is_x = is_main && a == k->x;
     s->again = is_main && comes_again(t, a);

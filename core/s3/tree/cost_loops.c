@@ -26,14 +26,6 @@ static int64_t pace_of_copies(const part* one, const buffer_part* b, int64_t dep
   return larger(taken - idle, (taken + queue->free_at - queue->first) / 2);
 }
 
-// How many iterations ahead of the rest a queue can be: as many as the buffers made in each iteration have copies.
-static int64_t iterations_ahead(const pb_tiling* t, const pb_tree* loop) {
-  int64_t most = 0;
-  for (const pb_tree* own = own_from(loop->first); own; own = own_from(own->next))
-    most = larger(most, t->buffers[own->buffer].depth);
-  return most;
-}
-
 // Cycles from one iteration to the next at which a queue goes through a loop that nobody holds up: its own, or those of
 // what it waits for at the beginning.
 static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
@@ -97,11 +89,14 @@ static int64_t held_up(const pb_tiling* t, const part* one, const part* sum, int
 }
 
 // Cycles from one iteration of the loop to the next that the buffers allow: until their copies are free again. Nobody
-// outside sees these: `one` forgets them.
-static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
+// outside sees these: `one` forgets them. *ahead: how many iterations ahead of the rest a queue can be, as many as the
+// buffers made in each iteration have copies.
+static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one, int64_t* ahead) {
   int64_t chain = one->chain;
+  *ahead = 0;
   for (const pb_tree* own = own_from(loop->first); own; own = own_from(own->next)) {
     buffer_part* b = &one->buffer[own->buffer];
+    *ahead = larger(*ahead, t->buffers[own->buffer].depth);
     chain = larger(chain, pace_of_copies(one, b, t->buffers[own->buffer].depth));
     b->left = b->from + held(b);
     b->to = 0;
@@ -316,7 +311,7 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   iterations all = {.t = t, .loop = loop, .one = one, .start = wait_for_places(t, loop, one, sum)};
   int64_t filled[PB_MAX_QUEUES], extent = loop->extent;
   for (int q = 0; q < issuers(t); ++q) time_in_loop(t, loop, one, q, &all.least[q], &filled[q]);
-  int64_t chain = chain_of(t, loop, one), ahead = iterations_ahead(t, loop);
+  int64_t ahead, chain = chain_of(t, loop, one, &ahead);
   add_words(t, extent, larger(ahead, 1), one, sum);
   for (int k = 0; k < t->chip->constant_memory_count; ++k) sum->constants[k] += one->constants[k] * extent;
   sum->loaded += one->loaded * extent;

@@ -52,9 +52,24 @@ static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 // What issues: queues, and units that go on beside them; or one core.
 static inline int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_count; }
 
-void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep, int64_t early);
-void pb__part_taken(buffer_part* b, int64_t start, uint32_t queues);
-void pb__part_starts(queue_part* queue, int64_t start);
+static inline void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep,
+                                int64_t early) {
+  b->walked |= walked;
+  if (!b->to || from < b->from) b->from = from, b->sweep = sweep;
+  if (to > b->to) b->early = early < to - b->to ? early : to - b->to;
+  b->to = larger(b->to, to);
+}
+
+static inline void pb__part_taken(buffer_part* b, int64_t start, uint32_t queues) {
+  if (queues && !b->read_by) b->taken = start;
+  b->read_by |= queues;
+}
+
+static inline void pb__part_starts(queue_part* queue, int64_t start) {
+  if (!queue->used) queue->first = start;
+  queue->used = true;
+}
+
 // The longest of its queues and of the ports outside.
 int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name);
 // Adds a loop, of whose body one execution takes `one`; that is what later ones take then.

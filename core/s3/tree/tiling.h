@@ -154,16 +154,17 @@ typedef struct pb_into {
 // An empty tree.
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling);
-// Builds the tree of a plan. false: impossible, tiling->failure says why.
-bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                     pb_tiling* tiling);
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
 void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
 
-// The same tree, with each slice proved by isl in every build of the compiler. false with tiling->failure: a slice is
-// not the least box, which is a bug.
+// Builds the tree of a plan, with each slice proved by isl in every build of the compiler (proofs NULL: unproved).
+// false: impossible, tiling->failure says why; or a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling);
+static inline bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                                   pb_tiling* tiling) {
+  return pb_tiling_prove(chip, group, plan, arena, NULL, tiling);
+}
 
 // Inside tiling.
 // Whether a column of the one access moves an index that a column of the other moves.

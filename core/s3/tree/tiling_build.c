@@ -385,11 +385,6 @@ bool pb__tiling_build_group(pb_tiling* t) {
   return built && !t->failure;
 }
 
-bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                     pb_tiling* tiling) {
-  return pb_tiling_prove(chip, group, plan, arena, NULL, tiling);
-}
-
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);

@@ -212,14 +212,14 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 // Threads share all iterations of the bands that stand around nothing but each other.
 static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
   pb_plan outer = *t->plan;
-  outer.band_count = pb__staging_outer_bands(t, &s->staging);
+  bool brings;
+  outer.band_count = pb__staging_outer_bands(t, &s->staging, &brings);
   int64_t iterations = iterations_of(s->stages, NULL, &outer);
   const pb_blocks* blocks = s->stages->blocks;
   for (int b = 0; blocks && b < blocks->count; ++b) { // a part has as much of each block
     int64_t some = iterations_of(s->stages, &blocks->items[b], &outer);
     if (!b || some > iterations) iterations = some;
   }
-  bool brings = pb__staging_brings_first(t, &s->staging);
   return brings && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
 

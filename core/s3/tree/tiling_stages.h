@@ -103,10 +103,9 @@ bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int l
 typedef bool (*pb_copy_builder)(pb_tiling* t, void* user, const pb_nest* copy, int level);
 
 pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena);
-// How many of the bands stand around nothing but each other: no tensor is brought between them.
-int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s);
-// Whether any is brought in front of all of them.
-bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s);
+// How many of the bands stand around nothing but each other: no tensor is brought between them. *first: any is brought
+// in front of all of them.
+int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s, bool* first);
 // Brings what the nests read of tensors and no loop inside `level` moves, or that the innermost iteration needs; makes
 // room for what they set. The homes that *s has so far are kept: outer loops' are used by several runs of inner ones.
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user);

@@ -33,22 +33,16 @@ static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
   return level;
 }
 
-int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s) {
+int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s, bool* first) {
   int least = t->plan->band_count;
+  *first = false;
   for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
     for (int a = 0; a < s->stages->program->nests[n].access_count; ++a) {
       int level = is_tensor(s, n, a) ? level_of(t, s, n, a) - t->base : least;
       if (level > 0 && level < least) least = level;
+      *first |= level == 0 && is_tensor(s, n, a);
     }
   return least;
-}
-
-bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s) {
-  bool any = false;
-  for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
-    for (int a = 0; a < s->stages->program->nests[n].access_count; ++a)
-      any |= is_tensor(s, n, a) && level_of(t, s, n, a) == t->base;
-  return any;
 }
 
 // The home of the same value that another access has; NULL: none. *other: it has one for another part.
