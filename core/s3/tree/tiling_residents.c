@@ -90,9 +90,6 @@ void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access
 
 void pb__tiling_take_residents(pb_tiling* t) {
   const pb_program* p = t->group->program;
-  bool any = false;
-  for (int v = 0; v < p->value_count; ++v) any |= p->values[v].space != NULL;
-  if (!any) return;
   int* buffer_of = PB_NEW_ARRAY(t->arena, int, (size_t)p->value_count + 1);
   if (allocate(t, p, buffer_of)) pb__tiling_take_buffers(t, buffer_of, NULL);
 }
