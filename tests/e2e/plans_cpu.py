@@ -74,6 +74,13 @@ class Graph:
             return None if own.read() == again.read() else "another engine"
 
 
+def shared_stage(graph):
+    """Stages are done in one iteration of shared loops: parts of their own are refused for just that reason."""
+    text, changed = re.subn(r"(stages = \[.*?parts = array<i64: )1, 1>", r"\g<1>2, 1>", graph.text)
+    told = graph.compile(text, "edited.pbe") if changed else None
+    return told.stderr or "carried out" if told and "it has no parts of its own" not in told.stderr else None
+
+
 def edited(text, rng):
     """One or two numbers, or a truth, of one plan changed."""
     lines = text.split("\n")
@@ -100,6 +107,10 @@ def main():
             if told := graph.unedited():
                 failed += 1
                 print(f"FAILED {graph.name}, unedited: {told}")
+        for graph in graphs:
+            if told := shared_stage(graph):
+                failed += 1
+                print(f"FAILED {graph.name} on {graph.target}, with a stage shared among threads: {told}")
         for k in range(args.count):
             graph = graphs[k % len(graphs)]
             text, line = edited(graph.text, rng)

@@ -172,6 +172,8 @@ static const char* unlike_search(pb_planner* p, const pb_plan* plan) {
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
+  *why = "a stage is done in one iteration of loops that are shared: it has no parts of its own";
+  if (k->alone && (plan->row_parts > 1 || plan->column_parts > 1)) return false;
   *why = "more parts than tiles";
   return plan->row_parts >= 1 && plan->row_parts <= pb__core_tiles(k, plan, false) && plan->column_parts >= 1 &&
          plan->column_parts <= pb__core_tiles(k, plan, true);
