@@ -107,7 +107,7 @@ def main():
                 row(args, source, folder)
             except (subprocess.CalledProcessError, onnxruntime.capi.onnxruntime_pybind11_state.Fail) as error:
                 said = getattr(error, "stderr", None) or str(error).encode()
-                print(f"| {name} | {said.decode(errors='replace').strip().splitlines()[-1][:200]} |", flush=True)
+                print(f"| {name} | {said.decode(errors='replace').strip().splitlines()[-1].replace(f'{folder}/', '')[:200]} |", flush=True)
 
 
 if __name__ == "__main__":
