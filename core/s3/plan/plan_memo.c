@@ -108,7 +108,7 @@ static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_pla
   size_t count = (size_t)from->count;
   *to = *from;
   to->stages = PB_NEW_ARRAY(arena, pb_plan, count + 1);
-  memcpy(to->stages, from->stages, count * sizeof *to->stages);
+  if (count) memcpy(to->stages, from->stages, count * sizeof *to->stages);
 }
 
 // What is done of a kernel of several stages, and what of its tensors is filled.
