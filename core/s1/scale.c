@@ -184,8 +184,8 @@ static pb_status scale_add(scaler* s, pb_s1_op* op) {
 }
 
 static pb_status scale(scaler* s, pb_s1_op* op) {
-  if (s->program->values[op->y].type == PB_F32) return PB_OK; // no codes
   bool sum = op->kind == PB_S1_CONV || op->kind == PB_S1_AVERAGE || op->kind == PB_S1_MATMUL;
+  if (sum && s->program->values[op->y].type == PB_F32) return PB_OK; // it makes no codes
   if (sum && s->formulas[PB_FORMULA_SUM]) return scale_sum(s, op);
   if (op->kind == PB_S1_ADD && s->formulas[PB_FORMULA_ADD]) return scale_add(s, op);
   return PB_OK;
