@@ -254,3 +254,16 @@ def scores_of_37_keys():
     m.nodes.append(helper.make_node("Split", [heads, m.const(np.array([16, 16], I64))], ["q", "k"], axis=3, name="split"))
     q, k = (m.codes(m.op("Transpose", m.codes(part, F32(0.2), I8(-3)), perm=perm), F32(0.2), I8(-3)) for part, perm in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1])))
     return m.done(m.codes(m.op("MatMul", q, k), F32(2)), step=2, targets=("cpu", "cpu:v3", "cpu:avx512"), bisect=True)
+
+
+@case
+def padded_parts_of_channels():
+    """Padded convolutions of parts of the channels: nothing is around a part along them, so that tiles read it through a box."""
+    m = Maker("padded_parts_of_channels")
+    x = m.codes(m.input("x", 1, 48, 96, 97), F32(0.05), I8(5))
+    parts = []
+    for first in 0, 16:
+        part = m.op("Slice", x, m.const(np.array([first], I64)), m.const(np.array([first + 16], I64)), m.const(np.array([1], I64)))
+        w = m.weights(m.rng.integers(-127, 128, (16, 1, 3, 3)).astype(I8), np.full(16, 0.01, F32), np.zeros(16, I8))
+        parts.append(m.codes(m.op("Conv", m.codes(part, F32(0.05), I8(5)), w, group=16, pads=[1, 1, 1, 1]), F32(0.1)))
+    return m.done(m.codes(m.op("Concat", *parts, axis=1), F32(0.1)), step=0.1, targets=("cpu", "simnpu"), bisect=True)
