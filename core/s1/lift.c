@@ -49,9 +49,8 @@ const pb_const* pb__signed_constant(lifter* l, int tensor) {
 
 bool pb__scalar_f32(const lifter* l, int tensor, float* value) {
   int rank;
-  int64_t count;
-  const float* numbers = pb__numbers(l, tensor, &rank, &count);
-  if (!numbers || count != 1) return false;
+  const float* numbers = pb__numbers(l, tensor, 1, &rank);
+  if (!numbers) return false;
   memcpy(value, numbers, sizeof *value);
   return true;
 }

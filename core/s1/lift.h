@@ -57,9 +57,9 @@ bool pb__is(const pb_node* n, const char* op);
 void pb__mark_done(lifter* l, int node); // another node that the form which is being made takes for its own
 int pb__input(const pb_node* n, int k);  // tensor, -1: left out
 const pb_const* pb__constant(const lifter* l, int tensor);
-// In numbers.c. The f32 numbers of a constant, also those that DequantizeLinear makes of constant codes, in the table's
-// arena. NULL: they are none.
-const float* pb__numbers(const lifter* l, int tensor, int* rank, int64_t* count);
+// In numbers.c. So many f32 numbers that a constant has, also those that DequantizeLinear makes of constant codes, in
+// the table's arena. NULL: it is none, or has more or fewer.
+const float* pb__numbers(const lifter* l, int tensor, int64_t count, int* rank);
 // Of 8-bit codes: without a sign they become a constant that is 128 less.
 const pb_const* pb__signed_constant(lifter* l, int tensor);
 // A constant; of one with codes of 4 bits, signed or not, a new one of i8. NULL: it is no constant.

@@ -111,9 +111,8 @@ pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_
 
 const float* pb__vector(const lifter* l, int tensor, int64_t length) {
   int rank;
-  int64_t count;
-  const float* numbers = pb__numbers(l, tensor, &rank, &count);
-  return numbers && rank == 1 && count == length ? numbers : NULL;
+  const float* numbers = pb__numbers(l, tensor, length, &rank);
+  return numbers && rank == 1 ? numbers : NULL;
 }
 
 // scale and shift of a batch normalisation, by channel.

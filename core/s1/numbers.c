@@ -32,7 +32,7 @@ static int32_t code_at(const pb_const* c, int64_t k, bool without_sign) {
   return code;
 }
 
-const float* pb__numbers(const lifter* l, int tensor, int* rank, int64_t* count) {
+const float* pb__numbers(const lifter* l, int tensor, int64_t count, int* rank) {
   const pb_const* c = pb__constant(l, tensor);
   const pb_node* dq = pb__producer(l, tensor);
   scales s;
@@ -40,12 +40,12 @@ const float* pb__numbers(const lifter* l, int tensor, int* rank, int64_t* count)
   const pb_const* codes = c ? c : pb__constant(l, pb__input(dq, 0));
   if (!codes || (c && c->type != PB_F32)) return NULL;
   *rank = codes->rank;
-  *count = (int64_t)(codes->bytes * 8) / pb_type_bits(codes->type);
+  if ((int64_t)(codes->bytes * 8) / pb_type_bits(codes->type) != count) return NULL;
   if (c) return c->data;
   if ((codes->type != PB_I8 && codes->type != PB_I32) || !read_scales(l, dq, codes, &s)) return NULL;
   bool without_sign = codes->type == PB_I8 && l->g->tensors[dq->inputs[0]].is_unsigned;
-  float* numbers = pb_alloc_array(&l->consts->arena, (size_t)*count + 1, sizeof *numbers);
-  for (int64_t k = 0; k < *count; ++k) {
+  float* numbers = pb_alloc_array(&l->consts->arena, (size_t)count + 1, sizeof *numbers);
+  for (int64_t k = 0; k < count; ++k) {
     int64_t at = k / s.inner % s.count;
     float scale, middle = s.zero ? (float)code_at(s.zero, at, without_sign) : 0;
     memcpy(&scale, (const char*)s.scale->data + 4 * at, 4);

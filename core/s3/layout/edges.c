@@ -397,18 +397,25 @@ static void point_then_in(pb_layout* l, int n) {
            &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
 }
 
+// The nest over blocks and lanes of its dim `channel`.
+static void in_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  int64_t size[PB_NEST_DIMS] = {0};
+  pb_split s;
+  size[channel] = l->lanes;
+  *out = *nest;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, size, NULL, out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, out);
+}
+
 // The other way round: it writes blocks like those that it reads by access `from`.
 static void point_then_out(pb_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
   int channel = channel_of(l, nest, source), v = l->program.value_of[n][from];
-  int64_t size[PB_NEST_DIMS] = {0};
-  pb_nest out = *nest;
-  pb_split s;
-  size[channel] = l->lanes;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, size, NULL, &out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  pb_nest out;
+  in_blocks(l, n, channel, &out);
   pb_access blocked = out.access[from];
   blocked.type = store->type;
   blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
@@ -437,13 +444,8 @@ static void bring_in(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int channel = channel_of(l, nest, store), v = pb_program_stored(&l->program, n);
-  int64_t size[PB_NEST_DIMS] = {0};
-  pb_nest out = *nest;
-  pb_split s;
-  size[channel] = l->lanes;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, size, NULL, &out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  pb_nest out;
+  in_blocks(l, n, channel, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     if (!reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
     pb_access plain = nest->access[a], blocked = out.access[out.access_count - 1];

@@ -78,12 +78,12 @@ static bool starts_contraction(const pb_layout* l, int n) {
   return false;
 }
 
-static pb_status rewrite_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
+static void rewrite_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
   if (l->whole_rows && rows_end_early(l, n, roles)) l->gathers[n] = true;
-  if (pb__layout_contraction(l, n, roles)) return PB_OK;
+  if (pb__layout_contraction(l, n, roles)) return;
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
-    if (k < n && pb__layout_is_init(l, k, n)) PB_TRY(pb__layout_rewrite_nest(l, k));
-  return pb__layout_rewrite_nest(l, n);
+    if (k < n && pb__layout_is_init(l, k, n)) pb__layout_rewrite_nest(l, k);
+  pb__layout_rewrite_nest(l, n);
 }
 
 static pb_status rewrite(pb_layout* l, int n) {
@@ -101,8 +101,12 @@ static pb_status rewrite(pb_layout* l, int n) {
     pb__layout_rewrite_rows(l, n);
     return PB_OK;
   }
-  if (contraction) return rewrite_contraction(l, n, &roles);
-  return pb__layout_crosses(l, n) ? pb__layout_cross(l, n) : pb__layout_rewrite_nest(l, n);
+  if (!contraction && pb__layout_crosses(l, n)) return pb__layout_cross(l, n);
+  if (contraction)
+    rewrite_contraction(l, n, &roles);
+  else
+    pb__layout_rewrite_nest(l, n);
+  return PB_OK;
 }
 
 // With --fallback operators that no layout fits are put aside, and their number says that it must be tried again.

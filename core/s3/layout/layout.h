@@ -198,7 +198,7 @@ void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t c
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number);
 
-pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is no contraction
+void pb__layout_rewrite_nest(pb_layout* l, int n); // that is no contraction
 
 // ---- choose.c: which value gets which layout ----
 

@@ -5,15 +5,13 @@
 
 #include <string.h>
 
-static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, const bool* pads,
-                             pb_split* s) {
+static void print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, const bool* pads, pb_split* s) {
   pb_nest out = *nest;
   pb__layout_split(l, nest, size, pads, &out, s);
   pb__layout_rewrite_all(l, n, s, nest, &out);
   if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
   pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
   pb__layout_print(l, &out);
-  return PB_OK;
 }
 
 // The fill's next dim walks index r so.
@@ -60,20 +58,19 @@ void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t c
 
 // A nest that also walks a plain tensor along split channels that do not fill their last block: the whole blocks, then
 // the rest of the last one.
-static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
+static void rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
   const pb_nest* nest = &l->program.nests[n];
   pb_nest part;
   pb_split s;
   int64_t rest = nest->extent[dim] % size[dim], whole = nest->extent[dim] - rest;
   pb__layout_take_part(nest, dim, 0, whole, &part, &s);
-  if (whole) PB_TRY(print_split(l, n, &part, size, NULL, &s));
+  if (whole) print_split(l, n, &part, size, NULL, &s);
   pb__layout_take_part(nest, dim, whole, rest, &part, &s);
   s.cut[dim] = true;
-  PB_TRY(print_split(l, n, &part, size, NULL, &s));
+  print_split(l, n, &part, size, NULL, &s);
   int v = pb_program_stored(&l->program, n);
   if (l->values[v].kind == PB_LAYOUT_BLOCKED && nest->reduce == PB_SET)
     pb__layout_fill_rest(l, nest, &nest->access[nest->access_count - 1], v, nest->extent[dim], 0);
-  return PB_OK;
 }
 
 // Channels that are walked already, as those that a product sums over, stay apart from the one that gets a dim.
@@ -106,11 +103,11 @@ static bool all_padded(const pb_layout* l, int n, int dim) {
   return true;
 }
 
-static pb_status rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* pads) {
+static void rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* pads) {
   const pb_nest* nest = &l->program.nests[n];
   pb_split s;
   pb__layout_split_none(&s);
-  return print_split(l, n, nest, size, pads, &s);
+  print_split(l, n, nest, size, pads, &s);
 }
 
 // The dim that walks the access's lanes, alone; -1: none.
@@ -145,7 +142,7 @@ static void complete_single_channel(pb_layout* l, int n) {
     pb__layout_fill_rest(l, nest, store, v, 1, 0);
 }
 
-pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
+void pb__layout_rewrite_nest(pb_layout* l, int n) {
   complete_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
   int64_t size[PB_NEST_DIMS] = {0};
@@ -175,5 +172,8 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
           !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
         cut = d;
   }
-  return cut >= 0 ? rewrite_cut(l, n, size, cut) : rewrite_whole(l, n, size, pads);
+  if (cut >= 0)
+    rewrite_cut(l, n, size, cut);
+  else
+    rewrite_whole(l, n, size, pads);
 }
