@@ -26,7 +26,9 @@ A row says what its operator is in the operators of [StableHLO](stablehlo.md), w
 two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by
 name (products, convolutions and pools over f32, softmax, norms, attention, everything on codes of 8 bits between
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
-attributes. An operator is added by its row, its function in `core/frontend/onnx` and its test in `tests/onnx`.
+attributes. What stands between codes and is in none of these forms (a convolution over three dims, one whose biases fill 32 bits) is
+computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032). An operator is added by its row, its
+function in `core/frontend/onnx` and its test in `tests/onnx`.
 
 Functions that a model brings along are taken in place of their calls, before anything else looks; one of the same domain and
 name goes before a row. `Scan` and sequences leave nothing behind, nor do `If` and `Loop` where constants

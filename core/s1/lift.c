@@ -10,6 +10,7 @@
 #include <string.h>
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
+  if (l->quiet) l->why = why;
   if (l->quiet) return PB_ERR_UNSUPPORTED;
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
 }
@@ -636,7 +637,7 @@ static pb_status lift_form(lifter* l, const pb_node* n) {
 // A form that is none after all leaves operators whose results nobody reads, which go with the others of that kind, and
 // the nodes that it took for its own.
 static bool is_form(lifter* l, const pb_node* n) {
-  l->impossible = NULL;
+  l->impossible = l->why = NULL;
   l->quiet = true;
   l->marks = 0;
   bool is = lift_form(l, n) == PB_OK && !l->impossible;
@@ -645,6 +646,7 @@ static bool is_form(lifter* l, const pb_node* n) {
     is = tensor < 0 || l->value_of[tensor] >= 0 || (!l->uses[tensor] && !l->g->tensors[tensor].is_output);
   }
   l->quiet = false;
+  if (l->impossible) l->why = l->impossible;
   l->impossible = NULL;
   for (int k = 0; k < l->marks && !is; ++k) l->done[l->marked[k]] = false;
   for (int k = 0; k < n->output_count && !is; ++k)
@@ -652,7 +654,7 @@ static bool is_form(lifter* l, const pb_node* n) {
   return is;
 }
 
-// Between codes, a known operator in another form stays an error: its row would have it in floats.
+// Between codes: computed in floats it is right, and slow, or nothing that a chip of codes has.
 static bool is_of_codes(lifter* l, const pb_node* n) {
   return n->input_count > 0 && n->inputs[0] >= 0 && reads_codes(l, n) && pb__ends_in_codes(l, n);
 }
@@ -684,15 +686,15 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   }
   if (own && made) PB_TRY(pb__fold(l, n, &known));
   if (known) return PB_OK;
-  if (own && made && is_of_codes(l, n)) {
-    l->impossible = NULL;
-    l->unknown = false;
-    pb_status status = lift_form(l, n);
-    if (status == PB_OK && l->impossible) return pb__refuse(l, n, NULL, l->impossible);
-    if (!l->unknown) return status;
-  }
-  bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n);
-  return formed && is_form(l, n) ? PB_OK : l->rows->make(l, n, &known);
+  l->unknown = false;
+  bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n), codes = own && made && is_of_codes(l, n);
+  if ((formed || codes) && is_form(l, n)) return PB_OK;
+  const char* why = codes && !l->unknown ? l->why : NULL;
+  PB_TRY(l->rows->make(l, n, &known));
+  if (why)
+    pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2032,
+               "is computed in floats, not in the codes around it, since it has %s", why);
+  return PB_OK;
 }
 
 // Constants come first: what a node is may hang on them.

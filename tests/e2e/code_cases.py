@@ -3,7 +3,7 @@ parameters."""
 
 import numpy as np
 from onnx import helper
-from regression_cases import CASES, F32, I8, I64, U8, Maker, case
+from regression_cases import CASES, F32, I8, I32, I64, U8, Maker, case
 
 
 def constant_in_front(label, op, kind, shape):
@@ -267,3 +267,24 @@ def padded_parts_of_channels():
         w = m.weights(m.rng.integers(-127, 128, (16, 1, 3, 3)).astype(I8), np.full(16, 0.01, F32), np.zeros(16, I8))
         parts.append(m.codes(m.op("Conv", m.codes(part, F32(0.05), I8(5)), w, group=16, pads=[1, 1, 1, 1]), F32(0.1)))
     return m.done(m.codes(m.op("Concat", *parts, axis=1), F32(0.1)), step=0.1, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
+def volume_of_codes():
+    """A convolution over three dims has no form on codes: it is one of floats, and says so."""
+    m = Maker("volume_of_codes")
+    x = m.codes(m.input("x", 1, 4, 5, 6, 7), F32(0.05))
+    w = m.weights(m.rng.integers(-127, 128, (8, 4, 3, 3, 3)).astype(I8), np.full(8, 0.02, F32), np.zeros(8, I8))
+    return m.done(m.codes(m.op("Relu", m.op("Conv", x, w, pads=[1] * 6)), F32(0.3), I8(-128)), step=0.3, targets=("cpu", ), says=("PB2032", ))
+
+
+@case
+def biases_of_32_bits():
+    """The codes of biases fill 32 bits, as quantisers clamp them: no sum of codes holds one and a product."""
+    m = Maker("biases_of_32_bits")
+    x = m.codes(m.input("x", 1, 16, 5, 6), F32(0.05))
+    scales = np.full(8, 1e-9, F32)
+    w = m.weights(m.rng.integers(-127, 128, (8, 16, 1, 1)).astype(I8), scales, np.zeros(8, I8))
+    bias = m.op("DequantizeLinear", m.const(np.array([2**31 - 1, -(2**31), 5, 0, -7, 1 << 30, 3, 2**31 - 9], I32)), m.const(F32(0.05) * scales),
+                m.const(np.zeros(8, I32)), axis=0)
+    return m.done(m.codes(m.op("Conv", x, w, bias), F32(0.001)), step=0.001, targets=("cpu", ), says=("PB2032", ))
