@@ -567,7 +567,12 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   pb_codes x;
   PB_TRY(pb__read_codes(l, n, n->outputs[0], &x));
-  if (l->out->values[x.value].type != PB_I8) return pb__refuse(l, n, NULL, "codes of more than 8 bits");
+  const pb_s1_value* codes = &l->out->values[x.value];
+  if (codes->type != PB_I8) return pb__refuse(l, n, NULL, "codes of more than 8 bits");
+  if (pb__is_empty(codes->rank, codes->shape)) {
+    l->value_of[n->outputs[0]] = pb__add_empty(l, n->name, PB_F32, codes->rank, codes->shape);
+    return PB_OK;
+  }
   pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
   pb__own_apart(l, n, &x.value, x.value, true);
   pb_s1_value in = l->out->values[x.value];
@@ -636,12 +641,12 @@ static pb_status lift_form(lifter* l, const pb_node* n) {
 
 // A form that is none after all leaves operators whose results nobody reads, which go with the others of that kind, and
 // the nodes that it took for its own.
-static bool is_form(lifter* l, const pb_node* n) {
+static bool is_form(lifter* l, const pb_node* n, bool of_codes) {
   l->impossible = l->why = NULL;
   l->quiet = true;
   l->marks = 0;
   bool is = lift_form(l, n) == PB_OK && !l->impossible;
-  for (int k = 1; k < n->output_count && is; ++k) { // results that the form does not have
+  for (int k = 1; k < n->output_count && is && !of_codes; ++k) { // results that the form does not have
     int tensor = n->outputs[k];
     is = tensor < 0 || l->value_of[tensor] >= 0 || (!l->uses[tensor] && !l->g->tensors[tensor].is_output);
   }
@@ -688,12 +693,13 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   if (known) return PB_OK;
   l->unknown = false;
   bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n), codes = own && made && is_of_codes(l, n);
-  if ((formed || codes) && is_form(l, n)) return PB_OK;
+  if ((formed || codes) && is_form(l, n, codes)) return PB_OK;
   const char* why = codes && !l->unknown ? l->why : NULL;
+  if (why && !formed) return pb__refuse(l, n, NULL, why);
   PB_TRY(l->rows->make(l, n, &known));
   if (why)
     pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2032,
-               "is computed in floats, not in the codes around it, since it has %s", why);
+               "is computed in floats, not in the codes around it: %s", why);
   return PB_OK;
 }
 

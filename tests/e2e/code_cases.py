@@ -288,3 +288,36 @@ def biases_of_32_bits():
     bias = m.op("DequantizeLinear", m.const(np.array([2**31 - 1, -(2**31), 5, 0, -7, 1 << 30, 3, 2**31 - 9], I32)), m.const(F32(0.05) * scales),
                 m.const(np.zeros(8, I32)), axis=0)
     return m.done(m.codes(m.op("Conv", x, w, bias), F32(0.001)), step=0.001, targets=("cpu", ), says=("PB2032", ))
+
+
+def channels_of_parts(label, first, second):
+    """Channels of two parts, neither of which fills rows of lanes: half of them come from a depthwise convolution of the other half, a gate
+    multiplies all, a projection sums them, and of what that makes two parts go through windows of their own and come together."""
+    m = Maker(label)
+
+    def conv(x, ins, outs, kernel=1, groups=1, of=0.1, scale=0.1, act=True):
+        scales = m.rng.uniform(0.004, 0.02, outs).astype(F32)
+        w = m.weights(m.rng.integers(-127, 128, (outs, ins // groups, kernel, kernel)).astype(I8), scales, np.zeros(outs, I8))
+        codes = m.const(m.rng.integers(-3000, 3000, outs).astype(I32))
+        b = m.op("DequantizeLinear", codes, m.const(F32(of) * scales), m.const(np.zeros(outs, I32)), axis=0)
+        y = m.op("Conv", x, w, b, group=groups, pads=[kernel // 2] * 4)
+        return m.codes(m.op("Relu", y) if act else y, F32(scale), I8(-128 if act else 3))
+
+    def part(x, begin, end):
+        y = m.op("Slice", x, m.const(np.array([begin], I64)), m.const(np.array([end], I64)), m.const(np.array([1], I64)))
+        return m.codes(y, F32(0.2), I8(3))
+
+    x = m.codes(m.input("x", 1, 16, 9, 11), F32(0.05))
+    one = conv(x, 16, first, of=0.05)
+    two = conv(one, first, first, 3, first)
+    both = m.codes(m.op("Concat", one, two, axis=1), F32(0.1), I8(-128))
+    gate = conv(m.codes(m.op("GlobalAveragePool", both), F32(0.1), I8(-128)), 2 * first, 2 * first, scale=0.02)
+    y = conv(m.codes(m.op("Mul", both, gate), F32(0.1), I8(-128)), 2 * first, first + second, scale=0.2, act=False)
+    parts = [conv(part(y, 0, first), first, first, 3, first, 0.2, 0.2, False), conv(part(y, first, first + second), second, second, 5, second, 0.2, 0.2, False)]
+    together = m.codes(m.op("Concat", *parts, axis=1), F32(0.2), I8(3))
+    y = m.codes(m.op("Add", together, y), F32(0.3))
+    return m.done(conv(y, first + second, 16, of=0.3, scale=0.4, act=False), by_layers=True, bisect=True)
+
+
+for first, second in (24, 20), (40, 8), (12, 30):
+    CASES[f"channels_of_parts_{first}_{second}"] = lambda a=(f"channels_of_parts_{first}_{second}", first, second): channels_of_parts(*a)
