@@ -111,11 +111,12 @@ static int runs_of(const pb_tiling* t, const pb_tile* tile, int level, pb_iterat
   const pb_band* band = &t->plan->bands[level - t->base];
   if (pb__in_registers(t)) return pb__register_runs(t, tile, band, runs);
   int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
-  int64_t kept = level + 1 == t->plan->x_level ? t->plan->x_kept : 0;
+  bool apart = level + 1 == t->last_apart;
+  int64_t kept = apart ? iterations - 1 : level + 1 == t->plan->x_level ? t->plan->x_kept : 0;
   int count = 0;
   if (kept) runs[count++] = (pb_iterations){.count = kept, .extent = band->step, .step = band->step};
   if (iterations > kept)
-    runs[count++] = (pb_iterations){iterations - kept, .extent = band->step, .begin = kept * band->step, band->step};
+    runs[count++] = (pb_iterations){iterations - kept, band->step, kept * band->step, apart ? 0 : band->step};
   if (left) runs[count++] = (pb_iterations){.count = 1, .extent = left, .begin = iterations * band->step};
   return count;
 }

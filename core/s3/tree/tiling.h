@@ -121,6 +121,7 @@ typedef struct pb_tiling {
   const pb_plan* plan;
   pb_arena* arena;
   int base;                          // loops that are around the stage that is built
+  int last_apart;                    // 1 + the level of the loop whose last full iteration is apart; 0: of none
   const struct pb_into* into;        // where its result goes; NULL: to its tensor
   pb_tree root;                      // a LOOP of extent 1
   pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
