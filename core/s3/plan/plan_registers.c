@@ -110,65 +110,24 @@ static bool last_overlaps(const pb_vkernel* k, const int64_t* tile) {
   return k->main->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }
 
-static const char* check_tile(const pb_planner* p) {
-  const pb_vkernel* k = p->group->registers;
+static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const pb_plan* plan) {
   const pb_nest* nest = k->main;
-  const int64_t* tile = p->step;
+  bool parts = plan->result_level > 0 && k->is_sum[plan->bands[0].dim];
+  int64_t registers = pb__register_count(chip, k), tile[PB_NEST_DIMS], size[PB_NEST_DIMS];
+  pb_plan_tile(plan, nest, tile);
   for (int d = 0; d < nest->dim_count; ++d) {
-    bool first = p->dims.sum_count && d == p->dims.sums[0];
-    int64_t part = first && p->chunk ? p->chunk : nest->extent[d];
-    if (k->is_sum[d] && (part % tile[d] || nest->extent[d] % part))
-      return "a band does not cut its dim, or leaves a part of an iteration";
     if (pb_vkernel_inside_runs(k, d) && tile[d] < nest->extent[d])
       return "channels inside runs of lanes are not written out";
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
-  int64_t registers = pb__register_count(p->chip, k), size[PB_NEST_DIMS];
   sizes_of(k, tile, size);
   if (nest->reduce != PB_SET && pb_core_registers(k, size, NULL) > 1 && tile_registers(k, size, registers) > registers)
     return "a tile needs more registers than there are";
-  if (p->chunk && !can_cut_sum(k)) return "the sum cannot be taken in parts";
-  if (p->chunk && k->lane_dim >= 0 && last_overlaps(k, tile))
+  if (parts && !can_cut_sum(k)) return "the sum cannot be taken in parts";
+  if (parts && k->lane_dim >= 0 && last_overlaps(k, tile))
     return "parts of a sum would be added twice where the last register of a row lies over another tile";
   return NULL;
-}
-
-// Why the plan is none that the search might look at, with the loops of its tile in one of the orders; NULL: it is one.
-static const char* unlike_search(pb_planner* p, const pb_plan* plan) {
-  const pb_vkernel* k = p->group->registers;
-  bool inside = false, cuts = plan->result_level > 0 && plan->band_count > 0 && p->dims.sum_count > 0;
-  for (int b = 0; b < plan->band_count; ++b) {
-    int d = plan->bands[b].dim;
-    if (d < 0 || d >= p->group->main.dim_count) return "a band names a dim that is not there";
-    int64_t step = plan->bands[b].step;
-    if (k->is_sum[d]) continue;
-    if (step % p->unit[d] || step / p->unit[d] > pb_vkernel_steps(k, d))
-      return "a tile is no whole number of registers, or longer than its dim";
-    if (step >= p->extent[d]) p->extent[d] = step + 1; // a loop of one iteration is one
-  }
-  pb_plan_tile(plan, &p->group->main, p->step);
-  p->chunk = cuts && plan->bands[0].dim == p->dims.sums[0] ? plan->bands[0].step : 0;
-  for (int o = 0; o < p->order_count; ++o) {
-    pb_plan as;
-    int b = 0, ours = plan->result_level;
-    pb__plan_lay(p, p->orders[o], &as);
-    while (b < as.band_count && b < plan->band_count && as.bands[b].dim == plan->bands[b].dim &&
-           as.bands[b].step == plan->bands[b].step)
-      ++b;
-    bool all = b == as.band_count && b == plan->band_count;
-    if (all && as.result_level == ours)
-      return as.x_level == plan->x_level && as.w_level == plan->w_level && as.x_depth == plan->x_depth &&
-                     as.w_depth == plan->w_depth && as.result_depth == plan->result_depth && !plan->x_stays &&
-                     !plan->x_kept
-                 ? NULL
-                 : "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";
-    inside |= all ? ours < as.result_level : b >= ours;
-  }
-  return inside
-             ? "a band inside result_level is of no summed dim, or these are not in order"
-             : "bands outside result_level are not of rows and of columns, one inside the other, the dims of each in "
-               "order, all of them inside parts of the first sum";
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
@@ -180,12 +139,7 @@ bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const ch
 }
 
 bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* g, const pb_plan* plan, const char** why) {
-  pb_planner p = {.chip = chip, .group = g};
-  pb__plan_dims_of(chip, g, &p.dims);
-  memcpy(p.extent, g->main.extent, sizeof p.extent);
-  begin(&p);
-  *why = unlike_search(&p, plan);
-  if (!*why) *why = check_tile(&p);
+  *why = check_tile(chip, g->registers, plan);
   return !*why && pb__register_parts_legal(g->registers, plan, why);
 }
 

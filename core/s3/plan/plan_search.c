@@ -7,11 +7,10 @@
 // The plan's tree, not added up. NULL: it is illegal, *why says why.
 static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                         const char** why) {
-  if (group->registers && !pb_registers_plan_legal(chip, group, plan, why)) return NULL;
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
-  if (pb_tiling_build(chip, group, plan, arena, tiling)) return tiling;
-  *why = tiling->failure;
-  return NULL;
+  bool built = pb_tiling_build(chip, group, plan, arena, tiling);
+  if (!built) *why = tiling->failure;
+  return built && (!group->registers || pb_registers_plan_legal(chip, group, plan, why)) ? tiling : NULL;
 }
 
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {

@@ -165,7 +165,8 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
   pb_iterations runs[PB_MAX_RUNS];
   int first = t->buffer_count, end = first, count = runs_of(t, tile, level, runs);
   int64_t before = 0, all = 0;
-  if (pb__in_registers(t) && level >= t->plan->result_level && count != 1)
+  const pb_band* band = &t->plan->bands[level - t->base];
+  if (pb__in_registers(t) && pb_nest_reduces_over(&t->group->main, band->dim) && tile->extent[band->dim] % band->step)
     return pb__tiling_fail(t, "a sum is not taken in equal steps");
   for (int r = 0; r < count; ++r) all += runs[r].count;
   for (int r = 0; r < count; ++r) {

@@ -359,7 +359,8 @@ static bool open_loops(pb_tiling* t) {
   bool uneven = rest_of(group) > 0;
   if (uneven && pb_plan_shared_bands(plan))
     return pb__tiling_fail(t, "parts: one core alone can do what ends in a row");
-  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
+  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t) &&
+         (!pb__in_registers(t) || pb__registers_bands_legal(t));
 }
 
 void pb__tiling_add_fills(pb_tiling* t) {

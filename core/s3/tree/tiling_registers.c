@@ -74,6 +74,31 @@ bool pb__registers_is_column(const pb_tiling* t, int band) {
   return pb_vkernel_is_column(k, kernel_dim(k, t->plan->bands[band].dim));
 }
 
+// Threads number the tiles of all rows, and those of all columns: the loops of each stand one inside the other, one for
+// each dim, around the sums.
+bool pb__registers_bands_legal(pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  const pb_vkernel* k = t->group->registers;
+  int levels = pb__tiling_levels(t), turns = 0, last = -1;
+  for (int b = 0; b < plan->band_count; ++b) {
+    const pb_band* band = &plan->bands[b];
+    int d = kernel_dim(k, band->dim);
+    if (k->is_sum[d]) continue;
+    if (t->base + b >= plan->result_level) return pb__tiling_fail(t, "a band inside result_level is of no summed dim");
+    if (!pb_vkernel_is_spatial(k, d) || band->step % pb_vkernel_unit(k, d))
+      return pb__tiling_fail(t, "a tile is no whole number of registers");
+    turns += last >= 0 && pb__registers_is_column(t, b) != pb__registers_is_column(t, last);
+    last = b;
+    if (turns > 1 || pb_plan_left(plan, b, band->dim, 0))
+      return pb__tiling_fail(t, "bands of rows and of columns are not one inside the other, one for each dim");
+  }
+  if (plan->x_level != levels || plan->w_level != levels || plan->x_depth != 1 || plan->w_depth != 1 ||
+      plan->result_depth != 1 || plan->x_stays || plan->x_kept)
+    return pb__tiling_fail(t, "operands are in registers: x_level and w_level are inside all bands, and there is one "
+                              "copy of each");
+  return true;
+}
+
 // Balanced tiles, whole registers each; the last one ends where the dim does. If it is one register alone, or of
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs) {

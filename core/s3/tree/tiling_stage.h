@@ -31,6 +31,8 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
 // t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
 void pb__registers_begin(pb_tiling* t);
+// Whether the bands are such as tiles in registers can have. false: t fails.
+bool pb__registers_bands_legal(pb_tiling* t);
 // The runs of a band of register tiles, and whether they are of columns.
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
 bool pb__registers_is_column(const pb_tiling* t, int band);

@@ -13,11 +13,11 @@
 // RUN: not %pbc %s --target=cpu:v3 --plan=%t.none.txt --emit=plan 2>&1 | %FileCheck %s --check-prefix=NONE
 // RUN: echo 'k0 = {bands = array<i64: 1, 24, 0, 4, 2, 15>, parts = array<i64: 1, 1>, result_depth = 1 : i64, result_level = 2 : i64, w_depth = 1 : i64, w_level = 2 : i64, x_depth = 1 : i64, x_level = 2 : i64, x_stays = 0 : i64}' > %t.copies.txt
 // RUN: not %pbc %s --target=cpu:v3 --plan=%t.copies.txt --emit=plan 2>&1 | %FileCheck %s --check-prefix=COPIES
-// INNER: bands outside result_level are not of rows and of columns, one inside the other, the dims of each in order
-// APART: bands outside result_level are not of rows and of columns, one inside the other, the dims of each in order
+// INNER: band 3 walks dim 2 of the reduction outside result_level
+// APART: bands of rows and of columns are not one inside the other, one for each dim
 // EARLY: a band inside result_level is of no summed dim
-// CUT: a tile is no whole number of registers, or longer than its dim
-// REST: a band does not cut its dim, or leaves a part of an iteration
+// CUT: a tile is no whole number of registers
+// REST: a sum is not taken in equal steps
 // NONE: a band names a dim that is not there
 // COPIES: operands are in registers: x_level and w_level are inside all bands, and there is one copy of each
 "builtin.module"() ({
