@@ -83,7 +83,7 @@ bool pb__registers_bands_legal(pb_tiling* t) {
   for (int b = 0; b < plan->band_count; ++b) {
     const pb_band* band = &plan->bands[b];
     int d = kernel_dim(k, band->dim);
-    if (k->is_sum[d]) continue;
+    if (k->is_sum[d] && d != k->group_dim) continue; // an instruction sums all of that
     if (t->base + b >= plan->result_level) return pb__tiling_fail(t, "a band inside result_level is of no summed dim");
     if (!pb_vkernel_is_spatial(k, d) || band->step % pb_vkernel_unit(k, d))
       return pb__tiling_fail(t, "a tile is no whole number of registers");
