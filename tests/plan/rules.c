@@ -136,8 +136,8 @@ static pb_plan bands_of(const search* s, tile_of t, int64_t blocks, bool columns
 static int64_t cost_apart(search* s, pb_plan plan) {
   pb_arena scratch = {0};
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
-  bool legal = pb_registers_plan_legal(s->chip, &s->k->group, &plan, &t->failure) &&
-               pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, t);
+  bool legal = pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, t) &&
+               !pb__registers_unfit(s->chip, s->k->group.registers, &plan);
   t->apart = true;
   legal = legal && pb_tree_cost(t, &plan);
   pb_arena_free(&scratch);
@@ -175,15 +175,17 @@ static int64_t cost_of_parts(search* s, tile_of t) {
     for (int inside = 0; inside < 2; ++inside) {
       int outer = s->dims.sums[0];
       if (blocks > 1 && (!s->dims.sum_count || k->main->extent[outer] % (blocks * t.tile[outer]))) continue;
-      const char* why;
       pb_plan plan = bands_of(s, t, blocks, inside);
-      if (!pb_registers_plan_legal(s->chip, &s->k->group, &plan, &why)) continue;
-      for (size_t r = 0; r < count; ++r)
-        for (size_t c = 0; c < count; ++c) {
+      pb_arena scratch = {0};
+      pb_tiling* tree = PB_NEW(&scratch, pb_tiling);
+      bool built = pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, tree);
+      for (size_t r = 0; built && r < count && parts[r] <= tree->row_tiles; ++r)
+        for (size_t c = 0; c < count && parts[c] <= tree->column_tiles; ++c) {
           plan.row_parts = parts[r];
           plan.column_parts = parts[c];
-          if (pb__register_parts_legal(k, &plan, &why)) (void)cost(&all, plan);
+          (void)cost(&all, plan);
         }
+      pb_arena_free(&scratch);
     }
   s->legal = all.legal;
   return all.best;

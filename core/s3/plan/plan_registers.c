@@ -110,7 +110,7 @@ static bool last_overlaps(const pb_vkernel* k, const int64_t* tile) {
   return k->main->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
 }
 
-static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const pb_plan* plan) {
+const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const pb_plan* plan) {
   const pb_nest* nest = k->main;
   bool parts = plan->result_level > 0 && k->is_sum[plan->bands[0].dim];
   int64_t registers = pb__register_count(chip, k), tile[PB_NEST_DIMS], size[PB_NEST_DIMS];
@@ -128,19 +128,6 @@ static const char* check_tile(const pb_chip* chip, const pb_vkernel* k, const pb
   if (parts && k->lane_dim >= 0 && last_overlaps(k, tile))
     return "parts of a sum would be added twice where the last register of a row lies over another tile";
   return NULL;
-}
-
-bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {
-  *why = "a stage is done in one iteration of loops that are shared: it has no parts of its own";
-  if (k->alone && (plan->row_parts > 1 || plan->column_parts > 1)) return false;
-  *why = "more parts than tiles";
-  return plan->row_parts >= 1 && plan->row_parts <= pb__core_tiles(k, plan, false) && plan->column_parts >= 1 &&
-         plan->column_parts <= pb__core_tiles(k, plan, true);
-}
-
-bool pb_registers_plan_legal(const pb_chip* chip, const pb_group* g, const pb_plan* plan, const char** why) {
-  *why = check_tile(chip, g->registers, plan);
-  return !*why && pb__register_parts_legal(g->registers, plan, why);
 }
 
 // ---- the search ----

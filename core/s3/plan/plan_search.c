@@ -9,8 +9,8 @@ static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_pla
                         const char** why) {
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
   bool built = pb_tiling_build(chip, group, plan, arena, tiling);
-  if (!built) *why = tiling->failure;
-  return built && (!group->registers || pb_registers_plan_legal(chip, group, plan, why)) ? tiling : NULL;
+  *why = !built ? tiling->failure : group->registers ? pb__registers_unfit(chip, group->registers, plan) : NULL;
+  return *why ? NULL : tiling;
 }
 
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
@@ -63,13 +63,12 @@ static void add_up(pb_planner* p, pb_tiling* tiling) {
 // The same for each way to share its tiles among threads that may take less than the best so far.
 static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-  const char* why;
   size_t count = p->group->registers->alone ? 1 : sizeof parts / sizeof *parts;
   for (size_t r = 0; r < count; ++r)
     for (size_t c = 0; c < count; ++c) {
       p->plan.row_parts = parts[r];
       p->plan.column_parts = parts[c];
-      if (!pb__register_parts_legal(p->group->registers, &p->plan, &why)) break;
+      if (parts[r] > tiling->row_tiles || parts[c] > tiling->column_tiles) break;
       bool added_up = r + c > 0;
       if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
       add_up(p, tiling);

@@ -412,16 +412,6 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
 
 // ---- threads ----
 
-int64_t pb__core_tiles(const pb_vkernel* k, const pb_plan* plan, bool columns) {
-  int64_t tiles = 1;
-  for (int b = 0; b < plan->result_level; ++b) {
-    const pb_band* band = &plan->bands[b];
-    if (k->is_sum[band->dim] || pb_vkernel_is_column(k, band->dim) != columns) continue;
-    tiles *= pb_parts_of(pb_vkernel_steps(k, band->dim), band->step / pb_vkernel_unit(k, band->dim)).count;
-  }
-  return tiles;
-}
-
 // Tiles in front of an item, when the parts of rows and columns are as the loops cut them.
 static int64_t tiles_before(int64_t item, const pb_shares* s) {
   int64_t row = item / s->column_parts, column = item % s->column_parts;
@@ -443,8 +433,6 @@ int64_t pb_share_imbalance(const pb_shares* s) {
 }
 
 int64_t pb__core_imbalance(const pb_tiling* t, const pb_plan* plan) {
-  const pb_vkernel* k = t->group->registers;
-  const pb_shares shares = {pb__core_tiles(k, plan, false), pb__core_tiles(k, plan, true), plan->row_parts,
-                            plan->column_parts};
-  return k->alone ? 0 : pb_share_imbalance(&shares);
+  const pb_shares shares = {t->row_tiles, t->column_tiles, plan->row_parts, plan->column_parts};
+  return t->group->registers->alone ? 0 : pb_share_imbalance(&shares);
 }

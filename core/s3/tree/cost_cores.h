@@ -31,8 +31,6 @@ int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all
 // iterations of the loops around, tiling->around. *waited: those of them that computing does not hide.
 int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);
-// Tiles of rows, or of columns, that the plan's bands make.
-int64_t pb__core_tiles(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
 // So many rows of as many columns of tiles, shared out in parts of each.
 typedef struct pb_shares {
   int64_t rows, columns, row_parts, column_parts;

@@ -146,16 +146,30 @@ static bool shares_columns(const pb_tiling* t, int band) {
   return pb__in_registers(t) ? pb__registers_is_column(t, band) : band > 0 || t->plan->row_parts < 2;
 }
 
-// Threads share the tiles of cores, all rows in so many parts, and all columns, but for a band that cuts the sum; cores
-// with queues take an iteration each of the outermost bands: by rows, then by columns.
+// Threads share the tiles of cores, but for a band that cuts the sum; cores with queues take an iteration each of the
+// outermost bands: by rows, then by columns.
+static bool is_shared(const pb_tiling* t, int band) {
+  if (!pb__in_registers(t)) return band < pb_plan_shared_bands(t->plan);
+  return band >= pb__tiling_cuts_sum(t) && t->base + band < t->plan->result_level;
+}
+
+void pb__tiling_count_shared(pb_tiling* t) {
+  t->row_tiles = t->column_tiles = 1;
+  for (int b = 0; b < t->plan->band_count; ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    int64_t whole = pb_plan_left(t->plan, b, band->dim, t->group->main.extent[band->dim]);
+    if (is_shared(t, b))
+      *(shares_columns(t, b) ? &t->column_tiles : &t->row_tiles) *= (whole + band->step - 1) / band->step;
+  }
+}
+
+// All rows in so many parts, and all columns.
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
   const pb_plan* plan = t->plan;
-  bool code = pb__in_registers(t);
-  int band = level - t->base, first = code && pb__tiling_cuts_sum(t),
-      end = code ? plan->result_level - t->base : pb_plan_shared_bands(plan);
-  if (band < first || band >= end) return;
+  int band = level - t->base;
+  if (!is_shared(t, band)) return;
   bool columns = shares_columns(t, band);
-  if (band > first && shares_columns(t, band - 1) == columns) return;
+  if (band > 0 && is_shared(t, band - 1) && shares_columns(t, band - 1) == columns) return;
   loop->parts = columns ? plan->column_parts : plan->row_parts;
   loop->parts_step = columns ? 1 : plan->column_parts;
 }

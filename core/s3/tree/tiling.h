@@ -135,6 +135,7 @@ typedef struct pb_tiling {
   // Buffers of the register file from first_register on serve every tile of the stage in turn; from next_register on
   // they are free in this one.
   int first_register, next_register;
+  int64_t row_tiles, column_tiles; // that threads share, or cores with queues
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; compute: cycles
   // of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
@@ -185,6 +186,8 @@ bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
 // Whether the outermost band walks a dim that is summed over, outside the sums' buffer: sums in parts.
 bool pb__tiling_cuts_sum(const pb_tiling* t);
+// Counts the tiles of rows and of columns that are shared.
+void pb__tiling_count_shared(pb_tiling* t);
 // What sets the borders of what the group stores.
 void pb__tiling_add_fills(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.

@@ -297,26 +297,30 @@ static bool sums_end_inside(pb_tiling* t) {
   return true;
 }
 
-// Each core takes one iteration of every shared band, and makes other results than the rest in it.
+// Threads share tiles of all rows, and of all columns, in no more parts than there are. Each core with queues takes one
+// iteration of every shared band, and makes other results than the rest in it.
 static bool shares_are_legal(pb_tiling* t) {
   const pb_plan* plan = t->plan;
   const pb_nest* main = &t->group->main;
-  int shared = pb_plan_shared_bands(plan);
-  int64_t parts[2] = {plan->row_parts > 1 ? plan->row_parts : plan->column_parts, plan->column_parts};
-  if (!plan->row_parts && !plan->column_parts) return true;
-  if (plan->row_parts < 1 || plan->column_parts < 1 || plan->row_parts > t->chip->cores / plan->column_parts)
-    return pb__tiling_fail(t, pb_printf(t->arena, "parts: more than there are cores, %d", t->chip->cores));
-  if (t->base || shared > plan->band_count || plan->x_level < shared || plan->w_level < shared ||
-      plan->result_level < shared)
+  bool code = pb__in_registers(t);
+  int shared = code ? 0 : pb_plan_shared_bands(plan);
+  pb__tiling_count_shared(t);
+  if (!code && !plan->row_parts && !plan->column_parts) return true;
+  if (code && t->group->registers->alone && (plan->row_parts > 1 || plan->column_parts > 1))
+    return pb__tiling_fail(t, "a stage is done in one iteration of loops that are shared: it has no parts of its own");
+  if (plan->row_parts < 1 || plan->column_parts < 1 ||
+      (code ? plan->row_parts > t->row_tiles || plan->column_parts > t->column_tiles
+            : plan->row_parts > t->chip->cores / plan->column_parts))
+    return pb__tiling_fail(t, code ? "more parts than tiles"
+                                   : pb_printf(t->arena, "parts: more than there are cores, %d", t->chip->cores));
+  if (!code && (plan->row_parts != t->row_tiles || plan->column_parts != t->column_tiles))
+    return pb__tiling_fail(t, "parts: a shared band has not as many iterations as parts");
+  if (shared && (t->base || plan->x_level < shared || plan->w_level < shared || plan->result_level < shared))
     return pb__tiling_fail(t, "parts: the shared bands are not the outermost ones, outside all buffers");
-  for (int b = 0; b < shared; ++b) {
-    const pb_band* band = &plan->bands[b];
-    if (band->dim < 0 || band->dim >= main->dim_count || band->step < 1) continue; // said below
-    if ((main->extent[band->dim] + band->step - 1) / band->step != parts[b] || (b && plan->bands[0].dim == band->dim))
-      return pb__tiling_fail(t, "parts: a shared band has not as many iterations as parts");
-    if (!pb_access_uses(&main->access[main->access_count - 1], band->dim))
+  for (int b = 0; b < shared; ++b)
+    if (!pb_access_uses(&main->access[main->access_count - 1], plan->bands[b].dim) ||
+        (b && plan->bands[0].dim == plan->bands[b].dim))
       return pb__tiling_fail(t, "parts: cores would make the same results");
-  }
   return true;
 }
 
@@ -349,7 +353,6 @@ static bool open_loops(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
-  if (!pb__in_registers(t) && !shares_are_legal(t)) return false; // threads share tiles: plan_registers.c
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels ||
                         group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
@@ -359,7 +362,7 @@ static bool open_loops(pb_tiling* t) {
   bool uneven = rest_of(group) > 0;
   if (uneven && pb_plan_shared_bands(plan))
     return pb__tiling_fail(t, "parts: one core alone can do what ends in a row");
-  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t) &&
+  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t) && shares_are_legal(t) &&
          (!pb__in_registers(t) || pb__registers_bands_legal(t));
 }
 
