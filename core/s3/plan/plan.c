@@ -12,6 +12,8 @@
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
 enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
+// What a plan gains at least that may wait more than is known: one part of so many.
+enum { MUCH = 8 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
@@ -164,7 +166,7 @@ static void begin_product(pb_planner* p) {
   p->moves_w = p->cuts_sums = true;
 }
 
-// Several images for each of the weights, where all rows of so many fit.
+// Several images for each of the weights, where all rows of so many fit; with results in one copy more do.
 static void plan_images(pb_planner* p, int results) {
   int64_t images = p->dims.batches ? p->extent[p->dims.rows[0]] : 1;
   begin_product(p);
@@ -173,20 +175,6 @@ static void plan_images(pb_planner* p, int results) {
     p->step[p->dims.rows[0]] = step;
     pb__plan_tile(p);
   }
-}
-
-// What a plan that may wait more than is known has to gain: one part of so many.
-enum { MUCH = 8 };
-
-// With results in one copy, of twice as many images. What takes them then waits more than the model of cost knows: it
-// has to gain much.
-static void plan_more_images(pb_planner* p) {
-  pb_found found = {0};
-  pb_planner more = *p;
-  more.result = &found;
-  plan_images(&more, 1);
-  int64_t best = p->result->found ? pb_plan_price(&p->result->plan) : INT64_MAX;
-  if (found.found && pb_plan_price(&found.plan) < best - best / MUCH) *p->result = found;
 }
 
 static void plan_products(pb_planner* p) {
@@ -206,7 +194,9 @@ static void plan_products(pb_planner* p) {
     p->x_stays = false;
   }
   plan_images(p, 2);
-  plan_more_images(p);
+  p->gain = MUCH; // with results in one copy what takes them waits more than the model of cost knows
+  plan_images(p, 1);
+  p->gain = 0;
 }
 
 enum { MOST_KEPT = 64 }; // iterations, as plans are read

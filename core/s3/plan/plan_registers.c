@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { SHARES_GAIN = 512 }; // threads find their parts, which the model of cost knows roughly
+
 // The dim's tiles, in registers: of nearly one size, whatever the step says.
 static pb_parts parts_along(const pb_vkernel* k, const int64_t* tile, int d) {
   int64_t unit = pb_vkernel_unit(k, d);
@@ -184,6 +186,7 @@ void pb__plan_registers(pb_planner* p) {
   p->order_count = 2;
   p->cuts_sums = p->dims.sum_count > 0;
   p->shares = true;
+  p->gain = p->takes_last ? 0 : SHARES_GAIN;
   p->result->found = false;
   pb__plan_tile(p);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PARTS_GAIN = 64 };
+
 // The plan's tree, not added up. NULL: it is illegal, *why says why.
 static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                         const char** why) {
@@ -28,11 +30,10 @@ bool pb_plan_fits(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   return fits;
 }
 
-// What a plan must gain over the best, where threads share its tiles: partial sums go through memory and threads find
-// their parts, which the model of cost knows roughly.
+// What a plan must gain over the best. Partial sums go through memory, which the model of cost knows roughly.
 static int64_t margin(const pb_planner* p) {
-  if (!p->shares || p->takes_last) return 0;
-  return pb_plan_price(&p->result->plan) / (p->chunk < p->result->chunk ? 64 : 512);
+  bool more_parts = p->shares && p->chunk < p->result->chunk;
+  return p->gain ? pb_plan_price(&p->result->plan) / (more_parts ? PARTS_GAIN : p->gain) : 0;
 }
 
 static bool is_better(const pb_planner* p, const pb_plan* plan) {

@@ -47,6 +47,7 @@ typedef struct pb_planner {
   bool windows;    // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
   bool shares;     // threads share the tiles of a tree in each number of parts
   bool takes_last; // of plans that are equally good
+  int64_t gain;    // one part of so many is what a plan must be cheaper by than the best so far; 0: by anything
 } pb_planner;
 
 // Judges the plan, p->plan from then on, and keeps it if it is the best.
