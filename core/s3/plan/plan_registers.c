@@ -51,32 +51,15 @@ static void begin(pb_planner* p) {
 
 // ---- what there can be ----
 
-// Vectors of x that one iteration of the summed dim `outer`, which is written out, leaves to the next ones: windows of
-// the tile overlap along it.
-static int64_t waiting_along(const pb_vkernel* k, const int64_t* size, int outer) {
-  const int64_t* stride = k->main->access[k->x].index[0].coef;
-  int64_t cover[PB_NEST_DIMS], waiting = 1;
-  for (int d = 0; d < k->main->dim_count; ++d) cover[d] = k->is_sum[d] && d > outer ? size[d] : 1;
-  for (int d = 0; d < k->main->dim_count; ++d) {
-    if (!pb_vkernel_is_spatial(k, d)) continue;
-    int s = pb_vkernel_overlapped(k, d);
-    if (s > outer && size[s] > 1)
-      cover[s] += (size[d] - 1) * (stride[d] / stride[s]);
-    else
-      cover[d] = size[d] - (s == outer);
-  }
-  for (int d = 0; d < k->main->dim_count; ++d) waiting *= cover[d];
-  return waiting;
-}
-
-// Of the outermost one: those inside take turns with it.
+// Vectors of x that one iteration of a summed dim, which is written out, leaves to the next ones: windows of the tile
+// overlap along it. Of the outermost one: those inside take turns with it.
 static int64_t waiting_vectors(const pb_vkernel* k, const int64_t* size) {
   int outer = PB_NEST_DIMS;
   for (int d = 0; d < k->main->dim_count; ++d) {
     int s = pb_vkernel_is_spatial(k, d) ? pb_vkernel_overlapped(k, d) : -1;
     if (s >= 0 && s < outer && size[s] > 1 && size[d] > 1) outer = s;
   }
-  return outer < PB_NEST_DIMS ? waiting_along(k, size, outer) : 0;
+  return outer < PB_NEST_DIMS ? pb_core_window(k, size, outer) : 0;
 }
 
 // Of so many registers those that a tile keeps busy: its sums, the vectors of w that all rows use, one for x. Where x

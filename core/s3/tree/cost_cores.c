@@ -161,29 +161,28 @@ static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
   return all;
 }
 
-// Registers of x that the windows of a tile cover.
-static int64_t window_of(const pb_vkernel* k, const int64_t* size) {
-  const pb_index* x = k->main->access[k->x].index;
-  int64_t cover[PB_NEST_DIMS], elements = 1;
+int64_t pb_core_window(const pb_vkernel* k, const int64_t* size, int outer) {
+  const int64_t* stride = k->main->access[k->x].index[0].coef;
+  int64_t cover[PB_NEST_DIMS], registers = 1;
   for (int d = 0; d < k->main->dim_count; ++d)
-    cover[d] = d == k->group_dim ? k->main->extent[d] : k->is_sum[d] ? size[d] : 1;
+    cover[d] = !k->is_sum[d] || d <= outer ? 1 : d == k->group_dim ? k->main->extent[d] : size[d];
   for (int d = 0; d < k->main->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d)) continue;
     int s = pb_vkernel_overlapped(k, d);
-    if (s < 0)
-      elements *= size[d];
+    if (s > outer && cover[s] > 1)
+      cover[s] += (size[d] - 1) * (stride[d] / stride[s]);
     else
-      cover[s] += (size[d] - 1) * (x->coef[d] / x->coef[s]);
+      cover[d] = size[d] - (s >= 0 && s == outer);
   }
-  for (int d = 0; d < k->main->dim_count; ++d) elements *= cover[d];
-  return elements;
+  for (int d = 0; d < k->main->dim_count; ++d) registers *= cover[d];
+  return registers;
 }
 
 // A tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped and moved
 // to its places once, and each group is joined and multiplied.
 static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
   int64_t taps = k->main->extent[k->group_dim];
-  return window_of(k, size) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
+  return pb_core_window(k, size, -1) * (taps + 1) + pb_core_registers(k, size, NULL) * steps_of(k, size) * 2;
 }
 
 static bool in_registers(const pb_tiling* t, const pb_access* access) {
@@ -201,7 +200,7 @@ static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* 
   for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
     sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
-                 ? window_of(k, size)
+                 ? pb_core_window(k, size, -1)
                  : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef);
   }
   return loads;

@@ -25,6 +25,9 @@ int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
 
 // Registers that the dims of `moves` (by dim, NULL: all) make of a tile; size: registers that it has along each.
 int64_t pb_core_registers(const pb_vkernel* kernel, const int64_t* size, const int64_t* moves);
+// Registers of x that the windows of such a tile cover. outer: of them those that an iteration of this summed dim
+// leaves to the next ones; -1: all.
+int64_t pb_core_window(const pb_vkernel* kernel, const int64_t* size, int outer);
 // Cycles of one execution of the nest. What fills registers with an operand of a product takes none of its own: its
 // loads go on beside the product's arithmetic.
 int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
