@@ -35,20 +35,6 @@ int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* k) {
   return facts.registers;
 }
 
-// Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
-// are in registers inside all loops.
-static void begin(pb_planner* p) {
-  static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
-  const pb_vkernel* k = p->group->registers;
-  pb__plan_whole(p);
-  for (int d = 0; d < p->group->main.dim_count; ++d) p->unit[d] = pb_vkernel_unit(k, d);
-  p->start = (pb_plan){.row_parts = 1, .column_parts = 1, .bound = ""};
-  p->orders = orders;
-  p->order_count = 2;
-  p->results = p->x_copies = p->x_least = 1;
-  p->fine = true;
-}
-
 // ---- what there can be ----
 
 // Vectors of x that one iteration of a summed dim, which is written out, leaves to the next ones: windows of the tile
@@ -143,12 +129,20 @@ static int64_t rows_of_square(const pb_vkernel* k) {
   return extent < k->lanes ? extent : k->lanes;
 }
 
+// Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
+// are in registers inside all loops.
 void pb__plan_registers(pb_planner* p) {
+  static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
   const pb_vkernel* k = p->group->registers;
   int dims[PB_NEST_DIMS], count = 0;
-  begin(p);
+  pb__plan_whole(p);
+  p->start = (pb_plan){.row_parts = 1, .column_parts = 1, .bound = ""};
+  p->orders = orders;
+  p->results = p->x_copies = p->x_least = 1;
+  p->fine = true;
   p->takes_last = k->main->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
   for (int d = 0; d < k->main->dim_count; ++d) {
+    p->unit[d] = pb_vkernel_unit(k, d);
     if (!pb_vkernel_inside_runs(k, d)) p->step[d] = d == k->depth_dim ? k->depth : p->unit[d];
     if (pb_vkernel_is_spatial(k, d)) dims[count++] = d;
   }
