@@ -143,3 +143,18 @@ def channels_of_columns():
     m = Maker("channels_of_columns", 20)
     y = m.op("Einsum", m.input("x", 1, 32, 2, 9), m.const(drawn(m, 1, 32, 9, 2)), equation="abcd,pbdc->dapc")
     return m.done(m.op("Softmax", y, axis=2), y, targets=CORES, bisect=True)
+
+
+def sum_of_products(name, weights):
+    """A sum of two products lay where the first of them did, and the second one's sum in parts was put there too, before it was read."""
+    m = Maker(name, 17)
+    x, real, imaginary = m.input("x", 1, 64, 384, 2), weights(m), weights(m)
+    a, b = (m.op("Gather", x, m.const(np.array(k, I64)), axis=3) for k in (0, 1))
+    y = m.op("Add", m.op("MatMul", a, real), m.op("MatMul", b, imaginary))
+    z = m.op("Add", m.op("Neg", m.op("MatMul", a, imaginary)), m.op("MatMul", b, real))
+    y, z = (m.op("Unsqueeze", part, m.const(np.array([-1], I64))) for part in (y, z))
+    return m.done(m.op("Concat", y, z, axis=-1), targets=CORES, bisect=True)
+
+
+CASES["sum_of_products"] = lambda: sum_of_products("sum_of_products", lambda m: m.const(drawn(m, 384, 384)))
+CASES["sum_of_products_of_inputs"] = lambda: sum_of_products("sum_of_products_of_inputs", lambda m: m.input(f"w{len(m.inputs)}", 384, 384))

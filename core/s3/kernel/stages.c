@@ -228,13 +228,22 @@ static bool used_in_stage(const pb_program* p, const int* of, int n, int value) 
   return false;
 }
 
+// Whether the stage sums: where it takes its sum in parts, what the parts leave lies in the place of the stage's
+// result.
+static bool sums_in_stage(const pb_program* p, const int* of, int stage) {
+  for (int k = 0; k < p->nest_count; ++k)
+    if (of[k] == stage && p->nests[k].reduce != PB_SET) return true;
+  return false;
+}
+
 void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena* arena, int** home) {
   *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) (*home)[v] = pb_program_is_local(p, v) && in_one_stage(p, of, v) ? -1 : v;
   for (int n = 0; n < p->nest_count; ++n) {
     int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
     if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !pb_program_is_local(p, made)) continue;
-    if (pb_program_next_use(p, made, -1) == n && !used_in_stage(p, of, n, from)) (*home)[made] = (*home)[from];
+    if (pb_program_next_use(p, made, -1) == n && !used_in_stage(p, of, n, from) && !sums_in_stage(p, of, of[n]))
+      (*home)[made] = (*home)[from];
   }
 }
 
