@@ -158,3 +158,15 @@ def sum_of_products(name, weights):
 
 CASES["sum_of_products"] = lambda: sum_of_products("sum_of_products", lambda m: m.const(drawn(m, 384, 384)))
 CASES["sum_of_products_of_inputs"] = lambda: sum_of_products("sum_of_products_of_inputs", lambda m: m.input(f"w{len(m.inputs)}", 384, 384))
+
+
+@case
+def large_constants_where_they_lie():
+    """Of a large constant whose bytes in the file are not aligned a copy is read; pages of it were given back as if they were the file's."""
+    m = Maker("large_constants_where_they_lie", 17)
+    y = [m.input("x", 130, 130)]
+    for k in range(4):  # whatever a tensor takes in front of its bytes, some begin at no multiple of 4
+        m.const(np.zeros(k, np.int8))
+        c = m.const(drawn(m, 130, 130))
+        y += [m.op("Sin", c), m.op("Cos", c)]
+    return m.done(m.op("Concat", *y, axis=0), targets=CORES)
