@@ -134,7 +134,33 @@ static bool read_dot(const pb_flat_op* op, const pb_s1_value* x, const pb_s1_val
   return fits;
 }
 
-static int make_dot(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
+// Weights whose columns are several dims, as of heads and what is in a head, with one dim of columns: the planner knows
+// matrices. *shape, *rank: of the result, which changes with them. Returns the weights.
+static int one_of_columns(pb_door* d, dot* t, int z, int* rank, int64_t* shape) {
+  const pb_s1_value in = *pb_made(&d->m, z);
+  int64_t own[PB_NEST_RANK];
+  int now[PB_NEST_RANK], count = 0, at = *rank; // where dim r is now, and its place in the result
+  if (in.const_id < 0 || d->m.consts->items[in.const_id].sized) return z;
+  for (int r = 0; r < in.rank; ++r) at -= !t->of_z[r];
+  for (int r = 0; r < in.rank; ++r) {
+    bool joins = r && !t->of_z[r] && !t->of_z[r - 1];
+    now[r] = joins ? count - 1 : count;
+    own[now[r]] = joins ? own[now[r]] * in.shape[r] : in.shape[r];
+    if (!t->of_z[r]) shape[joins ? at - 1 : at] = own[now[r]];
+    at += !t->of_z[r] && !joins;
+    count += !joins;
+  }
+  if (count == in.rank) return z;
+  *rank = at;
+  bool of_z[PB_NEST_RANK] = {false};
+  for (int r = 0; r < in.rank; ++r) of_z[now[r]] |= t->of_z[r];
+  memcpy(t->of_z, of_z, sizeof of_z);
+  for (int k = 0; k < t->zb.count; ++k) t->zb.at[k] = now[t->zb.at[k]];
+  for (int k = 0; k < t->zc.count; ++k) t->zc.at[k] = now[t->zc.at[k]];
+  return pb_make_constant(&d->m, in.type, count, own, pb_const_data(d->m.consts, in.const_id));
+}
+
+static int make_dot_of(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
   int y = pb_make_value(&d->m, type, rank, shape);
   pb_type summed = pb_type_is_narrow(type) ? PB_F32 : type;
   x = worked_operand(d, x, summed);
@@ -156,6 +182,19 @@ static int make_dot(pb_door* d, const dot* t, int x, int z, pb_type type, int ra
   multiply(d, a, b, sums, to);
   round_sums(d, sums, y);
   return y;
+}
+
+static int make_dot(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
+  dot matrix = *t;
+  int64_t out[PB_NEST_RANK];
+  int out_rank = rank;
+  memcpy(out, shape, sizeof *shape * (size_t)rank);
+  z = one_of_columns(d, &matrix, z, &out_rank, out);
+  int y = make_dot_of(d, &matrix, x, z, type, out_rank, out);
+  if (out_rank == rank) return y;
+  int whole = pb_make_value(&d->m, type, rank, shape);
+  pb_make_copy(&d->m, y, whole);
+  return whole;
 }
 
 static int combined(pb_door* d, pb_op how, int a, int b) {
