@@ -161,6 +161,17 @@ int pb__o_number(pb_onnx* o, pb_type type, double value) {
   return pb__o_integer(o, type, (int64_t)value);
 }
 
+int pb__o_array(pb_onnx* o, pb_type type, int rank, const int64_t* shape, const double* values) {
+  size_t count = 1;
+  for (int r = 0; r < rank; ++r) count *= (size_t)shape[r];
+  if (type == PB_F32) {
+    float* single = PB_NEW_ARRAY(&o->l->consts->arena, float, count + 1);
+    for (size_t k = 0; k < count; ++k) single[k] = (float)values[k];
+    return pb__o_constant(o, type, rank, shape, single);
+  }
+  return pb__o_cast(o, pb__o_constant(o, PB_F64, rank, shape, values), type);
+}
+
 int pb__o_integer(pb_onnx* o, pb_type type, int64_t value) {
   if (pb_type_is_float(type)) return pb__o_number(o, type, (double)value);
   return pb__o_constant(o, type, 0, NULL, &value); // its low bytes

@@ -502,5 +502,5 @@ void pb__o_op_window(pb_onnx* o) {
   for (size_t m = 0; m < sizeof kinds / sizeof *kinds; ++m)
     for (int64_t k = 0; k < size && !strcmp(o->row->detail, kinds[m].name); ++k)
       values[k] = kinds[m].a - kinds[m].b * cos(tau * (double)k / n) + kinds[m].c * cos(2 * tau * (double)k / n);
-  OUT(pb__o_cast(o, pb__o_constant(o, PB_F64, 1, &size, values), type));
+  OUT(pb__o_array(o, type, 1, &size, values));
 }

@@ -59,6 +59,7 @@ int64_t pb__o_elements(const pb_onnx* o, int v);
 bool pb__o_same_shape(const pb_onnx* o, int a, int b);
 
 int pb__o_number(pb_onnx* o, pb_type type, double value); // of rank 0
+int pb__o_array(pb_onnx* o, pb_type type, int rank, const int64_t* shape, const double* values);
 int pb__o_integer(pb_onnx* o, pb_type type, int64_t value);
 int pb__o_like(pb_onnx* o, int v, double value); // of v's type, rank 0
 int pb__o_constant(pb_onnx* o, pb_type type, int rank, const int64_t* shape, const void* bytes);

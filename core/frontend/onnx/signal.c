@@ -19,7 +19,7 @@ static int waves(pb_onnx* o, pb_type type, int64_t rows, int64_t columns, int64_
       double turn = tau * (double)(r * c % length) / (double)length;
       values[r * columns + c] = (sine ? sin(turn) : cos(turn)) * (weight ? weight[r] : 1);
     }
-  return pb__o_cast(o, pb__o_constant(o, PB_F64, 2, (const int64_t[]){rows, columns}, values), type);
+  return pb__o_array(o, type, 2, (const int64_t[]){rows, columns}, values);
 }
 
 // So many along the axis: the first ones, zeros behind them.
@@ -151,6 +151,5 @@ void pb__o_op_mel_weights(pb_onnx* o) {
       weights[j * mels + m] = (double)(j - left) / (double)(centre - left);
     for (int64_t j = centre; j < right; ++j) weights[j * mels + m] = (double)(right - j) / (double)(right - centre);
   }
-  if (!pb__o_bad(o))
-    pb__o_out(o, 0, pb__o_cast(o, pb__o_constant(o, PB_F64, 2, (const int64_t[]){lines, mels}, weights), type));
+  if (!pb__o_bad(o)) pb__o_out(o, 0, pb__o_array(o, type, 2, (const int64_t[]){lines, mels}, weights));
 }
