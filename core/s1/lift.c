@@ -830,6 +830,7 @@ static pb_status mark_outputs(lifter* l) {
 pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const pb_s1_rows* rows, pb_s1* program) {
   lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program, .rows = rows};
   *program = (pb_s1){0};
+  pb__drop_guards(graph, consts);
   pb__move_transposes(graph, consts);
   pb__reserve(&l);
   for (size_t n = 0; n < graph->node_count; ++n) pb__count_uses(&l, &graph->nodes[n], (int)n);

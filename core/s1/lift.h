@@ -250,5 +250,7 @@ pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK
 
 // Transposes of images past operators of elements, and away where two undo each other: turn.c.
 void pb__move_transposes(pb_graph* g, pb_consts* consts);
+// Takes what keeps NaN away from codes, which have none: guards.c.
+void pb__drop_guards(pb_graph* g, const pb_consts* consts);
 
 #endif

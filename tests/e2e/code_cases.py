@@ -321,3 +321,12 @@ def channels_of_parts(label, first, second):
 
 for first, second in (24, 20), (40, 8), (12, 30):
     CASES[f"channels_of_parts_{first}_{second}"] = lambda a=(f"channels_of_parts_{first}_{second}", first, second): channels_of_parts(*a)
+
+
+@case
+def guarded_softmax():
+    """Exporters guard softmax against rows of which all is masked, Where(IsNaN(y), 0, y): codes are numbers, and no comparison is left."""
+    m = Maker("guarded_softmax")
+    y = m.codes(m.op("Softmax", m.codes(m.input("x", 1, 6, 24, 24), F32(0.05)), axis=-1), F32(1 / 255), I8(-128))
+    y = m.codes(m.op("Where", m.op("IsNaN", y), m.const(F32(0)), y), F32(1 / 255), I8(-128))
+    return m.done(y, step=1 / 255, operators=5)
