@@ -15,6 +15,11 @@ pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* 
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
 }
 
+pb_status pb__no_form(lifter* l) {
+  l->unknown = true;
+  return PB_ERR_UNSUPPORTED;
+}
+
 bool pb__is(const pb_node* n, const char* op) { return !strcmp(n->op, op); }
 
 int pb__input(const pb_node* n, int k) { return k < n->input_count ? n->inputs[k] : -1; }
@@ -149,6 +154,8 @@ pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
   if (!dq || !pb__is(dq, "DequantizeLinear"))
     return pb__refuse(l, n, "quantise the model (QDQ, int8)",
                       "its input is not quantised: only int8 QDQ operators run on this path");
+  const pb_const* scale = pb__constant(l, pb__input(dq, 1));
+  if (scale && scale->type == PB_F32 && scale->bytes > sizeof q->scale) return pb__no_form(l); // one for each channel
   if (!pb__scalar_f32(l, pb__input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
     return pb__refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
   if (q->scale <= 0 || !isfinite(q->scale)) return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
@@ -304,6 +311,7 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
   const pb_const *b = quantised ? pb__constant(l, pb__input(dq, 0)) : NULL,
                  *s = quantised ? pb__constant(l, pb__input(dq, 1)) : NULL,
                  *z = quantised ? pb__constant(l, pb__input(dq, 2)) : NULL;
+  if (b && b->type == PB_I8) return pb__no_form(l);
   if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4 || (b->rank && b->shape[b->rank - 1] != outputs))
     return pb__refuse(l, n, "int32 biases with scale sx * sw",
                       "a bias that is not constant int32, one for each result");

@@ -54,6 +54,8 @@ typedef struct pb__weights {
 } pb__weights;
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
+// What a form returns of a known operator that is its row's: between codes too, of which integers say nothing there.
+pb_status pb__no_form(lifter* l) PB_MUST_CHECK;
 bool pb__is(const pb_node* n, const char* op);
 void pb__mark_done(lifter* l, int node); // another node that the form which is being made takes for its own
 int pb__input(const pb_node* n, int k);  // tensor, -1: left out

@@ -195,7 +195,7 @@ pb_status pb__lift_norm_codes(lifter* l, const pb_node* n) {
   op.zx = x.zero;
   op.ma = (float)((double)(said ? said->f : epsilon) / ((double)x.scale * (double)x.scale));
   op.mb = 1.0f / (float)columns;
-  if (!isfinite(op.ma)) l->impossible = "a scale so small that epsilon in its units is infinite";
+  if (!isfinite(op.ma)) return pb__no_form(l); // so small a scale: epsilon is none in its units
   PB_TRY(parameters(l, n, 1, columns, 1, t.scale, &op.weights));
   PB_TRY(parameters(l, n, 2, columns, 0, t.scale, &op.bias));
   op.x = pb__matrix_of(l, n, x.value);

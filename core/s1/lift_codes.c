@@ -40,7 +40,8 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   if (gemm && (pb_node_int(n, "transA", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1)))
     return pb__refuse(l, n, "Gemm with transA=0, alpha=beta=1", "a matrix product in a form that is not read");
   pb_s1_value in = l->out->values[x.value];
-  if (w.rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w.shape[rows_first ? 1 : 0])
+  if (w.rank != 2 || in.rank < 2) return pb__no_form(l); // a matrix for each of several, or a vector
+  if ((gemm && in.rank != 2) || in.shape[in.rank - 1] != w.shape[rows_first ? 1 : 0])
     return pb__refuse(l, n, NULL, "shapes that do not fit");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_result(l, n, &t));
@@ -221,8 +222,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     if (b_const >= 0) b_const = over_channels(l, b_const, va);
   }
   const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
-  if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
-    return pb__refuse(l, n, NULL, "operands whose shapes do not fit");
+  if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va))) return pb__no_form(l);
   bool same = !c && va->rank == vb->rank && !memcmp(va->shape, vb->shape, sizeof(int64_t) * (size_t)va->rank);
   if (!same) { // what shares another shape's elements is walked by that one's dims
     int dims = c ? c->rank : vb->rank;

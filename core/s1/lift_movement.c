@@ -84,10 +84,7 @@ static pb_status slice(lifter* l, const pb_node* n) {
     int64_t step = step_count ? steps[k] : 1;
     if (!pb__axis(axis_count ? axes[k] : k, x.rank, &at) || sliced[at])
       return pb__refuse(l, n, NULL, "an axis that is not there");
-    if (step < 0 && step >= -most) { // from behind: a form of the rows alone
-      l->unknown = true;
-      return PB_ERR_UNSUPPORTED;
-    }
+    if (step < 0 && step >= -most) return pb__no_form(l); // from behind
     if (step < 1 || step > most) return pb__refuse(l, n, NULL, "a step that makes no sense");
     sliced[at] = true;
     op.step[at] = step;
@@ -131,10 +128,7 @@ static pb_status pad(lifter* l, const pb_node* n) {
   int count, axis_count, at;
   PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
-  if (mode && mode->s && strcmp(mode->s, "constant")) { // by what is there: a form of the rows alone
-    l->unknown = true;
-    return PB_ERR_UNSUPPORTED;
-  }
+  if (mode && mode->s && strcmp(mode->s, "constant")) return pb__no_form(l); // by what is there
   pb__read_integers(l, n, "pads", 1, 2 * PB_GRAPH_RANK, pads, &count);
   pb__read_integers(l, n, NULL, 3, PB_GRAPH_RANK, axes, &axis_count);
   int padded = axis_count ? axis_count : x.rank;
@@ -150,8 +144,8 @@ static pb_status pad(lifter* l, const pb_node* n) {
     int64_t front = pads[k], behind = pads[padded + k];
     if (!pb__axis(axis_count ? axes[k] : k, x.rank, &at) || seen[at])
       return pb__refuse(l, n, NULL, "an axis that is not there");
-    if (front < 0 || behind < 0 || front > most || behind > most)
-      return pb__refuse(l, n, "Slice", "a pad that takes something away, or makes no sense");
+    if (front < 0 || behind < 0) return pb__no_form(l); // it takes something away
+    if (front > most || behind > most) return pb__refuse(l, n, NULL, "a pad that makes no sense");
     seen[at] = true;
     op.start[at] = front;
     shape[at] += front + behind;

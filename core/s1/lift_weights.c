@@ -74,8 +74,7 @@ pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs,
   w->rank = codes->rank;
   int64_t axis = pb_node_int(dq, "axis", 1);
   if (axis < 0) axis += w->rank;
-  if (w->scale_count != 1 && (axis != outputs || w->scale_count != w->shape[outputs]))
-    return pb__refuse(l, dq, "one scale for each of its results", "weights with scales along another dim");
+  if (w->scale_count != 1 && (axis != outputs || w->scale_count != w->shape[outputs])) return pb__no_form(l);
   for (int64_t k = 0; k < w->scale_count; ++k)
     if (!(w->scales[k] > 0) || !isfinite(w->scales[k]))
       return pb__refuse(l, dq, NULL, "a scale that is not a positive number");

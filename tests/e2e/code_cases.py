@@ -330,3 +330,26 @@ def guarded_softmax():
     y = m.codes(m.op("Softmax", m.codes(m.input("x", 1, 6, 24, 24), F32(0.05)), axis=-1), F32(1 / 255), I8(-128))
     y = m.codes(m.op("Where", m.op("IsNaN", y), m.const(F32(0)), y), F32(1 / 255), I8(-128))
     return m.done(y, step=1 / 255, operators=5)
+
+
+def in_floats(name, build):
+    """Between codes what integers do not say: its row has it in floats; it was refused."""
+    m = Maker(name)
+    return m.done(m.codes(build(m), F32(0.1)), step=0.1, targets=("cpu", ))
+
+
+def constant_codes(m, *shape, axis=None):
+    codes = m.rng.integers(-128, 128, shape).astype(I8)
+    scale = np.linspace(0.01, 0.02, 1 if axis is None else shape[axis]).astype(F32)
+    zero = np.zeros(scale.shape, I8)
+    more = {} if axis is None else {"axis": axis}
+    return m.op("DequantizeLinear", m.const(codes), m.const(scale if more else scale[0]), m.const(zero if more else zero[0]), **more)
+
+
+for label, build in {
+        "both_repeat": lambda m: m.op("Mul", constant_codes(m, 8, 1), m.codes(m.input("x", 1, 1, 64), F32(0.05))),
+        "matrices_of_weights": lambda m: m.op("MatMul", m.codes(m.input("x", 6, 16, 32), F32(0.05)), constant_codes(m, 6, 32, 16, axis=1)),
+        "first_factor": lambda m: m.op("MatMul", constant_codes(m, 6, 16, 32, axis=0), m.codes(m.input("x", 6, 32, 16), F32(0.05))),
+        "bias_of_codes": lambda m: m.op("Gemm", m.codes(m.input("x", 16, 32), F32(0.05)), constant_codes(m, 32, 16, axis=1), constant_codes(m, 16)),
+}.items():
+    CASES[f"in_floats_{label}"] = lambda label=label, build=build: in_floats(f"in_floats_{label}", build)
