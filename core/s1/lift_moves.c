@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand", "Pad"};
+static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand", "Pad", "Gather"};
 
 static bool quantised_behind(const lifter* l, int tensor) {
   int next = tensor < 0 ? -1 : pb__continued(l, tensor);
@@ -34,7 +34,9 @@ static bool is_move(const lifter* l, const pb_node* n) {
   if ((pb__is(n, "Pad") && !pads_zeros(l, n)) || (pb__is(n, "Slice") && goes_back(l, n))) return false;
   for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
   const pb_node* dq = pb__producer(l, n->inputs[0]);
-  if (!any || !dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
+  if (!any || !dq || pb__input(dq, 0) < 0) return false;
+  const pb_const* table = pb__is(n, "Gather") ? pb__constant(l, dq->inputs[0]) : NULL; // as embeddings have one
+  if (l->value_of[dq->inputs[0]] < 0 && !(table && table->type == PB_I8)) return false;
   for (int k = 0; k < n->output_count; ++k)
     if (!quantised_behind(l, n->outputs[k])) return false;
   return true;

@@ -353,3 +353,17 @@ for label, build in {
         "bias_of_codes": lambda m: m.op("Gemm", m.codes(m.input("x", 16, 32), F32(0.05)), constant_codes(m, 32, 16, axis=1), constant_codes(m, 16)),
 }.items():
     CASES[f"in_floats_{label}"] = lambda label=label, build=build: in_floats(f"in_floats_{label}", build)
+
+
+def rows_of_codes(label, kind):
+    """An embedding whose table is codes, as a static quantiser leaves it: their rows are gathered, and no table of floats is made."""
+    m = Maker(label)
+    table = m.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (40, 16)).astype(kind)
+    zero = kind(7)
+    rows = m.op("Gather", m.op("DequantizeLinear", m.const(table), m.const(F32(0.05)), m.const(zero)), m.const(np.array([[3, 39], [0, 17], [5, -1]], I64)))
+    y = m.op("Add", m.codes(rows, F32(0.05), zero), m.codes(m.input("x", 3, 2, 16), F32(0.05)))
+    return m.done(m.codes(y, F32(0.1)), step=0.1, targets=("cpu",), operators=4)
+
+
+for kind in I8, U8:
+    CASES[f"rows_of_codes_{kind.__name__}"] = lambda kind=kind: rows_of_codes(f"rows_of_codes_{kind.__name__}", kind)
