@@ -44,6 +44,7 @@ pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_widen(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_row_numbers(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_sums(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_steps(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_align(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_pixels(pb_unit* unit) PB_MUST_CHECK;

@@ -21,7 +21,7 @@ def simnpu : Chip {
   let Summary = "Reference NPU: a DxD int8 systolic array with scratchpad, accumulator and vector unit";
   let Name = "simnpu";
   let Schema = PB_SCHEMA;
-  let Revision = 2; // loads of words have boxes
+  let Revision = 3; // numbers of rows of f32 stand in all lanes, as those of codes do
   let Control = "queues";
   let Variants = ["8", "32"];
   let MHz = 1000;
@@ -361,33 +361,21 @@ def VI2F : Words<0x36> {
 }
 
 // Two f32 tensors; stride 0 repeats a row.
-multiclass Binary<bits<8> op, dag body, dag bodyRow> {
-  def "" : Words<op> {
-    let Summary = "lane by lane on f32";
-    bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
-    let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
-                        Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$z, YF32:$d);
-    let Semantics = body;
-    let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
-    let Inst{141-128} = b; let Inst{155-142} = bi; let Inst{169-156} = bj;
-  }
-  // b is one number a row, lane 0 of it: what a row reduction leaves
-  def R : Words<!add(op, 8)> {
-    let Summary = "f32 with one number for each row";
-    bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
-    let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
-                        Window<ACC, F32, ["i", "j"], "b", ["bi", "bj"]>:$z, YF32:$d);
-    let Semantics = bodyRow;
-    let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
-    let Inst{141-128} = b; let Inst{155-142} = bi; let Inst{169-156} = bj;
-  }
+class Binary<bits<8> op, dag body> : Words<op> {
+  let Summary = "lane by lane on f32";
+  bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$z, YF32:$d);
+  let Semantics = body;
+  let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
+  let Inst{141-128} = b; let Inst{155-142} = bi; let Inst{169-156} = bj;
 }
-defm VADD : Binary<0x40, (set $d, (add $x, $z)), (set $d, (add $x, $z))>;
-defm VSUB : Binary<0x41, (set $d, (sub $x, $z)), (set $d, (sub $x, $z))>;
-defm VMUL : Binary<0x42, (set $d, (mul $x, $z)), (set $d, (mul $x, $z))>;
-defm VMAX : Binary<0x43, (set $d, (max $x, $z)), (set $d, (max $x, $z))>;
-defm VMIN : Binary<0x44, (set $d, (min $x, $z)), (set $d, (min $x, $z))>;
-defm VDIV : Binary<0x45, (set $d, (div $x, $z)), (set $d, (div $x, $z))>;
+def VADD : Binary<0x40, (set $d, (add $x, $z))>;
+def VSUB : Binary<0x41, (set $d, (sub $x, $z))>;
+def VMUL : Binary<0x42, (set $d, (mul $x, $z))>;
+def VMAX : Binary<0x43, (set $d, (max $x, $z))>;
+def VMIN : Binary<0x44, (set $d, (min $x, $z))>;
+def VDIV : Binary<0x45, (set $d, (div $x, $z))>;
 
 class Unary<bits<8> op, dag body, string what> : Words<op> {
   let Summary = what;
@@ -401,17 +389,30 @@ def VRECIP : Unary<0x51, (set $d, (recip $x)), "1 / x">;
 def VRSQRT : Unary<0x52, (set $d, (rsqrt $x)), "1 / sqrt(x)">;
 def VSQRT  : Unary<0x53, (set $d, (sqrt $x)), "sqrt(x), correctly rounded">;
 
-// A row to one number, in lane 0: a balanced tree over neighbouring lanes.
-class RowReduce<bits<8> op, dag body, string what> : Words<op> {
+// Rows onto rows, lane by lane: sums and largest ones over what is no row.
+class Onto<bits<8> op, dag body, string what> : Words<op> {
   let Summary = what;
   bits<14> a; bits<14> ai; bits<14> aj; bits<1> acc;
-  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc,
-                      Window<ACC, F32, ["i", "j"], "y", ["yi", "yj"]>:$d);
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc, YF32:$d);
   let Semantics = body;
   let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj; let Inst{128} = acc;
 }
-def VRSUM : RowReduce<0x54, (acc_add $d, $acc, $x), "sum of a row">;
-def VRMAX : RowReduce<0x55, (acc_max $d, $acc, $x), "largest of a row">;
+def VSUM  : Onto<0x48, (acc_add $d, $acc, $x), "add rows of f32 to rows">;
+def VMOST : Onto<0x49, (acc_max $d, $acc, $x), "keep the larger of f32: pooling">;
+
+// A row to one number, in all lanes l: of the first nn lanes, so that rows may end anywhere; a balanced tree over
+// neighbouring lanes.
+class RowReduce<bits<8> op, dag body, string what> : Words<op> {
+  let Summary = what;
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D, "nn">];
+  bits<14> a; bits<14> ai; bits<14> aj; bits<1> acc; bits<6> nn;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc,
+                      Window<ACC, F32, ["i", "j", "l"], "y", ["yi", "yj", "elem"]>:$d);
+  let Semantics = body;
+  let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj; let Inst{128} = acc; let Inst{134-129} = nn;
+}
+def VRSUM : RowReduce<0x54, (acc_add $d, $acc, $x), "sum of a row of f32">;
+def VRMAX : RowReduce<0x55, (acc_max $d, $acc, $x), "largest of a row of f32">;
 
 //===----------------------------------------------------------------------===//
 // What transformers do with codes. A number of a row stands in all lanes of a row of its own, so that whatever works lane

@@ -80,7 +80,7 @@ FAULTS = [
     (SIMNPU, "the sign of a zero point is lost", ["MMA"], "let Inst{148-141} = zw;",
      "let Inst{147-141} = zw{6-0}; let Inst{255} = zw{7};"),
     (SIMNPU, "weights not transposed", ["WLDT"], '["n", "k"], "src", ["sn", "elem"]', '["k", "n"], "src", ["sn", "elem"]'),
-    (SIMNPU, "the smaller for the larger", ["VMAX", "VMAXR", "VRMAX"], "(max $x, $z)", "(min $x, $z)"),
+    (SIMNPU, "the smaller for the larger", ["VMAX", "VRMAX"], "(max $x, $z)", "(min $x, $z)"),
     (SIMNPU, "a bank of weights too few", ["WLD", "MMA", "WLDT"], "let Inst{49-38} = sk; let Inst{51-50} = w;",
      "let Inst{49-38} = sk; let Inst{50} = w{0}; let Inst{255} = w{1};"),
     (INTEGERS, "halves away from 0 for up", ["SHRRS"], "<13, (shrr ", "<13, (shra "),

@@ -367,3 +367,13 @@ def rows_of_codes(label, kind):
 
 for kind in I8, U8:
     CASES[f"rows_of_codes_{kind.__name__}"] = lambda kind=kind: rows_of_codes(f"rows_of_codes_{kind.__name__}", kind)
+
+
+@case
+def response_norm():
+    """Lengths of planes over their mean, in f32 between codes: a sum over what is no row, and one number that all channels meet."""
+    m = Maker("response_norm")
+    x = m.codes(m.input("x", 1, 48, 7, 9), F32(0.05))
+    lengths = m.op("ReduceL2", x, axes=[2, 3], keepdims=1)
+    mean = m.op("ReduceMean", lengths, axes=[1], keepdims=1)
+    return m.done(m.codes(m.op("Mul", x, m.op("Div", lengths, m.op("Add", mean, m.const(F32(1e-6))))), F32(0.1)), step=0.1, targets=("cpu", "simnpu"))

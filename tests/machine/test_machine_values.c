@@ -144,7 +144,7 @@ static void reductions(void** state) {
            most = kernel_argument(&k, NULL, 16);
   put(&k, "LDA0", "arg=0 nb=16 loc=0", "", "");
   put(&k, "LDS0", "arg=1 nb=96 loc=0", "", "VX");
-  put(&k, "VRSUM", "a=0 y=4", "L0", "");
+  put(&k, "VRSUM", "a=0 y=4 nn=16", "L0", "");
   put(&k, "VSUMQ", "ni=2 nj=3 a=0 ai=3 aj=1 y=5", "", "");
   put(&k, "VMAXQ", "a=0 y=10 acc=0", "", "");
   put(&k, "VMAXQ", "nj=1 a=4 y=10 acc=1", "", "ST");
@@ -210,7 +210,7 @@ static void sums_meet(void** state) {
   kernel_argument(&k, rows, sizeof rows);
   uint64_t out = kernel_argument(&k, NULL, sizeof y);
   put(&k, "LDA0", "arg=0 nb=80 loc=0", "", "VX");
-  put(&k, "VRSUM", "a=0 aj=1 y=4 yj=0 nj=4 acc=1", "L0", "ST");
+  put(&k, "VRSUM", "a=0 aj=1 y=4 yj=0 nj=4 acc=1 nn=16", "L0", "ST");
   put(&k, "STA", "arg=1 nb=1 loc=256", "VX", "");
   run_or_fail(&k);
   k.ops->copy_out(k.device, out, &y, sizeof y);

@@ -150,11 +150,11 @@ static bool sound(const generator* r, const pb_command* c) {
 static void make_command(generator* r) {
   // Moves and products are drawn so often that most tokens order something.
   static const char* const names[] = {
-      "LDS0", "LDS1",   "LDA0",  "LDA1",  "STS",   "STA",    "LDR0",   "LDR1",  "LDA0",   "LDA1",   "STS",   "STA",
-      "WLD",  "WLD",    "WLDT",  "WLDR",  "MMA",   "MMA",    "MMA",    "MMA",   "MMA",    "MMC3",   "MMC3",  "MMC3X2",
-      "MMC5", "MMC5X2", "VRQ",   "VADDQ", "VQ",    "VMAXQ",  "VSUMQ",  "VDQ",   "VI2F",   "VADD",   "VSUB",  "VMUL",
-      "VMAX", "VMIN",   "VADDR", "VSUBR", "VMULR", "VMAXR",  "VMINR",  "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX",
-      "VDIV", "VDIVR",  "VSQRT", "VLUT",  "VLUTQ", "VRMAXQ", "VRSUMQ", "VRSQQ", "VRLUT",  "VBELOW", "VSUBQ", "VNQ"};
+      "LDS0",  "LDS1",   "LDA0",  "LDA1",   "STS",    "STA",   "LDR0",  "LDR1",   "LDA0",   "LDA1",  "STS",   "STA",
+      "WLD",   "WLD",    "WLDT",  "WLDR",   "MMA",    "MMA",   "MMA",   "MMA",    "MMA",    "MMC3",  "MMC3",  "MMC3X2",
+      "MMC5",  "MMC5X2", "VRQ",   "VADDQ",  "VQ",     "VMAXQ", "VSUMQ", "VDQ",    "VI2F",   "VADD",  "VSUB",  "VMUL",
+      "VMAX",  "VMIN",   "VSUM",  "VSUM",   "VMOST",  "VMOST", "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX", "VDIV",
+      "VSQRT", "VLUT",   "VLUTQ", "VRMAXQ", "VRSUMQ", "VRSQQ", "VRLUT", "VBELOW", "VSUBQ",  "VNQ"};
   for (;;) {
     const char* name = names[draw(r, sizeof names / sizeof *names)];
     pb_command* c = program_add(&r->g, name, (const field_value[]){{0}});

@@ -118,10 +118,12 @@ static int8_t quantise(const pb_command* c, float x) {
   return (int8_t)reference_min(reference_max(y, (float)get(c, "lo")), (float)get(c, "hi"));
 }
 
-// A tree over neighbouring lanes; x is spoilt.
+// A tree over neighbouring lanes, of which an odd one out goes on to the next level; x is spoilt.
 static float tree(float* x, int lanes, float (*combine)(float, float)) {
-  for (; lanes > 1; lanes /= 2)
+  for (; lanes > 1; lanes = (lanes + 1) / 2) {
     for (int l = 0; l < lanes / 2; ++l) x[l] = combine(x[2 * l], x[2 * l + 1]);
+    if (lanes % 2) x[lanes / 2] = x[lanes - 1];
+  }
   return x[0];
 }
 
@@ -204,6 +206,12 @@ static float binary(const char* name, float a, float b) {
   }
 }
 
+// A sum, or the larger, of x and of what is there.
+static float onto(const pb_command* c, bool sum, float old, float x) {
+  if (!get(c, "acc")) old = sum ? 0 : -INFINITY;
+  return sum ? add(old, x) : reference_max(old, x);
+}
+
 // Commands that make words, one row of them.
 static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   const char* name = c->insn->name;
@@ -213,12 +221,11 @@ static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   if (is(c, "VRSUM") || is(c, "VRMAX")) {
     bool sum = is(c, "VRSUM");
     memcpy(x, words(r, a), sizeof(float) * (size_t)r->lanes);
-    float whole = tree(x, r->lanes, sum ? add : reference_max);
-    float old = get(c, "acc") ? y[0] : sum ? 0 : -INFINITY;
-    y[0] = sum ? add(old, whole) : reference_max(old, whole);
+    float whole = tree(x, (int)get(c, "nn"), sum ? add : reference_max);
+    for (int l = 0; l < r->lanes; ++l) y[l] = onto(c, sum, y[l], whole);
     return;
   }
-  bool two = pb_insn_field(c->insn, "b") >= 0, spread = two && name[4] == 'R';
+  bool two = pb_insn_field(c->insn, "b") >= 0;
   for (int l = 0; l < r->lanes; ++l) {
     if (is(c, "VDQ"))
       x[l] = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "ps"))[l]);
@@ -228,8 +235,10 @@ static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
       x[l] = canonical(sqrtf(words(r, a)[l]));
     else if (is(c, "VI2F"))
       x[l] = (float)ints(r, a)[l];
+    else if (is(c, "VSUM") || is(c, "VMOST"))
+      x[l] = onto(c, is(c, "VSUM"), y[l], words(r, a)[l]);
     else if (two)
-      x[l] = binary(name, words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[spread ? 0 : l]);
+      x[l] = binary(name, words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[l]);
     else
       x[l] = pb_function_eval(is(c, "VEXP2") ? "exp2" : is(c, "VRECIP") ? "recip" : "rsqrt", 6, 2, words(r, a)[l]);
   }

@@ -42,9 +42,9 @@ static bool repeats(const pb_access* read, const pb_access* store) {
   return read->rank == 4 ? !is_fixed_at_0(&read->index[1]) || store->shape[1] == 1 : read->shape[0] == store->shape[0];
 }
 
-// One number for each row of several.
+// One number for each row.
 static bool is_by_row(const pb_access* read, const pb_access* store) {
-  return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1 && store->shape[0] > 1;
+  return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1;
 }
 
 // Whether the nest makes numbers of rows in rows of lanes, each in all lanes of one (rows.c): of what it takes of a row
@@ -125,7 +125,7 @@ static bool lies_along(const aligner* a, int n, int k) {
   const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
   int v = a->from->value_of[n][k];
   bool by_row = is_by_row(read, store);
-  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row;
+  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row || store->shape[0] == 1;
   return same_places(nest, read, store, is_only_tensor(a, n)) || (repeats(read, store) && (!by_row || a->spread[v]));
 }
 

@@ -135,8 +135,50 @@ static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
   bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
   if (pb__layout_flattened(l, v)) return PB_LAYOUT_PLAIN;
   if (pb__layout_ends_rows(l, v)) return PB_LAYOUT_ENDING;
-  bool blocked = value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) || l->heads[v];
+  bool blocked = value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) || l->heads[v] ||
+                 pb__layout_made_with_numbers(l, v);
   return blocked ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
+}
+
+// ---- tensors of one channel ----
+
+static bool has_one_channel(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_access shape = pb_value_shape(value);
+  return value->rank >= 2 && value->shape[1] == 1 && value->type == PB_F32 && pb_access_elements(&shape) > 1;
+}
+
+static bool is_one_row(const pb_value* value) {
+  return value->type == PB_F32 && (value->rank < 2 || (value->rank == 2 && value->shape[0] == 1));
+}
+
+// Whether pointwise nests and copies alone touch the value, on such values where they compute anything, or on one row.
+static bool is_single(const pb_layout* l, const bool* single, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (nest->reduce != PB_SET || pb_program_is_fixed(&l->program, n)) return false;
+    for (int a = 0; a < nest->access_count && !pb_nest_is_copy(nest); ++a) {
+      int with = l->program.value_of[n][a];
+      const pb_value* value = &l->program.values[with];
+      if (value->kind != PB_VALUE_CONST && !single[with] && !is_one_row(value)) return false;
+    }
+  }
+  return true;
+}
+
+// Words of one channel that stand in no row by themselves: they stay plain, where they fill lanes.
+static const bool* find_single(const pb_layout* l) {
+  bool *single = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1), more = l->whole_rows;
+  for (int v = 0; v < l->program.value_count; ++v) single[v] = l->whole_rows && has_one_channel(l, v);
+  while (more) {
+    more = false;
+    for (int v = 0; v < l->program.value_count; ++v) {
+      if (!single[v] || is_single(l, single, v)) continue;
+      single[v] = false;
+      more = true;
+    }
+  }
+  return single;
 }
 
 // As far as the value by itself tells; edges have twins.
@@ -276,7 +318,11 @@ static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
 static void choose_kinds(pb_layout* l) {
   bool* blocked = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
   bool* gained = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
-  for (int v = 0; v < l->program.value_count; ++v) choose_kind(l, v);
+  const bool* single = find_single(l);
+  for (int v = 0; v < l->program.value_count; ++v) {
+    choose_kind(l, v);
+    if (single[v]) l->values[v].kind = PB_LAYOUT_PLAIN;
+  }
   pb__layout_choose_ends(l);
   for (int v = 0; v < l->program.value_count; ++v)
     if (pb__layout_in_rows(l, v)) {

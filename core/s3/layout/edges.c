@@ -103,8 +103,10 @@ static bool wants_twin(const pb_layout* l, int v) {
     computed |= pb_program_writes(&l->program, n, v) && !pb_nest_is_copy(&l->program.nests[n]);
   }
   if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
+  bool number = computed && value->type == PB_F32 && value->shape[1] == 1; // what computes it does so in all lanes
   if (value->kind == PB_VALUE_OUTPUT)
-    return one_row ? (read && value->type == PB_I8) || (!even && is_product(l, v))
+    return one_row ? (read && value->type == PB_I8) ||
+                         (!even && (number || is_product(l, v) || pb__layout_made_with_numbers(l, v)))
                    : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
   return put_together(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));

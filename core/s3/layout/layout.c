@@ -150,6 +150,25 @@ static void keep_single_channels(pb_layout* l) {
   }
 }
 
+// Whether all that the nest computes with is one element, which none of its loops walks.
+static bool is_of_one_element(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (nest->reduce != PB_SET || pb_nest_is_copy(nest) || pb_nest_is_fill(nest) || nest->dim_count != 1) return false;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].rank < 2 || pb_access_elements(&nest->access[a]) != 1 || pb_access_uses(&nest->access[a], 0))
+      return false;
+  return nest->extent[0] == 1;
+}
+
+// Such an element is a channel: what goes along channels is split into lanes.
+static void walk_single_elements(pb_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_nest* nest = &l->program.nests[n];
+    if (!is_of_one_element(l, n)) continue;
+    for (int a = 0; a < nest->access_count; ++a) nest->access[a].index[1].coef[0] = 1;
+  }
+}
+
 static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
@@ -161,6 +180,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   l->whole_rows = pb_chip_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   if (l->whole_rows) keep_single_channels(l);
+  if (l->whole_rows) walk_single_elements(l);
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);
   while (pb__layout_grow_apart(l)) {}

@@ -269,6 +269,8 @@ bool pb__layout_ends_rows(const pb_layout* l, int v);
 void pb__layout_choose_ends(pb_layout* l);
 // Whether nest n makes a number of each row.
 bool pb__layout_takes_rows(const pb_layout* l, int n);
+// Whether the value is made with a number for each of its rows, which stands in all lanes.
+bool pb__layout_made_with_numbers(const pb_layout* l, int v);
 bool pb__layout_has_rows(const pb_layout* l, int n); // nest n reads or writes such numbers
 // Nests of products of two computed tensors, of tables, and with numbers of rows.
 void pb__layout_rewrite_rows(pb_layout* l, int n);

@@ -77,7 +77,9 @@ pb_layout_lie pb__layout_said(const pb_layout* l, int n, int a) {
   if (pb__layout_contraction_dims(l, n, &roles)) return of_contraction(l, n, &roles, a);
   if (nest->reduce == PB_SET) return PB_LIE_UNKNOWN;
   if (keeps_channels(l, n)) return PB_LIE_CHANNELS;
-  return sums_rows(nest, &nest->access[a]) ? PB_LIE_UNKNOWN : PB_LIE_OTHERWISE;
+  if (!sums_rows(nest, &nest->access[a])) return PB_LIE_OTHERWISE;
+  bool channels = nest->access[a].rank > 3 && nest->access[a].shape[1] > 1; // more than one: images have them in lanes
+  return l->whole_rows && !channels ? PB_LIE_ROWS : PB_LIE_UNKNOWN;
 }
 
 static void say(pb_layout_lie* of, pb_layout_lie now, bool* changed) {

@@ -212,17 +212,37 @@ static int splat_of(pb_consts* consts, double value, int64_t lanes) {
   return pb_consts_add(consts, "splat", PB_F32, 1, &lanes, data);
 }
 
-// A vector, or a single number, with zeros behind it up to a whole row, which is what a mover takes.
+static bool is_number(const pb_const* c) {
+  int64_t count = 1;
+  for (int r = 0; r < c->rank; ++r) count *= c->shape[r];
+  return count == 1;
+}
+
+// A vector with zeros behind it, or a single number as often, up to a whole row, which is what a mover takes.
 static int whole_rows(pb_layout* l, int id) {
   pb_const from = l->unit->consts->items[id];
-  int64_t count = from.rank ? from.shape[0] : 1, padded = pb__layout_blocks(count, l->lanes) * l->lanes;
-  if (from.rank > 1 || count == padded) return id;
+  bool number = is_number(&from);
+  int64_t count = number ? 1 : from.shape[0], padded = pb__layout_blocks(count, l->lanes) * l->lanes;
+  if (!number && (from.rank > 1 || count == padded)) return id;
   size_t size = (size_t)pb_type_bits(from.type) / 8;
   char* data = pb_alloc(&l->unit->consts->arena, (size_t)padded * size);
   memcpy(data, pb_const_data(l->unit->consts, id), (size_t)count * size);
   memset(data + (size_t)count * size, 0, (size_t)(padded - count) * size);
+  for (int64_t k = 1; number && k < padded; ++k) memcpy(data + (size_t)k * size, data, size);
   return pb_consts_add(l->unit->consts, pb_printf(&l->unit->consts->arena, "%s.rows", from.name ? from.name : ""),
                        from.type, 1, &padded, data);
+}
+
+// A dim that is split into lanes, where the constant walks none such and is no table: where units take whole rows of
+// lanes each of its numbers stands in all of one. -1: there is none.
+static int lanes_of_number(const pb_layout* l, const pb_split* s, const pb_nest* nest, const pb_access* from) {
+  int lanes = -1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (s->lane[d] >= 0 && pb_access_uses(from, d))
+      return -1;
+    else if (s->lane[d] >= 0)
+      lanes = d;
+  return l->whole_rows && !from->gathered ? lanes : -1;
 }
 
 // A constant over split or padded dims: packed the same way, padded with zeros. Else it stays as it is. What heads'
@@ -230,9 +250,9 @@ static int whole_rows(pb_layout* l, int id) {
 static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, const pb_nest* out, int id,
                           bool blocks_first, const pb_access* from, pb_access* to) {
   pb_pack_dim dims[PB_NEST_RANK];
-  int count = 0;
-  int64_t shape[PB_NEST_RANK];
-  bool packed = false;
+  int count = 0, number = lanes_of_number(l, s, nest, from);
+  int64_t shape[PB_NEST_RANK], full[PB_NEST_DIMS];
+  bool packed = number >= 0;
   *to = *from;
   memset(to->index, 0, sizeof to->index);
   for (int d = 0; d < nest->dim_count; ++d)
@@ -241,9 +261,12 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
         (s->lane[d] >= 0 || (s->keep[d] >= 0 && out->extent[s->keep[d]] != nest->extent[d]));
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__layout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
-    pb__layout_use_const(l, to, l->whole_rows ? whole_rows(l, id) : id, false);
+    bool number = l->whole_rows && is_number(&l->unit->consts->items[id]);
+    if (number) memset(to->index, 0, sizeof to->index);
+    pb__layout_use_const(l, to, l->whole_rows ? whole_rows(l, id) : id, number);
     return;
   }
+  memcpy(full, s->full, sizeof full);
   for (int turn = blocks_first ? 0 : 1; turn < 3; ++turn) // blocks, what is whole, lanes
     for (int d = 0; d < nest->dim_count; ++d) {
       if (!pb_access_uses(from, d)) continue;
@@ -259,7 +282,12 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
       dims[count] = (pb_pack_dim){shape[count], d, !pass && !whole ? s->size[d] : 1};
       ++count;
     }
-  int packing = pb__layout_pack(l->unit->consts, id, from, s->full, count, dims, "lanes", count, shape);
+  if (number >= 0) {
+    to->index[count].coef[s->lane[number]] = 1;
+    shape[count] = full[number] = s->size[number];
+    dims[count++] = (pb_pack_dim){s->size[number], number, 1};
+  }
+  int packing = pb__layout_pack(l->unit->consts, id, from, full, count, dims, "lanes", count, shape);
   pb__layout_use_const(l, to, packing, false);
 }
 

@@ -70,8 +70,7 @@ module simnpu
       default:
       case (op)
         OP_VRQ, OP_VADDQ, OP_VQ, OP_VMAXQ, OP_VSUMQ, OP_VDQ, OP_VI2F, OP_VADD, OP_VSUB, OP_VMUL, OP_VMAX, OP_VMIN,
-        OP_VADDR, OP_VSUBR, OP_VMULR, OP_VMAXR, OP_VMINR, OP_VEXP2, OP_VRECIP, OP_VRSQRT, OP_VRSUM, OP_VRMAX, OP_VDIV, OP_VDIVR,
-        OP_VSQRT, OP_VLUT, OP_VLUTQ, OP_VRMAXQ, OP_VRSUMQ, OP_VRSQQ, OP_VRLUT, OP_VBELOW, OP_VSUBQ, OP_VNQ,
+        OP_VSUM, OP_VMOST, OP_VEXP2, OP_VRECIP, OP_VRSQRT, OP_VRSUM, OP_VRMAX, OP_VDIV, OP_VSQRT, OP_VLUT, OP_VLUTQ, OP_VRMAXQ, OP_VRSUMQ, OP_VRSQQ, OP_VRLUT, OP_VBELOW, OP_VSUBQ, OP_VNQ,
         OP_VADDW, OP_VSUBW, OP_VMULW, OP_VMAXW, OP_VMINW, OP_VANDW, OP_VORW, OP_VXORW, OP_VSHLW, OP_VSHRW, OP_VSHRUW, OP_VMAXF,
         OP_VMINF, OP_VADDB, OP_VSUBB, OP_VMULB, OP_VMAXB, OP_VMINB, OP_VANDB, OP_VORB, OP_VXORB, OP_VEQW, OP_VEQF, OP_VEQB,
         OP_VLTW, OP_VLTF, OP_VLTB, OP_VLEW, OP_VLEF, OP_VLEB, OP_VLTUW, OP_VSELW, OP_VSELF, OP_VSELB, OP_VNEG, OP_VABS, OP_VFLOOR,
@@ -145,7 +144,7 @@ module simnpu
   logic [ACC_ROW_W-1:0] ar_row[4], aw_row[2];
   logic [BYTE_ROW-1:0] sr_data[SPAD_READERS], sw_data[2];
   logic [WORD_ROW-1:0] ar_data[4], aw_data[2];
-  logic sw_req[2], sw_lane0[2], sw_grant[2], aw_req[2], aw_lane0[2], aw_grant[2];
+  logic sw_req[2], sw_grant[2], aw_req[2], aw_grant[2];
   logic sc_req, sc_grant, ac_req, ac_grant;
   logic [8*CHUNK-1:0] sc_data, ac_data;
   logic sx_req[2], sx_grant[2], ax_req[2], ax_grant[2];
@@ -159,15 +158,15 @@ module simnpu
   simnpu_memory #(.ROW_BYTES(SPAD_ROW_BYTES), .ROWS(SPAD_ROWS), .BANKS(SPAD_BANKS), .READERS(SPAD_READERS)) spad (
       .clk, .rst, .r_req(sr_req), .r_row(sr_row), .r_grant(sr_grant), .r_data(sr_data),
       .c_req(sc_req), .c_chunk(SPAD_CHUNK_W'(store_src / CHUNK)), .c_grant(sc_grant), .c_data(sc_data),
-      .w_req(sw_req), .w_row(sw_row), .w_data(sw_data), .w_lane0(sw_lane0), .w_grant(sw_grant),
+      .w_req(sw_req), .w_row(sw_row), .w_data(sw_data), .w_grant(sw_grant),
       .x_req(sx_req), .x_chunk(sx_chunk), .x_data, .x_strobe, .x_grant(sx_grant), .conflict(spad_conflict));
 
   simnpu_memory #(
-      .ROW_BYTES(ACC_ROW_BYTES), .ROWS(ACC_ROWS), .BANKS(ACC_BANKS), .READERS(4), .MASK_UNIT(4), .FORWARD(1)
+      .ROW_BYTES(ACC_ROW_BYTES), .ROWS(ACC_ROWS), .BANKS(ACC_BANKS), .READERS(4), .FORWARD(1)
   ) acc (
       .clk, .rst, .r_req(ar_req), .r_row(ar_row), .r_grant(ar_grant), .r_data(ar_data),
       .c_req(ac_req), .c_chunk(ACC_CHUNK_W'(store_src / CHUNK)), .c_grant(ac_grant), .c_data(ac_data),
-      .w_req(aw_req), .w_row(aw_row), .w_data(aw_data), .w_lane0(aw_lane0), .w_grant(aw_grant),
+      .w_req(aw_req), .w_row(aw_row), .w_data(aw_data), .w_grant(aw_grant),
       .x_req(ax_req), .x_chunk(ax_chunk), .x_data, .x_strobe, .x_grant(ax_grant), .conflict(acc_conflict));
 
   // Movers ------------------------------------------------------------------------------------------------------------
@@ -249,7 +248,6 @@ module simnpu
       .c_req(ar_req[0]), .c_row(ar_row[0]), .c_data(ar_data[0]),
       .y_req(aw_req[0]), .y_row(aw_row[0]), .y_data(aw_data[0]),
       .hold(holds[Q_MX]), .last(lasts[Q_MX]), .last_signals(last_signals[Q_MX]), .busy(busy[Q_MX]), .row_done(mma_row));
-  assign aw_lane0[0] = 0;
 
   // Vector unit -------------------------------------------------------------------------------------------------------
   logic v_sreq[3], v_sgrant[3], v_areq[2], v_agrant[2];
@@ -273,8 +271,6 @@ module simnpu
   assign sw_req[1] = 0;
   assign sw_row[1] = 0;
   assign sw_data[1] = 0;
-  assign sw_lane0[0] = 0;
-  assign sw_lane0[1] = 0;
 
   simnpu_vector vector (
       .clk, .rst, .cmd_valid(valid[Q_VX]), .cmd(head[Q_VX]), .cmd_take(takes[Q_VX]),
@@ -282,7 +278,7 @@ module simnpu
       .acc_req(v_areq), .acc_row(v_arow), .acc_grant(v_agrant), .acc_data(v_adata),
       .par_req(ar_req[3]), .par_row(ar_row[3]), .par_grant(ar_grant[3]), .par_data(ar_data[3]),
       .spad_wreq(sw_req[0]), .spad_wrow(sw_row[0]), .spad_wdata(sw_data[0]), .spad_wgrant(sw_grant[0]),
-      .acc_wreq(aw_req[1]), .acc_wrow(aw_row[1]), .acc_wdata(aw_data[1]), .acc_wlane0(aw_lane0[1]), .acc_wgrant(aw_grant[1]),
+      .acc_wreq(aw_req[1]), .acc_wrow(aw_row[1]), .acc_wdata(aw_data[1]), .acc_wgrant(aw_grant[1]),
       .hold(holds[Q_VX]), .last(lasts[Q_VX]), .last_signals(last_signals[Q_VX]), .busy(busy[Q_VX]));
 
   // Counters: busy and stall cycles of each queue, DRAM bytes, rows of the array, cycles with a bank conflict ----------

@@ -91,11 +91,11 @@ package simnpu_lane_types;
     logic [1:0] bytes;  // EACH: of which of the first two operands rows are bytes
     logic [31:0] number;  // EACH: what it sets
     logic [1:0] which;  // function, or which of the tables
-    logic broadcast;  // lane 0 of the second operand serves all lanes
+    logic onto;  // of f32, onto what the result holds
     logic keep;  // the command's acc flag
-    logic [5:0] count;  // lanes that a row of codes has for the one number made of it
+    logic [5:0] count;  // lanes that a row has for the one number made of it
     logic [7:0] zp, lo, hi, za, zb;
-    logic to_acc, lane0;
+    logic to_acc;
     logic first, last;  // of the command
     row_t row;  // to be written
     queues_t signals;

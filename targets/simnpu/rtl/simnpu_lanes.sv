@@ -4,7 +4,8 @@
 //   codes    multiply     add        roundeven    zero point  clamp
 //   words    multiply     add, max
 //   function reduce       c2 * t     c1 +         * t         c0 +        scale
-//   rows     tree over neighbouring lanes, a level a stage                the old value
+//   rows     of codes: tree over neighbouring lanes, a level a stage      the old value
+//            of f32, a stage earlier: the old value takes the adders of functions
 //   each     all of it in stage 2
 //   norms    scale, in front of stage 3 by the row, then as codes
 //
@@ -54,8 +55,9 @@ module simnpu_lanes
     return {{24{code[7]}}, code};
   endfunction
 
-  function automatic logic is_tree(input lane_op_t op);
-    return op == ROW_SUM || op == ROW_MAX;
+  // What sums and largest ones of f32 begin with.
+  function automatic logic [31:0] nothing_of(input lane_op_t op);
+    return op == ROW_SUM || op == ADD ? 0 : {1'b1, F32_INF[30:0]};
   endfunction
 
   function automatic logic [31:0] of_codes(input lane_op_t op, input logic [31:0] x, input logic [31:0] y);
@@ -167,20 +169,21 @@ module simnpu_lanes
           SUM_CODES, DEQUANTISE: for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - extend(tag.za);
           SUB: begin
             x1 <= a;
-            for (int l = 0; l < D; ++l) z1[32*l+:32] <= b[32*(tag.broadcast?0 : l)+:32] ^ 32'h80000000;
+            for (int l = 0; l < D; ++l) z1[32*l+:32] <= b[32*l+:32] ^ 32'h80000000;
           end
           EACH:
           for (int l = 0; l < D; ++l) begin
             x1[32*l+:32] <= tag.bytes[0] ? extend(a[8*l+:8]) : a[32*l+:32];
             z1[32*l+:32] <= tag.bytes[1] ? extend(b[8*l+:8]) : b[32*l+:32];
           end
-          ROW_SUM, ROW_MAX: begin
-            x1 <= a;
-            if (!tag.keep) z1[31:0] <= tag.op == ROW_SUM ? 0 : {1'b1, F32_INF[30:0]};
+          ROW_SUM, ROW_MAX: begin  // lanes behind the row's end leave the others' bits as they are
+            for (int l = 0; l < D; ++l)
+              x1[32*l+:32] <= l < 32'(tag.count) ? a[32*l+:32] : tag.op == ROW_SUM ? 32'h80000000 : F32_NAN;
+            if (!tag.keep) z1 <= {D{nothing_of(tag.op)}};
           end
           default: begin
             x1 <= a;
-            if (tag.broadcast) z1 <= {D{b[31:0]}};
+            if (tag.onto && !tag.keep) z1 <= {D{nothing_of(tag.op)}};
           end
         endcase
       end
@@ -194,6 +197,7 @@ module simnpu_lanes
         case (t1.op)
           REQUANTISE, DEQUANTISE, CONVERT, LOOK_UP_QUANTISE, LESS_MEAN:
           for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_from_i32(x1[32*l+:32]);
+          ROW_SUM, ROW_MAX: x2 <= level(t1.op, x1, D / 2);
           ROW_SQUARES: for (int l = 0; l < D; ++l) x2[32*l+:32] <= x1[32*l+:32] * x1[32*l+:32];
           EACH:
           for (int l = 0; l < D; ++l)
@@ -239,7 +243,7 @@ module simnpu_lanes
             e3[l] <= s.scale;
             {z3[32*l+:32], u3[32*l+:32], w3[32*l+:32]} <= coefficients(which_t'(t2.which), s.index);
           end
-          ROW_SUM, ROW_MAX: x3 <= level(t2.op, x2, D / 2);
+          ROW_SUM, ROW_MAX: x3 <= level(t2.op, x2, D / 4);
           default: ;
         endcase
       end
@@ -260,7 +264,7 @@ module simnpu_lanes
             w4 <= w3;
             e4 <= e3;
           end
-          ROW_SUM, ROW_MAX: x4 <= level(t3.op, x3, D / 4);
+          ROW_SUM, ROW_MAX: x4 <= level(t3.op, x3, D / 8);
           default: ;
         endcase
       end
@@ -277,7 +281,7 @@ module simnpu_lanes
             w5 <= w4;
             e5 <= e4;
           end
-          ROW_SUM, ROW_MAX: x5 <= level(t4.op, x4, D / 8);
+          ROW_SUM, ROW_MAX: if (LEVELS > 3) x5 <= level(t4.op, x4, D / 16);
           default: ;
         endcase
       end
@@ -297,7 +301,7 @@ module simnpu_lanes
             w6 <= w5;
             e6 <= e5;
           end
-          ROW_SUM, ROW_MAX: if (LEVELS > 3) x6 <= level(t5.op, x5, D / 16);
+          ROW_SUM, ROW_MAX: if (LEVELS > 4) x6 <= level(t5.op, x5, D / 32);
           default: ;
         endcase
       end
@@ -313,11 +317,12 @@ module simnpu_lanes
             automatic logic [31:0] hi = f32_from_i32(extend(t6.hi));
             for (int l = 0; l < D; ++l) x7[32*l+:32] <= {24'b0, f32_to_i8(f32_min(f32_max(x6[32*l+:32], lo), hi))};
           end
-          FUNCTION: begin
-            for (int l = 0; l < D; ++l) z7[32*l+:32] <= f32_add(w6[32*l+:32], z6[32*l+:32]);
+          FUNCTION, ROW_SUM: begin
+            for (int l = 0; l < D; ++l)
+              z7[32*l+:32] <= f32_add(t6.op == FUNCTION ? w6[32*l+:32] : x6[31:0], z6[32*l+:32]);
             e7 <= e6;
           end
-          ROW_SUM, ROW_MAX: if (LEVELS > 4) x7 <= level(t6.op, x6, D / 32);
+          ROW_MAX: for (int l = 0; l < D; ++l) z7[32*l+:32] <= f32_max(x6[31:0], z6[32*l+:32]);
           default: ;
         endcase
       end
@@ -329,8 +334,7 @@ module simnpu_lanes
           FUNCTION: for (int l = 0; l < D; ++l) x8[32*l+:32] <= finish(z7[32*l+:32], e7[l]);
           ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES:
           for (int l = 0; l < D; ++l) x8[32*l+:32] <= of_codes(t7.op, z7[32*l+:32], x7[31:0]);
-          ROW_SUM: x8[31:0] <= f32_add(z7[31:0], x7[31:0]);
-          ROW_MAX: x8[31:0] <= f32_max(z7[31:0], x7[31:0]);
+          ROW_SUM, ROW_MAX: x8 <= z7;
           default: ;
         endcase
       end

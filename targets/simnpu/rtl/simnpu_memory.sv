@@ -10,7 +10,6 @@ module simnpu_memory
     parameter int ROWS = 16384,
     parameter int BANKS = 4,
     parameter int READERS = 4,
-    parameter int MASK_UNIT = 1,  // bytes that a mask bit of the row writers covers
     parameter bit FORWARD = 0,  // reader 0 sees what writer 0 writes in the same cycle
     localparam int ROW_W = $clog2(ROWS),
     localparam int BITS = 8 * ROW_BYTES,
@@ -32,7 +31,6 @@ module simnpu_memory
     input logic w_req[2],
     input logic [ROW_W-1:0] w_row[2],
     input logic [BITS-1:0] w_data[2],
-    input logic w_lane0[2],  // only lane 0, MASK_UNIT bytes
     output logic w_grant[2],
     // chunk writers, after them
     input logic x_req[2],
@@ -130,10 +128,7 @@ module simnpu_memory
     assign mask = x_grant[p] ? bit_mask(x_strobe[p]) : 0;
 
     always_ff @(posedge clk)
-      if (w_grant[p]) begin
-        if (!w_lane0[p]) mem[w_row[p]] <= w_data[p];
-        else mem[w_row[p]][8*MASK_UNIT-1:0] <= w_data[p][8*MASK_UNIT-1:0];
-      end
+      if (w_grant[p]) mem[w_row[p]] <= w_data[p];
 
     if (ROW_BYTES < CHUNK) begin : g_pair
       always_ff @(posedge clk)

@@ -38,7 +38,6 @@ module simnpu_vector
     output logic acc_wreq,
     output logic [ACC_ROW_W-1:0] acc_wrow,
     output logic [WORD_ROW-1:0] acc_wdata,
-    output logic acc_wlane0,
     input logic acc_wgrant,
     input logic hold,  // no room for another completion
     output logic last,
@@ -240,7 +239,6 @@ module simnpu_vector
   assign acc_wreq = out_write && out_tag.to_acc;
   assign acc_wrow = ACC_ROW_W'(out_tag.row);
   assign acc_wdata = out;
-  assign acc_wlane0 = out_tag.lane0;
   assign spad_wreq = out_write && !out_tag.to_acc;
   assign spad_wrow = SPAD_ROW_W'(out_tag.row);
   always_comb begin

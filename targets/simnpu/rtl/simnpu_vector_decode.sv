@@ -7,8 +7,9 @@
 `define BINARY(INSN, OP) begin \
   job.tag.op = OP; job.y = `WINDOW(INSN, 1, Y); job.s[0] = `WINDOW(INSN, 1, A); job.s[1] = `WINDOW(INSN, 1, B); end
 `define UNARY(INSN, OP) begin job.tag.op = OP; job.y = `WINDOW(INSN, 1, Y); job.s[0] = `WINDOW(INSN, 1, A); end
-`define REDUCE(INSN, OP) begin \
-  `UNARY(INSN, OP) job.tag.lane0 = 1; job.tag.keep = `FIELD(INSN, ACC); job.s[1] = job.y; job.s[1].used = job.tag.keep; end
+`define ONTO(INSN, OP) begin \
+  `UNARY(INSN, OP) job.tag.onto = 1; job.tag.keep = `FIELD(INSN, ACC); job.s[1] = job.y; job.s[1].used = job.tag.keep; end
+`define REDUCE(INSN, OP) begin `ONTO(INSN, OP) job.tag.count = `FIELD(INSN, NN); end
 
 `define ROW_CODES(INSN, OP) begin \
   job.tag.op = OP; job.y = `WINDOW(INSN, 1, Y); job.s[0] = `WINDOW(INSN, 0, A); job.tag.keep = `FIELD(INSN, ACC); \
@@ -108,18 +109,14 @@ module simnpu_vector_decode
         OP_VMUL: `BINARY(VMUL, MUL)
         OP_VMAX: `BINARY(VMAX, MAX)
         OP_VMIN: `BINARY(VMIN, MIN)
-        OP_VADDR: begin `BINARY(VADDR, ADD) job.tag.broadcast = 1; end
-        OP_VSUBR: begin `BINARY(VSUBR, SUB) job.tag.broadcast = 1; end
-        OP_VMULR: begin `BINARY(VMULR, MUL) job.tag.broadcast = 1; end
-        OP_VMAXR: begin `BINARY(VMAXR, MAX) job.tag.broadcast = 1; end
-        OP_VMINR: begin `BINARY(VMINR, MIN) job.tag.broadcast = 1; end
         OP_VEXP2: begin `UNARY(VEXP2, FUNCTION) job.tag.which = EXP2; end
         OP_VRECIP: begin `UNARY(VRECIP, FUNCTION) job.tag.which = RECIP; end
         OP_VRSQRT: begin `UNARY(VRSQRT, FUNCTION) job.tag.which = RSQRT; end
+        OP_VSUM: `ONTO(VSUM, ADD)
+        OP_VMOST: `ONTO(VMOST, MAX)
         OP_VRSUM: `REDUCE(VRSUM, ROW_SUM)
         OP_VRMAX: `REDUCE(VRMAX, ROW_MAX)
         OP_VDIV: `BINARY(VDIV, DIV)
-        OP_VDIVR: begin `BINARY(VDIVR, DIV) job.tag.broadcast = 1; end
         OP_VSQRT: `UNARY(VSQRT, SQRT)
         OP_VLUT: begin
           job.y = `WINDOW(VLUT, 0, Y);
@@ -205,6 +202,7 @@ endmodule
 `undef CODES
 `undef BINARY
 `undef UNARY
+`undef ONTO
 `undef REDUCE
 `undef ROW_CODES
 `undef TABLE

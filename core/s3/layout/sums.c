@@ -1,0 +1,332 @@
+// Sums: reductions in the two forms that units with rows of lanes combine, a number of each row and rows onto a row.
+// What a reduction computes of its operands first, if no instruction combines it so, is a tensor of its own; what it
+// takes from anywhere, or leaves as a tensor of other dims, comes and goes by copies. Requires the program function in
+// value form, leaves it so. In front of steps and align. Does nothing where code runs, to reductions over windows and
+// planes of images (layout has those), nor where another target takes what this one lacks.
+//
+//   before   y[i] = 0;  y[i] += exp(x[i, k] - m[i, 0])                                 of x: 5x40, y: 5
+//   after    t[i, k] = exp(x[i, k] - m[i, 0]);  s[i, 0] = 0;  s[i, 0] += t[i, k];  y[i] = s[i, 0]
+#include "core/s3/compose.h"
+#include "core/s3/fallback.h"
+#include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/landing.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+#include "core/s3/transfer_paths.h"
+
+#include <string.h>
+
+// How a reduction of one tensor combines.
+typedef enum form {
+  AS_IT_IS, // by rows, onto a row, or as layout has it
+  BY_ROWS,  // a number of each row
+  ONTO_ROW, // rows onto one row
+  ONE_EACH  // of one element each: pointwise
+} form;
+
+typedef struct summer {
+  pb_unit* unit;
+  pb_program* from;
+  pb_program to;
+  int* init;   // by nest of `from` that is made anew: the one that sets what it begins with
+  bool* sets;  // by nest of `from`: it is such
+  form* form;  // by nest of `from`
+  bool* apart; // by nest of `from`: its body is a tensor of its own
+} summer;
+
+static const pb_access* store_of(const pb_nest* nest) { return &nest->access[nest->access_count - 1]; }
+
+static bool is_plain(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed || nest->access[a].splat) return false;
+  return !pb_nest_is_fixed(nest) && !pb_nest_gathers(nest);
+}
+
+static bool loads_alone(const pb_nest* nest) { return nest->expr_count == 1 && nest->access_count == 2; }
+
+// The reduction of a tensor that has what the nest's body computes.
+static void of_tensor(const pb_nest* nest, const pb_access* x, pb_nest* out) {
+  pb_nest_begin(out, nest->name, nest->part, 2);
+  out->reduce = nest->reduce;
+  out->dim_count = nest->dim_count;
+  memcpy(out->extent, nest->extent, sizeof out->extent);
+  out->access[0] = *x;
+  out->access[1] = *store_of(nest);
+  (void)pb_nest_load(out, 0);
+}
+
+// An operand that the nest takes element by element, each once; else NULL.
+static const pb_access* walked_once(const pb_nest* nest) {
+  int dim_of[PB_NEST_RANK];
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (pb_walks_elements(nest, &nest->access[a], dim_of)) return &nest->access[a];
+  return NULL;
+}
+
+// Whether commands combine what the body leaves, of an operand's size, but not with the body.
+static bool stands_apart(const summer* s, const pb_nest* nest) {
+  const pb_access* x = walked_once(nest);
+  pb_nest sum;
+  if (loads_alone(nest) || !x || store_of(nest)->type != PB_F32 || pb_nest_known(s->unit->chip, nest)) return false;
+  pb_access t = *x;
+  t.type = PB_F32;
+  of_tensor(nest, &t, &sum);
+  return pb_nest_known(s->unit->chip, &sum);
+}
+
+static int64_t extent_of(const pb_nest* nest, bool reduced) {
+  int64_t n = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_nest_reduces_over(nest, d) == reduced) n *= nest->extent[d];
+  return n;
+}
+
+// Whether the dims that index r walks, of more than one iteration, are all reduced (or all kept).
+static bool walks(const pb_nest* nest, const pb_index* index, bool reduced) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (index->coef[d] && nest->extent[d] > 1 && pb_nest_reduces_over(nest, d) != reduced) return false;
+  return true;
+}
+
+// Whether the result is the tensor with 1 for each of its dims that the nest sums over, and goes as the tensor goes.
+static bool keeps_dims(const pb_nest* nest) {
+  const pb_access *x = &nest->access[0], *y = store_of(nest);
+  if (x->rank != y->rank) return false;
+  for (int r = 0; r < x->rank; ++r) {
+    bool same = x->shape[r] == y->shape[r] && !memcmp(&x->index[r], &y->index[r], sizeof x->index[r]);
+    if (!same && !(y->shape[r] == 1 && walks(nest, &x->index[r], true))) return false;
+  }
+  return true;
+}
+
+// Whether layout has such a reduction in rows of lanes as it is: of rows, onto a row, and of images, whose channels
+// are its second dim and stay.
+static bool fits(const pb_nest* nest) {
+  const pb_access *x = &nest->access[0], *y = store_of(nest);
+  int dim_of[PB_NEST_RANK], last = x->rank - 1;
+  if (x->rank >= 4 && y->rank == x->rank && walks(nest, &x->index[1], false) &&
+      !memcmp(&x->index[1], &y->index[1], sizeof x->index[1]))
+    return true;
+  if (x->rank < 2 || !pb_walks_elements(nest, x, dim_of) || !keeps_dims(nest)) return false;
+  bool rows = y->shape[last] == 1, others = false;
+  for (int r = 0; r < last; ++r) others |= x->shape[r] != y->shape[r];
+  return rows ? !others : x->rank == 2;
+}
+
+// local: what it takes, and what it leaves, is no tensor of the graph's edge, which stays as it is.
+static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
+  const pb_access *x = &nest->access[0], *y = store_of(nest);
+  if (y->type != PB_F32) return AS_IT_IS;
+  if (extent_of(nest, true) == 1) return ONE_EACH;
+  if ((local_y || y->rank != 2) && (local_x || x->rank != 3) && fits(nest)) return AS_IT_IS;
+  return walks(nest, &x->index[x->rank - 1], true) ? BY_ROWS : ONTO_ROW;
+}
+
+// The one nest that sets what nest n combines with to a number, before anybody reads it; -1: it is otherwise.
+static int init_of(const pb_program* p, int n) {
+  int y = pb_program_stored(p, n), init = -1;
+  PB_FOR_USES (k, p, y) {
+    if (k == n || (k > n && !pb_program_writes(p, k, y))) continue;
+    if (k > n || init >= 0 || !pb_program_writes(p, k, y) || !pb_nest_is_fill(&p->nests[k])) return -1;
+    init = k;
+  }
+  return init;
+}
+
+static void find(summer* s, int n) {
+  const pb_nest* nest = &s->from->nests[n];
+  if (nest->reduce == PB_SET || !is_plain(nest)) return;
+  bool apart = stands_apart(s, nest);
+  if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return;
+  pb_nest sum;
+  if (apart)
+    of_tensor(nest, walked_once(nest), &sum);
+  else
+    pb_nest_copy(&sum, nest);
+  form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
+                      pb_program_is_local(s->from, pb_program_stored(s->from, n)));
+  int init = form == AS_IT_IS ? -1 : init_of(s->from, n);
+  if (form != AS_IT_IS && init < 0) return;
+  s->apart[n] = apart;
+  s->form[n] = form;
+  s->init[n] = init;
+  if (init >= 0) s->sets[init] = true;
+}
+
+static int add_local(summer* s, const pb_access* like) {
+  pb_value local = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = like->type, .rank = like->rank};
+  memcpy(local.shape, like->shape, sizeof local.shape);
+  return pb_program_add_value(&s->to, &s->unit->pass, &local);
+}
+
+// Rows of the dims that are kept and columns of those that are not, or the other way round: as one index each.
+static pb_access matrix(const pb_nest* nest, form form, bool of_result) {
+  pb_access m = {.type = store_of(nest)->type, .rank = 2, .shape = {1, 1}, .buffer = -1};
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    bool reduced = pb_nest_reduces_over(nest, d);
+    int r = reduced == (form == BY_ROWS);
+    if (of_result && reduced) continue;
+    m.index[r].coef[d] = m.shape[r];
+    m.shape[r] *= nest->extent[d];
+  }
+  return m;
+}
+
+static void add_copy(summer* s, const pb_nest* like, const pb_access* from, int from_value, const pb_access* to,
+                     int to_value) {
+  pb_nest copy;
+  of_tensor(like, from, &copy);
+  copy.part = "copy";
+  copy.reduce = PB_SET;
+  copy.access[1] = *to;
+  for (int d = copy.dim_count - 1; d >= 0; --d)
+    if (!pb_access_uses(from, d) && !pb_access_uses(to, d)) pb_nest_remove_dim(&copy, d);
+  (void)pb_program_add_nest(&s->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
+// What the body computes, in a tensor of its own. *sum: the reduction of it.
+static int add_body(summer* s, int n, pb_nest* sum) {
+  pb_nest body;
+  int value_of[PB_NEST_ACCESSES];
+  pb_nest_copy(&body, &s->from->nests[n]);
+  memcpy(value_of, s->from->value_of[n], sizeof value_of);
+  pb_access t = *walked_once(&body);
+  t.type = PB_F32;
+  t.memref = (MlirValue){NULL};
+  of_tensor(&s->from->nests[n], &t, sum);
+  body.reduce = PB_SET;
+  body.part = "point";
+  body.macs = 0;
+  *pb_nest_store(&body) = t;
+  value_of[body.access_count - 1] = add_local(s, &t);
+  (void)pb_program_add_nest(&s->to, &body, value_of);
+  return value_of[body.access_count - 1];
+}
+
+static bool same_walk(const pb_access* a, const pb_access* b) {
+  return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank) &&
+         !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+}
+
+// A nest over the matrix's kept dim, and over its other one where it is summed.
+static void over_matrix(const pb_nest* nest, const pb_access* rows, const pb_access* numbers, form form, pb_nest* out) {
+  int kept = form == BY_ROWS ? 0 : 1;
+  bool sums = nest->reduce != PB_SET;
+  pb_nest_copy(out, nest);
+  out->dim_count = sums ? 2 : 1;
+  out->extent[0] = rows->shape[sums ? 0 : kept];
+  out->extent[1] = rows->shape[1];
+  pb_access* y = pb_nest_store(out);
+  *y = *numbers;
+  memset(y->index, 0, sizeof y->index);
+  y->index[kept].coef[sums ? kept : 0] = 1;
+  if (!sums) return;
+  out->access[0] = *rows;
+  memset(out->access[0].index, 0, sizeof out->access[0].index);
+  out->access[0].index[0].coef[0] = out->access[0].index[1].coef[1] = 1;
+}
+
+static void write_one_each(summer* s, int n, pb_nest* sum, int x, int y) {
+  const pb_nest* init = &s->from->nests[s->init[n]];
+  pb_type type = store_of(sum)->type;
+  int element = sum->expr_count - 1, number = pb_nest_const(sum, type, init->expr[0].value);
+  (void)pb_nest_node(sum, pb_reduce_op(sum->reduce), type, number, element);
+  sum->reduce = PB_SET;
+  sum->part = "point";
+  (void)pb_program_add_nest(&s->to, sum, (const int[PB_NEST_ACCESSES]){x, y});
+}
+
+// Whether the nest takes a tensor's rows whole, each for itself: they may stay where they are.
+static bool takes_rows(const pb_nest* nest) {
+  const pb_access* x = &nest->access[0];
+  int dim_of[PB_NEST_RANK];
+  if (x->rank < 2 || x->rank > 4 || !pb_walks_elements(nest, x, dim_of)) return false;
+  for (int r = 0; r < x->rank; ++r)
+    if (!walks(nest, &x->index[r], r == x->rank - 1)) return false;
+  return true;
+}
+
+// The numbers of such rows, as a tensor with one column, and the nests that make them.
+static void of_rows(const pb_nest* nest, const pb_nest* init, pb_access* numbers, pb_nest* begin, pb_nest* sum) {
+  int last = nest->access[0].rank - 1;
+  *numbers = nest->access[0];
+  numbers->memref = (MlirValue){NULL};
+  numbers->shape[last] = 1;
+  memset(&numbers->index[last], 0, sizeof numbers->index[last]);
+  pb_nest_copy(sum, nest);
+  *pb_nest_store(sum) = *numbers;
+  pb_nest_copy(begin, init);
+  begin->dim_count = nest->dim_count;
+  memcpy(begin->extent, nest->extent, sizeof begin->extent);
+  *pb_nest_store(begin) = *numbers;
+  for (int d = nest->dim_count - 1; d >= 0; --d)
+    if (!pb_access_uses(numbers, d)) pb_nest_remove_dim(begin, d);
+}
+
+static void write_matrix(summer* s, int n, pb_nest* sum, int x, int y) {
+  const pb_nest* init = &s->from->nests[s->init[n]];
+  form form = s->form[n];
+  pb_access numbers = matrix(sum, form, true), result = *store_of(sum);
+  pb_nest begin, made;
+  if (form == BY_ROWS && takes_rows(sum) && (sum->access[0].rank != 3 || pb_program_is_local(&s->to, x))) {
+    of_rows(sum, init, &numbers, &begin, &made);
+  } else {
+    pb_access rows = matrix(sum, form, false);
+    if (!same_walk(&rows, &sum->access[0])) {
+      int v = add_local(s, &rows);
+      add_copy(s, sum, &sum->access[0], x, &rows, v);
+      x = v;
+    }
+    over_matrix(init, &rows, &numbers, form, &begin);
+    over_matrix(sum, &rows, &numbers, form, &made);
+  }
+  bool same = same_walk(&numbers, &result) && pb_program_is_local(s->from, y);
+  int to = same ? y : add_local(s, &numbers);
+  (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){to});
+  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, to});
+  if (!same) add_copy(s, sum, &numbers, to, &result, y);
+}
+
+static void write_sum(summer* s, int n) {
+  const pb_program* p = s->from;
+  pb_nest sum;
+  int x = p->value_of[n][0], y = pb_program_stored(p, n);
+  pb_nest_copy(&sum, &p->nests[n]);
+  if (s->apart[n]) x = add_body(s, n, &sum);
+  if (s->form[n] == AS_IT_IS)
+    (void)pb_program_add_nest(&s->to, &sum, (const int[PB_NEST_ACCESSES]){x, y});
+  else if (s->form[n] == ONE_EACH)
+    write_one_each(s, n, &sum, x, y);
+  else
+    write_matrix(s, n, &sum, x, y);
+}
+
+pb_status pb_s3_sums(pb_unit* unit) {
+  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
+  pb_program program;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  size_t count = (size_t)program.nest_count + 1, room = 0;
+  summer s = {.unit = unit,
+              .from = &program,
+              .init = PB_NEW_ARRAY(&unit->pass, int, count),
+              .sets = PB_NEW_ARRAY(&unit->pass, bool, count),
+              .form = PB_NEW_ARRAY(&unit->pass, form, count),
+              .apart = PB_NEW_ARRAY(&unit->pass, bool, count)};
+  bool any = false;
+  for (int n = 0; n < program.nest_count; ++n) {
+    find(&s, n);
+    bool made = s.apart[n] || s.form[n] != AS_IT_IS;
+    any |= made;
+    room += made ? 5 : 1;
+  }
+  if (!any) return PB_OK;
+  pb_program_begin_nests(&program, room, &unit->pass, &s.to);
+  for (int n = 0; n < program.nest_count; ++n)
+    if (s.apart[n] || s.form[n] != AS_IT_IS)
+      write_sum(&s, n);
+    else if (!s.sets[n])
+      (void)pb_program_add_nest(&s.to, &program.nests[n], program.value_of[n]);
+  pb_program_index(&s.to, &unit->pass);
+  return pb_program_rewrite(unit, &s.to, NULL, "sums");
+}
