@@ -370,6 +370,20 @@ for kind in I8, U8:
 
 
 @case
+def keys_out_of_a_split():
+    """Keys and values of a head lie side by side, of other widths: rows of lanes, though the heads' distance is no multiple of either."""
+    m = Maker("keys_out_of_a_split")
+    x = m.codes(m.input("x", 20, 160), F32(0.2), I8(-3))
+    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, 20, 2, 80], I64))), F32(0.2), I8(-3))
+    m.nodes.append(helper.make_node("Split", [heads, m.const(np.array([16, 64], I64))], ["k", "v"], axis=3, name="split"))
+    k, v = (m.codes(m.op("Transpose", m.codes(part, F32(0.2), I8(-3)), perm=perm), F32(0.2), I8(-3)) for part, perm in (("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])))
+    queries = m.codes(m.op("Reshape", m.codes(m.input("q", 9, 32), F32(0.2)), m.const(np.array([1, 9, 2, 16], I64))), F32(0.2))
+    q = m.codes(m.op("Transpose", queries, perm=[0, 2, 1, 3]), F32(0.2))
+    p = m.codes(m.op("Softmax", m.codes(m.op("MatMul", q, k), F32(0.3)), axis=-1), F32(1 / 255), I8(-128))
+    return m.done(m.codes(m.op("MatMul", p, v), F32(0.05)), step=0.05, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
 def response_norm():
     """Lengths of planes over their mean, in f32 between codes: a sum over what is no row, and one number that all channels meet."""
     m = Maker("response_norm")

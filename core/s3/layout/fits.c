@@ -30,8 +30,7 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
   if (!l->whole_rows && dims > 1) return false;
   if (!l->whole_rows && (index->cst || all < access->shape[1])) return walks_part(l, nest, access, all);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
-      return false;
+    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % l->lanes || inner % l->lanes)) return false;
   return index->cst + all == access->shape[1] ||
          (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
 }
