@@ -391,3 +391,13 @@ def response_norm():
     lengths = m.op("ReduceL2", x, axes=[2, 3], keepdims=1)
     mean = m.op("ReduceMean", lengths, axes=[1], keepdims=1)
     return m.done(m.codes(m.op("Mul", x, m.op("Div", lengths, m.op("Add", mean, m.const(F32(1e-6))))), F32(0.1)), step=0.1, targets=("cpu", "simnpu"))
+
+
+@case
+def norm_of_large_planes():
+    """Planes of f32 that have no room beside each other in the accumulator are summed line by line, then the lines."""
+    m = Maker("norm_of_large_planes")
+    x = m.codes(m.input("x", 1, 16, 64, 48), F32(0.05))
+    gain, shift = m.const(np.linspace(0.5, 2, 16, dtype=F32)), m.const(np.linspace(-1, 1, 16, dtype=F32))
+    means = m.op("ReduceMean", x, axes=[2, 3], keepdims=1)
+    return m.done(m.codes(m.op("InstanceNormalization", x, gain, shift), F32(0.05)), m.codes(means, F32(0.001)), step=0.05, targets=("cpu", "simnpu"))

@@ -22,7 +22,8 @@ typedef enum form {
   AS_IT_IS, // by rows, onto a row, or as layout has it
   BY_ROWS,  // a number of each row
   ONTO_ROW, // rows onto one row
-  ONE_EACH  // of one element each: pointwise
+  ONE_EACH, // of one element each: pointwise
+  BY_LINES  // of an image's planes, line by line and then the lines: whole planes have no room
 } form;
 
 typedef struct summer {
@@ -114,6 +115,28 @@ static bool fits(const pb_nest* nest) {
   return rows ? !others : x->rank == 2;
 }
 
+// Bytes of the memory in which the chip has what it combines so, of f32.
+static int64_t room_for_sums(const pb_chip* chip, pb_reduce reduce) {
+  int64_t most = 0;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_operand* to = &chip->insns[i].operands[chip->insns[i].dest];
+    if (chip->insns[i].reduce == reduce && to->type == PB_F32 && to->memory >= 0 &&
+        chip->memories[to->memory].bytes > most)
+      most = chip->memories[to->memory].bytes;
+  }
+  return most;
+}
+
+// Whether whole planes of lanes take more than half of the memory in which sums of them lie, and lines do not.
+static bool has_large_planes(const pb_chip* chip, const pb_nest* nest) {
+  const pb_access *x = &nest->access[0], *y = store_of(nest);
+  int dim_of[PB_NEST_RANK];
+  if (x->rank != 4 || !pb_walks_elements(nest, x, dim_of) || y->shape[2] != 1 || y->shape[3] != 1 || x->shape[2] == 1)
+    return false;
+  int64_t line = x->shape[3] * pb_chip_lanes(chip) * pb_type_bits(x->type) / 8;
+  return line * x->shape[2] > room_for_sums(chip, nest->reduce) / 2;
+}
+
 // local: what it takes, and what it leaves, is no tensor of the graph's edge, which stays as it is.
 static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   const pb_access *x = &nest->access[0], *y = store_of(nest);
@@ -146,12 +169,13 @@ static void find(summer* s, int n) {
     pb_nest_copy(&sum, nest);
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
+  if (form == AS_IT_IS && sum.access[0].type == PB_F32 && has_large_planes(s->unit->chip, &sum)) form = BY_LINES;
   int init = form == AS_IT_IS ? -1 : init_of(s->from, n);
   if (form != AS_IT_IS && init < 0) return;
   s->apart[n] = apart;
   s->form[n] = form;
   s->init[n] = init;
-  if (init >= 0) s->sets[init] = true;
+  if (init >= 0) s->sets[init] = form != BY_LINES;
 }
 
 static int add_local(summer* s, const pb_access* like) {
@@ -288,6 +312,20 @@ static void write_matrix(summer* s, int n, pb_nest* sum, int x, int y) {
   if (!same) add_copy(s, sum, &numbers, to, &result, y);
 }
 
+static void write_lines(summer* s, int n, const pb_nest* sum, int x, int y) {
+  pb_access lines;
+  pb_nest begin, made;
+  of_rows(sum, &s->from->nests[s->init[n]], &lines, &begin, &made);
+  int v = add_local(s, &lines);
+  (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){v});
+  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, v});
+  pb_nest_copy(&made, sum);
+  made.access[0] = lines;
+  for (int d = made.dim_count - 1; d >= 0; --d)
+    if (!pb_access_uses(&lines, d)) pb_nest_remove_dim(&made, d);
+  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){v, y});
+}
+
 static void write_sum(summer* s, int n) {
   const pb_program* p = s->from;
   pb_nest sum;
@@ -298,6 +336,8 @@ static void write_sum(summer* s, int n) {
     (void)pb_program_add_nest(&s->to, &sum, (const int[PB_NEST_ACCESSES]){x, y});
   else if (s->form[n] == ONE_EACH)
     write_one_each(s, n, &sum, x, y);
+  else if (s->form[n] == BY_LINES)
+    write_lines(s, n, &sum, x, y);
   else
     write_matrix(s, n, &sum, x, y);
 }
