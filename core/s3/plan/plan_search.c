@@ -6,20 +6,14 @@
 
 enum { PARTS_GAIN = 64 };
 
-// The plan's tree, not added up. NULL: it is illegal, *why says why.
-static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                        const char** why) {
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
   bool built = pb_tiling_build(chip, group, plan, arena, tiling);
-  *why = !built ? tiling->failure : group->registers ? pb__registers_unfit(chip, group->registers, plan) : NULL;
-  return *why ? NULL : tiling;
-}
-
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  pb_tiling* tiling = build(chip, group, plan, arena, why);
-  if (tiling && pb_tree_cost(tiling, plan)) return true;
-  if (tiling) *why = tiling->failure;
-  return false;
+  *why = built && group->registers ? pb__registers_unfit(chip, group->registers, plan) : tiling->failure;
+  if (*why) return false;
+  bool fits = pb_tree_cost(tiling, plan);
+  *why = tiling->failure;
+  return fits;
 }
 
 bool pb_plan_fits(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
@@ -78,17 +72,22 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
 
 void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
   const char* why = NULL;
+  bool registers = p->group->registers != NULL, legal = true;
   p->plan = *plan;
-  if (p->judge) {
-    bool legal = p->judge->cost(p->judge->user, &p->plan, &why);
+  if (p->judge)
+    legal = p->judge->cost(p->judge->user, &p->plan, &why);
+  else if (registers) // before a tree is built
+    legal = !(why = pb__registers_unfit(p->chip, p->group->registers, &p->plan));
+  if (p->judge || !legal) {
     judged(p, legal, why);
     return;
   }
   pb_arena scratch = {0};
-  pb_tiling* tiling = build(p->chip, p->group, &p->plan, &scratch, &why);
-  if (tiling) tiling->apart = p->group->registers && !p->shares; // the tile alone is looked for
-  if (!tiling)
-    judged(p, false, why);
+  pb_tiling* tiling = PB_NEW(&scratch, pb_tiling);
+  bool built = pb_tiling_build(p->chip, p->group, &p->plan, &scratch, tiling);
+  tiling->apart = registers && !p->shares; // the tile alone is looked for
+  if (!built)
+    judged(p, false, tiling->failure);
   else if (p->shares)
     add_up_shares(p, tiling);
   else

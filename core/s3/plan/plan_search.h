@@ -67,7 +67,7 @@ void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points);
 void pb__plan_registers(pb_planner* p);
 // Sets the steps of sums by what the rest of the tile leaves.
 void pb__registers_unroll(pb_planner* p);
-// Why the tile of a plan whose tree was built does not fit the registers; NULL: it does.
+// Why the tile of a plan whose bands are legal does not fit the registers; NULL: it does.
 const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* kernel, const pb_plan* plan);
 // Registers that there are for a tile's sums or values.
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* kernel);
