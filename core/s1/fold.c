@@ -318,6 +318,7 @@ typedef enum operation {
   FLOOR,
   CEIL,
   RECIPROCAL,
+  POW,
   AND,
   OR,
   NOT,
@@ -380,6 +381,8 @@ static bool real(operation op, float a, float b, float* y) {
     return *y = sqrtf(a), true;
   case RECIPROCAL:
     return *y = 1 / a, true;
+  case POW:
+    return *y = (float)pow(a, b), true;
   case FLOOR:
     return *y = floorf(a), true;
   case CEIL:
@@ -490,6 +493,7 @@ static const struct {
                    {"Floor", FLOOR, 1, OF_X},
                    {"Ceil", CEIL, 1, OF_X},
                    {"Reciprocal", RECIPROCAL, 1, OF_X},
+                   {"Pow", POW, 2, OF_X},
                    {"And", AND, 2, OF_X},
                    {"Or", OR, 2, OF_X},
                    {"Not", NOT, 1, OF_X},

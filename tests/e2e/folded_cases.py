@@ -171,9 +171,19 @@ def standardised_weights():
     return m.done(m.op("Conv", m.input("x", 1, 16, 7, 6), w, pads=[1] * 4), targets=("cpu",), operators=1)
 
 
+def side_of_patches():
+    """A shape by a power of constants: the root of how many patches there are."""
+    m = Maker("folded_side_of_patches", opset=17)
+    side = m.op("Cast", m.op("Pow", m.const(F32(36)), m.const(F32(0.5))), to=TensorProto.INT64)
+    one = m.op("Unsqueeze", side, m.const(np.array([0], I64)))
+    shape = m.op("Concat", m.const(np.array([1], I64)), one, one, m.const(np.array([-1], I64)), axis=0)
+    return m.done(m.op("Relu", m.op("Reshape", m.input("x", 1, 36, 5), shape)), targets=("cpu",), operators=1)
+
+
 for kind in (F32, I64):
     CASES[f"folded_sums_{np.dtype(kind).name}"] = lambda kind=kind: reduced(f"folded_sums_{np.dtype(kind).name}", kind)
 CASES["folded_standardised_weights"] = standardised_weights
+CASES["folded_side_of_patches"] = side_of_patches
 for kind in (F32, I32, I64):
     name = np.dtype(kind).name
     CASES[f"folded_{name}"] = lambda label=f"folded_{name}", kind=kind: by_elements(label, kind)
