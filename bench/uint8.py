@@ -27,7 +27,7 @@ JUDGED = ["pb", "onnxruntime", "openvino-f32"]
 
 class Samples(CalibrationDataReader):
     def __init__(self, feeds):
-        self.left = [feeds, {name: -value for name, value in feeds.items()}]
+        self.left = [feeds, {name: -value if value.dtype == np.float32 else value for name, value in feeds.items()}]
 
     def get_next(self):
         return self.left.pop() if self.left else None
