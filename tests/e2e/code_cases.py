@@ -401,3 +401,15 @@ def norm_of_large_planes():
     gain, shift = m.const(np.linspace(0.5, 2, 16, dtype=F32)), m.const(np.linspace(-1, 1, 16, dtype=F32))
     means = m.op("ReduceMean", x, axes=[2, 3], keepdims=1)
     return m.done(m.codes(m.op("InstanceNormalization", x, gain, shift), F32(0.05)), m.codes(means, F32(0.001)), step=0.05, targets=("cpu", "simnpu"))
+
+
+def products_of_pairs(rows):
+    """Sums of two products of computed codes, as many as an instruction of cores adds up at once; what is subtracted from both, it left out."""
+    m = Maker(f"products_of_pairs_{rows}", opset=17)
+    x = m.codes(m.input("x", 3, rows, 2), F32(0.05), I8(17))
+    y = m.op("MatMul", x, m.codes(m.op("Transpose", x, perm=[0, 2, 1]), F32(0.05), I8(17)))
+    return m.done(m.codes(y, F32(0.05), I8(0)), step=0.05, targets=("cpu", "cpu:v3", "cpu:avx512"), bisect=True)
+
+
+for rows in 8, 24, 31:
+    CASES[f"products_of_pairs_{rows}"] = lambda rows=rows: products_of_pairs(rows)

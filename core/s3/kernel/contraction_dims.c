@@ -11,6 +11,7 @@ typedef struct factor {
   int load;                // the access (operand of an instruction), -1: it is something else
   pb_type type;            // that is multiplied: a narrow float where codes are widened as such, else the load's
   bool is_unsigned, flips; // flips: its sign bit is turned over first
+  bool less;               // a zero point is taken off
 } factor;
 
 // A float of 16 or 8 bits that is widened.
@@ -28,7 +29,8 @@ static factor factor_of(const pb_expr_node* expr, int node) {
   if (expr[node].op == PB_OP_SUB && expr[node].type == PB_I32) {
     int zero = expr[node].args[1];
     if (expr[zero].op == PB_OP_SEXT) zero = expr[zero].args[0];
-    if (expr[zero].op == PB_OP_CONST || expr[zero].op == PB_OP_IMM) node = expr[node].args[0];
+    f.less = expr[zero].op == PB_OP_CONST || expr[zero].op == PB_OP_IMM;
+    if (f.less) node = expr[node].args[0];
   }
   if (expr[node].op == PB_OP_BITCAST) return half_of(expr, node);
   f.is_unsigned = expr[node].op == PB_OP_ZEXT;
@@ -55,6 +57,7 @@ static void set_factors(pb_contraction_dims* roles, const factor* x, const facto
   roles->w_type = w->type;
   roles->x_unsigned = x->is_unsigned;
   roles->x_flips = x->flips;
+  roles->less = x->less || w->less;
 }
 
 static pb_role role_of(bool x, bool w, bool y) {

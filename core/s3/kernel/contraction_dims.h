@@ -13,6 +13,7 @@ typedef struct pb_contraction_dims {
   int x, w, y;              // accesses (operands of an instruction)
   pb_type x_type, w_type;   // that are multiplied: a narrow float where codes are widened as such, else the loads'
   bool x_unsigned, x_flips; // x_flips: its sign bit is turned over first
+  bool less;                // of a factor a zero point is taken off
   pb_role role[PB_NEST_DIMS];
 } pb_contraction_dims;
 

@@ -125,11 +125,12 @@ static bool find_matrix(pb_select_memo* memo, const pb_contraction_dims* roles, 
   return true;
 }
 
-// The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
+// The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours. Zero
+// points no instruction of cores takes off.
 static void find_insn(const pb_group* g, pb_vkernel* k) {
   const pb_contraction_dims* roles = &g->roles;
   const pb_nest* nest = k->main;
-  if (!roles->y || (!roles->x_unsigned && find_matrix(g->memo, roles, k))) return;
+  if (!roles->y || roles->less || (!roles->x_unsigned && find_matrix(g->memo, roles, k))) return;
   pb_vector_insn insn = pb_vector_contraction(g->memo, roles->x_type, roles->w_type, nest->access[roles->y].type);
   if (!insn.insn || insn.flips != roles->x_unsigned) return;
   insn.flips = roles->x_unsigned && roles->x_flips; // else it is stored without
