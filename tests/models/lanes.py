@@ -22,6 +22,7 @@ def widen(text, lanes):
     text = replace(text, r"!mul\(256, 1024\)", "!mul(1024, 1024)")
     text = replace(text, r"!mul\(2048, 4\)", f"!mul({min(2048, 262144 // lanes)}, 4)")
     for narrow, wide in ((r"bits<6> nn;", "bits<9> nn;"), (r"let Inst\{180-175\} = nn;", "let Inst{224-216} = nn;"),
+                         (r"let Inst\{134-129\} = nn;", "let Inst{137-129} = nn;"),
                          (r"bits<6> nk; bits<8> w;", "bits<9> nk; bits<10> w;"),
                          (r"let Inst\{55-50\} = nk; let Inst\{63-56\} = w;", "let Inst{58-50} = nk; let Inst{68-59} = w;"),
                          (r"bits<3> nt; bits<8> w;", "bits<3> nt; bits<10> w;"),
