@@ -156,6 +156,14 @@ static bool spread_beginnings(const parts* p, int n) {
   return any;
 }
 
+// Whether any part begins inside a row: else nothing is saved.
+static bool any_inside_rows(const parts* p) {
+  for (int v = 0; v < p->from->value_count; ++v)
+    for (int64_t c = 1; p->values[v].begins && c < p->from->values[v].shape[CHANNELS]; ++c)
+      if (p->values[v].begins[c] && c % p->lanes) return true;
+  return false;
+}
+
 static void read(parts* p) {
   const pb_program* program = p->from;
   pb_arena* arena = &p->unit->pass;
@@ -176,7 +184,7 @@ static void read(parts* p) {
       roles->y = 0;
     join_walked(p, n);
   }
-  for (bool more = true; more;) {
+  for (bool more = any_inside_rows(p); more;) {
     more = false;
     for (int n = 0; n < program->nest_count; ++n) more |= spread_beginnings(p, n);
   }
@@ -324,7 +332,7 @@ pb_status pb_s3_parts(pb_unit* unit) {
              .lanes = pb_chip_lanes(unit->chip),
              .arguments = (int)mlirBlockGetNumArguments(body)};
   read(&p);
-  if (!choose(&p)) return PB_OK;
+  if (!any_inside_rows(&p) || !choose(&p)) return PB_OK;
   pb_program_begin_nests(&program, (size_t)program.nest_count, &unit->pass, &p.to);
   for (int n = 0; n < program.nest_count; ++n) write_nest(&p, n);
   for (int v = 0; v < program.value_count; ++v)
