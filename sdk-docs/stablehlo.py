@@ -29,10 +29,10 @@ Quantised tensors (`!quant.uniform`, codes of i8, u8, i16 and i32, scales for al
 files too. What moves elements moves codes; any other operator is made of f32, as the specification says, and its result
 rounded to codes. Integers of 2 and 4 bits are a byte each, `|V1` in files.
 
-Functions of complex numbers are computed in f64 (`core/s1/written.def` has them as papers do, with their sources), with the
+Functions of complex numbers are computed in f64 (`core/s1/scalar/written.def` has them as papers do, with their sources), with the
 cuts and the signed zeros of C's: each part is within 3 ULP, of complex<f32> and of complex<f64>, powers and roots too. Of
 complex<f64> what terms leave little of each other in (exponential, exponential_minus_one, logistic, sine, cosine, tan, tanh,
-sinh, cosh), rsqrt and powers are made of pairs of f64 (`core/s1/written_pairs.def`): rounded from some 90 bits of their
+sinh, cosh), rsqrt and powers are made of pairs of f64 (`core/s1/scalar/written_pairs.def`): rounded from some 90 bits of their
 terms, for turns below 2^27; beyond, and in the bodies of other operators, tan, tanh and logistic are within 7 ULP, and powers and
 what is left of differences are less near. Arcs and their like go to 3.6 ULP at one number of 100,000.
 

@@ -1,5 +1,5 @@
 """The series of f64 functions, to below a quarter of its last place: Chebyshev's interpolation with 60 decimals, by
-mpmath. Writes core/math/wide_series.h and core/s1/special_series.h.
+mpmath. Writes core/math/wide_series.h and core/s1/scalar/special_series.h.
 
     core/math/fit_wide.py
 """
@@ -87,7 +87,7 @@ def main():
         ("erf_near", "erf(x) / x - 1 by x^2, |x| at most 1", near),
         ("erf_far", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/4, 2/3]", by_t(erfc_scaled, mp.mpf(1) / 4, mp.mpf(2) / 3)),
     ]))
-    (CORE / "s1" / "special_series.h").write_text(written([
+    (CORE / "s1" / "scalar" / "special_series.h").write_text(written([
         ("erf_near", "erf(x) / x - 1 by x^2, |x| at most 1", near),
         ("erfc_scaled", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/15, 1]", by_t(erfc_scaled, mp.mpf(1) / 15, 1)),
         ("erf_inv_near", "erf_inv(x) / x by w = -log(1 - x^2) in [0, 5]", by_t(erf_inv_by, 0, 5)),

@@ -2,7 +2,7 @@
 // them. Floats that come from outside may be anything, NaN too. A chip may clamp what is bounded by a maximum that NaN
 // loses; what is not needs one that keeps it, as ONNX Runtime does.
 #include "core/s1/control.h"
-#include "core/s1/lift.h"
+#include "core/s1/lift/lift.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Graphs within nodes. A branch that is taken, or a turn of a loop, is written out as nodes of the graph itself, with
 // tensors of its own for those that it defines; whatever looks at the graph sees no difference.
-#include "core/s1/lift.h"
+#include "core/s1/lift/lift.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "core/base/half.h"
 #include "core/s1/control.h"
-#include "core/s1/lift.h"
-#include "core/s1/scalar.h"
+#include "core/s1/lift/lift.h"
+#include "core/s1/scalar/scalar.h"
 
 #include <stdlib.h>
 #include <string.h>

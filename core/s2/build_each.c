@@ -1,5 +1,5 @@
 // Element by element on any types, and look-ups. Truths are bytes of 0 or 1.
-#include "core/s1/scalar.h"
+#include "core/s1/scalar/scalar.h"
 #include "core/s2/builder.h"
 
 #include <math.h>

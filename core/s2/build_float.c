@@ -1,5 +1,5 @@
 // Operators on f32 to nests.
-#include "core/s1/scalar.h"
+#include "core/s1/scalar/scalar.h"
 #include "core/s2/builder.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-"""What constants alone decide, computed by the compiler (core/s1/fold.c): every operator that folds, on every type, beside
+"""What constants alone decide, computed by the compiler (core/s1/rewrite/fold.c): every operator that folds, on every type, beside
 ONNX Runtime. One model a type adds all that was folded, as one row, to an input, and that sum is all the program."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/live_window.c), and
+"""Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/rewrite/live_window.c), and
 windows of codes over one dim."""
 
 import numpy as np

@@ -1,7 +1,7 @@
 // arith and math on one element: in bodies, and on whole tensors. Most are an operation of StableHLO, whose types say
 // whether an integer has a sign; here the operation says it.
 #include "core/frontend/linalg/rows.h"
-#include "core/s1/nodes.h"
+#include "core/s1/scalar/nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 typedef enum domain { OF_FLOATS, OF_INTEGERS, OF_UNSIGNED } domain;
 
 static const struct {
-  const char *name, *scalar; // of core/s1/scalar.def
+  const char *name, *scalar; // of core/s1/scalar/scalar.def
   domain of;
 } plain[] = {
     {"arith.addf", "add", OF_FLOATS},

@@ -16,8 +16,8 @@ typedef struct pb_onnx_row {
 } pb_onnx_row;
 extern const pb_onnx_row pb_onnx_rows[]; // ends with a NULL name
 
-// S1 of a graph: forms that stage S1 knows as kinds of its own are those (core/s1/lift.h), all others what their rows
-// say. Operators that are not known are all named before anything else is looked at.
+// S1 of a graph: forms that stage S1 knows as kinds of its own are those (core/s1/lift/lift.h), all others what their
+// rows say. Operators that are not known are all named before anything else is looked at.
 pb_status pb_onnx_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
 
 #endif

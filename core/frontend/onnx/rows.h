@@ -5,7 +5,7 @@
 
 #include "core/frontend/onnx/onnx.h"
 #include "core/frontend/stablehlo/door.h"
-#include "core/s1/lift.h"
+#include "core/s1/lift/lift.h"
 
 // The node that is being made. A tensor in it is a number: a value of the flat form, whose type is known even when
 // making it failed, so that a function looks at `status` at its end alone, or where it divides by what may be nothing.

@@ -1,4 +1,4 @@
-// Unique and NonMaxSuppression of what comes at run time; what constants say is folded (core/s1/fold_search.c).
+// Unique and NonMaxSuppression of what comes at run time; what constants say is folded (core/s1/rewrite/fold_search.c).
 #include "core/frontend/onnx/in_order.h"
 #include "core/frontend/onnx/said.h"
 

@@ -57,7 +57,7 @@ static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w
   return fits;
 }
 
-// The columns of weights that meet more than padding; the others are left out (core/s1/live_window.c).
+// The columns of weights that meet more than padding; the others are left out (core/s1/rewrite/live_window.c).
 static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t* out, pb_onnx_conv* c) {
   const pb_flat_type kernel = *pb__o_type(o, w);
   int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK] = {kernel.shape[0], kernel.shape[1]};

@@ -1,8 +1,8 @@
-// Functions of complex numbers: products by themselves, all others by the rows of core/s1/written.def, in f64 whatever
-// the type and rounded at the end; of f64 some by pairs of f64.
+// Functions of complex numbers: products by themselves, all others by the rows of core/s1/scalar/written.def, in f64
+// whatever the type and rounded at the end; of f64 some by pairs of f64.
 #include "core/frontend/stablehlo/door.h"
 
-#include "core/s1/written.h"
+#include "core/s1/scalar/written.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -291,7 +291,7 @@ static pb_status by_waves(pb_door* d, const pb_flat_op* op, const char* name, pb
   return by_row(d, op, row, v, MOST_OPERANDS, y);
 }
 
-// A function of f64 whose terms leave too little of each other for one nest's f64 (core/s1/written_pairs.def).
+// A function of f64 whose terms leave too little of each other for one nest's f64 (core/s1/scalar/written_pairs.def).
 static pb_status by_pairs(pb_door* d, const pb_flat_op* op, const char* name, const pb_door_value* x,
                           pb_door_value* y) {
   pb_door_value old, ways;

@@ -7,7 +7,7 @@
 #include "core/frontend/flat.h"
 #include "core/frontend/stablehlo/stablehlo.h"
 #include "core/s1/make.h"
-#include "core/s1/scalar.h"
+#include "core/s1/scalar/scalar.h"
 
 struct pb_door;
 struct pb_door_code;

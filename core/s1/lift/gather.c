@@ -1,0 +1,97 @@
+// Lifts look-ups: elements at indices that come at run time, or, where the indices are constant neighbours, a slice.
+#include "core/s1/lift/lift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t index_at(const pb_const* c, int64_t k) {
+  int64_t wide;
+  int32_t narrow;
+  if (c->type == PB_I64) {
+    memcpy(&wide, (const char*)c->data + 8 * k, 8);
+    return wide;
+  }
+  memcpy(&narrow, (const char*)c->data + 4 * k, 4);
+  return narrow;
+}
+
+// Constant indices first, first + step, ... with a step of 1 or more.
+static bool steps(const pb_const* c, int64_t extent, int64_t* first, int64_t* step, int64_t* count) {
+  *count = (int64_t)c->bytes / (pb_type_bits(c->type) / 8);
+  *step = 1;
+  for (int64_t k = 0; k < *count; ++k) {
+    int64_t at = index_at(c, k);
+    if (at < 0) at += extent;
+    if (at < 0 || at >= extent) return false;
+    if (k == 0) *first = at;
+    if (k == 1) *step = at - *first;
+    if (*step < 1 || at != *first + k * *step) return false;
+  }
+  return *count > 0;
+}
+
+// The slice that `count` indices take, under the shape that they have.
+static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, int64_t first, int64_t step,
+                         int64_t count, const pb_const* indices) {
+  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_SLICE);
+  const pb_s1_value x = l->out->values[gather->x];
+  int64_t shape[PB_GRAPH_RANK], made[PB_GRAPH_RANK];
+  int rank = 0, *result = &l->value_of[n->outputs[0]];
+  memcpy(shape, x.shape, sizeof shape);
+  for (int r = 0; r < x.rank; ++r) op.step[r] = 1;
+  op.step[gather->axis] = step;
+  op.start[gather->axis] = first;
+  shape[gather->axis] = count;
+  op.x = gather->x;
+  op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, x.rank, shape);
+  pb__push_op(l, op);
+  *result = op.y;
+  if (indices->rank == 1) return;
+  for (int r = 0; r < x.rank; ++r) {
+    if (r != gather->axis) made[rank++] = shape[r];
+    for (int k = 0; r == gather->axis && k < indices->rank; ++k) made[rank++] = indices->shape[k];
+  }
+  *result = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op.y, rank, made);
+  if (!pb_s1_merges(&l->out->values[op.y], &l->out->values[*result])) pb__own(l, n, result);
+}
+
+pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
+  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_GATHER);
+  op.pointwise = pb__is(n, "GatherElements");
+  *known = op.pointwise || pb__is(n, "Gather");
+  if (!*known) return PB_OK;
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
+  pb_s1_value x = l->out->values[op.x];
+  if (!pb__axis(pb_node_int(n, "axis", 0), x.rank, &op.axis))
+    return pb__refuse(l, n, NULL, "an axis that is not there");
+  l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
+  pb_type type = pb__type_of(l, pb__input(n, 1));
+  if (type != PB_I64 && type != PB_I32) return pb__refuse(l, n, NULL, "indices that are neither i64 nor i32");
+  const pb_const* c = pb__constant(l, n->inputs[1]);
+  int64_t first, step, count;
+  if (c && c->rank + x.rank - 1 <= PB_GRAPH_RANK && !op.pointwise &&
+      steps(c, x.shape[op.axis], &first, &step, &count)) {
+    const pb_const indices = *c; // the table may move
+    gather_slice(l, n, &op, first, step, count, &indices);
+    return PB_OK;
+  }
+  PB_TRY(pb__own_any(l, n, n->inputs[1], &op.z));
+  const pb_s1_value z = l->out->values[op.z];
+  int64_t shape[2 * PB_GRAPH_RANK];
+  int rank = 0;
+  if (op.pointwise) {
+    bool fits = z.rank == x.rank;
+    for (int r = 0; fits && r < x.rank; ++r) fits = r == op.axis || z.shape[r] <= x.shape[r];
+    if (!fits) return pb__refuse(l, n, NULL, "indices that do not fit");
+    rank = z.rank;
+    memcpy(shape, z.shape, sizeof z.shape);
+  }
+  for (int r = 0; r < x.rank && !op.pointwise; ++r) {
+    for (int k = 0; k < z.rank && r == op.axis; ++k) shape[rank++] = z.shape[k];
+    if (r != op.axis) shape[rank++] = x.shape[r];
+  }
+  op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, rank, shape);
+  l->value_of[n->outputs[0]] = op.y;
+  pb__push_op(l, op);
+  return PB_OK;
+}

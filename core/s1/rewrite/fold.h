@@ -1,0 +1,36 @@
+// Inside the folding of nodes: constants as it works on them.
+#ifndef PB_S1_FOLD_H
+#define PB_S1_FOLD_H
+
+#include "core/s1/lift/lift.h"
+
+// A number of any type: floats in f, all others in i.
+typedef struct pb__number {
+  int64_t i;
+  float f;
+} pb__number;
+
+typedef struct pb__folded {
+  pb_type type;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK], count;
+  char* data; // of a result: to be filled
+} pb__folded;
+
+// Whose numbers are floats: of f32, or of 16 bits, which are computed in f32 and rounded, as the program does it.
+static inline bool pb__fold_is_real(const pb__folded* c) { return c->type == PB_F32 || pb_type_is_narrow(c->type); }
+
+// The constant that a tensor is; false: it is none, or of another type than f32, f16, bf16, i64, i32, i8 and truths.
+bool pb__fold_take(lifter* l, int tensor, pb__folded* c);
+// A result to be filled; false: it is too large.
+bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, pb__folded* c);
+// It is what the tensor is, -1: nobody wants it.
+void pb__fold_give(lifter* l, int tensor, const pb__folded* c);
+pb__number pb__fold_number(const pb__folded* c, int64_t k);
+
+// Reductions and norms (fold_reduce.c): *y is the result. false: it is none of them, or not of constants.
+bool pb__fold_reduced(lifter* l, const pb_node* n, pb__folded* y);
+// Results of extents that the data say: NonZero, Unique, NonMaxSuppression (fold_search.c). true: they are given.
+bool pb__fold_search(lifter* l, const pb_node* n);
+
+#endif
