@@ -75,7 +75,7 @@ NETS = {
     "clip_text": other("CLIPText", inputs={"input_ids": (1, 77)}, vocab_size=WORDS, eos_token_id=2, projection_dim=512, **{**HALF, "hidden_size": 512, "num_attention_heads": 8}),
     "clip_vision": other("CLIPVision", **PATCHES),
     "siglip_vision": other("SiglipVision", **PATCHES),
-    "vit": other("ViT", head="ForImageClassification", **PATCHES),
+    "vit": other("ViT", head="ForImageClassification", num_labels=100, **PATCHES),
     "deit": other("DeiT", **PATCHES),
     "beit": other("Beit", use_relative_position_bias=True, **PATCHES),
     "dinov2": other("Dinov2", **{**PATCHES, "patch_size": 14}),
