@@ -1,7 +1,7 @@
 // pb-read-mlir in a fork of the process that wants it, whose start takes longer than most of the tests' texts to parse.
 // For programs that have its main as pb_read_mlir_main and are linked with --wrap=pb__flat_spawn. What stands in front
 // of it in the process's memory counts against its limit too, which is next to nothing.
-#include "core/frontend/stablehlo/flat_spawn.h"
+#include "core/frontend/stablehlo/flat/spawn.h"
 
 #include <errno.h>
 #include <signal.h>

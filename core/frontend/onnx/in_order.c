@@ -4,7 +4,7 @@
 #include "core/frontend/onnx/in_order.h"
 
 #include "core/frontend/onnx/emit.h"
-#include "core/frontend/stablehlo/merge.h"
+#include "core/frontend/stablehlo/operators/merge.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Resize and Upsample: each element a sum of a few neighbours along one dim after the other, by constant weights.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <math.h>
 #include <string.h>

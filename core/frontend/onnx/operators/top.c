@@ -1,6 +1,6 @@
 // TopK. A few of many are found one after the other, each the largest of what is left: lanes compare them all, where an
 // order of all would be made element by element.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 enum { MOST_ROUNDS = 16, LEAST_ELEMENTS = 64 };
 

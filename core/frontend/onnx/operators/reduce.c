@@ -1,5 +1,5 @@
 // What takes many elements together: reductions, softmax, orders.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/frontend/stablehlo/merge.h"
+#include "core/frontend/stablehlo/operators/merge.h"
 
 #include <string.h>
 

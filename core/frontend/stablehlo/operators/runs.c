@@ -1,4 +1,4 @@
-#include "core/frontend/stablehlo/runs.h"
+#include "core/frontend/stablehlo/operators/runs.h"
 
 // Results of a run, on average: shorter ones are looked up, unless the runs are few.
 enum { MOST_PERIOD = 8, LEAST_RUN = 4, FEW_RUNS = 6 };

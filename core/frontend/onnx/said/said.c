@@ -1,5 +1,5 @@
 // Elements in other places, where what says them comes at run time.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Reductions and orders whose axes or numbers come at run time.
 #include "core/frontend/onnx/in_order.h"
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/installation.h"
-#include "core/frontend/stablehlo/flat_spawn.h"
+#include "core/frontend/stablehlo/flat/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // Orders, by any comparator; elements that are alike keep their order. Of few each one's rank is how many go before it,
 // which takes the square of their number and any number of units at once; many are merged (merge.h).
-#include "core/frontend/stablehlo/merge.h"
+#include "core/frontend/stablehlo/operators/merge.h"
 
 #include <string.h>
 

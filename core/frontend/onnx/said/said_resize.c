@@ -1,6 +1,6 @@
 // Resize by scales or sizes that come at run time: the places and weights of each dim are computed, as resize.c does it
 // of constants.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Elements at places that come at run time: what reads them, and what changes them there. All dims of such a tensor
 // count as one, so that one number says where.
-#include "core/frontend/stablehlo/pieces.h"
-#include "core/frontend/stablehlo/runs.h"
+#include "core/frontend/stablehlo/operators/pieces.h"
+#include "core/frontend/stablehlo/operators/runs.h"
 #include "core/s1/control.h"
 
 #include <string.h>

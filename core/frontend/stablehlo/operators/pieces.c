@@ -1,7 +1,7 @@
 // Scatter at places that the model itself says: no index is left to be read at run time. The operand falls into boxes,
 // those of the windows and those around them, and each is made by a nest of its own. Windows that meet are made one
 // after the other, each on what the one before left.
-#include "core/frontend/stablehlo/pieces.h"
+#include "core/frontend/stablehlo/operators/pieces.h"
 
 #include <string.h>
 

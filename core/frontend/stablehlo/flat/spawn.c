@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "core/frontend/stablehlo/flat_spawn.h"
+#include "core/frontend/stablehlo/flat/spawn.h"
 
 #include <spawn.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Unique and NonMaxSuppression of what comes at run time; what constants say is folded (core/s1/rewrite/fold_search.c).
 #include "core/frontend/onnx/in_order.h"
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <string.h>
 

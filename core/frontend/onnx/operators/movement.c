@@ -1,5 +1,5 @@
 // Elements in other places.
-#include "core/frontend/onnx/said.h"
+#include "core/frontend/onnx/said/said.h"
 
 #include <math.h>
 #include <stdlib.h>
