@@ -3,7 +3,7 @@
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
 #include "tdl/caches.h"
-#include "tdl/check.h"
+#include "tdl/check/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

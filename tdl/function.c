@@ -148,7 +148,7 @@ bool pb_function_known(const char* name, int table_bits, int degree) {
 uint32_t pb_function_entries(const char* name, int table_bits) { return entries(kind_of(name), table_bits); }
 
 uint32_t pb_function_table(const char* name, int table_bits, int degree, uint32_t index, int power) {
-  // tdl/chip_read.c refuses other functions, tables and degrees
+  // tdl/read/chip_read.c refuses other functions, tables and degrees
   assert(pb_function_known(name, table_bits, degree) && index < pb_function_entries(name, table_bits));
   return power > degree ? 0 : bits_of(fit(kind_of(name), table_bits, degree, index).c[power]);
 }

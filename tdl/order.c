@@ -1,5 +1,5 @@
 // Which queues order which: counters of tokens, and ways by several of them.
-#include "tdl/check.h"
+#include "tdl/check/check.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // What lies outside the chip beside tensors as they are. Memories of scope "constants": outside the chip like the
 // system's, but the host alone writes them, before the first kernel runs. Commands bring what they hold into the chip
 // and do nothing else with it, so that where a tensor lies is asked of one command: that which fetches it.
-#include "tdl/check.h"
+#include "tdl/check/check.h"
 
 int pb_constants_number(const pb_chip* chip, int memory) {
   for (int k = 0; k < chip->constant_memory_count; ++k)

@@ -2,7 +2,7 @@
 // names. So a fault of a device is a line of a description. With td=FILE,says=WHAT it says something wrong of its
 // commands' times, and all else as it is; or it crashes.
 #include "pb/device.h"
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 #include <signal.h>
 #include <stdbool.h>

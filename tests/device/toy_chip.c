@@ -1,7 +1,7 @@
 // toy_chip FILE.td DESCRIPTOR: the chip's process. What a vendor's simulator does, the generated machine does here: it
 // takes a request from the shared mapping, runs it, and answers. PB_TOY_CHIP=dies|sleeps: in place of its first answer.
 #include "protocol.h"
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef PB_TESTS_MACHINE_KERNEL_H
 #define PB_TESTS_MACHINE_KERNEL_H
 
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 typedef struct kernel {
   const pb_chip* chip;

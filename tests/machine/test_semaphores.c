@@ -2,7 +2,7 @@
 // nothing blocks. Programs of random commands are ordered, and run by a scheduler that knows the semaphores' counts
 // alone, in many random orders: each command with all that it waits for and signals, or one after the other.
 #include "targets/control/queues/unroll.h"
-#include "tdl/check.h"
+#include "tdl/check/check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // caller, with a code, and goes on unharmed.
 #include "engines.h"
 #include "pb/pb.h"
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

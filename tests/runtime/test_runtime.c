@@ -1,7 +1,7 @@
 // Loading and running through the public interface, on the machine and natively.
 #include "engines.h"
 #include "pb/pb.h"
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

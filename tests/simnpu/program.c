@@ -1,6 +1,6 @@
 #include "program.h"
 
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 #include "targets/control/queues/reroll.h"
 
 #include <assert.h>

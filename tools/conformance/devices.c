@@ -1,7 +1,7 @@
 // What programs run on: the machine made from the description, or a driver's file.
 #include "suite.h"
 
-#include "targets/control/queues/machine.h"
+#include "targets/control/queues/machine/machine.h"
 
 #include <dlfcn.h>
 #include <string.h>
