@@ -125,7 +125,6 @@ def fixed_cases(s):
     s.refuses("a field taken out", re.sub(K3 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k3)
     s.refuses("a field nobody knows", re.sub(K3 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k3)
     stage_cases(s)
-    halo_cases(s)
     kept_cases(s)
     pad_cases(s)
     s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
@@ -180,30 +179,10 @@ def pad_cases(s):
     s.check(f"a pad row by row: {wrong}", wrong is None)
 
 
-def halo_cases(s):
-    """Two tiles of conv2_f share rows of its input: brought twice, or kept."""
-    read = {}
-    for name, x in ("twice", "x_depth = 1 : i64, x_level = 1 : i64, x_stays = 0"), ("kept", "x_depth = 1 : i64, x_level = 0 : i64, x_stays = 1"):
-        text = re.sub(K3 + r"bands = array<i64: ([^>]*)>(.*?)result_level = 1(.*?)x_depth.*", rf"\1bands = array<i64: 1, 2, \2>\3result_level = 2\4{x} : i64}}", s.text)
-        status, said = s.compile(text)
-        s.check(f"{name}: {said}", status == 0 and text != s.text)
-        wrong = s.computes()
-        s.check(f"{name}: {wrong}", wrong is None)
-        tools.run([os.path.join(s.bin, "pb-run"), s.path("edited.pbe"), "--device=machine", "--input", s.path("x.npy"),
-                   f"--stats={s.path('steps.json')}"])
-        with open(s.path("steps.json"), encoding="utf-8") as file:
-            read[name] = sum(step["dram_read"] for step in json.load(file)["steps"] if step["origin"] == "conv2_f")
-    s.check(f"a halo that stays is read again: {read}", 0 < read["kept"] < read["twice"])
-    k2, k3 = line_of(s.text, "k2"), line_of(s.text, "k3")
-    s.refuses("no such way to stay", re.sub(K3 + "x_stays = 0", r"\1x_stays = 2", s.text), 2405, k3)
-    s.refuses("what lies between stages, and stays", re.sub(r"(k2 = .*)x_stays = 0", r"\1x_stays = 1", s.text), 2405, k2)
-    s.refuses("an x that does not move", re.sub(K3 + "x_stays = 0", r"\1x_stays = 1", s.text), 2405, k3)
-
-
 def kept_cases(s):
     """conv2_f takes its image by lines of the window, once for each block of results: all of them each time, or but the last."""
     def edited(x, name="x_level = 2"):
-        return re.sub(K3 + "(.*?)x_depth = .*", rf"\1\2x_depth = 1 : i64, {x}{name} : i64, x_stays = 0 : i64}}", s.text)
+        return re.sub(K3 + "(.*?)x_depth = .*", rf"\1\2x_depth = 1 : i64, {x}{name} : i64}}", s.text)
     read = {}
     for name, x in ("again", ""), ("kept", "x_kept = 2 : i64, "):
         s.carries_out(name, edited(x))
@@ -236,7 +215,7 @@ def random_edit(text, rng):
     for _ in range(rng.randint(1, 4)):
         kind = rng.randrange(4)
         if kind == 0:
-            name = rng.choice(["x_stays", "x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies", "x_kept"])
+            name = rng.choice(["x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies", "x_kept"])
             if name == "x_kept" and name not in plan:
                 plan = plan.replace("x_level = ", "x_kept = 0 : i64, x_level = ", 1)
             plan = re.sub(f"\\b{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", plan)

@@ -75,11 +75,11 @@ static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, in
   }
 }
 
-static void all_blocks(search* s, int64_t rows, bool stays, int most) {
+static void all_blocks(search* s, int64_t rows, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2, .x_stays = stays};
+  pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2};
   add_band(&plan, ROWS, rows, extent[ROWS]);
-  plan.x_level = plan.band_count - stays;
+  plan.x_level = plan.band_count;
   add_band(&plan, BLOCKS, 1, extent[BLOCKS]);
   plan.result_level = plan.band_count;
   all_chunks(s, &plan, extent, most);
@@ -87,10 +87,7 @@ static void all_blocks(search* s, int64_t rows, bool stays, int most) {
 
 static void all_of_queues(search* s, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_next_step(extent[ROWS], rows))
-    all_blocks(s, rows, false, most);
-  for (int64_t rows = extent[ROWS] - 1; rows >= 1; --rows)
-    if (extent[ROWS] % rows == 0) all_blocks(s, rows, true, most);
+  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_next_step(extent[ROWS], rows)) all_blocks(s, rows, most);
 }
 
 // ---- cores ----

@@ -24,7 +24,6 @@ enum { MOST_PARTS = 64 };
 // The step of a dim to try after `last`, or (0) the first one; 0: none is left.
 static int64_t next_step(const pb_planner* p, int dim, int64_t last) {
   int64_t unit = p->unit[dim], extent = p->extent[dim], units = (extent + unit - 1) / unit;
-  if (p->x_stays) return last == 1 || extent == 1 ? 0 : pb_largest_divisor(extent, (last ? last : extent) - 1);
   if (!p->fine) return unit * (last ? pb_next_step(units, last / unit) : units);
   for (int64_t step = last / unit + 1; step <= units; ++step)
     if (pb_parts_of(units, step).size == step) return unit * step;
@@ -83,10 +82,9 @@ void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan) {
   *plan = p->start;
   plan->x_depth = plan->w_depth = 1;
   plan->result_depth = p->copies ? p->copies : p->results;
-  plan->x_stays = p->x_stays;
   for (; *order; ++order) {
     int here = levels_of(p, plan);
-    if (*order == 'X') plan->x_level = here - p->x_stays;
+    if (*order == 'X') plan->x_level = here;
     if (*order == 'W') plan->w_level = here;
     if (*order == 'Y') plan->result_level = here;
     if (*order == 'm') add_bands(p, plan, s->rows, s->row_count, p->step);
@@ -187,12 +185,6 @@ static void plan_products(pb_planner* p) {
   }
   for (int k = 0; k < s->batches; ++k) p->step[s->rows[k]] = 1;
   pb__plan_steps(p, tiled, (s->outer >= 0) + (s->inner >= 0), 1);
-  if (s->outer >= 0 && !p->group->prologue_count && !x_by_block(p)) { // x stays: no halo moves twice
-    p->x_stays = true;
-    p->x_copies = 1;
-    pb__plan_steps(p, tiled, 1, 1);
-    p->x_stays = false;
-  }
   plan_images(p, 2);
   p->gain = MUCH; // with results in one copy what takes them waits more than the model of cost knows
   plan_images(p, 1);

@@ -42,7 +42,6 @@ typedef struct pb_planner {
   bool cuts_sums;                 // the first sum may be made in parts
   int x_copies, x_least, results; // copies: of x, at most and at least, and of results
   bool moves_w;                   // weights have a buffer: its level and its copies
-  bool x_stays;                   // what tiles share of x stays on the chip
   bool columns;    // units take rows of lanes that several of the array's columns make: all of them are in a tile
   bool windows;    // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
   bool shares;     // threads share the tiles of a tree in each number of parts

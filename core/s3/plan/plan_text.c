@@ -9,13 +9,9 @@
 static const struct {
   const char* name;
   size_t offset;
-} numbers[] = {{"x_level", offsetof(pb_plan, x_level)},
-               {"w_level", offsetof(pb_plan, w_level)},
-               {"result_level", offsetof(pb_plan, result_level)},
-               {"x_depth", offsetof(pb_plan, x_depth)},
-               {"w_depth", offsetof(pb_plan, w_depth)},
-               {"result_depth", offsetof(pb_plan, result_depth)},
-               {"x_stays", offsetof(pb_plan, x_stays)}};
+} numbers[] = {{"x_level", offsetof(pb_plan, x_level)},           {"w_level", offsetof(pb_plan, w_level)},
+               {"result_level", offsetof(pb_plan, result_level)}, {"x_depth", offsetof(pb_plan, x_depth)},
+               {"w_depth", offsetof(pb_plan, w_depth)},           {"result_depth", offsetof(pb_plan, result_depth)}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static void print_list(pb_text* text, const char* name, const int64_t* values, int count) {

@@ -92,8 +92,6 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
       return pb__tiling_fail(t, "a band names a dim that is not there");
     if (band->step < 1 || band->step > left[band->dim])
       return pb__tiling_fail(t, "a band's step is not between 1 and what is left of its dim");
-    if (left[band->dim] % band->step && t->plan->x_stays)
-      return pb__tiling_fail(t, "a band's step does not divide its dim, and slices of x must be of one size");
     pb__tiling_open_loop(t, t->base + b, left[band->dim] / band->step, 0, 0);
     left[band->dim] = band->step;
   }
@@ -130,15 +128,11 @@ static void enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterati
   tile->adds |= run->begin > 0 && pb_nest_reduces_over(&t->group->main, band->dim);
 }
 
-int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
+void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level) {
   pb_iterations runs[PB_MAX_RUNS];
-  int count = runs_of(t, tile, level, runs);
-  for (int r = 0; r < count; ++r) {
-    if ((runs[r].step == 0) != rest) continue;
-    enter(t, tile, level, &runs[r]);
-    return runs[r].count;
-  }
-  return 0;
+  int count = runs_of(t, tile, level, runs), full = 0;
+  while (full < count && !runs[full].step) ++full;
+  if (full < count) enter(t, tile, level, &runs[full]);
 }
 
 // Whether the band is of columns where its iterations are shared.

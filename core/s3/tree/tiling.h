@@ -26,9 +26,6 @@ typedef struct pb_plan {
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
   int image_depth;                    // of x on its second step, in a memory of its own; 0: two
-  // 1: x stays for all iterations of the band inside x_level, each of which brings only what no iteration before has
-  // brought: the halo, rows that neighbouring tiles share, stays on the chip.
-  int x_stays;
   // So many iterations of the innermost band around x, the first ones, find their x where all of it stays for the whole
   // kernel; the others bring theirs as all do where this is 0.
   int x_kept;
@@ -218,9 +215,8 @@ void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nes
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
 // The tile outside all of the stage's bands.
 void pb__tile_whole(const pb_nest* main, pb_tile* tile);
-// The tile inside the band at `level`, one of its full iterations or (`rest`) what they leave. Returns how many
-// iterations there are of it; 0: none.
-int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
+// The tile inside the band at `level`: one of its full iterations, if there are any.
+void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level);
 // An index over so many dims begins where the tile does (sign 1), or is counted from there on (-1).
 void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.

@@ -330,7 +330,7 @@ static bool keeps_part_of_x(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   int level = plan->x_level - t->base - 1;
   if (!plan->x_kept) return true;
-  if (level < 0 || !t->group->reduces || t->group->prologue_count || plan->x_stays)
+  if (level < 0 || !t->group->reduces || t->group->prologue_count)
     return pb__tiling_fail(t, "x_kept: x is no tensor that a band walks");
   const pb_band* band = &plan->bands[level];
   for (int b = 0; b < level; ++b)
@@ -353,9 +353,6 @@ static bool open_loops(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
-  if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels ||
-                        group->prologue_count || !group->reduces))
-    return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
   if (!keeps_part_of_x(t)) return false;
   if (plan->result_level < t->base)
     return pb__tiling_fail(t, "a stage's result_level is outside the loops that are around it");

@@ -111,7 +111,7 @@ static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
 // The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for
 // the same one in another iteration; -1: there is none.
 static int filled_before(const pb_tiling* t, const pb_access* local, const pb_home_at* at, const pb_nest* load) {
-  for (const pb_tree* node = t->plan->x_stays ? NULL : t->body[at->level]->first; node; node = node->next) {
+  for (const pb_tree* node = t->body[at->level]->first; node; node = node->next) {
     if (node->kind != PB_TREE_NEST || !brings_the_same(node->nest, load)) continue;
     int b = node->nest->access[1].buffer;
     const pb_buffer* buffer = &t->buffers[b];

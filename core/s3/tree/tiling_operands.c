@@ -33,36 +33,6 @@ static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* l
   if (columns && walks_sum(t, main, load, 1)) pb__tiling_in_runs(t->chip, load, 1, load->extent[1]);
 }
 
-// Brings x turn by turn of the band inside its level: in front of the band what the first iteration's tile shares with
-// the second's, then in each iteration as much as the band steps on: *each, for the caller to add there. `load`: of the
-// whole buffer; `tile`: the box that one iteration touches, `origin`: where it begins.
-static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin,
-                      pb_nest* each) {
-  int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
-  const pb_access* local = &load->access[1];
-  for (int r = 0; r < tile->rank; ++r) {
-    if (!origin->index[r].coef[column]) continue;
-    if (moved >= 0) return pb__tiling_fail(t, "x_stays: two indices of x move with the band");
-    moved = r;
-  }
-  if (moved < 0) return pb__tiling_fail(t, "x_stays: no index of x moves with the band");
-  int64_t step = origin->index[moved].coef[column], rows = tile->shape[moved], shared = rows > step ? rows - step : 0;
-  int d = 0;
-  while (d < load->dim_count && !local->index[moved].coef[d]) ++d;
-  if (d == load->dim_count) return pb__tiling_fail(t, "x_stays: x does not move");
-  pb_nest first;
-  pb_nest_copy(&first, load);
-  pb_nest_copy(each, load);
-  first.extent[d] = shared;
-  each->extent[d] = rows - shared;
-  for (int a = 0; a < 2; ++a) {
-    each->access[a].index[moved].coef[column] = step;
-    each->access[a].index[moved].cst += shared;
-  }
-  if (shared) pb__tiling_add(t, level, &first);
-  return !t->failure;
-}
-
 // What another stage of the kernel has made, or holds already, where instructions read it. Cores load registers from
 // wherever that is, as from tensors.
 static bool lies_on_chip(const pb_tiling* t, const pb_nest* main, int a) {
@@ -172,31 +142,20 @@ static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest*
 // ---- x and the weights ----
 
 // The main input's buffer, filled by moves or by the nests that make it.
-static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
+static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_plan* plan = t->plan;
   int x = t->group->x;
   pb_nest load;
-  pb_access box, iteration = {0}, origin = {0};
+  pb_access box;
   if (s->x_memory == t->chip->system_memory) return true; // it is read there
   if (lies_on_chip(t, &s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
   if (plan->x_kept && !tile->adds) return keep_x(t, s, tile);
-  if (plan->x_stays) {
-    pb_tile inner = *tile;
-    pb_nest point;
-    pb__tile_step(t, &inner, level, false);
-    pb__tiling_expand(t, &s->main, &s->main, &inner, &point);
-    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
-  }
   const pb_home_at at = {plan->x_level, s->x_memory, plan->x_depth, "x", .shares = true};
   if (!pb__tiling_home(t, &s->main, x, tile, &at, &load, &box)) return true;
   load.outer_count = plan->x_level;
   if (t->failure) return false;
   load.kept = pieces(t, &load, 3);
-  if (plan->x_level == t->base && !t->group->prologue_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
-  if (plan->x_stays) {
-    s->each = pb_alloc_raw(t->arena, sizeof *s->each);
-    return bring_new(t, &load, &iteration, &origin, s->each);
-  }
+  if (plan->x_level == t->base && !t->group->prologue_count) bring_by_columns(t, &s->main, &load);
   if (!t->group->prologue_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->prologue_count; ++k)
     if (!bring_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
@@ -383,9 +342,7 @@ static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
   bool contracts = t->group->contraction != NULL, innermost = level == pb__tiling_levels(t);
-  if (s->each) pb__tiling_add(t, level, s->each);
-  s->each = NULL;
-  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile, level)) return false;
+  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile)) return false;
   if (contracts && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
   if (contracts && innermost) hold_w(t, s, tile);
   if (s->x_held != s->x_memory && innermost && !t->failure) hold_x(t, s, tile);
@@ -417,7 +374,7 @@ bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* t
   pb_tile inner = *tile;
   pb_nest point, open;
   pb_match match;
-  for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level, false);
+  for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level);
   pb__tiling_expand(t, &g->main, &g->main, &inner, &point);
   point.part = "reduce";
   pb__tiling_undecided(&point, &open);

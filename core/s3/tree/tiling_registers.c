@@ -93,7 +93,7 @@ bool pb__registers_bands_legal(pb_tiling* t) {
       return pb__tiling_fail(t, "bands of rows and of columns are not one inside the other, one for each dim");
   }
   if (plan->x_level != levels || plan->w_level != levels || plan->x_depth != 1 || plan->w_depth != 1 ||
-      plan->result_depth != 1 || plan->x_stays || plan->x_kept)
+      plan->result_depth != 1 || plan->x_kept)
     return pb__tiling_fail(t, "operands are in registers: x_level and w_level are inside all bands, and there is one "
                               "copy of each");
   return true;

@@ -11,7 +11,6 @@
 typedef struct pb_tile_stage {
   int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
   int x_held;                // that one; the same: x takes one step
-  pb_nest* each;             // what each iteration of the loop around brings of x; NULL: nothing
   pb_nest* store;            // takes the sums to their tensor
   int* kept;                 // the buffer in which x stays, where some of it does; -1: there is none yet
   pb_nest main;              // over its own dims, operands that have a home as buffers; last: few accesses are in use

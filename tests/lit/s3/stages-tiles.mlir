@@ -24,7 +24,7 @@
 // RUN: %pb-opt %t.plan --target=simnpu --tile --map --place --check > /dev/null
 
 // Rows that leave a rest, without sums made ahead.
-// RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = false, bands = array<i64: 0, 1, 1, 24>/; s/w_level = 1/w_level = 2/g; s/x_level = 1/x_level = 2/g; s/x_level = 2 : i64, x_stays/x_level = 3 : i64, x_stays/g' %t.plan > %t.uneven
+// RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = false, bands = array<i64: 0, 1, 1, 24>/; s/w_level = 1/w_level = 2/g; s/x_level = 1/x_level = 2/g; s/x_level = 2 : i64}/x_level = 3 : i64}/g' %t.plan > %t.uneven
 // RUN: not %pb-opt %t.uneven --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=STAGES
 // STAGES: error: k0: its plan is illegal: it has another number of stages [PB4012]
 
