@@ -348,6 +348,26 @@ int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, int 
   return pb_program_add_value(p, arena, &value);
 }
 
+int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, int argument, int id,
+                            int64_t* const* from, const int64_t* shape) {
+  const pb_const of = consts->items[id]; // adding constants moves the table
+  const char* data = pb_const_data(consts, id);
+  size_t size = (size_t)(pb_type_bits(of.type) + 7) / 8;
+  int64_t count = 1, at[PB_NEST_RANK] = {0};
+  for (int r = 0; r < of.rank; ++r) count *= shape[r];
+  char* made = pb_alloc_array(&consts->arena, (size_t)count + 1, size);
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t source = 0;
+    for (int r = 0; r < of.rank && source >= 0; ++r) {
+      int64_t i = from[r] ? from[r][at[r]] : at[r];
+      source = i < 0 ? -1 : source * of.shape[r] + i;
+    }
+    if (source >= 0) memcpy(made + (size_t)k * size, data + (size_t)source * size, size);
+    for (int r = of.rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
+  }
+  return pb_program_add_const(p, arena, consts, argument, of.name, of.type, of.rank, shape, made);
+}
+
 void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);

@@ -83,6 +83,9 @@ int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* v
 // Appends a constant with its elements, the function's argument of that number.
 int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, const char* name,
                          pb_type type, int rank, const int64_t* shape, const void* data);
+// The same of the elements of constant `id` that `from` says by index and place along it, NULL: as they are, -1: 0.
+int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, int id,
+                            int64_t* const* from, const int64_t* shape);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
 // Notes that the nest uses the value, where its accesses were changed by hand.

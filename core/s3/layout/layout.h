@@ -327,6 +327,13 @@ bool pb__layout_refuse_groups(pb_layout* l);
 void pb__layout_find_rests(pb_layout* l);
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
 void pb__layout_clean_rest(pb_layout* l, int n);
+// Whether the chip has an instruction for what pb__layout_put_mask says.
+bool pb__layout_masks(const pb_chip* chip);
+static inline bool pb__layout_has_room_for_mask(const pb_nest* nest) {
+  return nest->access_count < PB_NEST_ACCESSES && nest->expr_count + 4 <= PB_NEST_EXPR;
+}
+// The nest's number, where the mask (access `of_mask`) has ones, else 0.
+void pb__layout_put_mask(pb_nest* nest, int of_mask);
 // Whether a sum of products, if of floats, comes out right in rows of lanes.
 pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_contraction_dims* roles) PB_MUST_CHECK;
 

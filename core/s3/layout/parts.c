@@ -1,7 +1,7 @@
 // Parts: where tensors of channels are put together behind each other, or taken apart, each part begins at a whole row
-// of lanes: movers take such parts row by row, and whoever makes a part makes it in its place (views.c). Where parts
-// end inside rows every element had to come by itself. Requires the program function in value form; leaves it so. In
-// front of views. Does nothing where code runs, which loads from anywhere.
+// of lanes: movers take such parts row by row, code block by block, and whoever makes a part makes it in its place
+// (views.c). Where parts ended inside rows every element had to come by itself. Requires the program function in value
+// form; leaves it so. In front of views. Does nothing where matrices are multiplied: their blocks are all the channels.
 //
 //   before   y[c, h, w] = a[c, h, w];  y[c + 24, h, w] = b[c, h, w];  z[o, h, w] += y[c, h, w] * k[o, c]
 //   after    y[c, h, w] = a[c, h, w];  y[c + 32, h, w] = b[c, h, w];  z[o, h, w] += y[c, h, w] * k'[o, c]
@@ -9,14 +9,13 @@
 // of 24 channels each, which become 32: whatever makes them has weights of 0 for those that come in, and what sums over
 // channels multiplies them by 0. Constants by channel repeat the part's last number there. All tensors whose channels
 // are walked together have their parts at the same places, or stay as they are, where the model's own are among them or
-// where more rows would take longer than the elements that are saved. Not where products are of floats: zeros do not
-// keep infinity apart.
-#include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
+// where more rows would take longer than the elements that are saved. Zeros do not keep infinity apart: what sums of
+// f32 read is masked there (rest.c); where no instruction does so, products of floats keep their channels as they are.
+#include "core/s3/layout/layout.h"
 #include "core/s3/program.h"
 #include "core/s3/transfer_paths.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHANNELS = 1, ELEMENT_CYCLES = 2, NONE = -1 }; // cycles: an element comes and goes
@@ -28,22 +27,33 @@ typedef struct part_value {
   bool fixed;   // of the first: they stay as they are
   bool spread;  // of the first: parts begin at whole rows
   int64_t gain; // of the first: cycles
+  bool masked;  // pointwise nests that make it store zeros in channels that come in
+  bool behind;  // else a nest behind those that make it does so
+  int made;     // what they make then
 } part_value;
-
-typedef struct parts {
-  pb_unit* unit;
-  pb_program *from, to;
-  int64_t lanes;
-  int arguments;
-  part_value* values;
-  pb_contraction_dims* roles; // by nest, of products by weights; y 0: it is none
-} parts;
 
 // Part of a value's channels that a dim of a nest walks, from `first` on.
 typedef struct walk {
   int value, dim; // dim NONE: the only channel
   int64_t first;
 } walk;
+
+typedef struct part_nest {
+  pb_contraction_dims roles; // of a product by weights; y 0: it is none
+  bool reads;                // all of its accesses walk channels by parts
+  walk walks[PB_NEST_ACCESSES];
+} part_nest;
+
+typedef struct parts {
+  pb_unit* unit;
+  pb_select_memo selections;
+  pb_program *from, to;
+  int64_t lanes;
+  bool masks; // what is f32 can be
+  int arguments;
+  part_value* values;
+  part_nest* nests;
+} parts;
 
 static part_value* first_of(const parts* p, int v) {
   while (p->values[v].parent != v) v = p->values[v].parent;
@@ -93,7 +103,7 @@ static bool multiplies_plainly(const pb_nest* nest) {
 // Whether the nest does the same with each channel that dim d walks, but for sums of products by weights.
 static bool treats_alike(const parts* p, int n, int d) {
   const pb_nest* nest = &p->from->nests[n];
-  const pb_contraction_dims* roles = &p->roles[n];
+  const pb_contraction_dims* roles = &p->nests[n].roles;
   int unused;
   for (int a = 0; a < nest->access_count; ++a)
     if (is_const(p, n, a) && !index_of(nest, &nest->access[a], d, &unused)) return false;
@@ -101,13 +111,22 @@ static bool treats_alike(const parts* p, int n, int d) {
   return roles->y && roles->role[d] == PB_ROLE_K && pb_access_uses(&nest->access[roles->w], d);
 }
 
+// Whether zeros in its weights undo what stands in the channels that come in.
+static bool takes_zeros(const parts* p, int n) {
+  const pb_contraction_dims* roles = &p->nests[n].roles;
+  bool floats = pb_type_is_float(roles->x_type) || pb_type_is_float(roles->w_type);
+  if (!roles->y) return true;
+  if (floats && (roles->x_type != PB_F32 || roles->w_type != PB_F32 || !p->masks)) return false;
+  return multiplies_plainly(&p->from->nests[n]);
+}
+
 // How the nest walks channels: of each access that is no constant. false: some of them otherwise than by parts.
-static bool read_nest(const parts* p, int n, walk* walks) {
+static bool read_nest(const parts* p, int n) {
   const pb_nest* nest = &p->from->nests[n];
-  if (pb_program_is_fixed(p->from, n)) return false;
+  walk* walks = p->nests[n].walks;
+  if (pb_program_is_fixed(p->from, n) || !takes_zeros(p, n)) return false;
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_INDEX) return false;
-  if (p->roles[n].y && (pb_type_is_float(p->roles[n].w_type) || !multiplies_plainly(nest))) return false;
   for (int a = 0; a < nest->access_count; ++a) {
     walks[a] = (walk){.dim = NONE};
     if (is_const(p, n, a)) continue;
@@ -124,9 +143,9 @@ static void join(const parts* p, int a, int b) {
 
 // Values whose channels one dim walks go together.
 static void join_walked(const parts* p, int n) {
-  walk walks[PB_NEST_ACCESSES];
   const pb_nest* nest = &p->from->nests[n];
-  bool reads = read_nest(p, n, walks);
+  const walk* walks = p->nests[n].walks;
+  bool reads = p->nests[n].reads;
   for (int a = 0; a < nest->access_count; ++a) {
     int v = p->from->value_of[n][a];
     if (!reads && !is_const(p, n, a)) first_of(p, v)->fixed = true;
@@ -139,11 +158,10 @@ static void join_walked(const parts* p, int n) {
 
 // A part that begins in one of the tensors that a dim walks begins in all of them. Returns whether any was new.
 static bool spread_beginnings(const parts* p, int n) {
-  walk walks[PB_NEST_ACCESSES];
   const pb_nest* nest = &p->from->nests[n];
+  const walk* walks = p->nests[n].walks;
   bool any = false;
-  if (!read_nest(p, n, walks)) return false;
-  for (int a = 0; a < nest->access_count; ++a)
+  for (int a = 0; a < nest->access_count && p->nests[n].reads; ++a)
     for (int b = 0; b < nest->access_count; ++b) {
       if (a == b || walks[a].dim < 0 || walks[a].dim != walks[b].dim) continue;
       const bool* from = p->values[walks[a].value].begins + walks[a].first;
@@ -164,11 +182,19 @@ static bool any_inside_rows(const parts* p) {
   return false;
 }
 
+static void find_roles(const parts* p, int n) {
+  const pb_nest* nest = &p->from->nests[n];
+  pb_contraction_dims* roles = &p->nests[n].roles;
+  bool weights[PB_NEST_ACCESSES];
+  for (int a = 0; a < nest->access_count; ++a) weights[a] = is_const(p, n, a);
+  if (!pb_nest_contraction_dims(nest, weights, roles) || !weights[roles->w] || weights[roles->x]) roles->y = 0;
+}
+
 static void read(parts* p) {
   const pb_program* program = p->from;
   pb_arena* arena = &p->unit->pass;
   p->values = PB_NEW_ARRAY(arena, part_value, (size_t)program->value_count + 1);
-  p->roles = PB_NEW_ARRAY(arena, pb_contraction_dims, (size_t)program->nest_count + 1);
+  p->nests = PB_NEW_ARRAY(arena, part_nest, (size_t)program->nest_count + 1);
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
     p->values[v] = (part_value){.parent = v, .fixed = value->kind != PB_VALUE_LOCAL || value->rank != 4};
@@ -177,11 +203,8 @@ static void read(parts* p) {
     p->values[v].begins[0] = p->values[v].begins[value->shape[CHANNELS]] = true;
   }
   for (int n = 0; n < program->nest_count; ++n) {
-    bool weights[PB_NEST_ACCESSES];
-    pb_contraction_dims* roles = &p->roles[n];
-    for (int a = 0; a < program->nests[n].access_count; ++a) weights[a] = is_const(p, n, a);
-    if (!pb_nest_contraction_dims(&program->nests[n], weights, roles) || !weights[roles->w] || weights[roles->x])
-      roles->y = 0;
+    find_roles(p, n);
+    p->nests[n].reads = read_nest(p, n);
     join_walked(p, n);
   }
   for (bool more = any_inside_rows(p); more;) {
@@ -217,19 +240,27 @@ static bool ends_inside_rows(const parts* p, const pb_nest* nest, const walk* w)
   return part && (w->first % p->lanes || end % p->lanes);
 }
 
+// Products that the chip makes in a cycle.
+static int64_t products_at_once(parts* p, int n) {
+  const pb_contraction_dims* roles = &p->nests[n].roles;
+  if (pb_chip_whole_rows(p->unit->chip)) return p->lanes * p->lanes;
+  pb_type y = p->from->nests[n].access[roles->y].type;
+  pb_vector_insn insn = pb_vector_contraction(&p->selections, roles->x_type, roles->w_type, y);
+  return insn.insn ? (int64_t)insn.lanes * insn.group * insn.insn->units : p->lanes;
+}
+
 // What comes element by element is saved; more rows of lanes take longer.
-static void add_up(const parts* p, int n) {
-  walk walks[PB_NEST_ACCESSES];
+static void add_up(parts* p, int n) {
   const pb_nest* nest = &p->from->nests[n];
-  if (!read_nest(p, n, walks)) return;
-  int64_t all = iterations_of(nest);
-  for (int a = 0; a < nest->access_count; ++a) {
-    if (walks[a].dim < 0) continue;
-    part_value* first = first_of(p, walks[a].value);
-    int64_t extent = nest->extent[walks[a].dim], more = place(p, walks[a].value, walks[a].first + extent) -
-                                                        place(p, walks[a].value, walks[a].first) - extent;
-    if (ends_inside_rows(p, nest, &walks[a])) first->gain += all * ELEMENT_CYCLES;
-    first->gain -= all / extent * more / p->lanes / (p->roles[n].y ? p->lanes : 1);
+  int64_t all = iterations_of(nest), at_once = p->nests[n].roles.y ? products_at_once(p, n) : p->lanes;
+  for (int a = 0; a < nest->access_count && p->nests[n].reads; ++a) {
+    const walk* w = &p->nests[n].walks[a];
+    if (w->dim < 0) continue;
+    part_value* first = first_of(p, w->value);
+    int64_t extent = nest->extent[w->dim], rows = pb__layout_blocks(extent, p->lanes),
+            more = place(p, w->value, w->first + extent) - place(p, w->value, w->first) - rows * p->lanes;
+    if (ends_inside_rows(p, nest, w)) first->gain += all * ELEMENT_CYCLES;
+    first->gain -= all / extent * more / at_once;
   }
 }
 
@@ -243,6 +274,44 @@ static bool choose(parts* p) {
     any |= first->spread;
   }
   return any;
+}
+
+// ---- sums of floats ----
+
+// Whether the nest moves channels as they are, or sums or compares such of the same channel.
+static bool moves(const parts* p, int n) {
+  const pb_nest* nest = &p->from->nests[n];
+  const walk* walks = p->nests[n].walks;
+  return nest->expr_count == 1 && nest->access_count == 2 && walks[0].dim >= 0 && walks[0].dim == walks[1].dim;
+}
+
+// The value has zeros in the channels that come in, from where they come to hold anything: a pointwise nest stores
+// them, or one behind all that make the value. A largest element starts at -inf and does not stay there: `past`.
+static void clean(parts* p, int v, bool past) {
+  part_value* value = &p->values[v];
+  if (value->masked || value->behind || !first_of(p, v)->spread) return;
+  PB_FOR_USES (n, p->from, v)
+    past |= pb_program_writes(p->from, n, v) &&
+            (p->from->nests[n].reduce == PB_ACC_MAX || p->from->nests[n].reduce == PB_ACC_MAXIMUM);
+  PB_FOR_USES (n, p->from, v) {
+    const pb_nest* nest = &p->from->nests[n];
+    if (!pb_program_writes(p->from, n, v)) continue;
+    bool all = p->nests[n].walks[nest->access_count - 1].dim >= 0;
+    if (all && pb_nest_is_fill(nest) && (past || isfinite(nest->expr[0].value))) continue;
+    if (moves(p, n))
+      clean(p, p->from->value_of[n][0], past);
+    else if (all && nest->reduce == PB_SET && pb__layout_has_room_for_mask(nest))
+      value->masked = true;
+    else
+      value->behind = true;
+  }
+}
+
+static void clean_summed(parts* p) {
+  for (int n = 0; n < p->from->nest_count; ++n) {
+    const pb_contraction_dims* roles = &p->nests[n].roles;
+    if (roles->y && roles->x_type == PB_F32) clean(p, p->from->value_of[n][roles->x], false);
+  }
 }
 
 // ---- writing ----
@@ -259,84 +328,139 @@ static int64_t* sources(const parts* p, const walk* w, int64_t extent, bool zero
   return from;
 }
 
-// The constant's elements as `from`, by index, says (NULL: as they are), in the shape that it has then.
-static int add_constant(parts* p, const pb_const* of, const void* data, int64_t* const* from, const int64_t* shape) {
-  size_t size = (size_t)pb_type_bits(of->type) / 8;
-  int64_t count = 1, at[PB_NEST_RANK] = {0};
-  for (int r = 0; r < of->rank; ++r) count *= shape[r];
-  char* made = pb_alloc_array(&p->unit->consts->arena, (size_t)count + 1, size);
-  for (int64_t k = 0; k < count; ++k) {
-    int64_t source = 0;
-    for (int r = 0; r < of->rank && source >= 0; ++r) {
-      int64_t i = from[r] ? from[r][at[r]] : at[r];
-      source = i < 0 ? NONE : source * of->shape[r] + i;
-    }
-    if (source >= 0)
-      memcpy(made + (size_t)k * size, (const char*)data + (size_t)source * size, size);
-    else
-      memset(made + (size_t)k * size, 0, size);
-    for (int r = of->rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
-  }
-  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, of->name, of->type, of->rank,
-                              shape, made);
-}
-
 // Constant access a of the nest, whose channels others walk as `walks` say.
-static void spread_constant(parts* p, int n, int a, const walk* walks, pb_nest* nest, int* value) {
+static void spread_constant(parts* p, int n, int a, pb_nest* nest, int* value) {
   int64_t* from[PB_NEST_RANK] = {NULL};
   const pb_nest* old = &p->from->nests[n];
+  const walk* walks = p->nests[n].walks;
   bool any = false;
   for (int b = 0; b < old->access_count; ++b) {
     int r;
     if (walks[b].dim < 0 || !first_of(p, walks[b].value)->spread) continue;
     if (!index_of(old, &old->access[a], walks[b].dim, &r) || r < 0 || from[r]) continue;
-    bool zero = p->roles[n].y && a == p->roles[n].w;
+    bool zero = p->nests[n].roles.y && a == p->nests[n].roles.w;
     from[r] = sources(p, &walks[b], old->extent[walks[b].dim], zero, &nest->access[a].shape[r]);
     any = true;
   }
   if (!any) return;
-  int id = p->from->values[*value].const_id;
-  const pb_const constant = p->unit->consts->items[id]; // adding constants moves the table
-  *value = add_constant(p, &constant, pb_const_data(p->unit->consts, id), from, nest->access[a].shape);
+  *value = pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++,
+                                   p->from->values[*value].const_id, from, nest->access[a].shape);
+}
+
+// What the nest stores by the walk has zeros in the channels that come in.
+static void mask(parts* p, const walk* w, int64_t extent, pb_nest* nest, int* value_of) {
+  int at = nest->access_count++; // the mask's, in front of the store's
+  nest->access[at] = nest->access[at - 1];
+  value_of[at] = value_of[at - 1];
+  pb_access* access = &nest->access[--at];
+  *access = (pb_access){.type = PB_I32, .rank = 1, .buffer = -1};
+  access->index[0].coef[w->dim] = 1;
+  const int64_t* from = sources(p, w, extent, true, &access->shape[0]);
+  int32_t* bits = pb_alloc_array(&p->unit->consts->arena, (size_t)access->shape[0], sizeof *bits);
+  for (int64_t c = 0; c < access->shape[0]; ++c) bits[c] = from[c] < 0 ? 0 : -1;
+  value_of[at] = pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, "channels", PB_I32, 1,
+                                      access->shape, bits);
+  pb__layout_put_mask(nest, at);
+}
+
+static void spread_shape(const parts* p, int v, int64_t* shape) {
+  if (first_of(p, v)->spread) shape[CHANNELS] = place(p, v, p->from->values[v].shape[CHANNELS]);
 }
 
 static void write_nest(parts* p, int n) {
-  walk walks[PB_NEST_ACCESSES];
   const pb_nest* old = &p->from->nests[n];
-  int value_of[PB_NEST_ACCESSES];
+  int value_of[PB_NEST_ACCESSES], y = pb_program_stored(p->from, n), last = old->access_count - 1;
   pb_nest nest;
   memcpy(value_of, p->from->value_of[n], sizeof value_of);
   pb_nest_copy(&nest, old);
-  if (read_nest(p, n, walks)) {
-    for (int a = 0; a < nest.access_count; ++a) {
-      const walk* w = &walks[a];
-      if (w->dim < 0 || !first_of(p, w->value)->spread) continue;
-      pb_access* access = &nest.access[a];
-      access->index[CHANNELS].cst = place(p, w->value, w->first);
-      nest.extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[CHANNELS].cst;
-      access->shape[CHANNELS] = place(p, w->value, old->access[a].shape[CHANNELS]);
-    }
-    for (int a = 0; a < nest.access_count; ++a)
-      if (is_const(p, n, a)) spread_constant(p, n, a, walks, &nest, &value_of[a]);
+  for (int a = 0; a < nest.access_count && p->nests[n].reads; ++a) {
+    const walk* w = &p->nests[n].walks[a];
+    pb_access* access = &nest.access[a];
+    if (is_const(p, n, a))
+      spread_constant(p, n, a, &nest, &value_of[a]);
+    else
+      spread_shape(p, w->value, access->shape);
+    if (w->dim < 0 || !first_of(p, w->value)->spread) continue;
+    access->index[CHANNELS].cst = place(p, w->value, w->first);
+    nest.extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[CHANNELS].cst;
   }
+  if (p->values[y].behind)
+    value_of[last] = p->values[y].made;
+  else if (p->values[y].masked && nest.reduce == PB_SET && !moves(p, n))
+    mask(p, &p->nests[n].walks[last], old->extent[p->nests[n].walks[last].dim], &nest, value_of);
   (void)pb_program_add_nest(&p->to, &nest, value_of);
 }
 
+static bool is_last_writer(const parts* p, int n, int v) {
+  PB_FOR_USES (k, p->from, v)
+    if (k > n && pb_program_writes(p->from, k, v)) return false;
+  return true;
+}
+
+// What is made as it comes, with zeros in the channels that come in.
+static void write_clean(parts* p, int n) {
+  int v = pb_program_stored(p->from, n);
+  if (!p->values[v].behind || !is_last_writer(p, n, v)) return;
+  const pb_value* value = &p->from->values[v];
+  walk all = {.value = v};
+  pb_nest nest;
+  pb_nest_begin(&nest, p->from->nests[n].name, "point", 2);
+  pb_access access = pb_value_shape(value);
+  access.buffer = -1;
+  spread_shape(p, v, access.shape);
+  for (int r = 0; r < access.rank; ++r) {
+    if (r == CHANNELS) all.dim = nest.dim_count;
+    access.index[r].coef[nest.dim_count] = 1;
+    nest.extent[nest.dim_count++] = access.shape[r];
+  }
+  nest.access[0] = nest.access[1] = access;
+  (void)pb_nest_load(&nest, 0);
+  int value_of[PB_NEST_ACCESSES] = {p->values[v].made, v};
+  mask(p, &all, value->shape[CHANNELS], &nest, value_of);
+  (void)pb_program_add_nest(&p->to, &nest, value_of);
+}
+
+static void write(parts* p) {
+  int values = p->from->value_count;
+  pb_program_begin_nests(p->from, (size_t)(p->from->nest_count + values), &p->unit->pass, &p->to);
+  for (int v = 0; v < values; ++v) {
+    pb_value local = p->from->values[v];
+    spread_shape(p, v, local.shape);
+    if (p->values[v].behind) p->values[v].made = pb_program_add_value(&p->to, &p->unit->pass, &local);
+  }
+  for (int n = 0; n < p->from->nest_count; ++n) {
+    write_nest(p, n);
+    write_clean(p, n);
+  }
+  for (int v = 0; v < values; ++v) spread_shape(p, v, p->to.values[v].shape);
+  pb_program_index(&p->to, &p->unit->pass);
+}
+
+// Whether any product is of matrices, whose instruction sums over all channels that lie next to each other.
+static bool has_matrices(parts* p) {
+  for (int n = 0; n < p->from->nest_count; ++n) {
+    const pb_contraction_dims* roles = &p->nests[n].roles;
+    pb_type y = p->from->nests[n].access[roles->y].type;
+    if (roles->y && pb_matrix_contraction(&p->selections, roles->x_type, roles->w_type, y).product.insn) return true;
+  }
+  return false;
+}
+
 pb_status pb_s3_parts(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
+  if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program.func, 0));
   parts p = {.unit = unit,
+             .selections = {.chip = unit->chip, .arena = &unit->pass},
              .from = &program,
              .lanes = pb_chip_lanes(unit->chip),
+             .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) &&
+                      (pb_chip_runs_code(unit->chip) || pb__layout_masks(unit->chip)),
              .arguments = (int)mlirBlockGetNumArguments(body)};
   read(&p);
-  if (!any_inside_rows(&p) || !choose(&p)) return PB_OK;
-  pb_program_begin_nests(&program, (size_t)program.nest_count, &unit->pass, &p.to);
-  for (int n = 0; n < program.nest_count; ++n) write_nest(&p, n);
-  for (int v = 0; v < program.value_count; ++v)
-    if (first_of(&p, v)->spread) p.to.values[v].shape[CHANNELS] = place(&p, v, program.values[v].shape[CHANNELS]);
-  pb_program_index(&p.to, &unit->pass);
+  if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return PB_OK;
+  clean_summed(&p);
+  write(&p);
   return pb_program_rewrite(unit, &p.to, NULL, "parts");
 }

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static int add_constant(pb_pixels* p, const pb_const* like, int rank, const int64_t* shape, const void* data) {
-  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, like->name, like->type, rank,
-                              shape, data);
-}
-
 static int64_t pixels_of(const pb_pixels* p, int v) { return pb__pixels_class(p, v)->pixels; }
 
 // The shape with pixels in rows, and borders of whole blocks.
@@ -46,20 +41,18 @@ static int add_dim(pb_nest* nest, int64_t extent) {
 // A number for each channel of each pixel, of each part.
 static int repeat(pb_pixels* p, int v, const pb_access* access, int c, int64_t pixels, int64_t parts,
                   pb_access* repeated) {
-  pb_const from = p->unit->consts->items[p->program->values[v].const_id];
-  size_t size = (size_t)(pb_type_bits(from.type) + 7) / 8;
+  int64_t* from[PB_NEST_RANK] = {NULL};
   int at = 0;
   while (!access->index[at].coef[c]) ++at;
-  int64_t channels = access->shape[at], run = channels / parts, shape[PB_NEST_RANK];
-  memcpy(shape, access->shape, sizeof shape);
-  shape[at] *= pixels;
-  const char* source = pb_const_data(p->unit->consts, p->program->values[v].const_id);
-  char *data = pb_alloc_array(&p->unit->consts->arena, (size_t)shape[at], size), *next = data;
+  int64_t channels = access->shape[at], run = channels / parts, next = 0;
+  memcpy(repeated->shape, access->shape, sizeof repeated->shape);
+  repeated->shape[at] *= pixels;
+  from[at] = PB_NEW_ARRAY(&p->unit->pass, int64_t, (size_t)repeated->shape[at]);
   for (int64_t part = 0; part < parts; ++part)
-    for (int64_t k = 0; k < pixels; ++k, next += (size_t)run * size)
-      memcpy(next, source + (size_t)(part * run) * size, (size_t)run * size);
-  memcpy(repeated->shape, shape, sizeof repeated->shape);
-  return add_constant(p, &from, access->rank, shape, data);
+    for (int64_t k = 0; k < pixels; ++k)
+      for (int64_t o = 0; o < run; ++o) from[at][next++] = part * run + o;
+  return pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++,
+                                 p->program->values[v].const_id, from, repeated->shape);
 }
 
 // What reads more pixels in a row than it writes takes one row of the latter after the other.
@@ -116,7 +109,8 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
             data[((to * shape[1] + pixel % b->of_x * ins + c) * lines + r) * shape[3] + pixel / b->of_x] =
                 source[((o * ins + c) * lines + r) * taps + s];
       }
-  return add_constant(p, &from, 4, shape, data);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, from.name, from.type, 4, shape,
+                              data);
 }
 
 void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,

@@ -76,8 +76,7 @@ static rest rest_behind(const pb_layout* l, int n, bool past) {
   if (nest->access_count == 1 && nest->expr_count == 1) return past || isfinite(nest->expr[0].value) ? FINITE : ANY;
   if (walks_plain(l, n)) return FINITE;
   if (moves(l, n)) return FROM_SOURCE;
-  bool room = nest->access_count < PB_NEST_ACCESSES && nest->expr_count + 4 <= PB_NEST_EXPR;
-  return nest->reduce == PB_SET && room ? ANY : ANY_SUM;
+  return nest->reduce == PB_SET && pb__layout_has_room_for_mask(nest) ? ANY : ANY_SUM;
 }
 
 // Cleans the lanes where they come to hold anything: in pointwise nests, behind sums, or in what a value is moved from.
@@ -95,8 +94,7 @@ static void clean(pb_layout* l, int v, bool past) {
   }
 }
 
-// Whether the chip has an instruction for what put_mask says.
-static bool masks(const pb_chip* chip) {
+bool pb__layout_masks(const pb_chip* chip) {
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     const pb_expr_node *e = insn->expr, *root = insn->expr_count == 5 ? &e[4] : NULL;
@@ -109,7 +107,7 @@ static bool masks(const pb_chip* chip) {
 
 void pb__layout_find_rests(pb_layout* l) {
   pb_contraction_dims roles;
-  if (l->whole_rows && !masks(l->unit->chip)) return; // check_rest refuses such sums
+  if (l->whole_rows && !pb__layout_masks(l->unit->chip)) return; // check_rest refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
     if (pb__layout_contraction_dims(l, n, &roles) && pb_type_is_float(roles.x_type))
       clean(l, l->program.value_of[n][roles.x], false);
@@ -126,8 +124,7 @@ static int mask(pb_layout* l, int v) {
   return pb_consts_add(consts, "channels", type, 2, shape, bits);
 }
 
-// The nest's number, where the mask (access `of_mask`) has ones, else 0.
-static void put_mask(pb_nest* nest, int of_mask) {
+void pb__layout_put_mask(pb_nest* nest, int of_mask) {
   int number = nest->expr_count - 1;
   pb_type type = nest->expr[number].type;
   if (type != PB_F32) {
@@ -149,7 +146,7 @@ void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {
   pb__layout_use_const(l, &nest->access[at], mask(l, v), false);
   nest->access[at].index[0] = nest->access[at + 1].index[1];
   nest->access[at].index[1] = nest->access[at + 1].index[value->rank - 1];
-  put_mask(nest, at);
+  pb__layout_put_mask(nest, at);
 }
 
 // A dim of both accesses; the mask's index is the dim too where it has one.
@@ -177,7 +174,7 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
   walk(&nest, value->rank - 1, 1, vectors, l->lanes);
   walk(&nest, value->rank - 1, 1, value->block / vectors, 1);
   pb_nest_load(&nest, 0);
-  put_mask(&nest, 1);
+  pb__layout_put_mask(&nest, 1);
   pb__layout_print(l, &nest);
 }
 
