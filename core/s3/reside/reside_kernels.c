@@ -124,12 +124,22 @@ static void print_body(pb_reside* s, pb_program* p, pb_text* text) {
   pb_text_add(text, "  return\n}\n");
 }
 
-// A name for another form of the kernel that no function has.
+// Whether the kernel is launched without residents, too.
+static bool is_launched(const pb_reside* s, MlirOperation func) {
+  for (int l = 0; l < s->launch_count; ++l)
+    if (mlirOperationEqual(s->launches[l].func, func) && !s->launches[l].alive_count) return true;
+  return false;
+}
+
+// A name that no function has, for another form of the kernel: of one that will be gone the first has its own.
 static const char* new_name(pb_reside* s, MlirOperation func) {
   const char *base = pb_func_name(func, &s->unit->pass), *name = base;
-  for (int k = 1; !mlirOperationIsNull(pb_module_func(s->unit->module, name)); ++k)
-    name = pb_printf(&s->unit->pass, "%s_%d", base, k);
-  return name;
+  bool gone = !is_launched(s, func);
+  for (int k = !gone;; ++k) {
+    if (k) name = pb_printf(&s->unit->pass, "%s_%d", base, k + gone);
+    MlirOperation taken = pb_module_func(s->unit->module, name);
+    if (mlirOperationIsNull(taken) || (gone && mlirOperationEqual(taken, func))) return name;
+  }
 }
 
 // The launch calls its own form of the kernel; `forms`: numbers of launches by the forms that there are.
@@ -176,12 +186,6 @@ static void move_tensors(pb_reside* s) {
   }
 }
 
-static bool is_launched(const pb_reside* s, MlirOperation func) {
-  for (int l = 0; l < s->launch_count; ++l)
-    if (mlirOperationEqual(s->launches[l].func, func) && !s->launches[l].alive_count) return true;
-  return false;
-}
-
 // Kernels all of whose launches have forms of their own.
 static void drop_unused(pb_reside* s) {
   for (int l = 0; l < s->launch_count; ++l) {
@@ -193,30 +197,6 @@ static void drop_unused(pb_reside* s) {
   }
 }
 
-static MlirAttribute callee(const pb_launch* l) { return pb_op_attribute(l->call, "callee"); }
-
-// The first form of a kernel that is gone has its name.
-static void take_names_back(pb_reside* s) {
-  pb_arena scratch = {0};
-  for (int l = 0; l < s->launch_count; ++l) {
-    if (!s->launches[l].alive_count) continue;
-    MlirAttribute old = callee(&s->launches[l]);
-    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(old);
-    char* base = pb_printf(&scratch, "%.*s", (int)name.length, name.data);
-    MlirOperation form = pb_module_func(s->unit->module, base);
-    char* number = strrchr(base, '_');
-    if (!number) continue; // it has it
-    *number = 0;
-    if (!mlirOperationIsNull(pb_module_func(s->unit->module, base))) continue;
-    MlirStringRef text = mlirStringRefCreateFromCString(base);
-    set(form, "sym_name", mlirStringAttrGet(s->unit->context, text));
-    for (int k = 0; k < s->launch_count; ++k)
-      if (mlirAttributeEqual(callee(&s->launches[k]), old))
-        set(s->launches[k].call, "callee", mlirFlatSymbolRefAttrGet(s->unit->context, text));
-  }
-  pb_arena_free(&scratch);
-}
-
 pb_status pb__reside_rewrite(pb_reside* s) {
   pb_table forms = {0};
   pb_status status = PB_OK;
@@ -226,6 +206,5 @@ pb_status pb__reside_rewrite(pb_reside* s) {
   if (status != PB_OK) return status;
   move_tensors(s);
   drop_unused(s);
-  take_names_back(s);
   return PB_OK;
 }
