@@ -368,6 +368,8 @@ pb_status pb_state_extents(const pb_command* command, pb_diag* diag) PB_MUST_CHE
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // How far the command goes along each dim of its instruction: as its field says, or as the dim always does.
 void pb_command_extents(const pb_command* command, int64_t extents[PB_MAX_INSN_DIMS]);
+// What Semantics call the operation, if it gives this type; NULL: they have none such.
+const char* pb_semantics_name(pb_op op, pb_type gives);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
 // Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest, on all

@@ -15,58 +15,16 @@ typedef struct comparison {
   char text[MOST_TEXT]; // the first thing that does not fit; "": nothing yet
 } comparison;
 
-static const char* op_name(pb_op op) {
-  static const struct {
-    pb_op op;
-    const char* name;
-  } names[] = {{PB_OP_LOAD, "a value read"},
-               {PB_OP_CONST, "a constant"},
-               {PB_OP_INDEX, "the number of an iteration"},
-               {PB_OP_ADD, "add"},
-               {PB_OP_SUB, "sub"},
-               {PB_OP_MUL, "mul"},
-               {PB_OP_DIV, "div"},
-               {PB_OP_MAX, "max"},
-               {PB_OP_MIN, "min"},
-               {PB_OP_SEXT, "sext"},
-               {PB_OP_ZEXT, "zext"},
-               {PB_OP_TRUNC, "a truncation"},
-               {PB_OP_LESS, "less"},
-               {PB_OP_SELECT, "select"},
-               {PB_OP_SITOFP, "sitofp"},
-               {PB_OP_FPTOSI8, "fptosi8"},
-               {PB_OP_FPTOUI, "fptoui8"},
-               {PB_OP_FPTOSI, "fptosi32"},
-               {PB_OP_ROUNDEVEN, "roundeven"},
-               {PB_OP_FLOOR, "floor"},
-               {PB_OP_CEIL, "ceil"},
-               {PB_OP_WHOLE, "whole"},
-               {PB_OP_NEG, "neg"},
-               {PB_OP_ABS, "abs"},
-               {PB_OP_SQRT, "sqrt"},
-               {PB_OP_EXP2, "exp2"},
-               {PB_OP_RECIP, "recip"},
-               {PB_OP_RSQRT, "rsqrt"},
-               {PB_OP_EXP, "exp"},
-               {PB_OP_LOG, "log"},
-               {PB_OP_TANH, "tanh"},
-               {PB_OP_ERF, "erf"},
-               {PB_OP_POW, "pow"},
-               {PB_OP_MAXIMUM, "a maximum where NaN wins"},
-               {PB_OP_SIN, "sin"},
-               {PB_OP_COS, "cos"},
-               {PB_OP_MINIMUM, "a minimum where NaN wins"},
-               {PB_OP_AND, "and"},
-               {PB_OP_OR, "or"},
-               {PB_OP_XOR, "xor"},
-               {PB_OP_SHL, "a shift"},
-               {PB_OP_SHR, "a shift"},
-               {PB_OP_SHRU, "a shift"},
-               {PB_OP_EQUAL, "a comparison"},
-               {PB_OP_BITCAST, "a change of type"}};
-  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
-    if (names[k].op == op) return names[k].name;
-  return "another operation";
+// What a description calls the operation, or, of those that none has, what they are.
+static const char* op_name(const pb_expr_node* node) {
+  static const char* const others[PB_OP_COUNT] = {
+      [PB_OP_LOAD] = "a value read", [PB_OP_CONST] = "a constant", [PB_OP_INDEX] = "the number of an iteration",
+      [PB_OP_EXP] = "exp",           [PB_OP_LOG] = "log",          [PB_OP_TANH] = "tanh",
+      [PB_OP_ERF] = "erf",           [PB_OP_POW] = "pow",          [PB_OP_SIN] = "sin",
+      [PB_OP_COS] = "cos",           [PB_OP_BITCAST] = "bitcast"};
+  const char* name = pb_semantics_name(node->op, node->type);
+  if (!name) name = others[node->op];
+  return name ? name : "another operation";
 }
 
 static void differs(comparison* c, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -118,12 +76,12 @@ static int follow(comparison* c, int in, int nn) {
   int imm = pb__immediate_of(c->insn, in, &is_unsigned);
   if (imm >= 0) {
     if (n->op == PB_OP_CONST) return 2;
-    differs(c, "its '%s' is a constant of the command, here it is %s", c->insn->operands[imm].name, op_name(n->op));
+    differs(c, "its '%s' is a constant of the command, here it is %s", c->insn->operands[imm].name, op_name(n));
     return 0;
   }
   if (i->op == PB_OP_LOAD) {
     if (n->op == PB_OP_LOAD) return window_fits(c, i->operand, &c->nest->access[n->operand], "read");
-    differs(c, "it reads '%s' where the result of %s is needed", c->insn->operands[i->operand].name, op_name(n->op));
+    differs(c, "it reads '%s' where the result of %s is needed", c->insn->operands[i->operand].name, op_name(n));
     return 0;
   }
   if (i->op == PB_OP_CONST) {
@@ -131,7 +89,7 @@ static int follow(comparison* c, int in, int nn) {
     if (n->op == PB_OP_CONST)
       differs(c, "it has the constant %g, here it is %g", i->value, n->value);
     else
-      differs(c, "it has the constant %g, here it is %s", i->value, op_name(n->op));
+      differs(c, "it has the constant %g, here it is %s", i->value, op_name(n));
     return 0;
   }
   if (i->op == n->op && i->type == n->type) {
@@ -143,9 +101,9 @@ static int follow(comparison* c, int in, int nn) {
   // An addition of a zero point of 0 and the like do nothing.
   if (i->args[1] >= 0 && pb__immediate_of(c->insn, i->args[1], &is_unsigned) >= 0) return follow(c, i->args[0], nn);
   if (i->op == n->op)
-    differs(c, "it computes %s in %s, here it is in %s", op_name(i->op), pb_type_name(i->type), pb_type_name(n->type));
+    differs(c, "it computes %s in %s, here it is in %s", op_name(i), pb_type_name(i->type), pb_type_name(n->type));
   else
-    differs(c, "it computes %s where %s is needed", op_name(i->op), op_name(n->op));
+    differs(c, "it computes %s where %s is needed", op_name(i), op_name(n));
   return 0;
 }
 
@@ -182,18 +140,6 @@ static void put(text* t, const char* format, ...) {
   t->used += n > 0 ? (size_t)n : 0;
 }
 
-// As Semantics would say it.
-static const char* spelling(pb_op op, pb_type type) {
-  bool wide = type == PB_I64;
-  if (op == PB_OP_TRUNC) return type == PB_I8 ? "trunc8" : type == PB_I16 ? "trunc16" : "trunc32";
-  if (op == PB_OP_SEXT && wide) return "sext64";
-  if (op == PB_OP_ZEXT && wide) return "zext64";
-  if (op == PB_OP_SHL || op == PB_OP_SHR) return op == PB_OP_SHL ? "shl" : "shr";
-  if (op == PB_OP_SHRU || op == PB_OP_EQUAL) return op == PB_OP_SHRU ? "shru" : "equal";
-  const char* name = op_name(op);
-  return strchr(name, ' ') ? "?" : name;
-}
-
 static void put_value(text* t, const pb_flat* nest, int node) {
   enum { LONGEST = 340 };
   if (t->cut) return;
@@ -210,7 +156,8 @@ static void put_value(text* t, const pb_flat* nest, int node) {
   else if (n->op == PB_OP_CONST)
     put(t, "%lld", (long long)n->value);
   else {
-    put(t, "(%s", n->op == PB_OP_LOAD ? "lookup" : spelling(n->op, n->type));
+    const char* name = n->op == PB_OP_LOAD ? "lookup" : op_name(n);
+    put(t, "(%s", strchr(name, ' ') ? "?" : name);
     if (n->op == PB_OP_LOAD) put(t, " $%c,", 'a' + n->operand);
     for (int k = 0; k < 3 && n->args[k] >= 0 && !t->cut; ++k) {
       put(t, "%s ", k ? "," : "");

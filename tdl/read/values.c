@@ -66,6 +66,13 @@ static const struct {
                  {"recip", PB_OP_RECIP, 1, FLOATS, PB_TYPE_COUNT},
                  {"rsqrt", PB_OP_RSQRT, 1, FLOATS, PB_TYPE_COUNT}};
 
+const char* pb_semantics_name(pb_op op, pb_type gives) {
+  const char* found = NULL;
+  for (size_t k = 0; k < sizeof operators / sizeof *operators; ++k)
+    if (operators[k].op == op && (!found || operators[k].gives == gives)) found = operators[k].name;
+  return found;
+}
+
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
     pb__fault(rec, 3091, NULL, "semantics of more than %d operations", PB_MAX_EXPR);
