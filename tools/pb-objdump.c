@@ -54,12 +54,13 @@ static void print_headers(const pb_engine* e) {
                                         [PB_HOST_JUMP] = "jump",
                                         [PB_HOST_UNLESS] = "unless",
                                         [PB_HOST_PLACE] = "place",
-                                        [PB_HOST_EXTENTS] = "extents"};
+                                        [PB_HOST_EXTENTS] = "extents",
+                                        [PB_HOST_TAKE] = "take"};
     printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
     fputs(")", stdout);
-    if (step->op == PB_HOST_PLACE)
+    if (step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE)
       printf(" %llu times %llu bytes", (unsigned long long)step->rows.count, (unsigned long long)step->bytes);
     if (step->op == PB_HOST_MOVE) printf(" %llu bytes", (unsigned long long)step->bytes);
     if (step->op == PB_HOST_JUMP || step->op == PB_HOST_UNLESS) printf(" -> %d", step->target);

@@ -29,6 +29,7 @@ typedef struct pb_tensor_info {
   pb_type type;
   int rank;
   int64_t shape[PB_MAX_RANK];
+  int64_t most; // of PB_W64: the magnitude of numbers that the program is made for; 0: any
 } pb_tensor_info;
 
 // Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index. Of a program
@@ -83,13 +84,15 @@ typedef enum pb_host_op {
   PB_HOST_JUMP,   // to `target`; to an earlier step only around an UNLESS that leaves the steps between
   PB_HOST_UNLESS, // jump on to `target` unless args[0]'s byte is another than 0
   PB_HOST_PLACE,  // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
-  PB_HOST_EXTENTS // args[0]'s numbers become the symbols of source `target`; what hangs on them is computed then
+  PB_HOST_EXTENTS, // args[0]'s numbers become the symbols of source `target`; what hangs on them is computed then
+  PB_HOST_TAKE     // `bytes` of args[1] for each of args[2]'s numbers, one behind the other in args[0]
 } pb_host_op;
 // Of PLACE: `count` pieces, one behind the other in args[1], and `stride` bytes apart in args[0], each `unit` bytes
 // times the index further on, which is kept from 0 to `most`.
 typedef struct pb_rows {
   uint64_t count, stride, unit, most;
-  pb_type index; // PB_I32 or PB_I64
+  pb_type index; // PB_I32 or PB_I64. Of TAKE there are `count` of them, each of a row `unit` bytes long: below 0 it is
+                 // counted from the end, and kept from 0 to `most`
 } pb_rows;
 // Bytes of one of the chip's own memories, by its number in the description, that kernels before have filled, and that
 // the step's kernel or one behind it takes: what it does not use of them it leaves as it is.

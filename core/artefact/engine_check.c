@@ -155,16 +155,26 @@ static uint64_t reach(uint64_t a, uint64_t b, uint64_t times) {
   return a > most_bytes ? UINT64_MAX : a + b * times;
 }
 
-static pb_status check_place(const pb_engine_check* c, const pb_engine* engine, int index) {
+static pb_status check_rows(const pb_engine_check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
   const pb_rows* rows = &step->rows;
   bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
   if (!writes || step->target != 0) return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
   if (rows->index != PB_I32 && rows->index != PB_I64)
     return PB_ENGINE_FAIL(c, "step %d has an index of no type", index);
-  if (bytes_at(engine, &step->args[2]) < (uint64_t)pb_type_bits(rows->index) / 8)
+  bool takes = step->op == PB_HOST_TAKE;
+  uint64_t each = (uint64_t)pb_type_bits(rows->index) / 8;
+  if (bytes_at(engine, &step->args[2]) < reach(0, each, takes ? rows->count : 1))
     return PB_ENGINE_FAIL(c, "step %d has its index outside", index);
   if (rows->count < 1 || step->bytes < 1) return PB_ENGINE_FAIL(c, "step %d moves nothing", index);
+  if (takes) {
+    if (rows->unit != step->bytes || rows->stride != step->bytes)
+      return PB_ENGINE_FAIL(c, "step %d takes no rows", index);
+    if (reach(0, step->bytes, rows->count) > bytes_at(engine, &step->args[0]) ||
+        reach(step->bytes, rows->unit, rows->most) > bytes_at(engine, &step->args[1]))
+      return PB_ENGINE_FAIL(c, "step %d moves past what it moves", index);
+    return PB_OK;
+  }
   uint64_t last = reach(reach(step->bytes, rows->stride, rows->count - 1), rows->unit, rows->most);
   if (last > bytes_at(engine, &step->args[0]) || reach(0, step->bytes, rows->count) > bytes_at(engine, &step->args[1]))
     return PB_ENGINE_FAIL(c, "step %d moves past what it moves", index);
@@ -172,8 +182,8 @@ static pb_status check_place(const pb_engine_check* c, const pb_engine* engine, 
 }
 
 static pb_status check_control(const pb_engine_check* c, const pb_engine* engine, int index) {
-  static const int operands[] = {
-      [PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3, [PB_HOST_EXTENTS] = 1};
+  static const int operands[] = {[PB_HOST_MOVE] = 2,  [PB_HOST_JUMP] = 0,    [PB_HOST_UNLESS] = 1,
+                                 [PB_HOST_PLACE] = 3, [PB_HOST_EXTENTS] = 1, [PB_HOST_TAKE] = 3};
   const pb_step* step = &engine->steps[index];
   if (step->op == PB_HOST_EXTENTS && !engine->open)
     return PB_ENGINE_FAIL(c, "step %d says extents, and none is open", index);
@@ -182,7 +192,7 @@ static pb_status check_control(const pb_engine_check* c, const pb_engine* engine
   if (step->arg_count != operands[step->op])
     return PB_ENGINE_FAIL(c, "step %d has %d arguments", index, step->arg_count);
   if (step->op == PB_HOST_EXTENTS) return PB_OK; // with what is open
-  if (step->op == PB_HOST_PLACE) return check_place(c, engine, index);
+  if (step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE) return check_rows(c, engine, index);
   if (step->op == PB_HOST_MOVE) {
     bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
     if (!writes || step->target != 0) return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
@@ -204,7 +214,7 @@ static pb_status check_control(const pb_engine_check* c, const pb_engine* engine
 
 static pb_status check_step(const pb_engine_check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if ((unsigned)step->op > PB_HOST_EXTENTS) return PB_ENGINE_FAIL(c, "step %d has an unknown operation", index);
+  if ((unsigned)step->op > PB_HOST_TAKE) return PB_ENGINE_FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
     return PB_ENGINE_FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {

@@ -161,6 +161,7 @@ static pb_tensor_info* get_tensors(cursor* c, int* count) {
       t->rank = 0;
     }
     for (int d = 0; d < t->rank; ++d) t->shape[d] = (int64_t)get(c, 8);
+    if (t->type == PB_W64) t->most = (int64_t)get(c, 8);
   }
   return tensors;
 }
@@ -198,7 +199,7 @@ static void get_step(cursor* c, pb_step* step) {
     step->args[a].space = (pb_space)get(c, 1);
     step->args[a].value = get(c, 8);
   }
-  if (step->op != PB_HOST_PLACE) return;
+  if (step->op != PB_HOST_PLACE && step->op != PB_HOST_TAKE) return;
   uint64_t* const rows[] = {&step->rows.count, &step->rows.stride, &step->rows.unit, &step->rows.most};
   for (int k = 0; k < 4; ++k) *rows[k] = get(c, 8);
   step->rows.index = (pb_type)get(c, 1);

@@ -32,6 +32,7 @@ static void put_tensors(buffer* b, int count, const pb_tensor_info* tensors) {
     put(b, 1, tensors[k].type);
     put(b, 1, (uint64_t)tensors[k].rank);
     for (int d = 0; d < tensors[k].rank; ++d) put(b, 8, (uint64_t)tensors[k].shape[d]);
+    if (tensors[k].type == PB_W64) put(b, 8, (uint64_t)tensors[k].most);
   }
 }
 
@@ -60,7 +61,7 @@ static void put_step(buffer* b, const pb_step* step) {
     put(b, 1, step->args[a].space);
     put(b, 8, step->args[a].value);
   }
-  if (step->op != PB_HOST_PLACE) return;
+  if (step->op != PB_HOST_PLACE && step->op != PB_HOST_TAKE) return;
   const uint64_t rows[] = {step->rows.count, step->rows.stride, step->rows.unit, step->rows.most};
   for (int k = 0; k < 4; ++k) put(b, 8, rows[k]);
   put(b, 1, step->rows.index);

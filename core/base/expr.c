@@ -30,7 +30,8 @@ static const struct {
                           [PB_I2] = {"i2", 2},
                           [PB_U2] = {"u2", 2},
                           [PB_E4M3] = {"f8e4m3", 8},
-                          [PB_E5M2] = {"f8e5m2", 8}};
+                          [PB_E5M2] = {"f8e5m2", 8},
+                          [PB_W64] = {"i64", 64}};
 
 int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }
@@ -71,6 +72,7 @@ pb_type pb_type_stored(pb_type type) {
   case PB_UI16:
     return PB_I16;
   case PB_UI32:
+  case PB_W64:
     return PB_I32;
   case PB_UI64:
     return PB_I64;

@@ -40,6 +40,7 @@ typedef enum pb_type {
   // the codes above bodies widen and round them.
   PB_E4M3,
   PB_E5M2,
+  PB_W64, // "i64" too, of an engine's inputs only: kernels have such numbers as i32, those past it as its least or most
   PB_TYPE_COUNT
 } pb_type;
 

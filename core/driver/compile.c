@@ -8,8 +8,10 @@
 #include "core/frontend/onnx/onnx.h"
 #include "core/report/explain.h"
 #include "core/report/report.h"
+#include "core/s1/control.h"
 #include "core/s1/narrow.h"
 #include "core/s1/scale.h"
+#include "core/s1/words.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
 #include "core/s3/constant_homes.h"
@@ -119,6 +121,28 @@ static pb_status take_precision(compilation* c) {
   return PB_OK;
 }
 
+// Of a chip of queues: whether a command gathers rows of a table, and whether one has elements of the type.
+static bool gathers_rows(const pb_chip* chip) {
+  for (int k = 0; k < chip->insn_count; ++k)
+    if (pb_insn_gathers(&chip->insns[k]) >= 0) return true;
+  return false;
+}
+
+static bool has_elements(const pb_chip* chip, pb_type type) {
+  for (int k = 0; k < chip->insn_count; ++k)
+    for (int o = 0; o < chip->insns[k].operand_count; ++o)
+      if (chip->insns[k].operands[o].type == type) return true;
+  return false;
+}
+
+// Tokens, their places and masks come as i64. What the chip cannot gather or count with goes to the host as a copy, or
+// is counted as i32.
+static void take_integers(compilation* c) {
+  if (c->control->native) return;
+  if (!has_elements(c->chip, PB_I64) && has_elements(c->chip, PB_I32)) pb_s1_words(&c->s1, &c->consts);
+  if (!gathers_rows(c->chip)) pb_s1_rows_by_host(&c->s1);
+}
+
 static pb_status take_between(compilation* c) {
   const char* where = c->options->between;
   if (where && strcmp(where, "chip") && strcmp(where, "system"))
@@ -162,6 +186,7 @@ pb_status pb__compile_program(compilation* c) {
     c->consts.symbols = c->inputs.symbols;
     PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }
+  take_integers(c);
   pb__stage_done(c, "s1");
   if (wants(c, "s1")) {
     c->out->text = pb_s1_print(&c->s1);
@@ -331,7 +356,11 @@ pb_status pb__engine_mark_unsigned(const pb_unit* unit, const pb_s1* program, pb
         info->type != pb_type_stored(value->type))
       return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
                       "is not the engine's tensor in its place");
-    info->type = !value->is_unsigned ? value->type : unit->codes_unsigned && unit->unsigned_count ? PB_UI8 : PB_U8;
+    info->most = value->most;
+    info->type = value->is_wide                                 ? PB_W64
+                 : !value->is_unsigned                          ? value->type
+                 : unit->codes_unsigned && unit->unsigned_count ? PB_UI8
+                                                                : PB_U8;
   }
   return PB_OK;
 }

@@ -143,6 +143,21 @@ static void add_place(builder* b, const pb_s1_op* op) {
   for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
 }
 
+static void add_take(builder* b, const pb_s1_op* op) {
+  const pb_s1_value *x = &b->program->values[op->x], *z = &b->program->values[op->third];
+  int step = b->host.engine->step_count;
+  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(x->type)) / 8, count = 1;
+  for (int r = op->axis + 1; r < x->rank; ++r) bytes *= (uint64_t)x->shape[r];
+  for (int r = 0; r < z->rank; ++r) count *= (uint64_t)z->shape[r];
+  pb_step* take = add_step(b, PB_HOST_TAKE, op);
+  take->bytes = bytes;
+  take->rows = (pb_rows){
+      .count = count, .stride = bytes, .unit = bytes, .most = (uint64_t)x->shape[op->axis] - 1, .index = z->type};
+  take->arg_count = 3;
+  const int values[] = {op->y, pb_s1_base(b->program, op->x), pb_s1_base(b->program, op->third)};
+  for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
+}
+
 static void add_mark(builder* b, const pb_s1_op* op) {
   pb_engine* e = b->host.engine;
   bracket* top = b->depth ? &b->open[b->depth - 1] : NULL;
@@ -152,6 +167,9 @@ static void add_mark(builder* b, const pb_s1_op* op) {
     break;
   case PB_S1_PLACE:
     add_place(b, op);
+    break;
+  case PB_S1_TAKE:
+    add_take(b, op);
     break;
   case PB_S1_LOOP:
     b->open[b->depth++] = (bracket){e->step_count, -1};

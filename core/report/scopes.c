@@ -72,6 +72,9 @@ const char* pb_scopes_step(const pb_step* step, pb_arena* arena) {
     return pb_printf(arena, "%llu bytes moved", (unsigned long long)step->bytes);
   case PB_HOST_PLACE:
     return pb_printf(arena, "%llu bytes placed among others", (unsigned long long)(step->bytes * step->rows.count));
+  case PB_HOST_TAKE:
+    return pb_printf(arena, "the host copies %llu rows of %llu bytes", (unsigned long long)step->rows.count,
+                     (unsigned long long)step->bytes);
   case PB_HOST_JUMP:
     return pb_printf(arena, "goes on at step %d", step->target);
   case PB_HOST_UNLESS:

@@ -8,10 +8,14 @@ static bool is_on_device(const pb_rt* rt, pb_arg arg) {
   return rt->has_words && !rt->tensors_in_process && arg.space != PB_SPACE_CONST && arg.space != PB_SPACE_INPUT;
 }
 
-static pb_status read_bytes(pb_rt* rt, pb_arg arg, void* data, uint64_t bytes, pb_diag* diag) {
-  if (is_on_device(rt, arg)) return pb__words_read(rt, pb__words_address(rt, arg), data, bytes, diag);
-  memcpy(data, pb__native_address(rt, arg), bytes);
+static pb_status read_from(pb_rt* rt, pb_arg arg, uint64_t offset, void* data, uint64_t bytes, pb_diag* diag) {
+  if (is_on_device(rt, arg)) return pb__words_read(rt, pb__words_address(rt, arg) + offset, data, bytes, diag);
+  memcpy(data, (const uint8_t*)pb__native_address(rt, arg) + offset, bytes);
   return PB_OK;
+}
+
+static pb_status read_bytes(pb_rt* rt, pb_arg arg, void* data, uint64_t bytes, pb_diag* diag) {
+  return read_from(rt, arg, 0, data, bytes, diag);
 }
 
 static pb_status write_bytes(pb_rt* rt, pb_arg to, uint64_t offset, const void* data, uint64_t bytes, pb_diag* diag) {
@@ -32,6 +36,35 @@ static pb_status move(pb_rt* rt, const pb_step* step, pb_diag* diag) {
                            (unsigned long long)step->bytes);
   pb_status status = read_bytes(rt, step->args[1], data, step->bytes, diag);
   if (status == PB_OK) status = write_bytes(rt, step->args[0], 0, data, step->bytes, diag);
+  free(data);
+  return status;
+}
+
+static int64_t index_at(const uint8_t* numbers, pb_type type, uint64_t k) {
+  int64_t wide;
+  int32_t narrow;
+  memcpy(&narrow, numbers + k * sizeof narrow, sizeof narrow);
+  if (type == PB_I32) return narrow;
+  memcpy(&wide, numbers + k * sizeof wide, sizeof wide);
+  return wide;
+}
+
+static pb_status take_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
+  const pb_rows* rows = &step->rows;
+  uint64_t of_numbers = rows->count * (uint64_t)pb_type_bits(rows->index) / 8, bytes = rows->count * step->bytes;
+  uint8_t* data = malloc(bytes + of_numbers);
+  if (!data)
+    return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
+                           (unsigned long long)(bytes + of_numbers));
+  const uint8_t* numbers = data + bytes;
+  pb_status status = read_bytes(rt, step->args[2], data + bytes, of_numbers, diag);
+  for (uint64_t k = 0; k < rows->count && status == PB_OK; ++k) {
+    int64_t index = index_at(numbers, rows->index, k), most = (int64_t)rows->most;
+    if (index < 0) index += most + 1;
+    index = index < 0 ? 0 : index > most ? most : index;
+    status = read_from(rt, step->args[1], (uint64_t)index * rows->unit, data + k * step->bytes, step->bytes, diag);
+  }
+  if (status == PB_OK) status = write_bytes(rt, step->args[0], 0, data, bytes, diag);
   free(data);
   return status;
 }
@@ -79,6 +112,10 @@ pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {
     break;
   case PB_HOST_PLACE:
     PB_TRY(place_rows(rt, step, diag));
+    ++*at;
+    break;
+  case PB_HOST_TAKE:
+    PB_TRY(take_rows(rt, step, diag));
     ++*at;
     break;
   case PB_HOST_JUMP:

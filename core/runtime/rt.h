@@ -76,7 +76,7 @@ struct pb_rt {
   atomic_bool is_running;  // for a caller: there is one arena, and a device does one thing at a time
   const void** run_inputs; // during a run
   void* const* run_outputs;
-  void** signed_inputs; // of inputs with unsigned codes: a copy as kernels have them
+  void** signed_inputs; // of inputs with unsigned codes, or of i64 that kernels have as i32: a copy as those have them
   pb_rt_tensor *inputs, *outputs;
   pb_rt_step* steps;
   pb_rt_trace trace;

@@ -38,11 +38,9 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
 static void describe_steps(pb_rt* rt) {
   rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
   for (int k = 0; k < rt->engine->step_count; ++k) {
-    static const char* const names[] = {[PB_HOST_MOVE] = "move",
-                                        [PB_HOST_JUMP] = "jump",
-                                        [PB_HOST_UNLESS] = "unless",
-                                        [PB_HOST_PLACE] = "place",
-                                        [PB_HOST_EXTENTS] = "extents"};
+    static const char* const names[] = {
+        [PB_HOST_MOVE] = "move",   [PB_HOST_JUMP] = "jump",       [PB_HOST_UNLESS] = "unless",
+        [PB_HOST_PLACE] = "place", [PB_HOST_EXTENTS] = "extents", [PB_HOST_TAKE] = "take"};
     const pb_step* step = &rt->engine->steps[k];
     if (step->op != PB_HOST_LAUNCH) {
       rt->steps[k] = (pb_rt_step){.kernel = names[step->op], .origin = step->origin, .bound = ""};

@@ -22,6 +22,9 @@ void pb_control_assign(pb_maker* m, int count, const int* variables, const int* 
 
 void pb_control_place(pb_maker* m, int variable, int x, int axis, int index);
 
+// Where the chip has no command that gathers rows.
+void pb_s1_rows_by_host(pb_s1* program);
+
 // Drops operators whose results nobody reads, in this turn or a later one.
 void pb_s1_drop_unread(pb_s1* program);
 

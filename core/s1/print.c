@@ -10,11 +10,11 @@ static void print_value(pb_text* t, const pb_s1* p, int v) {
 
 char* pb_s1_print(const pb_s1* p) {
   static const char* const kinds[] = {
-      "conv",       "maxpool", "average", "add",    "mul",    "rescale", "quantise", "dequantise",
-      "table",      "softmax", "norm",    "matmul", "fconv",  "fmatmul", "fmaxpool", "faverage",
-      "fbinary",    "fscale",  "fclamp",  "funary", "fprelu", "freduce", "fsoftmax", "fnorm",
-      "ftranspose", "slice",   "fpad",    "concat", "copy",   "each",    "gather",   "nest",
-      "move",       "place",   "loop",    "while",  "again",  "if",      "else",     "end"};
+      "conv",    "maxpool", "average", "add",     "mul",      "rescale",  "quantise",   "dequantise", "table",
+      "softmax", "norm",    "matmul",  "fconv",   "fmatmul",  "fmaxpool", "faverage",   "fbinary",    "fscale",
+      "fclamp",  "funary",  "fprelu",  "freduce", "fsoftmax", "fnorm",    "ftranspose", "slice",      "fpad",
+      "concat",  "copy",    "each",    "gather",  "nest",     "move",     "place",      "take",       "loop",
+      "while",   "again",   "if",      "else",    "end"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0 && p->values[v].const_id < 0) continue;

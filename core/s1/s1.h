@@ -48,6 +48,7 @@ typedef enum pb_s1_kind {
   // Control of the host's program (control.h). What stands between two of them runs whole.
   PB_S1_MOVE,  // the variable y becomes x, as it is now
   PB_S1_PLACE, // the variable y gets x along `axis` from `third` on, an integer, which is kept inside
+  PB_S1_TAKE,  // the variable y gets rows of x, along `axis`, at the numbers `third`: GATHER by the host
   PB_S1_LOOP,  // of the loop that begins here
   PB_S1_WHILE, // the innermost loop ends unless x, one truth, holds
   PB_S1_AGAIN, // back to its begin
@@ -104,9 +105,11 @@ typedef struct pb_s1_value {
   bool is_extents;  // an output that the host reads: extents of others
   int made_of;      // of an output: 1 + the input in whose place it is made, 0: none
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
-  int alias_of;     // the same elements under another shape; -1: a value of its own
-  int const_id;     // the constant that it is, -1
-  int filled_with;  // 1 + the constant of one element that all its elements are; 0: not known
+  bool is_wide; // of an input of i32: outside of the program it is i64, of which those past i32 are its least or most
+  int64_t most;     // of such an input: the magnitude up to which the program is right, 0: any number
+  int alias_of; // the same elements under another shape; -1: a value of its own
+  int const_id; // the constant that it is, -1
+  int filled_with; // 1 + the constant of one element that all its elements are; 0: not known
 } pb_s1_value;
 
 // How a product of stacks of matrices walks its tensors: dims are those of the stack, then m, n and k. A step of dim d

@@ -60,7 +60,7 @@ static pb_status find_crossings(cutter* c) {
     if (pb_s1_is_control(op)) {
       PB_TRY(read_all(c, op, -2));
       follow_mark(c, op->kind, k, stack, &depth);
-      if (op->kind == PB_S1_MOVE || op->kind == PB_S1_PLACE) c->out->crosses[op->y] = true;
+      if (op->kind == PB_S1_MOVE || op->kind == PB_S1_PLACE || op->kind == PB_S1_TAKE) c->out->crosses[op->y] = true;
       now = NULL;
       continue;
     }

@@ -477,6 +477,7 @@ static bool select_merged(const pb_chip* chip, const pb_flat* nest, pb_arena* ar
     if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
     begin(&s, chip, &chip->insns[i]);
     if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
+    if (nest->unfilled && s.binding.fills) continue;
     bound = true;
     search_dims(&s, &merged);
     if (!s.found) {

@@ -38,8 +38,9 @@ typedef struct pb_flat {
   int expr_count;
   const pb_expr_node* expr;
   pb_reduce reduce;
-  bool onto;   // reduce: adds to what is there and never sets it
-  int counted; // 1 + the dim whose iteration the body takes as a number; 0: none, -1: several
+  bool unfilled; // no mover may fill it: there is nothing outside on which its window would stand
+  bool onto;     // reduce: adds to what is there and never sets it
+  int counted;   // 1 + the dim whose iteration the body takes as a number; 0: none, -1: several
 } pb_flat;
 
 typedef struct pb_match {

@@ -147,14 +147,15 @@ static void types(void** state) {
               {PB_I2, "i2", 2},
               {PB_U2, "u2", 2},
               {PB_E4M3, "f8e4m3", 8},
-              {PB_E5M2, "f8e5m2", 8}};
+              {PB_E5M2, "f8e5m2", 8},
+              {PB_W64, "i64", 64}};
   assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
   for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
     assert_int_equal(rows[k].type, k);
     assert_string_equal(pb_type_name(rows[k].type), rows[k].name);
     assert_int_equal(pb_type_bits(rows[k].type), rows[k].bits);
     assert_int_equal(pb_type_is_code(rows[k].type), k > PB_I128 && k < PB_E4M3);
-    if (k > PB_I128) assert_int_equal(pb_type_stored(rows[k].type), PB_I8);
+    if (k > PB_I128) assert_int_equal(pb_type_stored(rows[k].type), k == PB_W64 ? PB_I32 : PB_I8);
   }
   assert_string_equal(pb_type_name(PB_TYPE_COUNT), "?");
 }

@@ -27,12 +27,29 @@ static int constant_value(lifter* l, int tensor) {
   return v;
 }
 
+enum { MOST_NUMBERS = 1 << 20 }; // four bytes each, where the codes are one
+
+// Constant codes that somebody reads as floats are floats once and for all, unless they are many.
+static bool constant_numbers(lifter* l, const pb_node* n) {
+  const pb_const* codes = pb__constant(l, n->inputs[0]);
+  int rank;
+  int64_t count = codes ? pb__elements(codes->rank, codes->shape) : -1;
+  const float* numbers = count < 1 || count > MOST_NUMBERS ? NULL : pb__numbers(l, n->outputs[0], count, &rank);
+  if (!numbers) return false;
+  const pb_const like = *codes; // adding constants moves the table
+  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, like.rank, like.shape);
+  l->out->values[v].const_id = pb_consts_add(l->consts, like.name, PB_F32, like.rank, like.shape, numbers);
+  l->value_of[n->outputs[0]] = v;
+  return true;
+}
+
 // Codes of 8 bits and one scale are a kind of their own.
 static pb_status dequantise(lifter* l, const pb_node* n) {
   bool known, quiet = l->quiet;
   if (l->dequantising == DEQUANTISING)
     return pb__refuse(l, n, NULL,
                       "its operands hang on its own result, or on too many DequantizeLinear nodes in a row");
+  if (constant_numbers(l, n)) return PB_OK;
   l->quiet = true;
   pb_status status = pb__constant(l, n->inputs[0]) ? PB_ERR_UNSUPPORTED : pb__lift_dequantise(l, n);
   l->quiet = quiet;

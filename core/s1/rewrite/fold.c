@@ -245,10 +245,33 @@ static bool expand(lifter* l, const pb_node* n, const constant* x, constant* y) 
   return true;
 }
 
+// Elements of a constant that are all the same, at places that come at run time.
+static bool look_up_same(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  int axis, rank = 0, tensor = pb__input(n, 1), value = tensor < 0 ? -1 : l->value_of[tensor];
+  int64_t shape[2 * PB_GRAPH_RANK] = {0};
+  size_t each = size_of(x->type);
+  if (value < 0 || x->count < 1 || !pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
+  const pb_s1_value* at = &l->out->values[value];
+  for (int64_t k = 1; k < x->count; ++k)
+    if (memcmp(x->data, x->data + (size_t)k * each, each) != 0) return false;
+  if (pb__is(n, "GatherElements")) {
+    rank = at->rank;
+    memcpy(shape, at->shape, sizeof at->shape);
+  }
+  for (int r = 0; r < x->rank && !pb__is(n, "GatherElements"); ++r) {
+    for (int k = 0; k < at->rank && r == axis; ++k) shape[rank++] = at->shape[k];
+    if (r != axis) shape[rank++] = x->shape[r];
+  }
+  if (rank > PB_GRAPH_RANK || !pb__fold_start(l, x->type, rank, shape, y)) return false;
+  for (int64_t k = 0; k < y->count; ++k) memcpy(y->data + (size_t)k * each, x->data, each);
+  return true;
+}
+
 static bool gather(lifter* l, const pb_node* n, const constant* x, constant* y) {
   constant ids;
   int axis, rank = 0;
   int64_t shape[2 * PB_GRAPH_RANK] = {0}, inner = 1, outer = 1;
+  if (!pb__constant(l, pb__input(n, 1))) return look_up_same(l, n, x, y);
   if (!pb__fold_take(l, pb__input(n, 1), &ids) || (ids.type != PB_I64 && ids.type != PB_I32)) return false;
   if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
   for (int r = 0; r < x->rank; ++r) {
@@ -509,9 +532,11 @@ static const struct {
 static const struct {
   const char* op;
   bool (*fold)(lifter* l, const pb_node* n, const constant* x, constant* y);
-} movements[] = {{"Reshape", reshape},   {"Identity", reshape},    {"Squeeze", reshape},
-                 {"Unsqueeze", reshape}, {"Transpose", transpose}, {"Slice", slice},
-                 {"Expand", expand},     {"Gather", gather},       {"Concat", concat}};
+} movements[] = {{"Reshape", reshape},     {"Identity", reshape},
+                 {"Squeeze", reshape},     {"Unsqueeze", reshape},
+                 {"Transpose", transpose}, {"Slice", slice},
+                 {"Expand", expand},       {"Gather", gather},
+                 {"Concat", concat},       {"GatherElements", look_up_same}};
 
 // ---- without a constant in front ----
 

@@ -377,10 +377,13 @@ static pb_status map_nest(void* user, pb_nest* nest, int indent) {
   if (!pb_select(m->l.unit->chip, &flat, &m->l.unit->pass, &match, &why))
     return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4022, NULL,
                           "%s cannot run its part '%s': %s", m->l.unit->chip->name, nest->part, why);
-  if (match.fills && stand_in_for(m, nest) < 0)
-    return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
-                          "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
-                          match.insn->name, nest->part);
+  if (match.fills && stand_in_for(m, nest) < 0) {
+    flat.unfilled = true; // by another command then, that sets numbers
+    if (!pb_select(m->l.unit->chip, &flat, &m->l.unit->pass, &match, &why))
+      return pb_unsupported(m->l.unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
+                            "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
+                            match.insn->name, nest->part);
+  }
   match.insn = match.twins[nest->stream % match.twin_count];
   PB_TRY(note_outside(m, nest, &match));
   print_call(m, nest, &match, indent);

@@ -127,20 +127,38 @@ static bool vectors_fit(const pb_flat_type* in, const pb_flat_type* where, int64
   return fits;
 }
 
-// Whether the indices [n, 1] are constant and rows one behind the other, as slices that are read or set come out of
-// PyTorch: from *first on.
-static bool are_run(pb_onnx* o, int input, int64_t extent, int64_t* first) {
+// Whether the indices are constant, each of as many dims as the last of theirs is long, and rows one behind the other,
+// as slices and masks that are read or set come out of PyTorch: from *first on, where these dims are taken as one.
+static bool are_run(pb_onnx* o, int input, const pb_flat_type* in, int64_t* first) {
   const pb_const* c = pb__constant(o->l, pb__input(o->n, input));
-  if (!c || c->type != PB_I64 || c->rank != 2 || c->shape[1] != 1 || !c->shape[0]) return false;
+  if (!c || c->type != PB_I64 || c->rank < 2 || !c->bytes) return false;
+  int64_t dims = c->shape[c->rank - 1], count = (int64_t)(c->bytes / 8) / dims;
   const char* data = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
-  for (int64_t k = 0; k < c->shape[0]; ++k) {
-    int64_t row;
-    memcpy(&row, data + 8 * k, 8);
-    if (row < 0) row += extent;
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t row = 0;
+    for (int64_t d = 0; d < dims; ++d) {
+      int64_t at;
+      memcpy(&at, data + 8 * (k * dims + d), 8);
+      if (at < 0) at += in->shape[d];
+      if (at < 0 || at >= in->shape[d]) return false;
+      row = row * in->shape[d] + at;
+    }
     if (!k) *first = row;
-    if (row != *first + k || row < 0 || row >= extent) return false;
+    if (row != *first + k) return false;
   }
   return true;
+}
+
+// Rows of x from `first` on, where its first dims are taken as one.
+static int run_of(pb_onnx* o, int x, int dims, int64_t first, int rank, const int64_t* shape) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t rows[PB_FLAT_RANK] = {1}, count = 1;
+  for (int r = 0; r < dims; ++r) rows[0] *= in.shape[r];
+  for (int r = dims; r < in.rank; ++r) rows[r - dims + 1] = in.shape[r];
+  for (int r = 0; r < rank - (in.rank - dims); ++r) count *= shape[r];
+  if (dims > 1) x = pb__o_reshape(o, x, in.rank - dims + 1, rows);
+  if (count < rows[0]) x = pb__o_part(o, x, 0, first, first + count);
+  return pb__o_reshape(o, x, rank, shape);
 }
 
 // x with some of its rows, from `first` on, set to others, or these added to them.
@@ -173,8 +191,8 @@ void pb__o_op_gather_nd(pb_onnx* o) {
   }
   if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
   int64_t first;
-  if (!pb__o_bad(o) && !batches && maps == 1 && are_run(o, 1, in.shape[0], &first)) {
-    OUT(pb__o_part(o, x, 0, first, first + where.shape[0]));
+  if (!pb__o_bad(o) && !batches && are_run(o, 1, &in, &first)) {
+    OUT(run_of(o, x, maps, first, rank, shape));
     return;
   }
   if (!pb__o_bad(o)) OUT(pb__o_gather(o, x, vectors(o, at, &in, (int)batches), &p, rank, shape));
@@ -190,7 +208,8 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   int64_t first;
   bool sets = !strcmp(how, "second"), adds = !strcmp(how, "add"), rows = update.rank == in.rank && maps == 1;
   for (int r = 0; rows && r < in.rank; ++r) rows = update.shape[r] == (r ? in.shape[r] : where.shape[0]);
-  if (rows && (sets || adds) && are_run(o, 1, in.shape[0], &first)) {
+  rows &= where.rank == 2;
+  if (rows && (sets || adds) && are_run(o, 1, &in, &first)) {
     OUT(with_rows(o, x, first, with, adds));
     return;
   }

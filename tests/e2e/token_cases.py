@@ -1,0 +1,90 @@
+"""Tokens, their places and masks: integers of 64 bits, of which chips of codes have none. Rows of embeddings are the host's copies."""
+
+import numpy as np
+from onnx import TensorProto, helper
+from regression_cases import F32, I8, I64, Maker, case
+
+BOTH = ("cpu", "simnpu")
+
+
+def integers(m, name, values):
+    """An input of i64."""
+    values = np.array(values, I64)
+    m.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT64, values.shape))
+    m.feeds[name] = values
+    return name
+
+
+def embedded(m, ids, rows=40, width=32):
+    """Rows of a table of codes."""
+    table = m.weights(m.rng.integers(-128, 128, (rows, width)).astype(I8), F32(0.05), I8(7))
+    return m.codes(m.op("Gather", table, ids), F32(0.05), I8(7))
+
+
+def tokens(m, count=16):
+    return integers(m, "ids", m.rng.integers(2, 40, (1, count)))
+
+
+@case
+def tokens_under_a_mask():
+    """As PyTorch exports attention of a text: columns of the mask at constant places, which go in order, and causal rows."""
+    m = Maker("tokens_under_a_mask")
+    x = embedded(m, tokens(m), width=64)
+    mask = m.op("Cast", integers(m, "mask", [[1] * 12 + [0] * 4]), to=TensorProto.BOOL)
+    places = np.stack([np.zeros(16, I64), np.arange(16, dtype=I64)], -1).reshape(1, 1, 1, 16, 2)
+    allowed = m.op("And", m.const(np.tri(16, dtype=bool).reshape(1, 1, 16, 16)), m.op("GatherND", mask, m.const(places)))
+    bias = m.codes(m.op("Where", allowed, m.const(F32(0)), m.const(F32(-20))), F32(20 / 255), I8(127))
+    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, 16, 2, 32], I64))), F32(0.05), I8(7))
+    q, k = (m.codes(m.op("Transpose", heads, perm=perm), F32(0.05), I8(7)) for perm in ([0, 2, 1, 3], [0, 2, 3, 1]))
+    scores = m.codes(m.op("Add", m.codes(m.op("MatMul", q, k), F32(0.3)), bias), F32(0.3))
+    shares = m.codes(m.op("Softmax", scores, axis=-1), F32(1 / 255), I8(-128))
+    return m.done(shares, step=1 / 255, targets=BOTH)
+
+
+@case
+def numbers_past_words():
+    """Compared with numbers of 32 bits and as truths, those past them are what they are, not what their lower half is."""
+    m = Maker("numbers_past_words")
+    x = integers(m, "x", [[5, 5 + 2**40, -7, -7 - 2**45, 2**32, 0, -(2**63), 2**63 - 1] * 2])
+    tests = [m.op("Equal", x, m.const(np.array(5, I64))), m.op("Less", x, m.const(np.array(-3, I64))), m.op("Cast", x, to=TensorProto.BOOL)]
+    sums = [m.op("Where", truth, m.const(F32(k + 1)), m.const(F32(0))) for k, truth in enumerate(tests)]
+    return m.done(m.codes(m.op("Add", m.op("Add", sums[0], sums[1]), sums[2]), F32(0.5)), step=0, targets=BOTH)
+
+
+@case
+def places_that_tokens_say():
+    """Places count the tokens that are none of padding: sums of truths, which are words, name rows of a second table."""
+    m = Maker("places_that_tokens_say")
+    ids = integers(m, "ids", [[5, 9, 3, 7, 2, 30, 11, 8, 6, 12, 39, 4, 1, 1, 1, 1]])
+    real = m.op("Cast", m.op("Not", m.op("Equal", ids, m.const(np.array(1, I64)))), to=TensorProto.INT32)
+    count = m.op("CumSum", real, m.const(np.array(1, I64)))
+    places = m.op("Add", m.op("Cast", m.op("Mul", count, real), to=TensorProto.INT64), m.const(np.array(1, I64)))
+    return m.done(m.codes(m.op("Add", embedded(m, ids), embedded(m, places, 20)), F32(0.1)), step=0.1, targets=BOTH)
+
+
+@case
+def places_of_an_alibi():
+    """Sums of a mask itself, as floats: right for masks, and the engine says up to which numbers."""
+    m = Maker("places_of_an_alibi")
+    mask = integers(m, "mask", [[1] * 12 + [0] * 4])
+    places = m.op("Mul", m.op("Sub", m.op("CumSum", mask, m.const(np.array(-1, I64))), m.const(np.array(1, I64))), mask)
+    return m.done(m.codes(m.op("Cast", places, to=TensorProto.FLOAT), F32(0.125), I8(-100)), step=0, targets=BOTH)
+
+
+@case
+def one_row_for_all():
+    """Token types of which there is one: elements of a constant that are all the same, at places that come at run time."""
+    m = Maker("one_row_for_all")
+    ids = tokens(m)
+    types = m.op("GatherElements", m.const(np.zeros((1, 64), I64)), ids, axis=1)
+    return m.done(m.codes(m.op("Add", embedded(m, ids), embedded(m, types, 2)), F32(0.1)), step=0.1, targets=BOTH)
+
+
+@case
+def bias_of_codes():
+    """A bias that two products share is quantised once, to codes of 8 bits: one of 32 in units of each product's sums."""
+    m = Maker("bias_of_codes")
+    x = m.codes(m.input("x", 16, 32), F32(0.05))
+    bias = m.weights(m.rng.integers(0, 256, 24).astype(np.uint8), F32(0.02), np.uint8(131))
+    y = [m.codes(m.op("Gemm", x, m.weights(m.rng.integers(-127, 128, (32, 24)).astype(I8), F32(0.01), I8(0)), bias), F32(0.1)) for _ in range(2)]
+    return m.done(m.codes(m.op("Add", *y), F32(0.2)), step=0.2, targets=BOTH)
