@@ -301,6 +301,26 @@ static bool has_each(const pb_const* c, pb_type type, int64_t outputs) {
 
 static const void* each_at(const pb_const* c, int64_t o) { return (const char*)c->data + (c->bytes == 4 ? 0 : 4 * o); }
 
+// A bias in units of the sums; false: they cannot hold it, or it moves the result by more than half a code.
+static bool in_units(double exact, float units, float scale, int64_t* bias) {
+  const double most = (double)((int64_t)1 << 40), half = 0.5;
+  double rounded = nearbyint(exact);
+  if (!(fabs(exact) < most) || fabs(exact - rounded) * units > half * (double)scale) return false;
+  *bias = (int64_t)rounded;
+  return true;
+}
+
+// Biases that are codes of 8 bits, as those that several products share.
+static pb_status read_bias_codes(lifter* l, const pb_node* n, int64_t outputs, const float* units, float scale,
+                                 int64_t* bias) {
+  int rank;
+  const float* numbers = pb__numbers(l, pb__input(n, 2), outputs, &rank);
+  if (!numbers || rank > 1) return pb__no_form(l);
+  for (int64_t o = 0; o < outputs; ++o)
+    if (!in_units((double)numbers[o] / (double)units[o], units[o], scale, &bias[o])) return pb__no_form(l);
+  return PB_OK;
+}
+
 // The biases in units of the sums that they are added to. One whose scale is not the sums' is rounded to it, if that
 // moves no result by more than half a code. `units`: of the sums by result; `scale`: of a result's code, 0: it has
 // none, and no result may move.
@@ -311,14 +331,13 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
   const pb_const *b = quantised ? pb__constant(l, pb__input(dq, 0)) : NULL,
                  *s = quantised ? pb__constant(l, pb__input(dq, 1)) : NULL,
                  *z = quantised ? pb__constant(l, pb__input(dq, 2)) : NULL;
-  if (b && b->type == PB_I8) return pb__no_form(l);
+  if (b && b->type == PB_I8) return read_bias_codes(l, n, outputs, units, scale, bias);
   if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4 || (b->rank && b->shape[b->rank - 1] != outputs))
     return pb__refuse(l, n, "int32 biases with scale sx * sw",
                       "a bias that is not constant int32, one for each result");
   if (!has_each(s, PB_F32, outputs) || (pb__input(dq, 2) >= 0 && !has_each(z, PB_I32, outputs)))
     return pb__refuse(l, dq, NULL,
                       "a bias whose scale and zero point are not constant, one for each result or for all");
-  const double most = (double)((int64_t)1 << 40), half = 0.5;
   for (int64_t o = 0; o < outputs; ++o) {
     int32_t code, zero = 0;
     float own;
@@ -327,10 +346,8 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
     if (z) memcpy(&zero, each_at(z, o), 4);
     bias[o] = (int64_t)code - zero;
     if (own == units[o]) continue;
-    double exact = (double)bias[o] * ((double)own / units[o]), rounded = nearbyint(exact);
-    if (!(fabs(exact) < most) || fabs(exact - rounded) * units[o] > half * (double)scale)
+    if (!in_units((double)bias[o] * ((double)own / units[o]), units[o], scale, &bias[o]))
       return pb__refuse(l, dq, "int32 biases with scale sx * sw", "a bias that its results' sums cannot hold");
-    bias[o] = (int64_t)rounded;
   }
   return PB_OK;
 }
