@@ -44,7 +44,7 @@ static void start_part(compilation* c, int number, compilation* part, pb_compile
                          .chip = c->chip,
                          .consts = &c->consts,
                          .diag = c->unit.diag,
-                         .between_outside = true, // what is drawn and reported goes by places, which they have none of
+                         .between_outside = c->unit.between_outside,
                          .codes_like = c->unit.codes_like};
   if (c->options->plan_file) take_given(c, number, part);
   if (!c->unit.fallback) return;

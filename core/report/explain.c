@@ -240,7 +240,25 @@ static void add_graph(explainer* x, MlirOperation main) {
 
 // ---- programs of several segments ----
 
-static void add_results(explainer* x, const pb_engine* e, const MlirOperation* mains, size_t count) {
+// What stays on the chip has no place of the engine's: who made it, by the tensors of the host functions.
+static void add_kept(explainer* x, MlirOperation call, int index, bool* keeps) {
+  const pb_chip* chip = x->unit->chip;
+  intptr_t n = mlirOperationGetNumOperands(call);
+  for (intptr_t k = 0; k < n; ++k) {
+    MlirValue v = mlirOperationGetOperand(call, k);
+    if (pb_memref_memory(chip, v) == chip->system_memory) continue;
+    int tensor = tensor_of(x, whole_of(v));
+    if (k + 1 < n && x->tensors[tensor] >= 0) {
+      add_from(&x->out->steps[index], x->tensors[tensor]);
+      continue;
+    }
+    x->tensors[tensor] = index;
+    keeps[index] |= k + 1 == n;
+  }
+}
+
+// `keeps`: by step, whether its result stays on the chip.
+static void add_results(explainer* x, const pb_engine* e, const MlirOperation* mains, size_t count, bool* keeps) {
   int step = 0;
   for (size_t m = 0; m < count; ++m) {
     MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(mains[m], 0)));
@@ -249,9 +267,14 @@ static void add_results(explainer* x, const pb_engine* e, const MlirOperation* m
       while (step < e->step_count && e->steps[step].op != PB_HOST_LAUNCH) ++step;
       if (step == e->step_count) return;
       MlirValue v = whole_of(mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1));
+      add_kept(x, op, step, keeps);
       x->out->steps[step++].result = shape_text(&x->out->arena, v);
     }
   }
+  pb_table_free(&x->numbers);
+  free(x->tensors);
+  x->tensors = NULL;
+  x->tensor_count = x->tensor_capacity = 0;
 }
 
 static int number_of_place(explainer* x, pb_arg arg) {
@@ -266,11 +289,13 @@ static int number_of_place(explainer* x, pb_arg arg) {
 
 // By the engine's places, each of which has what was written there last. In a loop that may be a later step's result of
 // the iteration before: what stands in front is told alone.
-static void add_places(explainer* x, const pb_engine* e) {
+static void add_places(explainer* x, const pb_engine* e, const bool* keeps) {
   for (int s = 0; s < e->step_count; ++s) {
     const pb_step* step = &e->steps[s];
-    bool launch = step->op == PB_HOST_LAUNCH, writes = launch || step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE;
+    bool launch = step->op == PB_HOST_LAUNCH,
+         writes = launch || step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE;
     int result = launch ? step->arg_count - 1 : 0;
+    writes &= !keeps[s];
     for (int a = 0; a < step->arg_count; ++a) {
       if (pb_is_constant(&step->args[a]) || (writes && a == result)) continue;
       int place = number_of_place(x, step->args[a]), writer = x->tensors[place];
@@ -328,8 +353,9 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperatio
   }
   out->scopes = pb_scopes_of(engine, &out->arena);
   if (pb_engine_has_control(engine)) {
-    add_results(&x, engine, mains, main_count);
-    add_places(&x, engine);
+    bool* keeps = PB_NEW_ARRAY(&out->arena, bool, (size_t)engine->step_count + 1);
+    add_results(&x, engine, mains, main_count, keeps);
+    add_places(&x, engine, keeps);
   } else if (main_count) {
     add_graph(&x, mains[0]);
   }
