@@ -34,6 +34,16 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
   return out;
 }
 
+pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of) {
+  pb_access m = {.type = type, .rank = 2, .shape = {1, 1}, .buffer = -1};
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    if (index_of[d] < 0) continue;
+    m.index[index_of[d]].coef[d] = m.shape[index_of[d]];
+    m.shape[index_of[d]] *= nest->extent[d];
+  }
+  return m;
+}
+
 bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b) {
   if (a->rank < 2 || b->rank < 2 || pb_access_elements(a) != pb_access_elements(b)) return false;
   for (int d = 0; d < nest->dim_count; ++d)

@@ -16,6 +16,9 @@ bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of
 // `dim_of`: from pb_walks_elements, of the maker's access to that tensor. The place in memory is the caller's to set.
 pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_access* inner);
 
+// A matrix that the nest walks, each dim d along its index index_of[d] (-1: none), of which the last goes by elements.
+pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of);
+
 // Whether both accesses of the nest walk their tensors, of several dims each, by the same places in memory.
 bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b);
 

@@ -238,6 +238,20 @@ pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int
   return &program->nests[n];
 }
 
+void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,
+                         const pb_access* to, int to_value) {
+  pb_nest copy;
+  pb_nest_begin(&copy, like->name, "copy", 2);
+  copy.dim_count = like->dim_count;
+  memcpy(copy.extent, like->extent, sizeof copy.extent);
+  copy.access[0] = *from;
+  copy.access[1] = *to;
+  (void)pb_nest_load(&copy, 0);
+  for (int d = copy.dim_count - 1; d >= 0; --d)
+    if (!pb_access_uses(from, d) && !pb_access_uses(to, d)) pb_nest_remove_dim(&copy, d);
+  (void)pb_program_add_nest(program, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
 void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone) {
   int count = program->nest_count;
   program->nest_count = 0;
@@ -338,6 +352,12 @@ int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) 
   }
   p->values[p->value_count] = *value;
   return p->value_count++;
+}
+
+int pb_program_add_local(pb_program* p, pb_arena* arena, const pb_access* like) {
+  pb_value local = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = like->type, .rank = like->rank};
+  memcpy(local.shape, like->shape, sizeof local.shape);
+  return pb_program_add_value(p, arena, &local);
 }
 
 int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, int argument, const char* name,

@@ -80,6 +80,8 @@ void pb_program_print_nest(pb_program* program, int nest, pb_arena* arena, int* 
 void pb_program_print_flats(const pb_program* program, pb_text* text);
 // Appends a value and returns its number; what is there keeps its own.
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
+// Appends a value of the function's own, as large as what the access walks.
+int pb_program_add_local(pb_program* program, pb_arena* arena, const pb_access* like);
 // Appends a constant with its elements, the function's argument of that number.
 int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, const char* name,
                          pb_type type, int rank, const int64_t* shape, const void* data);
@@ -96,6 +98,9 @@ void pb_program_index(pb_program* program, pb_arena* arena);
 void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to);
 // Appends a nest whose accesses are to these values.
 pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of);
+// Appends a nest that copies elements of the one value to the other, by those loops of nest `like` that move any.
+void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,
+                         const pb_access* to, int to_value);
 // Takes the nests out that are `gone`.
 void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it

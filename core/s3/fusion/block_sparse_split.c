@@ -105,9 +105,9 @@ static int new_group(splitter* s, bool staged) {
 }
 
 static int new_value(splitter* s, pb_type type, int rank, const int64_t* shape) {
-  pb_value value = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = rank};
-  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
-  return pb_program_add_value(&s->program, s->arena, &value);
+  pb_access like = {.type = type, .rank = rank};
+  memcpy(like.shape, shape, sizeof *shape * (size_t)rank);
+  return pb_program_add_local(&s->program, s->arena, &like);
 }
 
 // ---- blocks ----

@@ -144,29 +144,10 @@ static bool is_aligned(const aligner* a, int n) {
 
 // A tensor with a row for every iteration of the loops around the last one.
 static int add_rows(aligner* a, const pb_nest* nest, pb_type type, pb_access* walk) {
-  pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 2, .shape = {1, 1}};
-  *walk = (pb_access){.type = type, .rank = 2, .buffer = -1};
-  int last = nest->dim_count - 1;
-  for (int d = last - 1; d >= 0; --d) {
-    walk->index[0].coef[d] = rows.shape[0];
-    rows.shape[0] *= nest->extent[d];
-  }
-  walk->index[1].coef[last] = 1;
-  rows.shape[1] = nest->extent[last];
-  memcpy(walk->shape, rows.shape, sizeof rows.shape);
-  return pb_program_add_value(&a->to, &a->unit->pass, &rows);
-}
-
-static void add_copy(aligner* a, const pb_nest* nest, const pb_access* from, int from_value, const pb_access* to,
-                     int to_value) {
-  pb_nest copy;
-  pb_nest_begin(&copy, nest->name, "copy", 2);
-  copy.dim_count = nest->dim_count;
-  memcpy(copy.extent, nest->extent, sizeof copy.extent);
-  copy.access[0] = *from;
-  copy.access[1] = *to;
-  (void)pb_nest_load(&copy, 0);
-  (void)pb_program_add_nest(&a->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+  int index_of[PB_NEST_DIMS] = {0};
+  index_of[nest->dim_count - 1] = 1;
+  *walk = pb_access_of_matrix(nest, type, index_of);
+  return pb_program_add_local(&a->to, &a->unit->pass, walk);
 }
 
 // A loop of one iteration around the others: rows and lanes are two dims.
@@ -201,12 +182,10 @@ static void spread_rows(aligner* a, int n) {
   for (int k = 0; k + 1 < nest.access_count; ++k) {
     if (lies_along(a, n, k)) continue;
     pb_access was = nest.access[k], walk = store;
-    pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = was.type, .rank = store.rank};
-    memcpy(rows.shape, store.shape, sizeof rows.shape);
     walk.type = was.type;
     walk.memref = (MlirValue){NULL};
-    int v = pb_program_add_value(&a->to, &a->unit->pass, &rows);
-    add_copy(a, &nest, &was, value_of[k], &walk, v);
+    int v = pb_program_add_local(&a->to, &a->unit->pass, &walk);
+    pb_program_add_copy(&a->to, &nest, &was, value_of[k], &walk, v);
     nest.access[k] = walk;
     value_of[k] = v;
   }
@@ -225,7 +204,7 @@ static void align(aligner* a, int n) {
       continue;
     pb_access walk, was = nest.access[k];
     int rows = add_rows(a, &nest, was.type, &walk);
-    add_copy(a, &nest, &was, value_of[k], &walk, rows);
+    pb_program_add_copy(&a->to, &nest, &was, value_of[k], &walk, rows);
     nest.access[k] = walk;
     value_of[k] = rows;
   }
@@ -234,7 +213,7 @@ static void align(aligner* a, int n) {
   *pb_nest_store(&nest) = walk;
   value_of[nest.access_count - 1] = rows;
   (void)pb_program_add_nest(&a->to, &nest, value_of);
-  add_copy(a, &nest, &walk, rows, &was, stored);
+  pb_program_add_copy(&a->to, &nest, &walk, rows, &was, stored);
 }
 
 pb_status pb_s3_align(pb_unit* unit) {

@@ -17,9 +17,8 @@
 typedef struct laner {
   pb_unit* unit;
   pb_program program;
+  pb_program to;
   int64_t lanes;
-  pb_text allocs, nests;
-  int serial, locals;
 } laner;
 
 static bool strides_are(const pb_nest* nest, int d, bool store_too) {
@@ -65,64 +64,64 @@ static int neighbours(const laner* l, int n) {
 
 // Where partial results lie: a row of them for each result. With a rest, one for each iteration of the other summed
 // dims too: the rest is set once, and so cannot be summed over them.
-static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width) {
+static pb_access rows_for(const laner* l, const pb_nest* nest, int dim, int64_t width) {
   const pb_access* store = &nest->access[nest->access_count - 1];
-  pb_access rows = {.ref = pb_printf(&l->unit->pass, "%%l%d", l->locals++), .type = store->type};
+  pb_access rows = {.type = store->type, .buffer = -1};
   for (int d = 0; d < nest->dim_count; ++d) {
     if (d == dim || (width == l->lanes && !pb_access_uses(store, d))) continue;
     rows.index[rows.rank].coef[d] = 1;
     rows.shape[rows.rank++] = nest->extent[d];
   }
   rows.shape[rows.rank++] = width;
-  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", rows.ref);
-  pb_access_print_type(&l->allocs, &rows);
-  pb_text_add(&l->allocs, "\n");
   return rows;
 }
 
-static void print(laner* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
-
 // The nest's accesses, its dim `dim` replaced by scale * dim + shift, `lane` (-1: none) added to it.
-static pb_nest moved(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int lane) {
-  pb_nest out = *nest;
-  for (int a = 0; a < out.access_count; ++a)
-    for (int r = 0; r < out.access[a].rank; ++r) {
-      pb_index* index = &out.access[a].index[r];
+static void move(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int lane, pb_nest* out) {
+  pb_nest_copy(out, nest);
+  for (int a = 0; a < out->access_count; ++a)
+    for (int r = 0; r < out->access[a].rank; ++r) {
+      pb_index* index = &out->access[a].index[r];
       int64_t coef = index->coef[dim];
       index->cst += coef * shift;
       if (lane >= 0) index->coef[lane] = coef;
       index->coef[dim] = coef * scale;
     }
-  return out;
 }
 
-static void fill_rows(laner* l, const pb_nest* nest, const pb_access* rows) {
-  pb_nest fill = {.name = nest->name, .part = "init", .access_count = 1};
+static void add_fill(laner* l, const pb_nest* nest, const pb_access* rows, int value) {
+  pb_nest fill;
+  pb_nest_begin(&fill, nest->name, "init", 1);
   fill.access[0] = *rows;
   for (int r = 0; r < rows->rank; ++r) {
     memset(&fill.access[0].index[r], 0, sizeof fill.access[0].index[r]);
     fill.access[0].index[r].coef[fill.dim_count] = 1;
     fill.extent[fill.dim_count++] = r == rows->rank - 1 ? l->lanes : rows->shape[r];
   }
-  pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
-  print(l, &fill);
+  (void)pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
+  (void)pb_program_add_nest(&l->to, &fill, (const int[PB_NEST_ACCESSES]){value});
 }
 
-static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
+static void add_in_lanes(laner* l, int n, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
   int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
-  pb_access rows = make_rows(l, nest, dim, l->lanes + rest);
-  int last = rows.rank - 1, lane = nest->dim_count;
-  fill_rows(l, nest, &rows);
+  pb_access rows = rows_for(l, nest, dim, l->lanes + rest);
+  int last = rows.rank - 1, lane = nest->dim_count, y = pb_program_stored(&l->program, n);
+  int made = pb_program_add_local(&l->to, &l->unit->pass, &rows), value_of[PB_NEST_ACCESSES];
+  add_fill(l, nest, &rows, made);
 
-  pb_nest part = moved(nest, dim, l->lanes, 0, lane);
+  pb_nest part;
+  move(nest, dim, l->lanes, 0, lane, &part);
+  memcpy(value_of, l->program.value_of[n], sizeof value_of);
+  value_of[nest->access_count - 1] = made;
   part.extent[dim] = whole;
   part.extent[part.dim_count++] = l->lanes;
   *pb_nest_store(&part) = rows;
   pb_nest_store(&part)->index[last].coef[lane] = 1;
-  print(l, &part);
+  (void)pb_program_add_nest(&l->to, &part, value_of);
 
   if (rest) {
-    part = moved(nest, dim, 1, whole * l->lanes, -1);
+    move(nest, dim, 1, whole * l->lanes, -1, &part);
     part.extent[dim] = rest;
     part.reduce = PB_SET;
     part.part = "point";
@@ -130,47 +129,40 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
     *pb_nest_store(&part) = rows;
     pb_nest_store(&part)->index[last].coef[dim] = 1;
     pb_nest_store(&part)->index[last].cst = l->lanes;
-    print(l, &part);
+    (void)pb_program_add_nest(&l->to, &part, value_of);
   }
 
-  pb_nest end = *nest;
-  end.expr_count = 0;
-  end.access_count = 2;
-  end.access[0] = rows;
-  end.access[0].index[last].coef[dim] = 1;
-  end.access[1] = nest->access[nest->access_count - 1];
-  end.extent[dim] = l->lanes + rest;
-  end.macs = 0;
-  pb_nest_load(&end, 0);
-  for (int d = end.dim_count - 1; d >= 0; --d)
-    if (d != dim && !pb_access_uses(&rows, d)) pb_nest_remove_dim(&end, d); // summed over already
-  print(l, &end);
-}
-
-static void print_nests(laner* l) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    int dim = neighbours(l, n);
-    if (dim >= 0) {
-      pb_program_name_accesses(&l->program, n, &l->unit->pass, &l->program.nests[n]);
-      print_in_lanes(l, &l->program.nests[n], dim);
-    } else
-      pb_program_print_nest(&l->program, n, &l->unit->pass, &l->serial, &l->nests);
-  }
+  pb_nest_copy(&part, nest);
+  part.expr_count = 0;
+  part.access_count = 2;
+  part.access[0] = rows;
+  part.access[0].index[last].coef[dim] = 1;
+  part.access[1] = nest->access[nest->access_count - 1];
+  part.extent[dim] = l->lanes + rest;
+  part.macs = 0;
+  (void)pb_nest_load(&part, 0);
+  for (int d = part.dim_count - 1; d >= 0; --d)
+    if (d != dim && !pb_access_uses(&rows, d)) pb_nest_remove_dim(&part, d); // summed over already
+  (void)pb_program_add_nest(&l->to, &part, (const int[PB_NEST_ACCESSES]){made, y});
 }
 
 pb_status pb_s3_lanes(pb_unit* unit) {
+  enum { MOST_NESTS = 4 }; // that one becomes
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
   if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
-  bool any = false;
-  for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, n) >= 0;
-  if (!any) return PB_OK;
-  print_nests(&l);
-  pb_text text = {0};
-  pb_program_print_begin(&l.program, NULL, &text);
-  pb_text_add(&text, "%s%s", l.allocs.data, l.nests.data);
-  pb_text_free(&l.allocs);
-  pb_text_free(&l.nests);
-  return pb_program_print_end(unit, &text, "lanes");
+  int in_lanes = 0;
+  for (int n = 0; n < l.program.nest_count; ++n) in_lanes += neighbours(&l, n) >= 0;
+  if (!in_lanes) return PB_OK;
+  pb_program_begin_nests(&l.program, (size_t)l.program.nest_count + (size_t)in_lanes * MOST_NESTS, &unit->pass, &l.to);
+  for (int n = 0; n < l.program.nest_count; ++n) {
+    int dim = neighbours(&l, n);
+    if (dim >= 0)
+      add_in_lanes(&l, n, dim);
+    else
+      (void)pb_program_add_nest(&l.to, &l.program.nests[n], l.program.value_of[n]);
+  }
+  pb_program_index(&l.to, &unit->pass);
+  return pb_program_rewrite(unit, &l.to, NULL, "lanes");
 }

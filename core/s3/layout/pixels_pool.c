@@ -73,9 +73,9 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
 // ---- nests ----
 
 static int add_value(pb_pixels* p, pb_type type, const int64_t* shape) {
-  pb_value value = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 4};
-  memcpy(value.shape, shape, 4 * sizeof *shape);
-  return pb_program_add_value(&p->to, &p->unit->pass, &value);
+  pb_access like = {.type = type, .rank = 4};
+  memcpy(like.shape, shape, 4 * sizeof *shape);
+  return pb_program_add_local(&p->to, &p->unit->pass, &like);
 }
 
 static pb_access access_of(const pb_pixels* p, int v) {

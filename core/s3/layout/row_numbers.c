@@ -1,6 +1,6 @@
 // Row numbers: where commands gather rows of a table by numbers that lie in a memory of the chip, the numbers become a
 // tensor of their own, in front of the nest that gathers. Requires the program function in value form, leaves it so. In
-// front of steps and align, for the nest that makes the numbers is pointwise like others: a unit computes it, or with
+// front of align, for the nest that makes the numbers is pointwise like others: a unit computes it, or with
 // --fallback the processor, which has what comes as i64. Keeping numbers inside the table is the command's. Does
 // nothing to what names its rows by a tensor of i32 already.
 //
@@ -161,9 +161,7 @@ static void split(numberer* w, int n) {
   pb_nest numbers, gather;
   pb_access walk;
   make_numbers(w, n, table, &numbers, value_of, &walk);
-  pb_value made = {
-      .kind = PB_VALUE_LOCAL, .argument = NONE, .const_id = NONE, .type = PB_I32, .rank = 1, .shape = {walk.shape[0]}};
-  int value = value_of[numbers.access_count - 1] = pb_program_add_value(&w->to, &w->unit->pass, &made);
+  int value = value_of[numbers.access_count - 1] = pb_program_add_local(&w->to, &w->unit->pass, &walk);
   (void)pb_program_add_nest(&w->to, &numbers, value_of);
   gather_by(nest, table, &walk, &gather);
   const int of_gather[PB_NEST_ACCESSES] = {value, w->from->value_of[n][table],

@@ -1,11 +1,15 @@
-// Sums: reductions in the two forms that units with rows of lanes combine, a number of each row and rows onto a row.
-// What a reduction computes of its operands first, if no instruction combines it so, is a tensor of its own; what it
-// takes from anywhere, or leaves as a tensor of other dims, comes and goes by copies. Requires the program function in
-// value form, leaves it so. In front of steps and align. Does nothing where code runs, to reductions over windows and
+// Reductions: in the two forms that units with rows of lanes combine, a number of each row and rows onto a row. What a
+// reduction computes of its operands first, if no instruction combines it so, is a tensor of its own; what it takes
+// from anywhere, or leaves as a tensor of other dims, comes and goes by copies. What no instruction combines, of one
+// tensor and over few elements, becomes as many pointwise nests, each on what the one before left. Requires the program
+// function in value form, leaves it so. In front of align. Does nothing where code runs, to reductions over windows and
 // planes of images (layout has those), nor where another target takes what this one lacks.
 //
 //   before   y[i] = 0;  y[i] += exp(x[i, k] - m[i, 0])                                 of x: 5x40, y: 5
 //   after    t[i, k] = exp(x[i, k] - m[i, 0]);  s[i, 0] = 0;  s[i, 0] += t[i, k];  y[i] = s[i, 0]
+//
+//   before   y[i] = 1;  y[i] = y[i] * x[i, k]                                          of x: 20x2, y: 20
+//   after    a[i] = 1 * x[i, 0];  y[i] = a[i] * x[i, 1]
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernel/contraction_dims.h"
@@ -17,24 +21,33 @@
 
 #include <string.h>
 
+enum { MOST_STEPS = 16, NONE = -1 };
+
 // How a reduction of one tensor combines.
 typedef enum form {
   AS_IT_IS, // by rows, onto a row, or as layout has it
   BY_ROWS,  // a number of each row
   ONTO_ROW, // rows onto one row
   ONE_EACH, // of one element each: pointwise
-  BY_LINES  // of an image's planes, line by line and then the lines: whole planes have no room
+  BY_LINES, // of an image's planes, line by line and then the lines: whole planes have no room
+  BY_STEPS  // element by element
 } form;
 
-typedef struct summer {
+typedef struct reduction {
+  form form;
+  bool apart; // its body is a tensor of its own
+  int init;   // the nest that sets what it begins with, if it is made anew
+  int steps;  // BY_STEPS: how many it becomes
+  int begun;  // BY_STEPS: the value that they begin with; NONE: a number
+} reduction;
+
+typedef struct reducer {
   pb_unit* unit;
   pb_program* from;
   pb_program to;
-  int* init;   // by nest of `from` that is made anew: the one that sets what it begins with
-  bool* sets;  // by nest of `from`: it is such
-  form* form;  // by nest of `from`
-  bool* apart; // by nest of `from`: its body is a tensor of its own
-} summer;
+  reduction* of; // by nest of `from`
+  int* sets;     // by nest of `from` that only sets what another begins with: 1 + that one
+} reducer;
 
 static const pb_access* store_of(const pb_nest* nest) { return &nest->access[nest->access_count - 1]; }
 
@@ -66,7 +79,7 @@ static const pb_access* walked_once(const pb_nest* nest) {
 }
 
 // Whether commands combine what the body leaves, of an operand's size, but not with the body.
-static bool stands_apart(const summer* s, const pb_nest* nest) {
+static bool stands_apart(const reducer* s, const pb_nest* nest) {
   const pb_access* x = walked_once(nest);
   pb_nest sum;
   if (loads_alone(nest) || !x || store_of(nest)->type != PB_F32 || pb_nest_known(s->unit->chip, nest)) return false;
@@ -146,22 +159,25 @@ static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   return walks(nest, &x->index[x->rank - 1], true) ? BY_ROWS : ONTO_ROW;
 }
 
-// The one nest that sets what nest n combines with to a number, before anybody reads it; -1: it is otherwise.
+static bool is_number(const pb_nest* nest) { return pb_nest_is_fill(nest) && nest->expr[0].op == PB_OP_CONST; }
+
+// The one nest that sets what nest n combines with, before anybody reads it; NONE: it is otherwise.
 static int init_of(const pb_program* p, int n) {
-  int y = pb_program_stored(p, n), init = -1;
+  int y = pb_program_stored(p, n), init = NONE;
   PB_FOR_USES (k, p, y) {
     if (k == n || (k > n && !pb_program_writes(p, k, y))) continue;
-    if (k > n || init >= 0 || !pb_program_writes(p, k, y) || !pb_nest_is_fill(&p->nests[k])) return -1;
+    if (k > n || init >= 0 || !pb_program_writes(p, k, y) || p->nests[k].reduce != PB_SET) return NONE;
     init = k;
   }
   return init;
 }
 
-static void find(summer* s, int n) {
+// A form that commands combine. false: it stays as it is, or becomes steps.
+static bool find_form(const reducer* s, int n, reduction* found) {
   const pb_nest* nest = &s->from->nests[n];
-  if (nest->reduce == PB_SET || !is_plain(nest)) return;
+  if (!is_plain(nest)) return false;
   bool apart = stands_apart(s, nest);
-  if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return;
+  if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return false;
   pb_nest sum;
   if (apart)
     of_tensor(nest, walked_once(nest), &sum);
@@ -170,47 +186,88 @@ static void find(summer* s, int n) {
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
   if (form == AS_IT_IS && sum.access[0].type == PB_F32 && has_large_planes(s->unit->chip, &sum)) form = BY_LINES;
-  int init = form == AS_IT_IS ? -1 : init_of(s->from, n);
-  if (form != AS_IT_IS && init < 0) return;
-  s->apart[n] = apart;
-  s->form[n] = form;
-  s->init[n] = init;
-  if (init >= 0) s->sets[init] = form != BY_LINES;
+  int init = form == AS_IT_IS ? NONE : init_of(s->from, n);
+  if (form != AS_IT_IS && (init < 0 || !is_number(&s->from->nests[init]))) return false;
+  *found = (reduction){.form = form, .apart = apart, .init = init};
+  return apart || form != AS_IT_IS;
 }
 
-static int add_local(summer* s, const pb_access* like) {
-  pb_value local = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = like->type, .rank = like->rank};
-  memcpy(local.shape, like->shape, sizeof local.shape);
-  return pb_program_add_value(&s->to, &s->unit->pass, &local);
+// ---- steps ----
+
+static bool is_word(pb_type type) { return type == PB_I8 || type == PB_I32 || type == PB_F32; }
+
+// Elements alone, of types that commands may compute with: no iterations of loops as numbers, no places of its own.
+static bool computes_words(const pb_nest* nest) {
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_INDEX || (nest->expr[e].type != PB_I1 && !is_word(nest->expr[e].type))) return false;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed || nest->access[a].splat) return false;
+  return !pb_nest_gathers(nest) && nest->expr_count + 2 < PB_NEST_EXPR;
 }
+
+// How many elements one result takes; 0: more than are written out.
+static int steps_of(const pb_nest* nest) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int64_t steps = 1;
+  for (int d = 0; d < nest->dim_count && steps <= MOST_STEPS; ++d)
+    if (!pb_access_uses(store, d)) steps *= nest->extent[d];
+  return steps <= MOST_STEPS ? (int)steps : 0;
+}
+
+// A sum or maximum as its operation on the old value, an access of its own in front of the store. Returns which one.
+static int with_own(pb_nest* nest) {
+  int own = nest->access_count - 1, value = nest->expr_count - 1;
+  nest->access[nest->access_count++] = nest->access[own];
+  int old = pb_nest_load(nest, own);
+  (void)pb_nest_node(nest, pb_reduce_op(nest->reduce), nest->expr[value].type, old, value);
+  return own;
+}
+
+// Whether instructions compute one step. Where none does, the reduction stays, to be refused as the model wrote it.
+static bool step_lands(const pb_chip* chip, const pb_nest* nest) {
+  pb_nest step;
+  int memory;
+  pb_nest_copy(&step, nest);
+  if (nest->reduce != PB_ACC_BODY) (void)with_own(&step);
+  step.reduce = PB_SET;
+  return pb_point_lands(chip, &step, NONE, PB_ANY_MEMORY, &memory);
+}
+
+static bool find_steps(const reducer* s, int n, reduction* found) {
+  const pb_nest* nest = &s->from->nests[n];
+  bool own = nest->reduce == PB_ACC_BODY;
+  if (!computes_words(nest) || nest->access_count != (own ? 3 : 2) || (!own && pb_nest_known(s->unit->chip, nest)))
+    return false;
+  int init = init_of(s->from, n), steps = steps_of(nest);
+  if (init < 0 || !steps || !step_lands(s->unit->chip, nest)) return false;
+  *found = (reduction){.form = BY_STEPS, .init = init, .steps = steps, .begun = NONE};
+  return true;
+}
+
+static bool find(const reducer* s, int n) {
+  reduction found;
+  if (s->from->nests[n].reduce == PB_SET || (!find_form(s, n, &found) && !find_steps(s, n, &found))) return false;
+  s->of[n] = found;
+  if (found.init >= 0 && found.form != BY_LINES) s->sets[found.init] = 1 + n;
+  return true;
+}
+
+// ---- writing ----
 
 // Rows of the dims that are kept and columns of those that are not, or the other way round: as one index each.
 static pb_access matrix(const pb_nest* nest, form form, bool of_result) {
-  pb_access m = {.type = store_of(nest)->type, .rank = 2, .shape = {1, 1}, .buffer = -1};
-  for (int d = nest->dim_count - 1; d >= 0; --d) {
+  int index_of[PB_NEST_DIMS];
+  for (int d = 0; d < nest->dim_count; ++d) {
     bool reduced = pb_nest_reduces_over(nest, d);
-    int r = reduced == (form == BY_ROWS);
-    if (of_result && reduced) continue;
-    m.index[r].coef[d] = m.shape[r];
-    m.shape[r] *= nest->extent[d];
+    index_of[d] = of_result && reduced ? NONE : reduced == (form == BY_ROWS);
   }
-  return m;
+  return pb_access_of_matrix(nest, store_of(nest)->type, index_of);
 }
 
-static void add_copy(summer* s, const pb_nest* like, const pb_access* from, int from_value, const pb_access* to,
-                     int to_value) {
-  pb_nest copy;
-  of_tensor(like, from, &copy);
-  copy.part = "copy";
-  copy.reduce = PB_SET;
-  copy.access[1] = *to;
-  for (int d = copy.dim_count - 1; d >= 0; --d)
-    if (!pb_access_uses(from, d) && !pb_access_uses(to, d)) pb_nest_remove_dim(&copy, d);
-  (void)pb_program_add_nest(&s->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
-}
+static int add_local(reducer* s, const pb_access* like) { return pb_program_add_local(&s->to, &s->unit->pass, like); }
 
 // What the body computes, in a tensor of its own. *sum: the reduction of it.
-static int add_body(summer* s, int n, pb_nest* sum) {
+static int add_body(reducer* s, int n, pb_nest* sum) {
   pb_nest body;
   int value_of[PB_NEST_ACCESSES];
   pb_nest_copy(&body, &s->from->nests[n]);
@@ -251,8 +308,8 @@ static void over_matrix(const pb_nest* nest, const pb_access* rows, const pb_acc
   out->access[0].index[0].coef[0] = out->access[0].index[1].coef[1] = 1;
 }
 
-static void write_one_each(summer* s, int n, pb_nest* sum, int x, int y) {
-  const pb_nest* init = &s->from->nests[s->init[n]];
+static void write_one_each(reducer* s, int n, pb_nest* sum, int x, int y) {
+  const pb_nest* init = &s->from->nests[s->of[n].init];
   pb_type type = store_of(sum)->type;
   int element = sum->expr_count - 1, number = pb_nest_const(sum, type, init->expr[0].value);
   (void)pb_nest_node(sum, pb_reduce_op(sum->reduce), type, number, element);
@@ -288,9 +345,9 @@ static void of_rows(const pb_nest* nest, const pb_nest* init, pb_access* numbers
     if (!pb_access_uses(numbers, d)) pb_nest_remove_dim(begin, d);
 }
 
-static void write_matrix(summer* s, int n, pb_nest* sum, int x, int y) {
-  const pb_nest* init = &s->from->nests[s->init[n]];
-  form form = s->form[n];
+static void write_matrix(reducer* s, int n, pb_nest* sum, int x, int y) {
+  const pb_nest* init = &s->from->nests[s->of[n].init];
+  form form = s->of[n].form;
   pb_access numbers = matrix(sum, form, true), result = *store_of(sum);
   pb_nest begin, made;
   if (form == BY_ROWS && takes_rows(sum) && (sum->access[0].rank != 3 || pb_program_is_local(&s->to, x))) {
@@ -299,7 +356,7 @@ static void write_matrix(summer* s, int n, pb_nest* sum, int x, int y) {
     pb_access rows = matrix(sum, form, false);
     if (!same_walk(&rows, &sum->access[0])) {
       int v = add_local(s, &rows);
-      add_copy(s, sum, &sum->access[0], x, &rows, v);
+      pb_program_add_copy(&s->to, sum, &sum->access[0], x, &rows, v);
       x = v;
     }
     over_matrix(init, &rows, &numbers, form, &begin);
@@ -309,13 +366,13 @@ static void write_matrix(summer* s, int n, pb_nest* sum, int x, int y) {
   int to = same ? y : add_local(s, &numbers);
   (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){to});
   (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, to});
-  if (!same) add_copy(s, sum, &numbers, to, &result, y);
+  if (!same) pb_program_add_copy(&s->to, sum, &numbers, to, &result, y);
 }
 
-static void write_lines(summer* s, int n, const pb_nest* sum, int x, int y) {
+static void write_lines(reducer* s, int n, const pb_nest* sum, int x, int y) {
   pb_access lines;
   pb_nest begin, made;
-  of_rows(sum, &s->from->nests[s->init[n]], &lines, &begin, &made);
+  of_rows(sum, &s->from->nests[s->of[n].init], &lines, &begin, &made);
   int v = add_local(s, &lines);
   (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){v});
   (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, v});
@@ -326,47 +383,120 @@ static void write_lines(summer* s, int n, const pb_nest* sum, int x, int y) {
   (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){v, y});
 }
 
-static void write_sum(summer* s, int n) {
+// The iteration `step` of the dims that the result lacks.
+static void fix_turn(pb_nest* nest, int step) {
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    if (pb_access_uses(pb_nest_store(nest), d)) continue;
+    int64_t iteration = step % nest->extent[d];
+    step /= (int)nest->extent[d];
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        nest->access[a].index[r].cst += nest->access[a].index[r].coef[d] * iteration;
+    pb_nest_remove_dim(nest, d);
+  }
+}
+
+// The old value is the number, and its access goes.
+static void begin_with(pb_nest* nest, int* value_of, int own, const pb_expr_node* number) {
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand == own) {
+      nest->expr[e] = *number;
+    } else if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand > own) {
+      --nest->expr[e].operand;
+    }
+  for (int a = own; a + 1 < nest->access_count; ++a) {
+    nest->access[a] = nest->access[a + 1];
+    value_of[a] = value_of[a + 1];
+  }
+  --nest->access_count;
+}
+
+static void write_steps(reducer* s, int n) {
+  const pb_nest* init = &s->from->nests[s->of[n].init];
+  int y = pb_program_stored(s->from, n), begun = s->of[n].begun;
+  pb_access like = pb_value_shape(&s->from->values[y]);
+  for (int k = 0; k < s->of[n].steps; ++k) {
+    pb_nest nest;
+    int value_of[PB_NEST_ACCESSES], own = NONE;
+    pb_nest_copy(&nest, &s->from->nests[n]);
+    memcpy(value_of, s->from->value_of[n], sizeof value_of);
+    if (nest.reduce == PB_ACC_BODY)
+      own = value_of[0] == y ? 0 : 1;
+    else
+      own = with_own(&nest);
+    fix_turn(&nest, k);
+    nest.reduce = PB_SET;
+    nest.part = "point";
+    nest.macs = 0;
+    int made = k + 1 < s->of[n].steps ? add_local(s, &like) : y;
+    value_of[own] = begun;
+    value_of[nest.access_count - 1] = made;
+    if (begun < 0) begin_with(&nest, value_of, own, &init->expr[0]);
+    (void)pb_program_add_nest(&s->to, &nest, value_of);
+    begun = made;
+  }
+}
+
+// What another nest begins with goes there, but numbers, which those that begin with them have.
+static void write_init(reducer* s, int n) {
+  reduction* user = &s->of[s->sets[n] - 1];
+  const pb_nest* nest = &s->from->nests[n];
+  int value_of[PB_NEST_ACCESSES];
+  if (is_number(nest)) return;
+  memcpy(value_of, s->from->value_of[n], sizeof value_of);
+  pb_access like = pb_value_shape(&s->from->values[pb_program_stored(s->from, n)]);
+  value_of[nest->access_count - 1] = user->begun = add_local(s, &like);
+  (void)pb_program_add_nest(&s->to, nest, value_of);
+}
+
+static void write_sum(reducer* s, int n) {
   const pb_program* p = s->from;
   pb_nest sum;
   int x = p->value_of[n][0], y = pb_program_stored(p, n);
   pb_nest_copy(&sum, &p->nests[n]);
-  if (s->apart[n]) x = add_body(s, n, &sum);
-  if (s->form[n] == AS_IT_IS)
+  if (s->of[n].apart) x = add_body(s, n, &sum);
+  switch (s->of[n].form) {
+  case AS_IT_IS:
     (void)pb_program_add_nest(&s->to, &sum, (const int[PB_NEST_ACCESSES]){x, y});
-  else if (s->form[n] == ONE_EACH)
+    break;
+  case ONE_EACH:
     write_one_each(s, n, &sum, x, y);
-  else if (s->form[n] == BY_LINES)
+    break;
+  case BY_LINES:
     write_lines(s, n, &sum, x, y);
-  else
+    break;
+  case BY_STEPS:
+    write_steps(s, n);
+    break;
+  default:
     write_matrix(s, n, &sum, x, y);
+  }
 }
 
-pb_status pb_s3_sums(pb_unit* unit) {
+pb_status pb_s3_reductions(pb_unit* unit) {
+  enum { MOST_NESTS = 5 }; // that one becomes, but for steps
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   size_t count = (size_t)program.nest_count + 1, room = 0;
-  summer s = {.unit = unit,
-              .from = &program,
-              .init = PB_NEW_ARRAY(&unit->pass, int, count),
-              .sets = PB_NEW_ARRAY(&unit->pass, bool, count),
-              .form = PB_NEW_ARRAY(&unit->pass, form, count),
-              .apart = PB_NEW_ARRAY(&unit->pass, bool, count)};
-  bool any = false;
+  reducer s = {.unit = unit,
+               .from = &program,
+               .of = PB_NEW_ARRAY(&unit->pass, reduction, count),
+               .sets = PB_NEW_ARRAY(&unit->pass, int, count)};
+  bool any = false, *made = PB_NEW_ARRAY(&unit->pass, bool, count);
   for (int n = 0; n < program.nest_count; ++n) {
-    find(&s, n);
-    bool made = s.apart[n] || s.form[n] != AS_IT_IS;
-    any |= made;
-    room += made ? 5 : 1;
+    any |= made[n] = find(&s, n);
+    room += made[n] ? MOST_NESTS + (size_t)s.of[n].steps : 1;
   }
   if (!any) return PB_OK;
   pb_program_begin_nests(&program, room, &unit->pass, &s.to);
   for (int n = 0; n < program.nest_count; ++n)
-    if (s.apart[n] || s.form[n] != AS_IT_IS)
+    if (made[n])
       write_sum(&s, n);
-    else if (!s.sets[n])
+    else if (s.sets[n])
+      write_init(&s, n);
+    else
       (void)pb_program_add_nest(&s.to, &program.nests[n], program.value_of[n]);
   pb_program_index(&s.to, &unit->pass);
-  return pb_program_rewrite(unit, &s.to, NULL, "sums");
+  return pb_program_rewrite(unit, &s.to, NULL, "reductions");
 }
