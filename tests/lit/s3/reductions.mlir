@@ -1,7 +1,7 @@
 // A reduction over few elements that no instruction combines becomes pointwise nests, the first on the number that it
 // begins with; one that an instruction knows, one over many elements and one for another target stay as they are.
-// RUN: %pb-opt %s --target=simnpu --steps --check | %FileCheck %s
-// RUN: %pb-opt %s --target=cpu:v3 --steps --check | %FileCheck %s --check-prefix=CODE
+// RUN: %pb-opt %s --target=simnpu --reductions --check | %FileCheck %s
+// RUN: %pb-opt %s --target=cpu:v3 --reductions --check | %FileCheck %s --check-prefix=CODE
 
 module attributes {pb.stage = "s2"} {
   func.func @main(%x: memref<20x2xf32> {pb.input = "x"}, %c: memref<20x17xf32> {pb.input = "c"},
