@@ -1,8 +1,8 @@
 """Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/rewrite/live_window.c), and
-windows of codes over one dim."""
+windows of codes over one dim; and channels that do not fill their blocks: groups, and parts (core/s3/layout/parts.c)."""
 
 import numpy as np
-from regression_cases import CASES, F32, Maker, codes_conv
+from regression_cases import CASES, F32, I64, Maker, codes_conv
 
 ATROUS = [  # image, kernel, dilations, strides, pads
     ("all_but_one", (7, 7), (3, 3), (8, 8), (1, 1), (8, 8, 8, 8)),
@@ -91,3 +91,38 @@ def groups_that_end_in_a_block(label, infinite):
 for _infinite in (False, True):
     _label = f"groups_that_end_in_a_block{'_infinite' * _infinite}"
     CASES[_label] = lambda label=_label, infinite=_infinite: groups_that_end_in_a_block(label, infinite)
+
+
+def infinity_in_parts(label, first, second, between):
+    """An infinity becomes zeros in two parts of channels that fill no rows of lanes; a sum over both, and over other parts of what it
+    makes, never sees it, nor what stands between the parts."""
+    m = Maker(label, opset=14)
+    x = m.input("x", 1, 16, 6, 5)
+    m.feeds["x"][0, 3, 2, 2] = np.inf
+
+    def conv(y, ins, outs, sign=0):
+        w = m.rng.standard_normal((outs, ins, 1, 1)).astype(F32)
+        return m.op("Conv", y, m.const(sign * np.abs(w) if sign else w), m.const(m.rng.standard_normal(outs).astype(F32)))
+
+    def part(y, begin, end):
+        return m.op("Slice", y, m.const(np.array([begin], I64)), m.const(np.array([end], I64)), m.const(np.array([1], I64)))
+
+    both, channels = m.op("Concat", *(between(m, conv(x, 16, c, -1), c) for c in (first, second)), axis=1), first + second
+    y = conv(both, channels, channels)
+    one, two = conv(part(y, 0, second), second, second), part(y, second, channels)
+    y = m.op("Concat", m.op("Add", one, part(both, first, channels)), two, axis=1)
+    return m.done(conv(y, channels, 9), targets=("cpu", "cpu:v3"))
+
+
+PARTS_BEHIND_INFINITY = {
+    "relu": lambda m, y, c: m.op("Relu", y),
+    "sum": lambda m, y, c: y,
+    "depthwise": lambda m, y, c: m.op("Conv", m.op("Relu", y), m.const(m.rng.standard_normal((c, 1, 3, 3)).astype(F32)), group=c, pads=[1] * 4),
+    "largest": lambda m, y, c: m.op("MaxPool", m.op("Relu", y), kernel_shape=[2, 2], pads=[1, 0, 0, 1]),
+    "largest_of_sums": lambda m, y, c: m.op("MaxPool", y, kernel_shape=[2, 2], pads=[1, 0, 0, 1]),
+    "padded": lambda m, y, c: m.op("Pad", m.op("Relu", y), m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), m.const(F32(-np.inf))),
+}
+for _kind, _between in PARTS_BEHIND_INFINITY.items():
+    for _first, _second in (20, 12), (3, 26):
+        _label = f"infinity_in_parts_{_kind}_{_first}_{_second}"
+        CASES[_label] = lambda a=(_label, _first, _second, _between): infinity_in_parts(*a)
