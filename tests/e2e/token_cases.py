@@ -88,3 +88,21 @@ def bias_of_codes():
     bias = m.weights(m.rng.integers(0, 256, 24).astype(np.uint8), F32(0.02), np.uint8(131))
     y = [m.codes(m.op("Gemm", x, m.weights(m.rng.integers(-127, 128, (32, 24)).astype(I8), F32(0.01), I8(0)), bias), F32(0.1)) for _ in range(2)]
     return m.done(m.codes(m.op("Add", *y), F32(0.2)), step=0.2, targets=BOTH)
+
+
+@case
+def turned_heads():
+    """Heads are columns of the matrix that a projection makes: turned by angles, as rotary embeddings do, they are rows of lanes, and
+    their halves whole ones."""
+    m = Maker("turned_heads")
+    w = m.weights(m.rng.integers(-127, 128, (64, 128)).astype(I8), F32(0.005), I8(0))
+    x = m.codes(m.op("MatMul", m.codes(m.input("x", 1, 24, 64), F32(0.05)), w), F32(0.1))
+    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, 24, 4, 32], I64))), F32(0.1))
+    heads = m.codes(m.op("Transpose", heads, perm=[0, 2, 1, 3]), F32(0.1))
+    ends = [m.codes(m.op("Slice", heads, *(m.const(np.array([v], I64)) for v in (first, first + 16, 3))), F32(0.1)) for first in (16, 0)]
+    turned = m.codes(m.op("Concat", m.codes(m.op("Neg", ends[0]), F32(0.1)), ends[1], axis=3), F32(0.1))
+    sines, cosines = (m.weights(m.rng.integers(-127, 128, (1, 1, 24, 32)).astype(I8), F32(1 / 127), I8(0)) for _ in range(2))
+    both = [m.codes(m.op("Mul", a, b), F32(0.1)) for a, b in ((heads, cosines), (turned, sines))]
+    q = m.codes(m.op("Add", *both), F32(0.15))
+    scores = m.codes(m.op("MatMul", q, m.codes(m.op("Transpose", q, perm=[0, 1, 3, 2]), F32(0.15))), F32(0.5))
+    return m.done(m.codes(m.op("Softmax", scores, axis=-1), F32(1 / 255), I8(-128)), step=1 / 255, targets=BOTH, bisect=True)

@@ -88,8 +88,19 @@ static void say(pb_layout_lie* of, pb_layout_lie now, bool* changed) {
   *changed = true;
 }
 
-static bool goes_alike(const pb_access* x, const pb_access* y) {
-  return !memcmp(&x->index[x->rank - 1], &y->index[y->rank - 1], sizeof(pb_index));
+// Whole rows of lanes further on is alike too, as the halves of a head are to the head.
+static bool goes_alike(const pb_layout* l, const pb_access* x, const pb_access* y) {
+  const pb_index *a = &x->index[x->rank - 1], *b = &y->index[y->rank - 1];
+  return !memcmp(a->coef, b->coef, sizeof a->coef) &&
+         (a->cst == b->cst || (l->whole_rows && !((a->cst - b->cst) % l->lanes)));
+}
+
+// Whether what lies along the tensor's last dim, and nothing else, lies along the matrix's, whose lanes are columns: as
+// of heads, which are columns of one.
+static bool lies_along_columns(const pb_layout* l, const pb_access* x, const pb_access* matrix) {
+  int dim;
+  return x->rank > 2 && x->shape[x->rank - 1] % l->lanes == 0 && matrix->rank == 2 &&
+         pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && matrix->index[1].coef[dim] == 1;
 }
 
 // Whether a part of the channels, or all of them, are the same dim of both.
@@ -114,36 +125,52 @@ static void follow_rows(const pb_layout* l, int n, bool* changed) {
 static pb_layout_lie carried(const pb_layout* l, const pb_nest* nest, const pb_access* x, const pb_access* y,
                              pb_layout_lie lie) {
   if (lie == PB_LIE_CHANNELS && shares_channels(l, x, y)) return lie;
-  if (nest->reduce != PB_SET || x->rank < 3 || y->rank < 3 || !goes_alike(x, y)) return PB_LIE_UNKNOWN;
+  if (nest->reduce != PB_SET || x->rank < 3 || y->rank < 3 || !goes_alike(l, x, y)) return PB_LIE_UNKNOWN;
   return lie < PB_LIE_OTHERWISE ? lie : PB_LIE_OTHERWISE;
 }
 
 // kept: by value, what code has plainly, whatever lies along its lanes; it passes nothing on.
-static void carry(const pb_layout* l, int n, const bool* kept, bool* changed) {
+// columns: whether heads lie as the columns of the matrix that they are of.
+static void carry(const pb_layout* l, int n, const bool* kept, bool columns, bool* changed) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* y = &nest->access[nest->access_count - 1];
   int to = pb_program_stored(&l->program, n);
+  columns &= nest->reduce == PB_SET;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int from = l->program.value_of[n][a];
+    if (columns && lies_along_columns(l, &nest->access[a], y)) say(&l->lies[from], PB_LIE_ROWS, changed);
+    if (columns && lies_along_columns(l, y, &nest->access[a])) say(&l->lies[to], PB_LIE_ROWS, changed);
     if (!kept[from]) say(&l->lies[to], carried(l, nest, &nest->access[a], y, l->lies[from]), changed);
     if (!kept[to]) say(&l->lies[from], carried(l, nest, &nest->access[a], y, l->lies[to]), changed);
   }
   follow_rows(l, n, changed);
 }
 
+// Whether rows of heads, or of images, are summed each for itself: the number that each leaves has no rows to lie in.
+static bool sums_rows_of_heads(const pb_layout* l) {
+  pb_contraction_dims roles;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (nest->reduce == PB_SET || nest->access_count < 2 || pb__layout_contraction_dims(l, n, &roles)) continue;
+    if (nest->access[0].rank > 3 && nest->access[0].shape[1] > 1) return true;
+  }
+  return false;
+}
+
 void pb__layout_find_lies(pb_layout* l) {
   const pb_program* p = &l->program;
   l->lies = PB_NEW_ARRAY(&l->unit->pass, pb_layout_lie, (size_t)p->value_count + 1);
   l->lie_count = p->value_count;
-  bool changed = false, *kept = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  bool columns = l->whole_rows && !sums_rows_of_heads(l), changed = true,
+       *kept = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) kept[v] = !l->whole_rows && pb__layout_stays_plain(l, v);
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a)
       say(&l->lies[p->value_of[n][a]], pb__layout_said(l, n, a), &changed);
   while (changed) {
     changed = false;
-    for (int n = 0; n < p->nest_count; ++n) carry(l, n, kept, &changed);
-    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, kept, &changed);
+    for (int n = 0; n < p->nest_count; ++n) carry(l, n, kept, columns, &changed);
+    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, kept, columns, &changed);
   }
 }
 
