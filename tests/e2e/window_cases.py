@@ -1,5 +1,5 @@
 """Cases of regressions.py: windows of which some columns meet padding alone, wherever they stand (core/s1/rewrite/live_window.c), and
-windows of codes over one dim; and channels that do not fill their blocks: groups, and parts (core/s3/layout/parts.c)."""
+windows of codes over one dim; and channels that do not fill their blocks: groups, and parts (core/s3/legalise/parts.c)."""
 
 import numpy as np
 from regression_cases import CASES, F32, I64, Maker, codes_conv

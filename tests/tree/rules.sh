@@ -17,15 +17,16 @@ while read -r user used; do
     while read -r hit; do say "core/s3/$user is used by what it stands on: $hit"; done < <(grep -rnE "#include \"core/s3/$user/" "core/s3/$folder" | cut -c1-140)
   done
 done <<'END'
-lower kernel plan tree layout fusion reside
+lower kernel plan tree layout legalise fusion reside
 reside kernel plan tree layout fusion
 fusion kernel plan tree layout
 plan kernel tree layout
 tree kernel layout
+legalise layout kernel
 layout kernel
 END
-# One layout: it asks for facts of a description, not for a kind of chip. fold_padding and lanes are passes for cached cores alone.
-while read -r hit; do say "layout asks for a kind of chip: $hit"; done < <(grep -nE 'chip->control|facts(_of\([^)]*\))?\.memory' core/s3/layout/*.c | grep -vE '^core/s3/layout/(fold_padding|lanes)\.c:' | cut -c1-140)
+# One layout: it asks for facts of a description, not for a kind of chip. lanes is a pass for cached cores alone.
+while read -r hit; do say "layout asks for a kind of chip: $hit"; done < <(grep -nE 'chip->control|facts(_of\([^)]*\))?\.memory' core/s3/{layout,legalise}/*.c | grep -v "^core/s3/legalise/lanes.c:" | cut -c1-140)
 while read -r lines file; do
   [ "$file" != total ] && [ "$lines" -gt 1000 ] && say "past 1,000 lines: $file ($lines)"
 done < <(sources . | xargs wc -l)

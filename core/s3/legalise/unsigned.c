@@ -7,7 +7,7 @@
 //   after    y[o] += zext(x[k]) * w[o, k];                  z = f(y[o] + b'[o])    b' = b - 128 * sum of w[o, k]
 //
 // Inputs and outputs that are u8 in the model come and go as they are; those of i8 are copied, and flipped.
-#include "core/s3/layout/unsigned.h"
+#include "core/s3/legalise/unsigned.h"
 
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"

@@ -9,7 +9,7 @@
 // The first of these has as many pixels in a row as what makes x, the last as what takes y. That the codes of sums are
 // the sums again takes an instruction that makes such codes at all.
 #include "core/s3/kernel/landing.h"
-#include "core/s3/layout/pixels.h"
+#include "core/s3/legalise/pixels.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Inside `pixels`: the nests and constants of a program whose pixels stand in rows.
-#include "core/s3/layout/pixels.h"
+#include "core/s3/legalise/pixels.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Inside `pixels`: how many pixels stand in a row, class by class, by what all nests then take together.
 #include "core/s3/layout/layout.h"
-#include "core/s3/layout/pixels.h"
+#include "core/s3/legalise/pixels.h"
 #include "core/s3/transfer_paths.h"
 
 // A class's pixels are chosen as long as that makes it cheaper, at most so many times; more than so many rows of lanes

@@ -1,5 +1,5 @@
-// Halo: a tensor that is copied into a padded one is made inside the padded one from the start. Requires the program
-// function in value form; leaves it in value form: the producer and the fills write disjoint pieces. Exact.
+// Padding folding: a tensor that is copied into a padded one is made inside the padded one from the start. Requires the
+// program function in value form; leaves it in value form: the producer and the fills write disjoint pieces. Exact.
 //
 //   before   v = conv(...);  p[border] = 0;  p[1 + i] = v[i];  y = window(p)
 //   after    p[border] = 0;  p[1 + i] = conv(...)[i];  y = window(p)

@@ -1,6 +1,6 @@
 // Inside `pixels`: what each nest asks of its tensors' pixels.
 #include "core/s3/compose.h"
-#include "core/s3/layout/pixels.h"
+#include "core/s3/legalise/pixels.h"
 
 #include <string.h>
 

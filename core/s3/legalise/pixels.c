@@ -16,7 +16,7 @@
 //
 // Where that begins and ends is chosen by what the description says it takes (pixels_cost.c). Nothing is looked at, nor
 // any program written, where full rows of lanes and full commands would not save enough either.
-#include "core/s3/layout/pixels.h"
+#include "core/s3/legalise/pixels.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/transfer_paths.h"
 
