@@ -18,6 +18,7 @@
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
+#include "core/s3/transfer_paths.h"
 #include "core/s3/tree/cost.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -121,13 +122,7 @@ static pb_status take_precision(compilation* c) {
   return PB_OK;
 }
 
-// Of a chip of queues: whether a command gathers rows of a table, and whether one has elements of the type.
-static bool gathers_rows(const pb_chip* chip) {
-  for (int k = 0; k < chip->insn_count; ++k)
-    if (pb_insn_gathers(&chip->insns[k]) >= 0) return true;
-  return false;
-}
-
+// Whether a command has elements of the type.
 static bool has_elements(const pb_chip* chip, pb_type type) {
   for (int k = 0; k < chip->insn_count; ++k)
     for (int o = 0; o < chip->insns[k].operand_count; ++o)
@@ -140,7 +135,7 @@ static bool has_elements(const pb_chip* chip, pb_type type) {
 static void take_integers(compilation* c) {
   if (c->control->native) return;
   if (!has_elements(c->chip, PB_I64) && has_elements(c->chip, PB_I32)) pb_s1_words(&c->s1, &c->consts);
-  if (!gathers_rows(c->chip)) pb_s1_rows_by_host(&c->s1);
+  if (!pb_chip_gathers(c->chip)) pb_s1_rows_by_host(&c->s1);
 }
 
 static pb_status take_between(compilation* c) {

@@ -125,11 +125,24 @@ static void add_move(builder* b, const pb_s1_op* op) {
   pb__host_use(&b->host, step, 1, b->place[pb_s1_base(b->program, op->x)]);
 }
 
+// What lies behind one index of the axis.
+static uint64_t row_bytes(const pb_s1_value* value, int axis) {
+  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(value->type)) / 8;
+  for (int r = axis + 1; r < value->rank; ++r) bytes *= (uint64_t)value->shape[r];
+  return bytes;
+}
+
+// Of a step that moves rows: the result, what they are of, and their numbers.
+static void use_rows(builder* b, int step, const pb_s1_op* op) {
+  const int values[] = {op->y, pb_s1_base(b->program, op->x), pb_s1_base(b->program, op->third)};
+  b->host.engine->steps[step].arg_count = 3;
+  for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
+}
+
 static void add_place(builder* b, const pb_s1_op* op) {
   const pb_s1_value *y = &b->program->values[op->y], *x = &b->program->values[op->x];
   int step = b->host.engine->step_count;
-  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(y->type)) / 8, count = 1;
-  for (int r = op->axis + 1; r < y->rank; ++r) bytes *= (uint64_t)y->shape[r];
+  uint64_t bytes = row_bytes(y, op->axis), count = 1;
   for (int r = 0; r < op->axis; ++r) count *= (uint64_t)y->shape[r];
   pb_step* place = add_step(b, PB_HOST_PLACE, op);
   place->bytes = bytes * (uint64_t)x->shape[op->axis];
@@ -138,24 +151,19 @@ static void add_place(builder* b, const pb_s1_op* op) {
                           .unit = bytes,
                           .most = (uint64_t)(y->shape[op->axis] - x->shape[op->axis]),
                           .index = b->program->values[op->third].type};
-  place->arg_count = 3;
-  const int values[] = {op->y, pb_s1_base(b->program, op->x), pb_s1_base(b->program, op->third)};
-  for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
+  use_rows(b, step, op);
 }
 
 static void add_take(builder* b, const pb_s1_op* op) {
   const pb_s1_value *x = &b->program->values[op->x], *z = &b->program->values[op->third];
   int step = b->host.engine->step_count;
-  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(x->type)) / 8, count = 1;
-  for (int r = op->axis + 1; r < x->rank; ++r) bytes *= (uint64_t)x->shape[r];
+  uint64_t bytes = row_bytes(x, op->axis), count = 1;
   for (int r = 0; r < z->rank; ++r) count *= (uint64_t)z->shape[r];
   pb_step* take = add_step(b, PB_HOST_TAKE, op);
   take->bytes = bytes;
   take->rows = (pb_rows){
       .count = count, .stride = bytes, .unit = bytes, .most = (uint64_t)x->shape[op->axis] - 1, .index = z->type};
-  take->arg_count = 3;
-  const int values[] = {op->y, pb_s1_base(b->program, op->x), pb_s1_base(b->program, op->third)};
-  for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
+  use_rows(b, step, op);
 }
 
 static void add_mark(builder* b, const pb_s1_op* op) {

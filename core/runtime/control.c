@@ -43,8 +43,10 @@ static pb_status move(pb_rt* rt, const pb_step* step, pb_diag* diag) {
 static int64_t index_at(const uint8_t* numbers, pb_type type, uint64_t k) {
   int64_t wide;
   int32_t narrow;
-  memcpy(&narrow, numbers + k * sizeof narrow, sizeof narrow);
-  if (type == PB_I32) return narrow;
+  if (type == PB_I32) {
+    memcpy(&narrow, numbers + k * sizeof narrow, sizeof narrow);
+    return narrow;
+  }
   memcpy(&wide, numbers + k * sizeof wide, sizeof wide);
   return wide;
 }
@@ -71,12 +73,10 @@ static pb_status take_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
 
 static pb_status place_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   const pb_rows* rows = &step->rows;
-  int64_t index = 0;
-  int32_t narrow;
+  uint8_t number[sizeof(int64_t)];
   uint64_t bytes = rows->count * step->bytes;
-  PB_TRY(read_bytes(rt, step->args[2], &index, (uint64_t)pb_type_bits(rows->index) / 8, diag));
-  memcpy(&narrow, &index, sizeof narrow);
-  if (rows->index == PB_I32) index = narrow;
+  PB_TRY(read_bytes(rt, step->args[2], number, (uint64_t)pb_type_bits(rows->index) / 8, diag));
+  int64_t index = index_at(number, rows->index, 0);
   uint64_t at = index < 0 ? 0 : (uint64_t)index > rows->most ? rows->most : (uint64_t)index;
   uint8_t* data = malloc(bytes);
   if (!data)

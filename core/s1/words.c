@@ -17,6 +17,7 @@ typedef struct narrower {
   range* of;      // by value, of those that own their elements
   int* words;     // by constant: the one of words, -1
   pb_nest** nest; // by operator: its nest on words; NULL: it has none
+  pb_arena made;  // where those of one try lie
   int64_t* most;  // by value, of inputs: the magnitude up to which it is taken; 0: any
 } narrower;
 
@@ -228,8 +229,7 @@ static bool take_nest(narrower* r, size_t k, range* made_of) {
   const pb_nest* from = r->program->ops[k].nest;
   for (int a = 0; a < from->access_count; ++a)
     if (from->access[a].boxed && is_wide(r, from->access[a].buffer)) return false;
-  pb_nest* made = PB_NEW(&r->program->arena, pb_nest);
-  pb_nest_copy(made, from);
+  pb_nest* made = pb_nest_kept(&r->made, from);
   made->expr_count = 0;
   body* b = malloc(sizeof *b);
   if (!b) pb_no_memory(sizeof *b);
@@ -336,10 +336,11 @@ static void carry_out(narrower* r) {
     if (value->const_id >= 0) value->const_id = words_of(r, value->const_id);
   }
   for (size_t k = 0; k < p->op_count; ++k)
-    if (r->nest[k]) p->ops[k].nest = r->nest[k];
+    if (r->nest[k]) p->ops[k].nest = pb_nest_kept(&p->arena, r->nest[k]);
 }
 
 static bool try_ranges(narrower* r) {
+  pb_arena_free(&r->made);
   memset(r->of, 0, sizeof *r->of * r->program->value_count);
   memset(r->nest, 0, sizeof *r->nest * r->program->op_count);
   return find_ranges(r);
@@ -373,6 +374,7 @@ bool pb_s1_words(pb_s1* program, pb_consts* consts) {
   for (size_t v = 0; v < program->value_count; ++v) wide |= program->values[v].type == PB_I64;
   is = wide && try_limits(&r);
   if (is) carry_out(&r);
+  pb_arena_free(&r.made);
   pb_arena_free(&scratch);
   return is;
 }

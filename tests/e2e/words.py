@@ -14,10 +14,7 @@ import tools
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import token_cases  # noqa: E402, F401  (registers its cases)
-from regression_cases import CASES  # noqa: E402
-
-DEVICES = {"cpu": "native", "simnpu": "machine"}
+from regressions import CASES, DEVICES  # noqa: E402
 
 
 class Engines:
