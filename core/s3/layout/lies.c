@@ -95,12 +95,14 @@ static bool goes_alike(const pb_layout* l, const pb_access* x, const pb_access* 
          (a->cst == b->cst || (l->whole_rows && !((a->cst - b->cst) % l->lanes)));
 }
 
-// Whether what lies along the tensor's last dim, and nothing else, lies along the matrix's, whose lanes are columns: as
-// of heads, which are columns of one.
-static bool lies_along_columns(const pb_layout* l, const pb_access* x, const pb_access* matrix) {
+// Whether what lies along the last dim of tensor v, and nothing else, lies along the matrix's, whose lanes are columns:
+// as of heads, which are columns of one. An image that becomes a row lies so too, and has its lanes along its channels
+// unless rows of it are whole rows of lanes.
+static bool lies_along_columns(const pb_layout* l, int v, const pb_access* x, const pb_access* matrix) {
   int dim;
-  return x->rank > 2 && x->shape[x->rank - 1] % l->lanes == 0 && matrix->rank == 2 &&
-         pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && matrix->index[1].coef[dim] == 1;
+  bool heads = l->heads[v] || x->shape[x->rank - 1] % l->lanes == 0;
+  return heads && x->rank > 2 && matrix->rank == 2 && pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 &&
+         matrix->index[1].coef[dim] == 1;
 }
 
 // Whether a part of the channels, or all of them, are the same dim of both.
@@ -138,8 +140,8 @@ static void carry(const pb_layout* l, int n, const bool* kept, bool columns, boo
   columns &= nest->reduce == PB_SET;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int from = l->program.value_of[n][a];
-    if (columns && lies_along_columns(l, &nest->access[a], y)) say(&l->lies[from], PB_LIE_ROWS, changed);
-    if (columns && lies_along_columns(l, y, &nest->access[a])) say(&l->lies[to], PB_LIE_ROWS, changed);
+    if (columns && lies_along_columns(l, from, &nest->access[a], y)) say(&l->lies[from], PB_LIE_ROWS, changed);
+    if (columns && lies_along_columns(l, to, y, &nest->access[a])) say(&l->lies[to], PB_LIE_ROWS, changed);
     if (!kept[from]) say(&l->lies[to], carried(l, nest, &nest->access[a], y, l->lies[from]), changed);
     if (!kept[to]) say(&l->lies[from], carried(l, nest, &nest->access[a], y, l->lies[to]), changed);
   }
