@@ -310,7 +310,7 @@ pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* o
   splitter s = {.unit = unit, .o = o, .arena = &unit->pass};
   kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->group_count + 1);
   int count = 0;
-  for (int g = 0; g < o->group_count && pb_chip_runs_code(unit->chip) && pb_chip_staging(unit->chip) < 0; ++g)
+  for (int g = 0; g < o->group_count && pb_chip_in_place(unit->chip); ++g)
     count += o->staged[g] && groups->last[g] >= 0 && find(unit, groups, g, s.arena, &kernels[count]);
   begin(&s, kernels, count);
   if (!count) return PB_OK;

@@ -267,10 +267,10 @@ static void fuse(fuser* f) {
 }
 
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
-  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_runs_code(unit->chip)};
+  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = !pb_chip_moves(unit->chip)};
   fuse(&f);
   f.weights = true;
-  if (!f.cached || pb_chip_staging(unit->chip) < 0) fuse(&f);
+  if (!f.cached || pb_chip_in_place(unit->chip)) fuse(&f);
   pb_table_free(&f.texts);
   free(f.known);
   return PB_OK;

@@ -209,7 +209,7 @@ static void load_numbers(finder* f, int n, const slots* s) {
 
 pb_status pb_s3_numbers(pb_unit* unit) {
   // Numbers in a memory of a core's own would have to be brought there.
-  if (!pb_chip_runs_code(unit->chip) || pb_chip_staging(unit->chip) >= 0) return PB_OK;
+  if (!pb_chip_in_place(unit->chip)) return PB_OK;
   finder f = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &f.program));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(f.program.func, 0));

@@ -629,7 +629,7 @@ static pb_status split_sparse(outliner* o) {
 }
 
 pb_status pb_s3_outline(pb_unit* unit) {
-  outliner o = {.unit = unit, .cached = pb_chip_runs_code(unit->chip)};
+  outliner o = {.unit = unit, .cached = !pb_chip_moves(unit->chip)};
   pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
   pb_constant_homes_mark(unit, pb_module_func(unit->module, "main"));
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));

@@ -12,7 +12,7 @@ void pb_splits_begin(pb_unit* unit, pb_program* program, pb_splits* splits) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program->func, 0));
   *splits = (pb_splits){.unit = unit,
                         .program = program,
-                        .wanted = !pb_chip_runs_code(unit->chip) && pb_chip_expands(unit->chip),
+                        .wanted = pb_chip_expands(unit->chip),
                         .arguments = (int)mlirBlockGetNumArguments(body),
                         .known = program->value_count};
   splits->of = PB_NEW_ARRAY(&unit->pass, pb_split*, (size_t)program->value_count + 1);

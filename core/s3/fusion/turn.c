@@ -339,7 +339,7 @@ static bool share_all_heads(turner* t, int scores) {
 pb_status pb_s3_turn(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   turner t = {.unit = unit, .lanes = facts.lanes, .near = facts.cache[1]};
-  if (!pb_chip_runs_code(unit->chip) || pb_chip_staging(unit->chip) >= 0) return PB_OK;
+  if (!pb_chip_in_place(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &t.program));
   size_t values = (size_t)t.program.value_count + 1, nests = (size_t)t.program.nest_count + 1;
   bool changed = false;

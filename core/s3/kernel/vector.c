@@ -53,3 +53,11 @@ int pb_chip_staging(const pb_chip* chip) {
     if (is_staging(&chip->memories[m])) return m;
   return -1;
 }
+
+bool pb_chip_in_place(const pb_chip* chip) { return pb_chip_runs_code(chip) && pb_chip_staging(chip) < 0; }
+
+bool pb_chip_moves(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].mover) return true;
+  return false;
+}

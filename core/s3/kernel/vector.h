@@ -28,9 +28,13 @@ bool pb_chip_whole_rows(const pb_chip* chip);
 // Whether tensors of so many dims are images, [n, c, h, w], whose channels may lie in blocks; where code loads elements
 // with any stride volumes are such too, [n, c, d, h, w].
 static inline bool pb_is_image(int rank, bool whole_rows) { return rank == 4 || (rank == 5 && !whole_rows); }
-// The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: cores read
-// and write tensors where they are.
+// The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: there is
+// none.
 int pb_chip_staging(const pb_chip* chip);
+// Whether cores read and write tensors where they are, as caches show them.
+bool pb_chip_in_place(const pb_chip* chip);
+// Whether movers bring what its instructions take to memories of its own, and take it back.
+bool pb_chip_moves(const pb_chip* chip);
 
 // An instruction of a core that multiplies elements of these types and adds up `group` neighbouring products into each
 // lane of the sum. Factors narrower than its operands are extended when they are loaded.

@@ -10,6 +10,7 @@
 #include "core/s3/layout/layout.h"
 
 #include "core/base/half_expr.h"
+#include "core/s3/kernel/landing.h"
 #include "core/s3/transfer_paths.h"
 
 #include <math.h>
@@ -95,19 +96,18 @@ static void clean(pb_layout* l, int v, bool past) {
 }
 
 bool pb__layout_masks(const pb_chip* chip) {
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    const pb_expr_node *e = insn->expr, *root = insn->expr_count == 5 ? &e[4] : NULL;
-    if (!root || insn->reduce != PB_SET || root->op != PB_OP_BITCAST || root->type != PB_F32) continue;
-    const pb_expr_node* both = &e[root->args[0]];
-    if (both->op == PB_OP_AND && e[both->args[0]].op == PB_OP_BITCAST && e[both->args[1]].op == PB_OP_LOAD) return true;
-  }
-  return false;
+  pb_nest nest;
+  pb_nest_begin(&nest, "mask", "point", 3);
+  nest.access[0].type = nest.access[2].type = PB_F32;
+  nest.access[1].type = PB_I32;
+  (void)pb_nest_load(&nest, 0);
+  pb__layout_put_mask(&nest, 1);
+  return pb_point_lands_alone(chip, &nest);
 }
 
 void pb__layout_find_rests(pb_layout* l) {
   pb_contraction_dims roles;
-  if (l->whole_rows && !pb__layout_masks(l->unit->chip)) return; // check_rest refuses such sums
+  if (!pb__layout_masks(l->unit->chip)) return; // check_rest refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
     if (pb__layout_contraction_dims(l, n, &roles) && pb_type_is_float(roles.x_type))
       clean(l, l->program.value_of[n][roles.x], false);

@@ -455,8 +455,7 @@ pb_status pb_s3_parts(pb_unit* unit) {
              .selections = {.chip = unit->chip, .arena = &unit->pass},
              .from = &program,
              .lanes = pb_chip_lanes(unit->chip),
-             .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) &&
-                      (pb_chip_runs_code(unit->chip) || pb__layout_masks(unit->chip)),
+             .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) && pb__layout_masks(unit->chip),
              .arguments = (int)mlirBlockGetNumArguments(body)};
   read(&p);
   if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return PB_OK;

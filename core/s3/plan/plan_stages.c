@@ -65,7 +65,7 @@ static bool takes_rows_in_lanes(const pb_program* p) {
 // more loops are shared so.
 static bool share_blocks(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   pb_stages blocks;
-  bool lanes = !pb__is_explicit(chip);
+  bool lanes = !pb_chip_moves(chip);
   if (lanes && !takes_rows_in_lanes(program)) return false;
   pb_program* cut = own_copy(program, arena);
   pb_stages_cut_rows(cut, lanes ? pb_vector_facts_of(chip).lanes : 0);
@@ -90,7 +90,7 @@ static const pb_program* without_moves(const pb_program* program, pb_arena* aren
 // Movers bring what instructions take of memories: all of a kernel's values between may lie there at once, so its
 // stages need to share nothing. A core's own memory takes any kernel, if only of one stage, by parts that fit.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  bool instructions = pb__is_explicit(chip), staged = pb_chip_staging(chip) >= 0, moves = instructions || staged;
+  bool instructions = pb_chip_moves(chip), staged = pb_chip_staging(chip) >= 0, moves = !pb_chip_in_place(chip);
   pb_stages filled = {.fill_count = 0};
   if (instructions) program = without_moves(program, arena);
   if (moves) {
@@ -132,7 +132,7 @@ static bool fits(pb_tiling* t, const pb_program* p) {
 // Of a core's caches; where memories are explicit the tree says it.
 bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration) {
   int64_t bytes = 0;
-  if (pb__is_explicit(s->chip) || pb_chip_staging(s->chip) >= 0) return true;
+  if (!pb_chip_in_place(s->chip)) return true;
   for (int v = 0; v < iteration->value_count; ++v)
     if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->values[v]);
   return bytes <= most_bytes(s->chip, s->stages->program);
@@ -140,7 +140,7 @@ bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* it
 
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
-  if (pb__is_explicit(s->chip)) return pb_tree_cost(t, loops);
+  if (pb_chip_moves(s->chip)) return pb_tree_cost(t, loops);
   const pb_shares iterations = {s->parts, 1, s->parts, 1};
   loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
   loops->bound = "compute";
@@ -159,7 +159,7 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
   s->tiles = plan->stages;
   s->skewed = plan->skewed;
   s->holds = plan->holds;
-  if (!pb__is_explicit(chip)) s->rest = plan_alone;
+  if (!pb_chip_moves(chip)) s->rest = plan_alone;
 }
 
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
@@ -178,12 +178,12 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
   pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
-  if (!pb__is_explicit(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
+  if (!pb_chip_moves(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
   if (iteration->count != plan->count) return false;
-  for (int k = 0; k < plan->count && !pb__is_explicit(chip); ++k)
+  for (int k = 0; k < plan->count && !pb_chip_moves(chip); ++k)
     if (!pb_plan_cost(chip, &iteration->groups[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);

@@ -6,8 +6,6 @@
 #include "core/s3/plan/plan_stages.h"
 #include "core/s3/tree/tiling_stages.h"
 
-// Whether the chip's instructions take tiles of its memories; else its cores run whatever code a stage needs.
-static inline bool pb__is_explicit(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
 // What is built by the plan: s->built stages of it.
 void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s);

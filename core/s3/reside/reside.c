@@ -385,7 +385,7 @@ static void free_tables(pb_reside* s) {
 pb_status pb_s3_reside(pb_unit* unit) {
   const pb_chip* chip = unit->chip;
   // each core of several has memories of its own, and a part of each tensor
-  if (unit->between_outside || pb_chip_runs_code(chip) || chip->cores > 1) return PB_OK;
+  if (unit->between_outside || !pb_chip_moves(chip) || chip->cores > 1) return PB_OK;
   pb_reside s = {.unit = unit};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
   pb_status status = read_launches(&s, body);

@@ -227,7 +227,7 @@ static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_pr
   }
   for (int k = 0; k < stages; ++k)
     if (result_of(program, iteration, k) >= 0) iteration->maker[result_of(program, iteration, k)] = k;
-  if (pb_chip_runs_code(s->chip))
+  if (iteration->groups[0].registers)
     place_code(s, program, of, arena, iteration);
   else if (!place_results(s, program, iteration))
     return false;

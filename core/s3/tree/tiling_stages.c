@@ -51,7 +51,7 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
     if (buffer[v] >= 0 && t->buffers[buffer[v]].shape[0] < pb_access_elements(&own))
       return pb__tiling_fail(t, "the first block is not the one whose values take most");
     if (buffer[v] >= 0) continue;
-    if (pb_chip_runs_code(t->chip)) // by element number
+    if (iteration->groups[maker].registers) // by element number
       own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
     else if (iteration->matrix[v] || iteration->groups[maker].contraction)
       pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
