@@ -12,8 +12,6 @@
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
 enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
-// What a plan gains at least that may wait more than is known: one part of so many.
-enum { MUCH = 8 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
@@ -164,11 +162,10 @@ static void begin_product(pb_planner* p) {
   p->moves_w = p->cuts_sums = true;
 }
 
-// Several images for each of the weights, where all rows of so many fit; with results in one copy more do.
-static void plan_images(pb_planner* p, int results) {
+// Several images for each of the weights, where all rows of so many fit.
+static void plan_images(pb_planner* p) {
   int64_t images = p->dims.batches ? p->extent[p->dims.rows[0]] : 1;
   begin_product(p);
-  p->results = results;
   for (int64_t step = images; step > 1; step = pb_next_step(images, step)) {
     p->step[p->dims.rows[0]] = step;
     pb__plan_tile(p);
@@ -185,10 +182,7 @@ static void plan_products(pb_planner* p) {
   }
   for (int k = 0; k < s->batches; ++k) p->step[s->rows[k]] = 1;
   pb__plan_steps(p, tiled, (s->outer >= 0) + (s->inner >= 0), 1);
-  plan_images(p, 2);
-  p->gain = MUCH; // with results in one copy what takes them waits more than the model of cost knows
-  plan_images(p, 1);
-  p->gain = 0;
+  plan_images(p);
 }
 
 enum { MOST_KEPT = 64 }; // iterations, as plans are read
