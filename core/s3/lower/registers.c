@@ -271,6 +271,18 @@ static bool has_others(const pb_tree* tree, const band* b) {
   return loops > b->count;
 }
 
+// %t<level>, one of a band's iterations (0: the band is the outermost one), by the number that it has together with
+// those of `inside` bands inside. That no number is below zero the remainder says: a division with its sign's cases was
+// most of what finding a tile took.
+static void print_iteration_number(lowering* s, int level, int64_t inside, int64_t iterations, const char* name, int id,
+                                   int indent) {
+  pb_text* text = s->e.text;
+  pb_text_line(text, indent, "%%t%d = affine.apply affine_map<(d0) -> (", level);
+  pb_text_add(text, inside > 1 || iterations ? "(d0 mod %lld) floordiv %lld" : "d0", 1LL << 31, (long long)inside);
+  if (iterations) pb_text_add(text, " mod %lld", (long long)iterations);
+  pb_text_add(text, ")>(%%%s%d)\n", name, id);
+}
+
 // Bands whose iterations have a number together: this thread's part of them, or all.
 static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer, int indent) {
   pb_text* text = s->e.text;
@@ -294,8 +306,7 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
       pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
   }
   for (int k = count - 1; k >= 0; --k) {
-    pb_text_line(text, indent, "%%t%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%%s%d)\n",
-                 s->level + k, (long long)inside, (long long)bands[k].iterations, alone ? "p" : "n", id);
+    print_iteration_number(s, s->level + k, inside, k ? bands[k].iterations : 0, alone ? "p" : "n", id, indent);
     inside *= bands[k].iterations;
   }
   PB_TRY(print_iteration(s, outer, count - 1, indent));
