@@ -7,7 +7,8 @@
 //
 //   code = trunc8(int(roundeven(min(max(v, lo - z), hi - z))) + z)
 //
-// The sum is a code without being cut, and what reads the code again as a number takes that.
+// The sum is a code without being cut, and what reads the code again as a number takes that. A code that is stored
+// wider (legalise/widen.c) is the same with trunc16(fptosi32(...)) for fptosi8(...).
 #include "core/s3/lower/vector_tile.h"
 
 #include <math.h>
@@ -40,11 +41,21 @@ static int zero_point(const pb_expr_node* expr, const pb_expr_node* sum, int* re
   return whole_constant(expr, sum, rest);
 }
 
+// Whether the node is a number as a code, of 8 bits or stored as 16.
+static bool is_converted(const pb_expr_node* expr, int e, int* number) {
+  if (expr[e].op == PB_OP_TRUNC && expr[e].type == PB_I16) {
+    e = expr[e].args[0];
+    if (expr[e].op != PB_OP_FPTOSI || expr[e].type != PB_I32) return false;
+  } else if (expr[e].op != PB_OP_FPTOSI8)
+    return false;
+  *number = expr[e].args[0];
+  return true;
+}
+
 bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code) {
   int at;
-  *code = (pb_vcode){.zero = NONE};
-  if (expr[e].op != PB_OP_FPTOSI8) return false;
-  at = expr[e].args[0];
+  *code = (pb_vcode){.zero = NONE, .type = expr[e].op == PB_OP_TRUNC ? PB_I16 : PB_I8};
+  if (!is_converted(expr, e, &at)) return false;
   if (expr[at].op != PB_OP_MIN || (code->hi = whole_constant(expr, &expr[at], &at)) < 0) return false;
   if (expr[at].op != PB_OP_MAX || (code->lo = whole_constant(expr, &expr[at], &at)) < 0) return false;
   if (expr[at].op == PB_OP_ADD && (code->zero = zero_point(expr, &expr[at], &at)) < 0) return false;
@@ -115,6 +126,6 @@ const char* pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode
     n = operation(t, "arith.addi", n, zero, PB_I32, PB_I32, indent);
   }
   t->wide = n;
-  t->code = operation(t, "arith.trunci", n, NULL, PB_I32, PB_I8, indent);
+  t->code = operation(t, "arith.trunci", n, NULL, PB_I32, code->type, indent);
   return t->code;
 }

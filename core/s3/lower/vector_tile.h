@@ -40,6 +40,7 @@ const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* 
 typedef struct pb_vcode {
   int value;        // what is rounded
   int zero, lo, hi; // the zero point, -1: none, and the clamp's bounds
+  pb_type type;     // as it is stored
 } pb_vcode;
 bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code);
 // The nodes that are still computed where codes are made so. needed[]: by node.
