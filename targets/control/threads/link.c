@@ -4,11 +4,8 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
-
-extern char** environ;
 
 static pb_status fail(pb_diag* diag) {
   (void)pb_error(diag, (pb_place){.what = "ld.lld"}, 4200, "this is a bug in the compiler, not in the model",
@@ -30,12 +27,9 @@ pb_status pb_code_link(const char* const* objects, int count, const char* shared
   for (int g = 0; g < count; ++g) argv[FIRST + g] = objects[g];
   argv[FIRST + count] = "--as-needed";
   argv[FIRST + count + 1] = c_library();
-  pid_t pid;
   int code = 0;
   char* arguments[PB_CODE_OBJECTS + FIRST + 3];
   memcpy(arguments, argv, sizeof argv);
-  if (posix_spawn(&pid, PB_LLD, NULL, NULL, arguments, environ))
-    return pb_system_error(diag, (pb_place){.file = PB_LLD}, 4201, "cannot be started");
-  waitpid(pid, &code, 0);
+  PB_TRY(pb__lld_run(arguments, diag, &code));
   return WIFEXITED(code) && WEXITSTATUS(code) == 0 ? PB_OK : fail(diag);
 }
