@@ -271,14 +271,16 @@ static bool has_others(const pb_tree* tree, const band* b) {
   return loops > b->count;
 }
 
-// %t<level>, one of a band's iterations (0: the band is the outermost one), by the number that it has together with
-// those of `inside` bands inside. That no number is below zero the remainder says: a division with its sign's cases was
-// most of what finding a tile took.
-static void print_iteration_number(lowering* s, int level, int64_t inside, int64_t iterations, const char* name, int id,
-                                   int indent) {
+// %t<level>, one of a band's iterations (0: the band is the outermost one), by the number, below `tiles`, that it has
+// together with those of `inside` iterations inside it. The remainder changes no number: it says that none is below
+// zero, as a division with the cases of a sign was most of what finding a tile took.
+static void print_iteration_number(lowering* s, int level, int64_t inside, int64_t iterations, int64_t tiles,
+                                   const char* name, int id, int indent) {
+  int64_t beyond = tiles <= INT32_MAX ? (int64_t)INT32_MAX + 1 : INT64_MAX / 2 + 1; // powers of 2: an AND
   pb_text* text = s->e.text;
   pb_text_line(text, indent, "%%t%d = affine.apply affine_map<(d0) -> (", level);
-  pb_text_add(text, inside > 1 || iterations ? "(d0 mod %lld) floordiv %lld" : "d0", 1LL << 31, (long long)inside);
+  pb_text_add(text, inside > 1 || iterations ? "(d0 mod %lld) floordiv %lld" : "d0", (long long)beyond,
+              (long long)inside);
   if (iterations) pb_text_add(text, " mod %lld", (long long)iterations);
   pb_text_add(text, ")>(%%%s%d)\n", name, id);
 }
@@ -306,7 +308,7 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
       pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
   }
   for (int k = count - 1; k >= 0; --k) {
-    print_iteration_number(s, s->level + k, inside, k ? bands[k].iterations : 0, alone ? "p" : "n", id, indent);
+    print_iteration_number(s, s->level + k, inside, k ? bands[k].iterations : 0, tiles, alone ? "p" : "n", id, indent);
     inside *= bands[k].iterations;
   }
   PB_TRY(print_iteration(s, outer, count - 1, indent));
