@@ -100,9 +100,9 @@ static bool goes_alike(const pb_layout* l, const pb_access* x, const pb_access* 
 // unless rows of it are whole rows of lanes.
 static bool lies_along_columns(const pb_layout* l, int v, const pb_access* x, const pb_access* matrix) {
   int dim;
+  if (x->rank < 3 || matrix->rank != 2) return false;
   bool heads = l->heads[v] || x->shape[x->rank - 1] % l->lanes == 0;
-  return heads && x->rank > 2 && matrix->rank == 2 && pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 &&
-         matrix->index[1].coef[dim] == 1;
+  return heads && pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && matrix->index[1].coef[dim] == 1;
 }
 
 // Whether a part of the channels, or all of them, are the same dim of both.
