@@ -41,23 +41,27 @@ static int zero_point(const pb_expr_node* expr, const pb_expr_node* sum, int* re
   return whole_constant(expr, sum, rest);
 }
 
-// Whether the node is a number as a code, of 8 bits or stored as 16.
-static bool is_converted(const pb_expr_node* expr, int e, int* number) {
-  if (expr[e].op == PB_OP_TRUNC && expr[e].type == PB_I16) {
-    e = expr[e].args[0];
-    if (expr[e].op != PB_OP_FPTOSI || expr[e].type != PB_I32) return false;
-  } else if (expr[e].op != PB_OP_FPTOSI8)
-    return false;
-  *number = expr[e].args[0];
-  return true;
+// The number that the node makes a code of, of 8 bits or stored as 16; NONE: it makes none.
+static int converted(const pb_expr_node* expr, const pb_expr_node* node) {
+  if (node->op == PB_OP_FPTOSI8) return node->args[0];
+  if (node->op != PB_OP_TRUNC || node->type != PB_I16) return NONE;
+  const pb_expr_node* whole = &expr[node->args[0]];
+  return whole->op == PB_OP_FPTOSI && whole->type == PB_I32 ? whole->args[0] : NONE;
+}
+
+// Whether the bounds are of the type: then the sum is a code without being cut.
+static bool bounds_fit(const pb_expr_node* expr, const pb_vcode* code) {
+  double beyond = ldexp(1, pb_type_bits(code->type) - 1);
+  return expr[code->lo].value >= -beyond && expr[code->hi].value < beyond;
 }
 
 bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code) {
-  int at;
-  *code = (pb_vcode){.zero = NONE, .type = expr[e].op == PB_OP_TRUNC ? PB_I16 : PB_I8};
-  if (!is_converted(expr, e, &at)) return false;
+  int at = converted(expr, &expr[e]);
+  if (at < 0) return false;
+  *code = (pb_vcode){.zero = NONE, .type = expr[e].type};
   if (expr[at].op != PB_OP_MIN || (code->hi = whole_constant(expr, &expr[at], &at)) < 0) return false;
   if (expr[at].op != PB_OP_MAX || (code->lo = whole_constant(expr, &expr[at], &at)) < 0) return false;
+  if (!bounds_fit(expr, code)) return false;
   if (expr[at].op == PB_OP_ADD && (code->zero = zero_point(expr, &expr[at], &at)) < 0) return false;
   if (expr[at].op != PB_OP_ROUNDEVEN || expr[at].type != PB_F32) return false;
   code->value = expr[at].args[0];
