@@ -72,9 +72,9 @@ def random_shapes(args, threads, folder):
             times["pb"].append(peers.ours(args.bin, engine, threads, names, 21))
             for peer in PEERS[:3]:
                 times[peer].append(peers.seconds(peer, threads, m, k, n, 21))
-        rate = {name: 2 * m * k * n / min(t) / 1e9 for name, t in times.items()}
+        rate = {name: 2 * m * k * n / min(t) / 1e9 if None not in t else 0 for name, t in times.items()}
         ratios.append(rate["pb"] / max(v for name, v in rate.items() if name != "pb"))
-        cells = [f"{v:.0f}" if v >= 10 else f"{v:.1f}" for v in rate.values()]
+        cells = [f"{v:.0f}" if v >= 10 else f"{v:.1f}" if v else "–" for v in rate.values()]
         print(f"| {m}x{k}x{n} | {'both' if number % 2 else 'left'} | " + " | ".join(cells) + f" | {ratios[-1]:.2f} |", flush=True)
     print(f"\nGeometric mean {np.exp(np.log(ratios).mean()):.2f}, worst {min(ratios):.2f}.\n")
 

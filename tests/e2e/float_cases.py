@@ -488,6 +488,14 @@ def gate_of_parts(g, channels, first):
     return g.conv(g.op("Mul", x, g.op("Sigmoid", gate)), first, 5, 3)
 
 
+# Parts that begin inside a row of lanes, and a transpose behind them: what walks channels there walks the result's last dim.
+@case("parts_turned")
+def parts_turned(g):
+    x = g.op("Relu", g.conv(g.input(1, 3, 9, 7), 3, 33, 3, pads=[1] * 4))
+    y = g.op("Relu", g.op("Concat", x, x, axis=1))
+    return g.op("Transpose", y, perm=[0, 2, 3, 1])
+
+
 @case("concat_same_twice")
 def concat_same(g):
     x = g.op("Relu", g.conv(g.input(1, 3, 7, 7), 3, 17, 1))

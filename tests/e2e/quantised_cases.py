@@ -409,6 +409,12 @@ def concat(g, first, second, axis):
     g.output(g.conv(y, 10, 1))
 
 
+@case("parts_turned")  # what walks channels as parts walks the result's last dim
+def parts_turned(g):
+    x = g.conv(g.input(1, 3, 9, 7), 33)
+    g.output(g.op("Transpose", g.op("Concat", x, x, axis=1), perm=[0, 2, 3, 1]))
+
+
 @family("concat_out", (16, 21))
 def concat_out(g, first, second):
     x = g.input(1, 8, 9, 7)

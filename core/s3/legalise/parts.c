@@ -133,6 +133,10 @@ static bool read_nest(const parts* p, int n) {
     if (!reads_walk(p, n, a, &walks[a])) return false;
     if (walks[a].dim >= 0 && !treats_alike(p, n, walks[a].dim)) return false;
   }
+  for (int a = 0; a < nest->access_count; ++a) // a transpose walks along another index what are channels elsewhere
+    for (int b = 0; b < nest->access_count && walks[a].dim >= 0; ++b)
+      if (!is_const(p, n, b) && walks[b].dim != walks[a].dim && pb_access_uses(&nest->access[b], walks[a].dim))
+        return false;
   return true;
 }
 
