@@ -109,20 +109,20 @@ static const char* zero_of(pb_vtile* t, const pb_expr_node* zero, const char* co
   return operation(t, "arith.extsi", names[zero->args[0]], NULL, PB_I8, PB_I32, indent);
 }
 
-// The number if it compares so, else the bound, for NaN too: that is one instruction, which
-// maxnumf is not where LLVM cannot see that the bound is a number.
-static const char* clamp(pb_vtile* t, const char* order, const char* number, const char* bound, int indent) {
+const char* pb__vtile_pick(pb_vtile* t, const char* order, const char* number, const char* bound, pb_type type,
+                           int indent) {
   pb_lowered* out = t->e->out;
-  const char *type = pb_lowered_type(out, PB_F32, t->e->k->lanes), *truth = pb_lowered_type(out, PB_I1, t->e->k->lanes);
-  const char* inside = pb_lowered_line(out, indent, "arith.cmpf %s, %s, %s : %s", order, number, bound, type);
-  return pb_lowered_line(out, indent, "arith.select %s, %s, %s : %s, %s", inside, number, bound, truth, type);
+  const char *row = pb_lowered_type(out, type, t->e->k->lanes), *truth = pb_lowered_type(out, PB_I1, t->e->k->lanes);
+  const char* inside = pb_lowered_line(out, indent, "arith.cmpf %s, %s, %s : %s", order, number, bound, row);
+  return pb_lowered_line(out, indent, "arith.select %s, %s, %s : %s, %s", inside, number, bound, truth, row);
 }
 
 const char* pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, const char* const* names,
                            int indent) {
   const char* lo = bound(t, expr, code->zero, code->lo, names, indent);
   const char* hi = bound(t, expr, code->zero, code->hi, names, indent);
-  const char* n = clamp(t, "olt", clamp(t, "ogt", names[code->value], lo, indent), hi, indent);
+  const char* n = pb__vtile_pick(t, "ogt", names[code->value], lo, PB_F32, indent);
+  n = pb__vtile_pick(t, "olt", n, hi, PB_F32, indent);
   n = operation(t, "math.roundeven", n, NULL, PB_F32, PB_F32, indent);
   n = operation(t, "arith.fptosi", n, NULL, PB_F32, PB_I32, indent);
   if (code->zero >= 0) {

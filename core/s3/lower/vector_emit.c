@@ -2,6 +2,7 @@
 #include "core/s3/lower/vector_tile.h"
 #include "core/s3/tree/cost_cores.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +134,18 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
   t->acc[point] = pb_lowered_call(t->e->out, indent, &use, operands, NULL);
 }
 
+// Whether the sums are largest elements so far that are never NaN: they start from a number, and terms that are NaN do
+// not count.
+static bool keeps_largest(const pb_vtile* t) {
+  const pb_nest* init = t->e->group->around.init;
+  return t->e->k->main->reduce == PB_ACC_MAX && pb_type_is_float(type_of_sums(t)) && init && init->expr_count == 1 &&
+         init->expr[0].op == PB_OP_CONST && !isnan(init->expr[0].value);
+}
+
 // One more term on each sum.
 static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
+  bool largest = keeps_largest(t);
   const char* add = pb_op_spelling(pb_reduce_op(e->k->main->reduce), type_of_sums(t));
   for (int p = 0; p < t->points; ++p) {
     if (e->k->insn.insn) {
@@ -143,8 +153,9 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
       continue;
     }
     const char* value = evaluate(t, e->k->main, p, iteration, NULL, indent);
-    t->acc[p] = pb_lowered_line(e->out, indent, "%s %s, %s : %s", add, t->acc[p], value,
-                                pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
+    t->acc[p] = largest ? pb__vtile_pick(t, "ogt", value, t->acc[p], type_of_sums(t), indent)
+                        : pb_lowered_line(e->out, indent, "%s %s, %s : %s", add, t->acc[p], value,
+                                          pb_lowered_type(e->out, type_of_sums(t), lanes_of(t)));
   }
 }
 
