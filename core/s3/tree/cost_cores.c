@@ -274,7 +274,8 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
-  if (!strcmp(nest->part, "load")) return TILE_CYCLES + BRANCH_CYCLES; // behind the first part of a sum
+  if (!strcmp(nest->part, "load"))
+    return TILE_CYCLES + BRANCH_CYCLES + waits(t, f, nest); // behind the first part of a sum
   if (!is_product(nest) && takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
   if (k->main->reduce == PB_SET) cycles += TILE_CYCLES;
   return cycles + main_cycles(t, f, nest, size);
