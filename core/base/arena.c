@@ -24,7 +24,9 @@ enum { RED_ZONE = 16 };
 enum { RED_ZONE = 0 };
 #endif
 
-enum { BLOCK = 65536 };
+// Most arenas hold little and not for long: blocks grow with what is taken. AddressSanitizer marks every byte of a
+// block four times and keeps for a while what is freed.
+enum { FIRST_BLOCK = 2048, BLOCK = 65536 };
 
 struct pb_arena_block {
   struct pb_arena_block* next;
@@ -50,7 +52,9 @@ static void* take(pb_arena* arena, size_t wanted, bool zeroed) {
   bool alone = bytes > BLOCK;
   struct pb_arena_block* block = arena->head;
   if (!block || block->size - block->used < bytes) {
-    size_t size = alone ? bytes : BLOCK, all = sizeof *block + size;
+    size_t size = alone ? bytes : !block ? FIRST_BLOCK : block->size < BLOCK ? 2 * block->size : BLOCK;
+    while (size < bytes) size *= 2; // to BLOCK at most
+    size_t all = sizeof *block + size;
     block = must(alone && zeroed ? calloc(1, all) : malloc(all), size);
     block->size = size;
     block->used = 0;
