@@ -42,6 +42,7 @@ pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_winograd(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_widen(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_row_numbers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_reductions(pb_unit* unit) PB_MUST_CHECK;

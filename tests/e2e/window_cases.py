@@ -2,7 +2,7 @@
 windows of codes over one dim; and channels that do not fill their blocks: groups, and parts (core/s3/legalise/parts.c)."""
 
 import numpy as np
-from regression_cases import CASES, F32, I64, Maker, codes_conv
+from regression_cases import CASES, F32, I8, I64, Maker, codes_conv
 
 ATROUS = [  # image, kernel, dilations, strides, pads
     ("all_but_one", (7, 7), (3, 3), (8, 8), (1, 1), (8, 8, 8, 8)),
@@ -126,3 +126,48 @@ for _kind, _between in PARTS_BEHIND_INFINITY.items():
     for _first, _second in (20, 12), (3, 26):
         _label = f"infinity_in_parts_{_kind}_{_first}_{_second}"
         CASES[_label] = lambda a=(_label, _first, _second, _between): infinity_in_parts(*a)
+
+
+def by_tiles(label, ins=64, outs=64, size=(14, 14), pads=(1, 1, 1, 1), zero=I8(3), images=1, far=False, extreme=False, skip=False, bisect=False):
+    """Convolutions that cores with factors of 16 bits make tile by tile (core/s3/legalise/winograd.c); extreme: tiles and weights are as
+    far from 0 as they can be."""
+    m = Maker(label)
+    signs = np.where(np.arange(max(*size, 4)) // 2 % 2, -1, 1)
+    values = 100 * np.ones((images, ins, 1, 1)) * signs[:size[0], None] * signs[:size[1]] if extreme else None
+    x = m.codes(m.input("x", images, ins, *size, values=values), F32(0.05), zero)
+    kind = np.uint8 if far else np.int8
+    codes = m.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (outs, ins, 3, 3)).astype(kind)
+    if extreme:
+        codes[:] = np.where(np.arange(outs) % 2, 127, -128)[:, None, None, None]
+        codes[::3, :, 1] = 127
+        codes[::5, :, :, 1] = -128
+    w = m.weights(codes, np.full(outs, 0.003, F32), np.full(outs, 255 if far else 0, kind))
+    bias = m.op("DequantizeLinear", m.const(m.rng.integers(-9999, 9999, outs).astype(np.int32)), m.const(np.full(outs, F32(0.05) * F32(0.003))),
+                m.const(np.zeros(outs, np.int32)), axis=0)
+    scale = F32(8 if extreme or far else 0.3)
+    y = m.codes(m.op("Conv", x, w, bias, pads=list(pads)), scale, zero)
+    if skip:
+        y = m.codes(m.op("Relu", m.op("Add", y, x)), scale, zero)
+    return m.done(y, step=scale, targets=("cpu:v3", ), bisect=bisect)
+
+
+TILES = {
+    "plain": {"bisect": True},
+    "without_pads": {"pads": (0, 0, 0, 0), "size": (16, 18)},
+    "padded_unevenly": {"pads": (0, 2, 2, 0), "size": (12, 14), "images": 3},
+    "padded_far": {"pads": (3, 3, 3, 3), "size": (10, 8)},
+    "odd": {"size": (13, 15)},
+    "odd_rows": {"size": (15, 14), "images": 2},
+    "odd_columns": {"pads": (1, 0, 1, 1), "size": (14, 14)},
+    "unsigned": {"zero": np.uint8(200)},
+    "channels": {"ins": 69, "outs": 75, "size": (16, 20)},
+    "few_results": {"ins": 128, "outs": 20, "size": (20, 20)},
+    "images": {"images": 2, "size": (12, 10)},
+    "skip": {"skip": True, "images": 2},
+    "far": {"far": True},
+    "extreme": {"extreme": True, "zero": I8(-128), "pads": (0, 0, 0, 0), "size": (18, 18)},
+    "extreme_above": {"extreme": True, "zero": I8(127)},
+    "extreme_unsigned": {"extreme": True, "zero": np.uint8(0)},
+}
+for _name, _facts in TILES.items():
+    CASES[f"tiles_{_name}"] = lambda label=f"tiles_{_name}", facts=_facts: by_tiles(label, **facts)
