@@ -128,7 +128,7 @@ for _kind, _between in PARTS_BEHIND_INFINITY.items():
         CASES[_label] = lambda a=(_label, _first, _second, _between): infinity_in_parts(*a)
 
 
-def by_tiles(label, ins=64, outs=64, size=(14, 14), pads=(1, 1, 1, 1), zero=I8(3), images=1, far=False, extreme=False, skip=False, bisect=False):
+def by_tiles(label, ins=64, outs=64, size=(14, 14), pads=(1, 1, 1, 1), zero=I8(3), images=1, far=False, extreme=False, skip=False, twice=False, bisect=False):
     """Convolutions that cores with factors of 16 bits make tile by tile (core/s3/legalise/winograd.c); extreme: tiles and weights are as
     far from 0 as they can be."""
     m = Maker(label)
@@ -146,6 +146,8 @@ def by_tiles(label, ins=64, outs=64, size=(14, 14), pads=(1, 1, 1, 1), zero=I8(3
                 m.const(np.zeros(outs, np.int32)), axis=0)
     scale = F32(8 if extreme or far else 0.3)
     y = m.codes(m.op("Conv", x, w, bias, pads=list(pads)), scale, zero)
+    if twice:  # other tiles of the same tensor
+        y = m.codes(m.op("Add", y, m.codes(m.op("Conv", x, w, pads=list(pads[2:] + pads[:2])), scale, zero)), scale, zero)
     if skip:
         y = m.codes(m.op("Relu", m.op("Add", y, x)), scale, zero)
     return m.done(y, step=scale, targets=("cpu:v3", ), bisect=bisect)
@@ -156,12 +158,15 @@ TILES = {
     "without_pads": {"pads": (0, 0, 0, 0), "size": (16, 18)},
     "padded_unevenly": {"pads": (0, 2, 2, 0), "size": (12, 14), "images": 3},
     "padded_far": {"pads": (3, 3, 3, 3), "size": (10, 8)},
-    "odd": {"size": (13, 15)},
+    "odd": {"size": (13, 15), "bisect": True},
+    "odd_without_pads": {"pads": (0, 0, 0, 0), "size": (15, 17)},
+    "odd_twice": {"pads": (2, 0, 0, 1), "size": (13, 16), "twice": True},
+    "odd_skip": {"size": (15, 13), "skip": True},
     "odd_rows": {"size": (15, 14), "images": 2},
     "odd_columns": {"pads": (1, 0, 1, 1), "size": (14, 14)},
     "unsigned": {"zero": np.uint8(200)},
     "channels": {"ins": 69, "outs": 75, "size": (16, 20)},
-    "few_results": {"ins": 128, "outs": 20, "size": (20, 20)},
+    "few_results": {"ins": 128, "outs": 36, "size": (20, 20)},
     "images": {"images": 2, "size": (12, 10)},
     "skip": {"skip": True, "images": 2},
     "far": {"far": True},

@@ -9,6 +9,9 @@
 // g is 2G k (2G)', which has no fractions: 9 * 128 at most, as v is 4 * 128 at most, so both are numbers of 16 bits. m
 // may wrap around; what is divided by 4 fits 32 bits, and is a multiple of 4.
 //
+// Of an odd number of lines or columns the last tiles have no second one: x gets the line more that they read, and what
+// takes the sums is a nest for the first and one for the second ones.
+//
 // Rows of B, G and A stand such that places are linear: of B's rows 0 and 3 take x[a] - x[a + 2] for a of 0 and 1, the
 // other two x[1] + s x[2] for s of 1 and -1; of A' the columns take m[0] + m[1] + m[2] and m[3] + m[1] - m[2].
 #include "core/s3/compose.h"
@@ -19,7 +22,7 @@
 
 #include <string.h>
 
-enum { PLACES = 4, WINDOW = 3, TILE = 2, NESTS = 7 };
+enum { PLACES = 4, WINDOW = 3, TILE = 2, LEAST_NESTS = 7, MOST_NESTS = 12 };
 // Accesses that who takes the sums has more than before, and those left for what passes behind this one put in.
 enum { TAKEN = WINDOW * WINDOW + 1, SPARE = 2 };
 
@@ -28,7 +31,8 @@ typedef struct winograd {
   pb_program from, to;
   pb_vector_insn insn; // that sums products of 16 bits
   int arguments;
-  int signs[2]; // {1, -1} of 16 and 32 bits; -1: not there yet
+  int signs[2];    // {1, -1} of 16 and 32 bits; -1: not there yet
+  int (*grows)[2]; // by value: lines and columns that tiles read behind its last ones
 } winograd;
 
 // A convolution. Dims are its nest's, but for those of the reader, which takes the sums.
@@ -160,25 +164,53 @@ static bool is_worth_it(const winograd* w, const convolution* c) {
   int64_t one[PB_MAX_INSN_DIMS], tiles = c->images * c->rows * c->columns, lanes = w->insn.lanes;
   for (int d = 0; d < w->insn.insn->dim_count; ++d) one[d] = w->insn.insn->dims[d].max;
   int64_t cycles = pb_cycles(w->insn.insn, one), side_by_side = lanes * w->insn.group * longest(w->insn.insn->units, 1);
-  int64_t ins = nest->extent[c->c], outs = nest->extent[c->o], results = TILE * TILE * tiles * outs;
-  int64_t products = ins * outs * tiles * cycles / side_by_side, direct = products * TILE * TILE * WINDOW * WINDOW;
+  int64_t ins = nest->extent[c->c], outs = nest->extent[c->o],
+          pixels = c->images * nest->extent[c->h] * nest->extent[c->v];
+  int64_t products = ins * outs * tiles * cycles / side_by_side;
+  int64_t direct = ins * outs * pixels * WINDOW * WINDOW * cycles / side_by_side;
   int64_t all = PLACES * PLACES, weights = moving(chip, all * 2 * ins * outs);
   int64_t inputs = moving(chip, all * 2 * tiles * ins), sums = moving(chip, all * 4 * tiles * outs);
   int64_t taken = longest(all * tiles * ins / lanes * INPUT_SLOTS / SLOTS, 2 * inputs) +
                   longest(all * products, weights + inputs + 2 * sums) +
-                  longest(results / lanes * RESULT_SLOTS / SLOTS, sums);
-  if (chip->level_count) taken += (NESTS - 2) * chip->levels[0].sync_cycles;
+                  longest(pixels * outs / lanes * RESULT_SLOTS / SLOTS, sums);
+  if (chip->level_count) taken += (LEAST_NESTS - 2) * chip->levels[0].sync_cycles;
   return taken <= direct - direct / LEAST_GAIN;
+}
+
+// Lines and columns of the last tiles that are behind x's end.
+static void find_missing(const winograd* w, const convolution* c, int* more) {
+  const pb_access* x = &w->from.nests[c->nest].access[c->x];
+  const int64_t tiles[] = {c->rows, c->columns};
+  for (int r = 0; r < 2; ++r) {
+    int64_t missing = x->index[2 + r].cst + TILE * tiles[r] + PLACES - TILE - x->shape[2 + r];
+    more[r] = missing > 0 ? (int)missing : 0;
+  }
+}
+
+// Whether the tiles' last lines and columns are x's, or x can have them: nothing walks it as a flat tensor, nor reads
+// it through a box.
+static bool has_tiles(const winograd* w, const convolution* c) {
+  const pb_program* p = &w->from;
+  int x = p->value_of[c->nest][c->x], more[2];
+  find_missing(w, c, more);
+  if (!more[0] && !more[1]) return true;
+  if (!pb_program_is_local(p, x) || more[0] > 1 || more[1] > 1) return false;
+  PB_FOR_USES (n, p, x) {
+    const pb_nest* nest = &p->nests[n];
+    for (int a = 0; a < nest->access_count; ++a)
+      if (p->value_of[n][a] == x && (nest->access[a].boxed || pb_access_can_leave(nest, &nest->access[a])))
+        return false;
+  }
+  return true;
 }
 
 static bool is_one(const winograd* w, int n, convolution* c) {
   const pb_nest* nest = &w->from.nests[n];
   if (!multiplies_codes(w, n, c) || !has_its_form(w, c) || !one_takes_sums(w, c)) return false;
-  if (nest->extent[c->h] % TILE || nest->extent[c->v] % TILE || !fits(nest->extent[c->c])) return false;
   c->images = c->b < 0 ? 1 : nest->extent[c->b];
-  c->rows = nest->extent[c->h] / TILE;
-  c->columns = nest->extent[c->v] / TILE;
-  return is_worth_it(w, c);
+  c->rows = (nest->extent[c->h] + TILE - 1) / TILE;
+  c->columns = (nest->extent[c->v] + TILE - 1) / TILE;
+  return fits(nest->extent[c->c]) && is_worth_it(w, c) && has_tiles(w, c);
 }
 
 // ---- what is read and made ----
@@ -241,9 +273,12 @@ static pb_access at_place(const winograd* w, int value, const tile_dims* d, int6
   return a;
 }
 
+// Signs that are known, not loaded.
+enum { PLUS = -2, MINUS = -1 };
+
 static int term(pb_nest* nest, int first, int second, int sign) {
   pb_type type = nest->expr[first].type;
-  if (sign < 0) return pb_nest_node(nest, PB_OP_SUB, type, first, second);
+  if (sign < 0) return pb_nest_node(nest, sign == PLUS ? PB_OP_ADD : PB_OP_SUB, type, first, second);
   return pb_nest_node(nest, PB_OP_ADD, type, first, pb_nest_node(nest, PB_OP_MUL, type, sign, second));
 }
 
@@ -273,7 +308,7 @@ static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums
     }
     value_of[k] = w->from.value_of[c->nest][c->x];
   }
-  int sign[] = {-1, -1};
+  int sign[] = {MINUS, MINUS};
   for (int r = 0; r < 2; ++r) {
     if (!sums[r]) continue;
     value_of[nest.access_count] = signs(w, PB_I16);
@@ -335,40 +370,61 @@ static void add_products(winograd* w, const convolution* c, int inputs, int sums
 
 // ---- what takes the sums ----
 
-// Dim d of pixels becomes one of tiles, and behind it one of the pixels of a tile.
-static void cut_pixels(pb_nest* nest, int d, tile_dims* dims) {
-  int* all[] = {&dims->image, &dims->channel, &dims->row, &dims->column};
-  pb_nest_cut_dim(nest, d, TILE);
-  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) *all[k] += *all[k] > d;
+// Which of the two lines or columns of a tile's pixels.
+typedef enum tile_part { FIRST, SECOND, BOTH } tile_part;
+
+// The dims of a nest over pixels: those of tiles, and of a tile's lines and columns; -1: there is one of them.
+typedef struct pixel_dims {
+  tile_dims tile;
+  tile_part part[2];
+  int within[2];
+} pixel_dims;
+
+// Dim d of pixels becomes one of tiles and, where it goes over both of a tile, behind it one within a tile.
+static void cut_pixels(pb_nest* nest, int d, int r, pixel_dims* dims) {
+  int* all[] = {&dims->tile.image, &dims->tile.channel, &dims->tile.row, &dims->tile.column, &dims->within[0]};
+  if (dims->part[r] == BOTH) {
+    pb_nest_cut_dim(nest, d, TILE);
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) *all[k] += *all[k] > d;
+    dims->within[r] = d + 1;
+    return;
+  }
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int i = 0; i < nest->access[a].rank; ++i) {
+      pb_index* index = &nest->access[a].index[i];
+      index->cst += index->coef[d] * (int)dims->part[r];
+      index->coef[d] *= TILE;
+    }
+  nest->extent[d] = (nest->extent[d] + TILE - 1 - (int)dims->part[r]) / TILE;
 }
 
-// Of index 0 of m: place 3, 1 or 2 of lines or columns, the first of these by the pixel of the tile.
-static void move_place(pb_access* a, int k, int pixel, int64_t step) {
-  if (k == 0) a->index[0].coef[pixel] += (PLACES - 1) * step;
-  a->index[0].cst += k * step;
-}
-
-// Appends the accesses that a result is made of: nine sums, and the sign of the third line and of the third column.
-static void add_sums(winograd* w, const convolution* c, int sums, const tile_dims* d, pb_nest* nest, int* value_of) {
-  const int pixel[] = {d->row + 1, d->column + 1};
+// Appends the accesses that a result is made of: nine sums, from places 3, 1 and 2 of lines and of columns (the first
+// for the second pixel; else it is 0), and the signs of the third line and of the third column that are not known.
+static void add_sums(winograd* w, const convolution* c, int sums, const pixel_dims* d, pb_nest* nest, int* value_of) {
+  const int64_t step[] = {PLACES * c->images, c->images};
   for (int k = 0; k < WINDOW * WINDOW; ++k) {
+    const int place[] = {k / WINDOW, k % WINDOW};
     value_of[nest->access_count] = sums;
     pb_access* a = &nest->access[nest->access_count++];
-    *a = at_place(w, sums, d, c->images, 0);
-    move_place(a, k / WINDOW, pixel[0], PLACES * c->images);
-    move_place(a, k % WINDOW, pixel[1], c->images);
+    *a = at_place(w, sums, &d->tile, c->images, 0);
+    for (int r = 0; r < 2; ++r) {
+      bool moves = place[r] == 0 && d->part[r] == BOTH, far = place[r] == 0 && d->part[r] == SECOND;
+      if (moves) a->index[0].coef[d->within[r]] = (PLACES - 1) * step[r];
+      a->index[0].cst += (far ? PLACES - 1 : place[r]) * step[r];
+    }
   }
   for (int r = 0; r < 2; ++r) {
+    if (d->part[r] != BOTH) continue;
     int value = value_of[nest->access_count] = signs(w, PB_I32);
     nest->access[nest->access_count] = pb_value_shape(&w->to.values[value]);
-    nest->access[nest->access_count++].index[0].coef[pixel[r]] = 1;
+    nest->access[nest->access_count++].index[0].coef[d->within[r]] = 1;
   }
 }
 
 // A m A' / 4 of the accesses from `first` on.
-static int add_result(pb_nest* nest, int first) {
-  int sign[2], line[WINDOW], column[WINDOW];
-  for (int r = 0; r < 2; ++r) sign[r] = pb_nest_load(nest, first + WINDOW * WINDOW + r);
+static int add_result(pb_nest* nest, int first, const tile_part* part) {
+  int sign[2], line[WINDOW], column[WINDOW], next = first + WINDOW * WINDOW;
+  for (int r = 0; r < 2; ++r) sign[r] = part[r] == BOTH ? pb_nest_load(nest, next++) : part[r] == FIRST ? PLUS : MINUS;
   for (int s = 0; s < WINDOW; ++s) {
     for (int r = 0; r < WINDOW; ++r) line[r] = pb_nest_load(nest, first + r * WINDOW + s);
     column[s] = term(nest, pb_nest_node(nest, PB_OP_ADD, PB_I32, line[0], line[1]), line[2], sign[0]);
@@ -377,13 +433,15 @@ static int add_result(pb_nest* nest, int first) {
   return pb_nest_node(nest, PB_OP_SHR, PB_I32, four, pb_nest_integer(nest, PB_I32, 2));
 }
 
-static void add_taker(winograd* w, const convolution* c, int sums) {
+static void add_taker(winograd* w, const convolution* c, int sums, tile_part rows, tile_part columns) {
   const pb_nest* from = &w->from.nests[c->reader];
   pb_nest *cut = pb_nest_kept(&w->unit->pass, from), *nest = pb_nest_kept(&w->unit->pass, from);
   int value_of[PB_NEST_ACCESSES], map[PB_NEST_EXPR], at[PB_NEST_ACCESSES];
-  tile_dims d = {.image = c->reader_b, .channel = c->reader_o, .row = c->reader_h, .column = c->reader_v};
-  cut_pixels(cut, d.row, &d);
-  cut_pixels(cut, d.column, &d);
+  pixel_dims d = {.tile = {.image = c->reader_b, .channel = c->reader_o, .row = c->reader_h, .column = c->reader_v},
+                  .part = {rows, columns},
+                  .within = {-1, -1}};
+  cut_pixels(cut, d.tile.row, 0, &d);
+  cut_pixels(cut, d.tile.column, 1, &d);
   nest->dim_count = cut->dim_count;
   memcpy(nest->extent, cut->extent, sizeof nest->extent);
   nest->access_count = nest->expr_count = 0;
@@ -397,7 +455,7 @@ static void add_taker(winograd* w, const convolution* c, int sums) {
   add_sums(w, c, sums, &d, nest, value_of);
   value_of[nest->access_count] = pb_program_stored(&w->from, c->reader);
   nest->access[nest->access_count++] = *pb_nest_store(cut);
-  int sum = add_result(nest, first);
+  int sum = add_result(nest, first, d.part);
   for (int e = 0; e < from->expr_count; ++e) {
     pb_expr_node node = from->expr[e];
     if (node.op == PB_OP_LOAD && node.operand == c->load) {
@@ -413,6 +471,56 @@ static void add_taker(winograd* w, const convolution* c, int sums) {
   (void)pb_program_add_nest(&w->to, nest, value_of);
 }
 
+// Lines and columns of one number each are taken apart: their last one has no second pixel.
+static void add_takers(winograd* w, const convolution* c, int sums) {
+  const int64_t* extent = w->from.nests[c->reader].extent;
+  bool rows = extent[c->reader_h] % TILE == 0, columns = extent[c->reader_v] % TILE == 0;
+  for (int p = rows ? BOTH : FIRST; p <= (rows ? BOTH : SECOND); ++p)
+    for (int q = columns ? BOTH : FIRST; q <= (columns ? BOTH : SECOND); ++q)
+      add_taker(w, c, sums, (tile_part)p, (tile_part)q);
+}
+
+// ---- x's last lines ----
+
+// Zeros behind the tensor's last lines and columns, which no result is made of, in front of who uses it first.
+static void add_border(winograd* w, int n, int v) {
+  pb_value* value = &w->to.values[v];
+  for (int r = 0; r < 2; ++r) {
+    if (!w->grows[v][r]) continue;
+    pb_nest fill;
+    pb_nest_begin(&fill, w->from.nests[n].name, "pad", 1);
+    fill.access[0] = pb_value_shape(value);
+    for (int k = 0; k < value->rank; ++k) {
+      int64_t extent = value->shape[k] - (r == 0 && k == 3 ? w->grows[v][1] : 0);
+      if (k == 2 + r)
+        fill.access[0].index[k].cst = extent - 1;
+      else if (extent > 1)
+        fill.access[0].index[k].coef[add_dim(&fill, extent)] = 1;
+    }
+    (void)pb_nest_integer(&fill, value->type, 0);
+    (void)pb_program_add_nest(&w->to, &fill, (int[PB_NEST_ACCESSES]){v});
+  }
+  w->grows[v][0] = w->grows[v][1] = 0;
+}
+
+static void add_borders(winograd* w, int n) {
+  for (int a = 0; a < w->from.nests[n].access_count; ++a) add_border(w, n, w->from.value_of[n][a]);
+}
+
+// Tensors of which tiles read more than there is have that, and all who use them know.
+static void grow(winograd* w, const convolution* c) {
+  pb_program* p = &w->from;
+  int x = p->value_of[c->nest][c->x], more[2];
+  find_missing(w, c, more);
+  for (int r = 0; r < 2; ++r) {
+    w->grows[x][r] += more[r];
+    p->values[x].shape[2 + r] += more[r];
+    PB_FOR_USES (n, p, x)
+      for (int a = 0; a < p->nests[n].access_count; ++a)
+        if (p->value_of[n][a] == x) p->nests[n].access[a].shape[2 + r] += more[r];
+  }
+}
+
 pb_status pb_s3_winograd(pb_unit* unit) {
   winograd w = {.unit = unit, .signs = {-1, -1}};
   if (!pb_chip_in_place(unit->chip) || !extends(&w)) return PB_OK;
@@ -423,17 +531,20 @@ pb_status pb_s3_winograd(pb_unit* unit) {
   convolution *found = PB_NEW_ARRAY(&unit->pass, convolution, nests + 1),
               **of = PB_NEW_ARRAY(&unit->pass, convolution*, nests + 1);
   int* sums = PB_NEW_ARRAY(&unit->pass, int, nests + 1);
+  w.grows = pb_alloc_array(&unit->pass, (size_t)w.from.value_count + 1, sizeof *w.grows);
   size_t count = 0;
   for (int n = 0; n < w.from.nest_count; ++n) {
     convolution* c = &found[count];
     if (!is_one(&w, n, c) || of[c->reader]) continue;
     of[c->init] = of[c->nest] = of[c->reader] = c;
+    grow(&w, c);
     ++count;
   }
   if (!count) return PB_OK;
-  pb_program_begin_nests(&w.from, nests + count * NESTS, &unit->pass, &w.to);
+  pb_program_begin_nests(&w.from, nests + count * MOST_NESTS, &unit->pass, &w.to);
   for (int n = 0; n < w.from.nest_count; ++n) {
     convolution* c = of[n];
+    add_borders(&w, n);
     if (!c) {
       (void)pb_program_add_nest(&w.to, &w.from.nests[n], w.from.value_of[n]);
     } else if (n == c->nest) {
@@ -442,7 +553,7 @@ pb_status pb_s3_winograd(pb_unit* unit) {
       for (int k = 0; k < 4; ++k) add_inputs(&w, c, inputs, k / 2, k % 2);
       add_products(&w, c, inputs, sums[c - found]);
     } else if (n == c->reader) {
-      add_taker(&w, c, sums[c - found]);
+      add_takers(&w, c, sums[c - found]);
     }
   }
   pb_program_index(&w.to, &unit->pass);
