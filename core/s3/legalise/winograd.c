@@ -157,7 +157,8 @@ static int64_t moving(const pb_chip* chip, int64_t bytes) {
 }
 
 // Its products at the instruction's rate, or what they read and write, whichever takes longer; the same of both
-// transformations. What is written is fetched before.
+// transformations. What is written is fetched before. Weights are waited for: no other sum reads them, and with few
+// tiles, as of 7x7 pixels of 512 channels, those of all places take longer than the products saved.
 static bool is_worth_it(const winograd* w, const convolution* c) {
   const pb_chip* chip = w->unit->chip;
   const pb_nest* nest = &w->from.nests[c->nest];
@@ -166,13 +167,12 @@ static bool is_worth_it(const winograd* w, const convolution* c) {
   int64_t cycles = pb_cycles(w->insn.insn, one), side_by_side = lanes * w->insn.group * longest(w->insn.insn->units, 1);
   int64_t ins = nest->extent[c->c], outs = nest->extent[c->o],
           pixels = c->images * nest->extent[c->h] * nest->extent[c->v];
-  int64_t products = ins * outs * tiles * cycles / side_by_side;
-  int64_t direct = ins * outs * pixels * WINDOW * WINDOW * cycles / side_by_side;
-  int64_t all = PLACES * PLACES, weights = moving(chip, all * 2 * ins * outs);
+  int64_t all = PLACES * PLACES, window = WINDOW * WINDOW, products = ins * outs * tiles * cycles / side_by_side;
+  int64_t direct = ins * outs * pixels * window * cycles / side_by_side + moving(chip, window * ins * outs);
   int64_t inputs = moving(chip, all * 2 * tiles * ins), sums = moving(chip, all * 4 * tiles * outs);
-  int64_t taken = longest(all * tiles * ins / lanes * INPUT_SLOTS / SLOTS, 2 * inputs) +
-                  longest(all * products, weights + inputs + 2 * sums) +
-                  longest(pixels * outs / lanes * RESULT_SLOTS / SLOTS, sums);
+  int64_t taken =
+      moving(chip, all * 2 * ins * outs) + longest(all * tiles * ins / lanes * INPUT_SLOTS / SLOTS, 2 * inputs) +
+      longest(all * products, inputs + 2 * sums) + longest(pixels * outs / lanes * RESULT_SLOTS / SLOTS, sums);
   if (chip->level_count) taken += (LEAST_NESTS - 2) * chip->levels[0].sync_cycles;
   return taken <= direct - direct / LEAST_GAIN;
 }
