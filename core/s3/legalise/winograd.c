@@ -242,13 +242,12 @@ static int transformed_weights(winograd* w, const convolution* c) {
   const int64_t shape[] = {PLACES * PLACES, consts->items[id].shape[0], consts->items[id].shape[1]};
   int16_t* made = pb_alloc_array(&consts->arena, (size_t)(PLACES * PLACES * count) + 1, sizeof *made);
   for (int64_t n = 0; n < count; ++n, k += WINDOW * WINDOW)
-    for (int i = 0; i < PLACES; ++i)
-      for (int j = 0; j < PLACES; ++j) {
-        int sum = 0;
-        for (int r = 0; r < WINDOW; ++r)
-          for (int s = 0; s < WINDOW; ++s) sum += g[i][r] * k[r * WINDOW + s] * g[j][s];
-        made[(i * PLACES + j) * count + n] = (int16_t)sum;
-      }
+    for (int i = 0; i < PLACES; ++i) {
+      int line[WINDOW];
+      for (int s = 0; s < WINDOW; ++s) line[s] = g[i][0] * k[s] + g[i][1] * k[WINDOW + s] + g[i][2] * k[2 * WINDOW + s];
+      for (int j = 0; j < PLACES; ++j)
+        made[(i * PLACES + j) * count + n] = (int16_t)(g[j][0] * line[0] + g[j][1] * line[1] + g[j][2] * line[2]);
+    }
   return pb_program_add_const(&w->to, &w->unit->pass, consts, w->arguments++, consts->items[id].name, PB_I16, 3, shape,
                               made);
 }
