@@ -21,7 +21,7 @@ PINS = {
     ("resnet18", "f32", "cpu:avx512"): 12998683,
     ("mobilenetv2", "f32", "cpu:v3"): 2683090,
     ("mobilenetv2", "f32", "cpu:avx512"): 2441007,
-    ("resnet18", "int8", "cpu:v3"): 6903413,
+    ("resnet18", "int8", "cpu:v3"): 6691677,
     ("resnet18", "int8", "cpu:avx512"): 3690038,
     ("mobilenetv2", "int8", "cpu:v3"): 3127276,
     ("mobilenetv2", "int8", "cpu:avx512"): 1386941,
