@@ -56,6 +56,14 @@ def check(binaries, model, engine, folder):
     assert difference < 1e-4, f"{model}: differs by {difference}"
 
 
+def rates(times, operations, of):
+    """What the table shows of each in GFLOP/s, by `of` all its times, and pb's to the best of the others. A library that did not run
+    has None among them."""
+    rate = {name: operations / of(t) / 1e9 if None not in t else None for name, t in times.items()}
+    best = max(v for name, v in rate.items() if name != "pb" and v)
+    return [f"{v:.0f}" if v and v >= 10 else f"{v:.1f}" if v else "–" for v in rate.values()], rate["pb"] / best
+
+
 def random_shapes(args, threads, folder):
     """Prints how pb stands to the best library on each, the geometric mean and the worst."""
     rng, ratios = np.random.default_rng(args.seed), []
@@ -72,9 +80,8 @@ def random_shapes(args, threads, folder):
             times["pb"].append(peers.ours(args.bin, engine, threads, names, 21))
             for peer in PEERS[:3]:
                 times[peer].append(peers.seconds(peer, threads, m, k, n, 21))
-        rate = {name: 2 * m * k * n / min(t) / 1e9 if None not in t else 0 for name, t in times.items()}
-        ratios.append(rate["pb"] / max(v for name, v in rate.items() if name != "pb"))
-        cells = [f"{v:.0f}" if v >= 10 else f"{v:.1f}" if v else "–" for v in rate.values()]
+        cells, ratio = rates(times, 2 * m * k * n, min)
+        ratios.append(ratio)
         print(f"| {m}x{k}x{n} | {'both' if number % 2 else 'left'} | " + " | ".join(cells) + f" | {ratios[-1]:.2f} |", flush=True)
     print(f"\nGeometric mean {np.exp(np.log(ratios).mean()):.2f}, worst {min(ratios):.2f}.\n")
 
@@ -115,11 +122,8 @@ def main():
                     for peer in PEERS:
                         what = (model, repeats) if peer == "onnxruntime" else (m, k, n, repeats)
                         times[peer].append(peers.seconds(peer, threads, *what))
-                rate = {name: 2 * m * k * n / np.median(t) / 1e9 if None not in t else None
-                        for name, t in times.items()}
-                best = max(v for name, v in rate.items() if name != "pb" and v)
-                cells = [f"{v:.0f}" if v and v >= 10 else f"{v:.1f}" if v else "–" for v in rate.values()]
-                print(f"| {m}x{k}x{n} | " + " | ".join(cells) + f" | {rate['pb'] / best:.2f} |", flush=True)
+                cells, ratio = rates(times, 2 * m * k * n, np.median)
+                print(f"| {m}x{k}x{n} | " + " | ".join(cells) + f" | {ratio:.2f} |", flush=True)
             print()
 
 

@@ -63,6 +63,8 @@ int64_t pb_matrix_cycles(const pb_matrix_insn* matrix, int64_t rows, int64_t ste
 
 // The one for y += x * w with the most products, both factors with sign in the nest.
 pb_vector_insn pb_vector_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);
+// How many of its products a core begins at once.
+int64_t pb_vector_products(const pb_vector_insn* insn);
 // Whether it takes operand o wider than `type`, with its sign.
 bool pb_vector_extends(const pb_vector_insn* insn, int o, pb_type type);
 

@@ -90,6 +90,10 @@ static pb_vector_insn find_product(pb_select_memo* memo, int file, pb_type x, bo
   return product_on(memo, file, &r, x, flips, w, y);
 }
 
+int64_t pb_vector_products(const pb_vector_insn* insn) {
+  return (int64_t)insn->lanes * insn->group * insn->insn->units;
+}
+
 static bool is_code(pb_type type) { return type == PB_I8 || type == PB_I16; }
 
 pb_vector_insn pb_vector_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y) {

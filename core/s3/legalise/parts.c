@@ -100,13 +100,18 @@ static bool multiplies_plainly(const pb_nest* nest) {
   return true;
 }
 
-// Whether the nest does the same with each channel that dim d walks, but for sums of products by weights.
+// Whether the nest does the same with each channel that dim d walks, but for sums of products by weights. A transpose
+// does not, which walks along another index of one tensor what are channels of another.
 static bool treats_alike(const parts* p, int n, int d) {
   const pb_nest* nest = &p->from->nests[n];
   const pb_contraction_dims* roles = &p->nests[n].roles;
   int unused;
-  for (int a = 0; a < nest->access_count; ++a)
-    if (is_const(p, n, a) && !index_of(nest, &nest->access[a], d, &unused)) return false;
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    bool alike = is_const(p, n, a) ? index_of(nest, access, d, &unused)
+                                   : access->index[CHANNELS].coef[d] || !pb_access_uses(access, d);
+    if (!alike) return false;
+  }
   if (!pb_nest_reduces_over(nest, d)) return true;
   return roles->y && roles->role[d] == PB_ROLE_K && pb_access_uses(&nest->access[roles->w], d);
 }
@@ -133,10 +138,6 @@ static bool read_nest(const parts* p, int n) {
     if (!reads_walk(p, n, a, &walks[a])) return false;
     if (walks[a].dim >= 0 && !treats_alike(p, n, walks[a].dim)) return false;
   }
-  for (int a = 0; a < nest->access_count; ++a) // a transpose walks along another index what are channels elsewhere
-    for (int b = 0; b < nest->access_count && walks[a].dim >= 0; ++b)
-      if (!is_const(p, n, b) && walks[b].dim != walks[a].dim && pb_access_uses(&nest->access[b], walks[a].dim))
-        return false;
   return true;
 }
 
@@ -250,7 +251,7 @@ static int64_t products_at_once(parts* p, int n) {
   if (pb_chip_whole_rows(p->unit->chip)) return p->lanes * p->lanes;
   pb_type y = p->from->nests[n].access[roles->y].type;
   pb_vector_insn insn = pb_vector_contraction(&p->selections, roles->x_type, roles->w_type, y);
-  return insn.insn ? (int64_t)insn.lanes * insn.group * insn.insn->units : p->lanes;
+  return insn.insn ? pb_vector_products(&insn) : p->lanes;
 }
 
 // What comes element by element is saved; more rows of lanes take longer.

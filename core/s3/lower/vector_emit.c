@@ -134,12 +134,17 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, i
   t->acc[point] = pb_lowered_call(t->e->out, indent, &use, operands, NULL);
 }
 
+// The number that all sums start from; NULL: there is no such nest, or it sets more.
+static const pb_expr_node* start_of(const pb_group* group) {
+  const pb_nest* init = group->around.init;
+  return init && init->expr_count == 1 && init->expr[0].op == PB_OP_CONST ? &init->expr[0] : NULL;
+}
+
 // Whether the sums are largest elements so far that are never NaN: they start from a number, and terms that are NaN do
 // not count.
 static bool keeps_largest(const pb_vtile* t) {
-  const pb_nest* init = t->e->group->around.init;
-  return t->e->k->main->reduce == PB_ACC_MAX && pb_type_is_float(type_of_sums(t)) && init && init->expr_count == 1 &&
-         init->expr[0].op == PB_OP_CONST && !isnan(init->expr[0].value);
+  const pb_expr_node* start = start_of(t->e->group);
+  return t->e->k->main->reduce == PB_ACC_MAX && pb_type_is_float(type_of_sums(t)) && start && !isnan(start->value);
 }
 
 // One more term on each sum.
@@ -301,8 +306,8 @@ static void finish_point(pb_vtile* t, int point, int indent) {
 
 // Registers that hold rows are cleared by an instruction; what else the sums start from is added at the end.
 static bool starts_from_zero(const pb_group* group) {
-  const pb_nest* init = group->around.init;
-  return !init || (init->expr_count == 1 && init->expr[0].op == PB_OP_CONST && init->expr[0].value == 0);
+  const pb_expr_node* start = start_of(group);
+  return !group->around.init || (start && start->value == 0);
 }
 
 static const char* add_start(pb_vtile* t, int point, const char* sum, int indent) {

@@ -36,11 +36,6 @@ const char* pb__vtile_load(pb_vtile* t, const pb_access* access, int point, cons
 // Elements of a table at numbers that stand in a register, `type` of them.
 const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* index, pb_type type, int indent);
 
-// The number if it compares so with the bound, else the bound, for NaN too: that is one instruction, which maxnumf is
-// not where LLVM cannot see that the bound is a number.
-const char* pb__vtile_pick(pb_vtile* t, const char* order, const char* number, const char* bound, pb_type type,
-                           int indent);
-
 // vector_codes.c: a rounding to codes, as nodes of a nest's expression.
 typedef struct pb_vcode {
   int value;        // what is rounded
@@ -52,6 +47,10 @@ bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code);
 void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed);
 // The code. names[]: by node, the registers of what is needed.
 const char* pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, const char* const* names,
+                           int indent);
+// The number if it compares so with the bound, else the bound, for NaN too: that is one instruction, which maxnumf is
+// not where LLVM cannot see that the bound is a number.
+const char* pb__vtile_pick(pb_vtile* t, const char* order, const char* number, const char* bound, pb_type type,
                            int indent);
 
 // matrix_emit.c: a factor, x or w; zero for all sums; a point's sums to rows of memory, which come back.
