@@ -223,7 +223,11 @@ bool pb_index_single(const pb_index* index, int* dim) {
 }
 
 void pb_nest_copy(pb_nest* to, const pb_nest* from) {
-  memcpy(to, from, offsetof(pb_nest, access) + (size_t)from->access_count * sizeof *from->access);
+  memcpy(to, from, offsetof(pb_nest, access));
+  for (int a = 0; a < from->access_count; ++a) {
+    const pb_access* access = &from->access[a];
+    memcpy(&to->access[a], access, offsetof(pb_access, index) + (size_t)access->rank * sizeof *access->index);
+  }
   to->expr_count = from->expr_count;
   memcpy(to->expr, from->expr, (size_t)from->expr_count * sizeof *from->expr);
   to->reduce = from->reduce;

@@ -32,9 +32,6 @@ typedef struct pb_access {
   const char* space; // memory space to print, NULL: none
   int buffer;        // number of the buffer, by whoever plans it; -1: a tensor
   pb_type type;
-  int rank;
-  int64_t shape[PB_NEST_RANK];
-  pb_index index[PB_NEST_RANK];
   // A load with a box reads `fill` where any index lies outside the shape; without one that never happens.
   bool boxed;
   double fill;
@@ -42,6 +39,9 @@ typedef struct pb_access {
   // 1 + the index to which a load adds a number that the body computes, clamped to the extent; 0: none. A store's is
   // the nest's node stored_at.
   int gathered;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+  pb_index index[PB_NEST_RANK]; // the last field: what is behind the rank is not in use, and not copied with a nest
 } pb_access;
 
 typedef struct pb_nest {

@@ -144,7 +144,7 @@ static bool emit(coverer* c, int node, int memory, pb_cover* cover) {
 }
 
 bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, bool sets, pb_cover* cover) {
-  *cover = (pb_cover){0};
+  cover->count = 0;
   if (nest->reduce != PB_SET || nest->expr_count > PB_COVER_NODES) return false;
   coverer* c = calloc(1, sizeof *c);
   if (!c) pb_no_memory(sizeof *c);

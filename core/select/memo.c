@@ -95,7 +95,8 @@ static pb_memo_entry* enter(pb_select_memo* memo, uint64_t hash, const int64_t* 
   memcpy(e->key, key, words * sizeof *key);
   e->expr = PB_NEW_ARRAY(memo->arena, pb_expr_node, e->nodes + 1);
   memcpy(e->expr, nest->expr, e->nodes * sizeof *e->expr);
-  pb_flat kept = *nest;
+  pb_flat kept;
+  pb_flat_copy(&kept, nest);
   kept.expr = e->expr;
   e->found = pb_select(memo->chip, &kept, memo->arena, &e->match, &e->why);
   return e;
@@ -113,7 +114,7 @@ bool pb_select_again(pb_select_memo* memo, const pb_flat* nest, pb_match* match,
     ++memo->count;
   }
   const pb_memo_entry* e = memo->table[at];
-  if (e->found) *match = e->match;
+  if (e->found) pb_match_copy(match, &e->match);
   if (!e->found) *why = e->why;
   return e->found;
 }

@@ -353,7 +353,9 @@ static bool shared_agree(const search* s, const pb_flat* nest, const int* dim_of
 
 static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   if (!boxes_fit(s, nest, dim_of)) return;
-  pb_match match = {.insn = s->insn, .nest = *nest};
+  pb_match match; // not set to 0: a nest has room for many accesses, and this one few
+  memset(&match, 0, offsetof(pb_match, nest));
+  match.insn = s->insn;
   bool used[PB_FLAT_DIMS] = {0};
   int64_t extents[PB_MAX_INSN_DIMS];
   for (int t = 0; t < s->insn->dim_count; ++t) {
@@ -376,7 +378,10 @@ static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   // Fewer, longer commands win among equals.
   bool better = !s->found || match.cycles < s->best.cycles ||
                 (match.cycles == s->best.cycles && match.loop_count < s->best.loop_count);
-  if (better) s->best = match;
+  if (better) {
+    pb_flat_copy(&match.nest, nest);
+    pb_match_copy(&s->best, &match);
+  }
   s->found = true;
 }
 
@@ -398,7 +403,7 @@ static void try_dim(search* s, const pb_flat* nest, int at, int d, int* dim_of) 
     while (inner > 1 && nest->extent[d] % inner) --inner;
     if (inner < dim->min) return;
     if (inner == 1 && !is_tested(nest, d)) return; // one row at a time: to say of each how much of it is there
-    split = *nest;
+    pb_flat_copy(&split, nest);
     if (!flat_split(&split, d, inner)) return;
     shift_behind(s, at, dim_of, d, 1);
     use = &split;
@@ -461,45 +466,60 @@ static void search_dims(search* s, const pb_flat* merged) {
   s->counted = pb_insn_two_of_four(s->insn);
   if (!bases_fit(s, merged) || !rows_fit(s, merged)) return;
   assign(s, merged, 0, dim_of);
-  pb_flat joined = *merged;
-  if (tests_neighbours(s->insn) && join_tested_run(&joined)) assign(s, &joined, 0, dim_of);
+  if (!tests_neighbours(s->insn)) return;
+  pb_flat joined;
+  pb_flat_copy(&joined, merged);
+  if (join_tested_run(&joined)) assign(s, &joined, 0, dim_of);
 }
 
-static bool select_merged(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match,
+// Why that instruction, which computes the nest, cannot be taken. Its search is done again: to write a text whenever
+// one instruction of several does not fit took longer than all searches.
+static const char* why_misfit(search* s, const pb_chip* chip, const pb_insn* insn, const pb_flat* merged,
+                              pb_arena* arena) {
+  begin(s, chip, insn);
+  (void)(pb__unify(insn, merged, &s->binding) && bound_whole(s));
+  search_dims(s, merged);
+  const char* misfit = strides_misfit(s, merged, arena);
+  const char* closest =
+      pb_printf(arena, "%s computes this, but its address template cannot walk these strides", insn->name);
+  return misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
+}
+
+static const char* why_none(const pb_chip* chip, const pb_flat* merged, pb_arena* arena) {
+  const char *closest = "no instruction computes this expression on operands in these memories",
+             *misfit = pb__why(chip, merged, arena);
+  return misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
+}
+
+static bool select_merged(const pb_chip* chip, const pb_flat* merged, pb_arena* arena, pb_match* match,
                           const char** why) {
-  pb_flat merged = *nest;
-  const char* closest = "no instruction computes this expression on operands in these memories";
-  const char* misfit = NULL;
-  bool found = false, bound = false;
+  const pb_insn* nearest = NULL;
+  bool found = false;
   search s;
   for (int i = 0; i < chip->insn_count; ++i) {
-    if (!chip->insns[i].operand_count) continue;                                        // writes state alone
-    if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
+    if (!chip->insns[i].operand_count) continue;                                            // writes state alone
+    if (merged->reduce != PB_SET && !merged->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
     begin(&s, chip, &chip->insns[i]);
-    if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
-    if (nest->unfilled && s.binding.fills) continue;
-    bound = true;
-    search_dims(&s, &merged);
-    if (!s.found) {
-      closest = pb_printf(arena, "%s computes this, but its address template cannot walk these strides", s.insn->name);
-      misfit = strides_misfit(&s, &merged, arena);
-      continue;
-    }
+    if (!pb__unify(s.insn, merged, &s.binding) || !bound_whole(&s)) continue;
+    if (merged->unfilled && s.binding.fills) continue;
+    nearest = s.insn;
+    search_dims(&s, merged);
+    if (!s.found) continue;
     if (found && s.best.cycles == match->cycles && s.best.loop_count == match->loop_count && match->twin_count < 4) {
       match->twins[match->twin_count++] = s.insn;
     } else if (!found || s.best.cycles < match->cycles) {
-      *match = s.best;
+      pb_match_copy(match, &s.best);
       match->twins[match->twin_count++] = s.insn;
       found = true;
     }
   }
-  if (!found && !bound) misfit = pb__why(chip, &merged, arena);
-  if (!found) *why = misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
+  if (!found) *why = nearest ? why_misfit(&s, chip, nearest, merged, arena) : why_none(chip, merged, arena);
   return found;
 }
 
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why) {
-  pb_flat merged = *nest;
+  pb_flat merged;
+  pb_flat_copy(&merged, nest);
   pb_flat_merge(&merged);
   bool found = select_merged(chip, &merged, arena, match, why);
   while (!found && join_apart(&merged)) found = select_merged(chip, &merged, arena, match, why);

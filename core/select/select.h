@@ -7,6 +7,8 @@
 #include "tdl/chip.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 enum { PB_FLAT_DIMS = 14, PB_FLAT_ACCESSES = 16, PB_ANY_MEMORY = -1 };
 
@@ -33,19 +35,23 @@ typedef struct pb_flat {
   int dim_count;
   int kept; // so many leading dims stay loops around the instruction: one command for each piece
   int64_t extent[PB_FLAT_DIMS];
-  int access_count; // the last one is the store
-  pb_flat_access access[PB_FLAT_ACCESSES];
   int expr_count;
   const pb_expr_node* expr;
   pb_reduce reduce;
-  bool unfilled; // no mover may fill it: there is nothing outside on which its window would stand
-  bool onto;     // reduce: adds to what is there and never sets it
-  int counted;   // 1 + the dim whose iteration the body takes as a number; 0: none, -1: several
+  bool unfilled;    // no mover may fill it: there is nothing outside on which its window would stand
+  bool onto;        // reduce: adds to what is there and never sets it
+  int counted;      // 1 + the dim whose iteration the body takes as a number; 0: none, -1: several
+  int access_count; // the last one is the store
+  pb_flat_access access[PB_FLAT_ACCESSES];
 } pb_flat;
+
+// Without the room for accesses that it does not have, which is most of a nest.
+static inline void pb_flat_copy(pb_flat* to, const pb_flat* from) {
+  memcpy(to, from, offsetof(pb_flat, access) + (size_t)from->access_count * sizeof *from->access);
+}
 
 typedef struct pb_match {
   const pb_insn* insn;
-  pb_flat nest;                   // merged and split as the instruction wants it
   int dim_of[PB_MAX_INSN_DIMS];   // instruction dim -> dim of `nest`; -1: extent 1
   int access_of[PB_MAX_OPERANDS]; // window -> access; -1 for immediates
   double imm[PB_MAX_OPERANDS];    // immediates, but the accumulate flag
@@ -56,7 +62,13 @@ typedef struct pb_match {
   int64_t cycles;          // of all its executions
   int twin_count;          // instructions that would do the same at the same cost, on other queues
   const pb_insn* twins[4];
+  pb_flat nest; // merged and split as the instruction wants it
 } pb_match;
+
+static inline void pb_match_copy(pb_match* to, const pb_match* from) {
+  memcpy(to, from, offsetof(pb_match, nest));
+  pb_flat_copy(&to->nest, &from->nest);
+}
 
 // The cheapest instruction of the chip that computes the nest. On failure returns false and, in *why (static or in
 // arena), what came closest and, behind a line feed, the first thing of the nearest instruction that does not fit.

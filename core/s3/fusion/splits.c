@@ -47,7 +47,7 @@ static int held_memory(const pb_splits* s, int nest, int a, unsigned* axes) {
   for (int k = 0; k < n->access_count; ++k)
     weight[k] = s->program->values[s->program->value_of[nest][k]].kind == PB_VALUE_CONST;
   if (n->reduce == PB_SET || !pb_nest_contraction_dims(n, weight, &roles) || roles.w != a) return -1;
-  const pb_insn* insn = pb_nest_contraction(s->unit->chip, n, &roles, &insn_roles);
+  const pb_insn* insn = pb_nest_contraction(s->unit->chip, pb_chip_lanes(s->unit->chip), n, &roles, &insn_roles);
   if (!insn) return -1;
   *axes = pb_insn_lanes(insn, &insn_roles, PB_ROLE_K) % 4 ? 0 : sum_axes(n, &roles, a);
   int held = insn->operands[insn_roles.w].memory;

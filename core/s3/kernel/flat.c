@@ -37,13 +37,14 @@ static int64_t table_elements(const pb_access* access) {
 }
 
 void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count,
-                    .kept = nest->kept,
-                    .access_count = nest->access_count,
-                    .expr_count = nest->expr_count,
-                    .expr = nest->expr,
-                    .reduce = nest->reduce,
-                    .onto = nest->part && !strcmp(nest->part, "add")};
+  memset(flat, 0, offsetof(pb_flat, access));
+  flat->dim_count = nest->dim_count;
+  flat->kept = nest->kept;
+  flat->access_count = nest->access_count;
+  flat->expr_count = nest->expr_count;
+  flat->expr = nest->expr;
+  flat->reduce = nest->reduce;
+  flat->onto = nest->part && !strcmp(nest->part, "add");
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
   for (int n = 0; n < nest->expr_count; ++n)
     if (nest->expr[n].op == PB_OP_INDEX)

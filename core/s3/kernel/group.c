@@ -54,7 +54,7 @@ static void read_contraction(pb_group* g, const pb_chip* chip) {
   g->expands = w->expands;
   if (g->expands) g->main.access[g->roles.w].memref = g->expands->access[0].memref;
   if (g->registers) return; // as its lanes allow
-  g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
+  g->contraction = pb_nest_contraction(chip, g->lanes, &g->main, &g->roles, &g->insn_roles);
   if (g->contraction)
     g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
 }
@@ -78,7 +78,8 @@ static const char* read_around(pb_group* g, pb_arena* arena) {
     if (n != g->main_index && !feeds_x(g, n)) why = pb_around_add(&g->around, n, arena);
   g->around.main = NULL; // whoever called copies *g
   if (why || g->registers) return why;
-  if (g->around.fill_count && !stays(g)) return "elements beside those of its result are set, which one kernel does not do";
+  if (g->around.fill_count && !stays(g))
+    return "elements beside those of its result are set, which one kernel does not do";
   if (g->around.init && !is_neutral(g->around.init, &g->main))
     return "its sums do not begin with the operation's neutral value";
   return NULL;
@@ -125,7 +126,11 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   pb_program* own = PB_NEW(arena, pb_program);
   *own = *program;
   pb_program_fold_expansions(own, arena);
-  *g = (pb_group){.program = own, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
+  memset(g, 0, offsetof(pb_group, main)); // a nest is large
+  pb_nest_begin(&g->main, NULL, NULL, 0);
+  g->program = own;
+  g->lanes = pb_chip_lanes(chip);
+  g->memo = PB_NEW(arena, pb_select_memo);
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
   if (pb_chip_runs_code(chip)) g->registers = PB_NEW(arena, pb_vkernel);
   if (own->nest_count == 0 && !g->registers) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");

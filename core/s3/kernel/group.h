@@ -15,7 +15,6 @@ typedef struct pb_vkernel pb_vkernel; // vector_kernel.h
 // What a stage computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
 typedef struct pb_group {
   const pb_program* program; // of the kernel function
-  pb_nest main;              // with a pad folded into its input as a box
   int main_index;
   bool reduces;
   int64_t lanes;                                   // elements in a row of the chip's vectors
@@ -30,6 +29,7 @@ typedef struct pb_group {
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
   const char* plain;     // why cores run it as plain loops; NULL: they do not
+  pb_nest main;          // with a pad folded into its input as a box
 } pb_group;
 
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.

@@ -65,7 +65,7 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
   pb_contraction_dims roles, insn_roles;
   if (code_lands(chip, memory)) return true;
   if (pb_nest_contraction_dims(nest, is_weight, &roles)) {
-    const pb_insn* insn = pb_nest_contraction(chip, nest, &roles, &insn_roles);
+    const pb_insn* insn = pb_nest_contraction(chip, pb_chip_lanes(chip), nest, &roles, &insn_roles);
     if (insn) *memory = insn->operands[insn_roles.y].memory;
     return insn != NULL;
   }

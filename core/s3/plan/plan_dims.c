@@ -42,7 +42,7 @@ void pb__plan_dims_of(const pb_chip* chip, const pb_group* g, pb_plan_dims* dims
   *dims = (pb_plan_dims){.row_count = 0};
   bool commands = g->contraction && !g->registers;
   if (commands && pb_sums_by_lanes(g->contraction, &g->insn_roles))
-    pb_taps_of(chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &dims->taps);
+    pb_taps_of(chip, g->lanes, &g->main, &g->roles, g->contraction, &g->insn_roles, &dims->taps);
   for (int last = 0; last < 2; ++last) // where commands take rows of x, a window along a row is summed innermost
     for (int d = 0; d < g->main.dim_count; ++d) {
       pb_role role = role_of(g, d);

@@ -91,6 +91,7 @@ typedef struct search {
   const pb_stages* stages;
   pb_stage_plan* best;
   bool found;
+  pb_select_memo memo; // of all choices: they differ in few of their nests
 } search;
 
 static void keep(search* f, const pb_stage_plan* plan) {
@@ -125,6 +126,7 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
   for (int k = 0; k < stages->shared; ++k)
     if (steps[k] < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, steps[k]};
   pb__stage_plan_begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
+  s->tiles.memo = &f->memo;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
   bool possible = iteration != NULL && pb__stage_values_fit(&s->tiles, iteration) && (way != AHEAD || hides(iteration)),
        planned = possible && plan_all(s, iteration);
@@ -233,7 +235,8 @@ static void deepen(search* f) {
 // In caches loops further out are tiled only where each iteration reads weights again, and as long as all of those
 // inside are in one already.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
-  search f = {.chip = chip, .stages = s, .best = plan};
+  pb_arena scratch = {0};
+  search f = {.chip = chip, .stages = s, .best = plan, .memo = {.chip = chip, .arena = &scratch}};
   bool moves = pb_chip_moves(chip), cached = pb_chip_in_place(chip);
   int last = s->shared - 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
@@ -245,5 +248,6 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   }
   if (moves && last > 0 && overlaps(s, last - 1)) search_tiles(&f, last - 1);
   if (moves && f.found) deepen(&f);
+  pb_arena_free(&scratch);
   return f.found;
 }

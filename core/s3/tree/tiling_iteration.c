@@ -180,7 +180,7 @@ static bool read_groups(const pb_stage_tiles* s, const pb_program* program, cons
   int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   pb_diag quiet = {.sink = pb_diag_drop};
   iteration->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
-  iteration->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
+  iteration->groups = pb_alloc_raw(arena, ((size_t)stages + 1) * sizeof *iteration->groups);
   iteration->origin = PB_NEW_ARRAY(arena, int*, (size_t)stages + 1);
   for (int k = 0; k < stages; ++k) {
     pb_group* group = &iteration->groups[iteration->count++];

@@ -293,7 +293,7 @@ static void hold_taps(const pb_tiling* t, const pb_tile* tile, pb_access* buffer
   const pb_group* g = t->group;
   const pb_memory* memory = &t->chip->memories[g->contraction->operands[g->insn_roles.w].memory];
   pb_taps taps;
-  pb_taps_of(t->chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &taps);
+  pb_taps_of(t->chip, g->lanes, &g->main, &g->roles, g->contraction, &g->insn_roles, &taps);
   *buffer = (pb_access){.type = g->main.access[g->roles.w].type, .rank = 2, .shape = {1, g->lanes}};
   for (int d = 0; d < g->main.dim_count; ++d) { // dims of a tile's windows that one command walks, then the lanes
     if (!taps.apart[d] || tile->extent[d] < 2) continue;

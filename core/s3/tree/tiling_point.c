@@ -71,8 +71,8 @@ typedef struct point {
   int64_t valid;
   pb_tree* parent; // the loop or iteration that its nests stand in
   pb_access* made; // by piece: where its value lies
-  pb_nest move;    // takes the result out of its buffer
-  bool direct;     // there is none: the last instruction writes the tensor itself
+  bool direct;     // the last instruction writes the tensor itself
+  pb_nest move;    // else this takes the result out of its buffer
 } point;
 
 // One instruction if there is one, else the cheapest cover. Code of cores computes whatever a nest says.
@@ -89,7 +89,8 @@ static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover
   pb__tiling_undecided(nest, &open);
   pb_tiling_flat(t, &open, &flat);
   if (pb_select_again(t->group->memo, &flat, &match, &why)) {
-    *cover = (pb_cover){.count = 1, .pieces = {{.insn = match.insn, .node = nest->expr_count - 1, .addend = -1}}};
+    cover->count = 1;
+    cover->pieces[0] = (pb_piece){.insn = match.insn, .node = nest->expr_count - 1, .addend = -1};
     return true;
   }
   if (pb_cover_find(t->chip, &flat, carried, true, cover)) return true;
@@ -283,7 +284,9 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
     nest->extent[nest->dim_count - 1] = valid;
     valid = 0;
   }
-  point p = {.t = t, .nest = nest, .cover = &cover, .carried = carried, .level = level, .last = last, .valid = valid};
+  point p; // not set to 0: a nest is large
+  memset(&p, 0, offsetof(point, move));
+  p.t = t, p.nest = nest, p.cover = &cover, p.carried = carried, p.level = level, p.last = last, p.valid = valid;
   p.parent = parent ? parent : t->body[level];
   p.made = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.made);
   for (int k = 0; k < cover.count; ++k)

@@ -54,8 +54,7 @@ pb_group* pb__tiling_group_with(const pb_tiling* t, pb_nest_change change, const
   const pb_group* group = t->group;
   pb_group* own = pb_alloc_raw(t->arena, sizeof *own);
   pb_around* around = &own->around;
-  own->program = group->program;
-  memcpy(&own->main_index, &group->main_index, sizeof *own - offsetof(pb_group, main_index));
+  memcpy(own, group, offsetof(pb_group, main));
   pb_nest_copy(&own->main, &group->main); // it is large
   change(t, user, own->main_index, &own->main);
   for (int n = -1; n < around->epilogue_count; ++n) {

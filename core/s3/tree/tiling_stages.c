@@ -145,18 +145,23 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
   else if (!plan_rest(t, s, iteration, k, &plan, &why))
     return pb__tiling_fail(t, why);
   if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
-  pb_tiling around = *t;
+  const pb_group* around = t->group;
+  const pb_plan* loops = t->plan;
+  const struct pb_into* into = t->into;
+  int base = t->base;
+  pb_tree* body[PB_NEST_OUTERS + 1];
+  memcpy(body, t->body, sizeof body);
   t->group = group;
   t->base = level;
   t->plan = &plan;
   t->into = NULL;
   take_buffers(t, iteration, k, buffer);
   bool built = pb__tiling_build_group(t);
-  t->group = around.group;
-  t->plan = around.plan;
-  t->base = around.base;
-  t->into = around.into;
-  memcpy(t->body, around.body, sizeof t->body);
+  t->group = around;
+  t->plan = loops;
+  t->base = base;
+  t->into = into;
+  memcpy(t->body, body, sizeof body);
   return built;
 }
 
