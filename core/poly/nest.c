@@ -222,6 +222,12 @@ bool pb_index_single(const pb_index* index, int* dim) {
   return index->cst == 0;
 }
 
+bool pb_index_moves(const pb_index* index) {
+  for (int c = 0; c < PB_NEST_COLS; ++c)
+    if (index->coef[c]) return true;
+  return false;
+}
+
 void pb_nest_copy(pb_nest* to, const pb_nest* from) {
   memcpy(to, from, offsetof(pb_nest, access));
   for (int a = 0; a < from->access_count; ++a) {

@@ -111,6 +111,8 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
 bool pb_access_can_leave(const pb_nest* nest, const pb_access* access);
 // Whether the index is one own dim and nothing else, or always 0: then *dim is -1.
 bool pb_index_single(const pb_index* index, int* dim);
+// Whether any dim walks the index.
+bool pb_index_moves(const pb_index* index);
 bool pb_value_same(MlirValue a, MlirValue b);
 int64_t pb_access_elements(const pb_access* access);
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from onnx import TensorProto, helper
-from regression_cases import F32, I8, I64, Maker, case
+from regression_cases import CASES, F32, I8, I64, Maker, case
 
 BOTH = ("cpu", "simnpu")
 
@@ -90,15 +90,20 @@ def bias_of_codes():
     return m.done(m.codes(m.op("Add", *y), F32(0.2)), step=0.2, targets=BOTH)
 
 
+def heads_of(m, count, width, tokens=24):
+    """The columns of a projection's result."""
+    w = m.weights(m.rng.integers(-127, 128, (64, count * width)).astype(I8), F32(0.005), I8(0))
+    x = m.codes(m.op("MatMul", m.codes(m.input("x", 1, tokens, 64), F32(0.05)), w), F32(0.1))
+    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, tokens, count, width], I64))), F32(0.1))
+    return m.codes(m.op("Transpose", heads, perm=[0, 2, 1, 3]), F32(0.1))
+
+
 @case
 def turned_heads():
     """Heads are columns of the matrix that a projection makes: turned by angles, as rotary embeddings do, they are rows of lanes, and
     their halves whole ones."""
     m = Maker("turned_heads")
-    w = m.weights(m.rng.integers(-127, 128, (64, 128)).astype(I8), F32(0.005), I8(0))
-    x = m.codes(m.op("MatMul", m.codes(m.input("x", 1, 24, 64), F32(0.05)), w), F32(0.1))
-    heads = m.codes(m.op("Reshape", x, m.const(np.array([1, 24, 4, 32], I64))), F32(0.1))
-    heads = m.codes(m.op("Transpose", heads, perm=[0, 2, 1, 3]), F32(0.1))
+    heads = heads_of(m, 4, 32)
     ends = [m.codes(m.op("Slice", heads, *(m.const(np.array([v], I64)) for v in (first, first + 16, 3))), F32(0.1)) for first in (16, 0)]
     turned = m.codes(m.op("Concat", m.codes(m.op("Neg", ends[0]), F32(0.1)), ends[1], axis=3), F32(0.1))
     sines, cosines = (m.weights(m.rng.integers(-127, 128, (1, 1, 24, 32)).astype(I8), F32(1 / 127), I8(0)) for _ in range(2))
@@ -106,3 +111,36 @@ def turned_heads():
     q = m.codes(m.op("Add", *both), F32(0.15))
     scores = m.codes(m.op("MatMul", q, m.codes(m.op("Transpose", q, perm=[0, 1, 3, 2]), F32(0.15))), F32(0.5))
     return m.done(m.codes(m.op("Softmax", scores, axis=-1), F32(1 / 255), I8(-128)), step=1 / 255, targets=BOTH, bisect=True)
+
+
+def normed_heads(label, width):
+    """Each head is divided by the root of its mean square, as Gemma 3's and Qwen 3's queries and keys are: a number for each row
+    of a head, by sums along a part of the matrix's columns and by tables of codes. A code more in one of them is some in what follows."""
+    m = Maker(label)
+    heads = heads_of(m, 4, width)
+    squares = m.codes(m.op("ReduceMean", m.op("Pow", heads, m.const(F32(2))), axes=[-1], keepdims=1), F32(0.05), I8(-128))
+    above = m.codes(m.op("Add", squares, m.weights(I8(1), F32(0.05), I8(0))), F32(0.05), I8(-128))
+    factors = m.codes(m.op("Reciprocal", m.codes(m.op("Sqrt", above), F32(0.015), I8(-128))), F32(0.01), I8(-128))
+    gain = m.weights(m.rng.integers(60, 127, width).astype(I8), F32(0.01), I8(0))
+    normed = m.codes(m.op("Mul", m.codes(m.op("Mul", heads, factors), F32(0.03)), gain), F32(0.03))
+    q = m.codes(m.op("Mul", normed, m.weights(I8(90), F32(0.005), I8(0))), F32(0.015))
+    scores = m.codes(m.op("MatMul", q, m.codes(m.op("Transpose", normed, perm=[0, 1, 3, 2]), F32(0.03))), F32(0.1))
+    return m.done(m.codes(m.op("Softmax", scores, axis=-1), F32(1 / 255), I8(-128)), step=8 / 255, targets=BOTH, bisect=True)
+
+
+@case
+def column_of_heads():
+    """The last column of each head divides the others, as the sum of keys does in linear attention: nothing has made that in all lanes."""
+    m = Maker("column_of_heads")
+    heads = heads_of(m, 3, 17)
+    turned = m.codes(m.op("Transpose", heads, perm=[0, 1, 3, 2]), F32(0.1))
+    weights = m.codes(m.op("Relu", m.codes(m.op("MatMul", heads, turned), F32(0.4))), F32(0.3), I8(-128))
+    sums = m.codes(m.op("MatMul", weights, heads), F32(2), I8(-20))
+    part = lambda first, end: m.codes(m.op("Slice", sums, *(m.const(np.array([v], I64)) for v in (first, end, 3))), F32(2), I8(-20))  # noqa: E731
+    size = m.codes(m.op("Abs", m.codes(m.op("Add", part(16, 17), m.weights(I8(3), F32(2), I8(0))), F32(2))), F32(2), I8(-128))
+    above = m.codes(m.op("Add", size, m.weights(I8(20), F32(1), I8(0))), F32(2), I8(-128))
+    return m.done(m.codes(m.op("Div", part(0, 16), above), F32(0.1)), step=0.7, targets=BOTH, bisect=True)
+
+
+for width in (32, 24):
+    CASES[f"normed_heads_{width}"] = lambda label=f"normed_heads_{width}", width=width: normed_heads(label, width)

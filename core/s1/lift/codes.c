@@ -85,15 +85,15 @@ static bool ends_alike(const lifter* l, const pb_s1_value* value, int dims) {
   return true;
 }
 
-// One number as a vector over the channels of `like`: chips read factors and operands by rows of lanes.
-static int over_channels(lifter* l, int id, const pb_s1_value* like) {
+// One number as a vector over the columns of `like`: chips read factors and operands by rows of lanes. What lies along
+// the lanes of tensors of more dims is not known yet.
+static int over_columns(lifter* l, int id, const pb_s1_value* like) {
   pb_const from = l->consts->items[id];
-  if (from.bytes != 1 || like->rank < 2) return id;
-  int64_t shape[PB_GRAPH_RANK];
-  for (int r = 1; r < like->rank; ++r) shape[r - 1] = r == 1 ? like->shape[1] : 1;
-  int8_t* codes = pb_alloc(&l->consts->arena, (size_t)shape[0]);
-  memset(codes, *(const int8_t*)from.data, (size_t)shape[0]);
-  return pb_consts_add(l->consts, from.name, PB_I8, like->rank - 1, shape, codes);
+  if (from.bytes != 1 || like->rank != 2) return id;
+  const int64_t columns = like->shape[1];
+  int8_t* codes = pb_alloc(&l->consts->arena, (size_t)columns);
+  memset(codes, *(const int8_t*)from.data, (size_t)columns);
+  return pb_consts_add(l->consts, from.name, PB_I8, 1, &columns, codes);
 }
 
 // A constant that is broadcast to a stack of matrices, as a constant over the matrix of all rows: a vector over the
@@ -219,7 +219,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     by_elements = b_const >= 0 && l->consts->items[b_const].bytes == 1 && va->alias_of >= 0;
     if (by_elements) a.value = va->alias_of; // whatever their shape, each takes the same number
     va = &l->out->values[a.value];
-    if (b_const >= 0) b_const = over_channels(l, b_const, va);
+    if (b_const >= 0) b_const = over_columns(l, b_const, va);
   }
   const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
   if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va))) return pb__no_form(l);

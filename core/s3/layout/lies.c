@@ -132,12 +132,12 @@ static pb_layout_lie carried(const pb_layout* l, const pb_nest* nest, const pb_a
 }
 
 // kept: by value, what code has plainly, whatever lies along its lanes; it passes nothing on.
-// columns: whether heads lie as the columns of the matrix that they are of.
-static void carry(const pb_layout* l, int n, const bool* kept, bool columns, bool* changed) {
+// Where commands take whole rows of lanes heads lie as the columns of the matrix that they are of.
+static void carry(const pb_layout* l, int n, const bool* kept, bool* changed) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* y = &nest->access[nest->access_count - 1];
   int to = pb_program_stored(&l->program, n);
-  columns &= nest->reduce == PB_SET;
+  bool columns = l->whole_rows && nest->reduce == PB_SET;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int from = l->program.value_of[n][a];
     if (columns && lies_along_columns(l, from, &nest->access[a], y)) say(&l->lies[from], PB_LIE_ROWS, changed);
@@ -148,31 +148,19 @@ static void carry(const pb_layout* l, int n, const bool* kept, bool columns, boo
   follow_rows(l, n, changed);
 }
 
-// Whether rows of heads, or of images, are summed each for itself: the number that each leaves has no rows to lie in.
-static bool sums_rows_of_heads(const pb_layout* l) {
-  pb_contraction_dims roles;
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (nest->reduce == PB_SET || nest->access_count < 2 || pb__layout_contraction_dims(l, n, &roles)) continue;
-    if (nest->access[0].rank > 3 && nest->access[0].shape[1] > 1) return true;
-  }
-  return false;
-}
-
 void pb__layout_find_lies(pb_layout* l) {
   const pb_program* p = &l->program;
   l->lies = PB_NEW_ARRAY(&l->unit->pass, pb_layout_lie, (size_t)p->value_count + 1);
   l->lie_count = p->value_count;
-  bool columns = l->whole_rows && !sums_rows_of_heads(l), changed = true,
-       *kept = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  bool changed = true, *kept = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) kept[v] = !l->whole_rows && pb__layout_stays_plain(l, v);
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a)
       say(&l->lies[p->value_of[n][a]], pb__layout_said(l, n, a), &changed);
   while (changed) {
     changed = false;
-    for (int n = 0; n < p->nest_count; ++n) carry(l, n, kept, columns, &changed);
-    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, kept, columns, &changed);
+    for (int n = 0; n < p->nest_count; ++n) carry(l, n, kept, &changed);
+    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, kept, &changed);
   }
 }
 

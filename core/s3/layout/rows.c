@@ -65,9 +65,18 @@ static bool of_rows_alone(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LAYOUT_SPREAD) return false;
+    if (l->program.values[v].kind == PB_VALUE_CONST) continue;
+    if (l->values[v].kind != PB_LAYOUT_SPREAD || nest->access[a].gathered) return false;
   }
-  return nest->reduce == PB_SET && !pb_nest_gathers(nest);
+  return nest->reduce == PB_SET;
+}
+
+// Whether the nest copies one element of each row, as of a slice: a mover writes it to all lanes.
+static bool copies_column(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access *x = &nest->access[0], *store = &nest->access[1];
+  return pb_nest_is_copy(nest) && x->rank == 2 && in_rows(l, n, 0) && !x->boxed && !pb_index_moves(&x->index[1]) &&
+         !pb_index_moves(&store->index[1]);
 }
 
 bool pb__layout_read_by_rows(const pb_layout* l, int v) {
@@ -99,7 +108,7 @@ void pb__layout_choose_rows(pb_layout* l) {
     int v = pb_program_stored(&l->program, n);
     const pb_value* value = &l->program.values[v];
     if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
-    if (pb__layout_takes_rows(l, n)) l->values[v].kind = PB_LAYOUT_SPREAD;
+    if (pb__layout_takes_rows(l, n) || copies_column(l, n)) l->values[v].kind = PB_LAYOUT_SPREAD;
     bool made = l->program.nests[n].access_count > 1 && of_rows_alone(l, n), read = false;
     for (int a = 0; made && a + 1 < l->program.nests[n].access_count; ++a)
       read |= l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_SPREAD;

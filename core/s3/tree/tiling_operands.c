@@ -98,12 +98,6 @@ static int64_t clip(pb_nest* nest, int r, int64_t begin, int64_t extent) {
   return end > first ? end - first : 0;
 }
 
-static bool moves(const pb_index* index) {
-  for (int c = 0; c < PB_NEST_COLS; ++c)
-    if (index->coef[c]) return true;
-  return false;
-}
-
 // Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
 // slice's origin; `box`: the slice.
 static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box) {
@@ -117,7 +111,7 @@ static bool bring_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest*
     int d;
     pb_index origin = x->index[r];
     memset(origin.coef, 0, PB_NEST_DIMS * sizeof *origin.coef); // the load's own dims
-    if (!moves(&origin)) {                                      // a part that is the same in every iteration
+    if (!pb_index_moves(&origin)) {                             // a part that is the same in every iteration
       int64_t left = clip(&nest, r, origin.cst, box->shape[r]);
       if (left < 0) return pb__tiling_fail(t, "what fills its input cannot be cut along a tile");
       if (left == 0) return true;
