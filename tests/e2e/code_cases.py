@@ -413,3 +413,13 @@ def products_of_pairs(rows):
 
 for rows in 8, 24, 31:
     CASES[f"products_of_pairs_{rows}"] = lambda rows=rows: products_of_pairs(rows)
+
+
+@case
+def lines_by_constants():
+    """Sizes are doubled by means of neighbours: each line has a factor that all its channels share, a constant in another shape."""
+    m = Maker("lines_by_constants")
+    w = m.weights(m.rng.integers(-127, 128, (24, 16, 1, 1)).astype(I8), F32(0.005), I8(0))
+    x = m.codes(m.op("Conv", m.codes(m.input("x", 1, 16, 7, 5), F32(0.05)), w), F32(0.1))
+    y = m.op("Resize", x, "", m.const(np.array([1, 1, 2, 2], F32)), mode="linear", coordinate_transformation_mode="half_pixel")
+    return m.done(m.codes(y, F32(0.1)), step=0.1, targets=("cpu", "simnpu"), bisect=True)

@@ -118,6 +118,9 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   return stride == 1 || stride == 0;
 }
 
+// Whether the nest works element by element: where that goes by rows of lanes `layout` packs its constants.
+static bool is_pointwise(const pb_nest* nest) { return nest->reduce == PB_SET && !pb_nest_is_copy(nest); }
+
 // Whether access `a` is a factor of a contraction, whose constants `layout` packs, wherever their dims stand.
 static bool is_factor(const viewer* v, int n, int a) {
   pb_contraction_dims roles;
@@ -136,9 +139,10 @@ static bool look_through(viewer* v, int n, int a) {
     return false;
   int source = p->value_of[copy][0];
   bool constant = p->values[source].kind == PB_VALUE_CONST;
-  if (constant ? !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
+  bool packed = constant && v->whole_rows && is_pointwise(&p->nests[n]);
+  if (constant ? !packed && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
   pb_access now = pb_access_compose(was, dim_of, &p->nests[copy].access[0]);
-  if (!suits(v, n, a, &now)) return false;
+  if (!packed && !suits(v, n, a, &now)) return false;
   p->nests[n].access[a] = now;
   pb_program_set_value(p, &v->unit->pass, n, a, source);
   return true;
