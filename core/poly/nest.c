@@ -294,6 +294,11 @@ void pb_nest_join_dims(pb_nest* nest, int d) {
   pb_nest_remove_dim(nest, d);
 }
 
+int pb_nest_add_dim(pb_nest* nest, int64_t extent) {
+  nest->extent[nest->dim_count] = extent;
+  return nest->dim_count++;
+}
+
 void pb_nest_remove_dim(pb_nest* nest, int dim) {
   --nest->dim_count;
   for (int d = dim; d < nest->dim_count; ++d) nest->extent[d] = nest->extent[d + 1];

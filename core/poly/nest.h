@@ -133,6 +133,8 @@ bool pb_nest_walks_index_as_one(const pb_nest* nest, const pb_access* access, in
 void pb_nest_join_alike(pb_nest* nest);
 // The nest's value is node `last`; nodes that it does not need go.
 void pb_nest_end(pb_nest* nest, int last);
+// One more dim, innermost; no index moves with it unless the caller says so.
+int pb_nest_add_dim(pb_nest* nest, int64_t extent);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.

@@ -54,17 +54,10 @@ void pb__s2_print(builder* b, pb_nest* nest) {
 }
 
 // A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
-int pb__s2_add_channels(pb_nest* nest, int64_t extent) {
-  nest->extent[nest->dim_count] = extent;
-  return nest->dim_count++;
-}
+int pb__s2_add_channels(pb_nest* nest, int64_t extent) { return pb_nest_add_dim(nest, extent); }
 
 // A dim of the nest, unless it is 1 long: then -1 and every index that it moves stays 0.
-int pb__s2_add_dim(pb_nest* nest, int64_t extent) {
-  if (extent == 1) return -1;
-  nest->extent[nest->dim_count] = extent;
-  return nest->dim_count++;
-}
+int pb__s2_add_dim(pb_nest* nest, int64_t extent) { return extent == 1 ? -1 : pb_nest_add_dim(nest, extent); }
 
 void pb__s2_move(pb_access* access, int rank, int dim, int64_t coef) {
   if (dim >= 0) access->index[rank].coef[dim] += coef;

@@ -253,19 +253,14 @@ static bool classify(contract* c) {
   return true;
 }
 
-static int add_dim(contract* c, int64_t extent) {
-  c->out.extent[c->out.dim_count] = extent;
-  return c->out.dim_count++;
-}
-
 // The dim of groups: blocks of x or y, vectors in one, groups in a vector; the last of these stand with the lanes.
 static void split_groups(contract* c) {
   pb_split* s = &c->split;
   int g = c->g.g;
   s->size[g] = c->cut.block;
   s->scale[g] = c->cut.lanes;
-  if (c->g.groups > c->cut.block) s->block[g] = add_dim(c, pb__layout_blocks(c->g.groups, c->cut.block));
-  if (c->cut.block > c->cut.lanes) s->lane[g] = add_dim(c, c->cut.block / c->cut.lanes);
+  if (c->g.groups > c->cut.block) s->block[g] = pb_nest_add_dim(&c->out, pb__layout_blocks(c->g.groups, c->cut.block));
+  if (c->cut.block > c->cut.lanes) s->lane[g] = pb_nest_add_dim(&c->out, c->cut.block / c->cut.lanes);
 }
 
 // Blocks of results, and vectors in one.
@@ -276,10 +271,10 @@ static void split_results(contract* c) {
   int64_t extent = c->nest->extent[lanes], block = y->kind == PB_LAYOUT_BLOCKED ? y->block : c->l->lanes;
   if (c->g.g >= 0 && extent < block) block = c->l->lanes;
   s->size[lanes] = block;
-  if (extent > block) s->block[lanes] = add_dim(c, pb__layout_blocks(extent, block));
+  if (extent > block) s->block[lanes] = pb_nest_add_dim(&c->out, pb__layout_blocks(extent, block));
   if (block == c->columns) return;
   s->scale[lanes] = c->columns;
-  s->lane[lanes] = add_dim(c, block / c->columns);
+  s->lane[lanes] = pb_nest_add_dim(&c->out, block / c->columns);
 }
 
 static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.lanes > 1; }
@@ -287,11 +282,11 @@ static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.l
 static void split_lanes(contract* c) {
   pb_split* s = &c->split;
   if (groups_are_lanes(c)) {
-    s->group[c->g.g] = add_dim(c, c->cut.lanes);
-    c->lane_column = s->keep[c->lanes_dim] = add_dim(c, c->g.outs);
+    s->group[c->g.g] = pb_nest_add_dim(&c->out, c->cut.lanes);
+    c->lane_column = s->keep[c->lanes_dim] = pb_nest_add_dim(&c->out, c->g.outs);
     return;
   }
-  c->lane_column = add_dim(c, c->columns);
+  c->lane_column = pb_nest_add_dim(&c->out, c->columns);
   *(s->lane[c->lanes_dim] >= 0 ? &s->group[c->lanes_dim] : &s->lane[c->lanes_dim]) = c->lane_column;
 }
 
@@ -302,11 +297,11 @@ static void split_all(contract* c) {
   const pb_nest* nest = c->nest;
   pb__layout_split_none(s);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (walks_weights(c, d)) s->keep[d] = add_dim(c, nest->extent[d]);
+    if (walks_weights(c, d)) s->keep[d] = pb_nest_add_dim(&c->out, nest->extent[d]);
   if (c->g.g >= 0) split_groups(c);
   if (!groups_are_lanes(c) && !c->dot) split_results(c);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
+    if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = pb_nest_add_dim(&c->out, nest->extent[d]);
   if (!c->dot) split_lanes(c);
   int64_t group = c->group, step = group, inner_steps = 0;
   int k = c->inner;
@@ -316,17 +311,18 @@ static void split_all(contract* c) {
     s->size[k] = block;
     s->scale[k] = step;
     inner_steps = block / step;
-    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb__layout_blocks(nest->extent[k], block));
+    if (block && nest->extent[k] > block)
+      s->block[k] = pb_nest_add_dim(&c->out, pb__layout_blocks(nest->extent[k], block));
   }
   // Channels whose lanes come in runs are steps inside one register of x: innermost.
   for (int inside = 0; inside < 2; ++inside)
     for (int d = 0; d < nest->dim_count; ++d)
       if (c->roles->role[d] == PB_ROLE_K && !(d == k && (inner_steps || c->taps)) &&
           (groups_are_lanes(c) && d == k) == inside)
-        s->keep[d] = add_dim(c, nest->extent[d]);
-  if (inner_steps > 1) s->lane[k] = add_dim(c, inner_steps);
-  if (inner_steps && step > 1) s->group[k] = add_dim(c, step);
-  if (c->taps) s->group[k] = add_dim(c, nest->extent[k]);
+        s->keep[d] = pb_nest_add_dim(&c->out, nest->extent[d]);
+  if (inner_steps > 1) s->lane[k] = pb_nest_add_dim(&c->out, inner_steps);
+  if (inner_steps && step > 1) s->group[k] = pb_nest_add_dim(&c->out, step);
+  if (c->taps) s->group[k] = pb_nest_add_dim(&c->out, nest->extent[k]);
 }
 
 typedef struct packing {

@@ -110,11 +110,6 @@ void pb__layout_split_none(pb_split* s) {
   }
 }
 
-static int add_dim(pb_nest* nest, int64_t extent) {
-  nest->extent[nest->dim_count] = extent;
-  return nest->dim_count++;
-}
-
 void pb__layout_split(const pb_layout* l, const pb_nest* nest, const int64_t* size, const bool* pads, pb_nest* out,
                       pb_split* s) {
   out->dim_count = 0;
@@ -123,18 +118,18 @@ void pb__layout_split(const pb_layout* l, const pb_nest* nest, const int64_t* si
     if (!s->full[d]) s->full[d] = extent;
     s->size[d] = size[d];
     if (!size[d])
-      s->keep[d] = add_dim(out, pads && pads[d] ? pb__layout_blocks(extent, l->lanes) * l->lanes : extent);
+      s->keep[d] = pb_nest_add_dim(out, pads && pads[d] ? pb__layout_blocks(extent, l->lanes) * l->lanes : extent);
     else if (extent > size[d])
-      s->block[d] = add_dim(out, pb__layout_blocks(extent, size[d]));
+      s->block[d] = pb_nest_add_dim(out, pb__layout_blocks(extent, size[d]));
   }
   for (int d = 0; d < nest->dim_count; ++d)
     if (size[d]) {
       bool part = nest->extent[d] < size[d] && s->cut[d];
-      s->lane[d] = add_dim(out, part ? nest->extent[d] : size[d]);
+      s->lane[d] = pb_nest_add_dim(out, part ? nest->extent[d] : size[d]);
       if (part || size[d] <= l->lanes || size[d] % l->lanes) continue;
       s->scale[d] = l->lanes;
       out->extent[s->lane[d]] = size[d] / l->lanes;
-      s->group[d] = add_dim(out, l->lanes);
+      s->group[d] = pb_nest_add_dim(out, l->lanes);
     }
 }
 

@@ -160,32 +160,22 @@ static void blocks_first(const pb_layout* l, const pb_nest* nest, const bool* la
   memcpy(s->full, nest->extent, sizeof s->full);
   for (int d = 0; d < nest->dim_count; ++d) s->size[d] = lanes[d] ? l->lanes : 0;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (lanes[d] && pb__layout_blocks(nest->extent[d], l->lanes) > 1) {
-      s->block[d] = out->dim_count;
-      out->extent[out->dim_count++] = pb__layout_blocks(nest->extent[d], l->lanes);
-    }
+    if (lanes[d] && pb__layout_blocks(nest->extent[d], l->lanes) > 1)
+      s->block[d] = pb_nest_add_dim(out, pb__layout_blocks(nest->extent[d], l->lanes));
   for (int d = 0; d < nest->dim_count; ++d)
-    if (!lanes[d] && is_walked(nest, d)) {
-      s->keep[d] = out->dim_count;
-      out->extent[out->dim_count++] = nest->extent[d];
-    }
+    if (!lanes[d] && is_walked(nest, d)) s->keep[d] = pb_nest_add_dim(out, nest->extent[d]);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (lanes[d]) {
-      s->lane[d] = out->dim_count;
-      out->extent[out->dim_count++] = l->lanes;
-    }
+    if (lanes[d]) s->lane[d] = pb_nest_add_dim(out, l->lanes);
 }
 
 // The dim of numbers of rows: that of the lanes which the nest stores, or one more, along which it stores them all.
 static void find_row(const pb_layout* l, int n, pb_nest* out, pb_split* s) {
   const pb_nest* nest = &l->program.nests[n];
   int store = nest->access_count - 1, dim;
-  if (l->values[l->program.value_of[n][store]].kind == PB_LAYOUT_SPREAD) {
-    s->row = out->dim_count;
-    out->extent[out->dim_count++] = l->lanes;
-  } else if (nest->access[store].rank > 1 && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0) {
+  if (l->values[l->program.value_of[n][store]].kind == PB_LAYOUT_SPREAD)
+    s->row = pb_nest_add_dim(out, l->lanes);
+  else if (nest->access[store].rank > 1 && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0)
     s->row = s->lane[dim];
-  }
 }
 
 // Whether a number is made of each of the access's rows, which dim d walks and which end inside a row of lanes: the dim

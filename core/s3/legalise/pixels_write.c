@@ -29,8 +29,7 @@ static void drop_single_dims(pb_nest* nest, int of_x, int of_y) {
 }
 
 static int add_dim(pb_nest* nest, int64_t extent) {
-  int d = nest->dim_count++;
-  nest->extent[d] = extent;
+  int d = pb_nest_add_dim(nest, extent);
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
   return d;

@@ -254,11 +254,6 @@ static int transformed_weights(winograd* w, const convolution* c) {
 
 // ---- nests ----
 
-static int add_dim(pb_nest* nest, int64_t extent) {
-  nest->extent[nest->dim_count] = extent;
-  return nest->dim_count++;
-}
-
 // Dims of a tensor of places; -1: there is one image.
 typedef struct tile_dims {
   int image, channel, row, column;
@@ -289,11 +284,11 @@ static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums
   const bool sums[] = {line_sums, column_sums};
   pb_nest_begin(&nest, from->name, "point", 4);
   int of[2];
-  for (int r = 0; r < 2; ++r) of[r] = add_dim(&nest, 2);
-  tile_dims d = {.image = c->b < 0 ? -1 : add_dim(&nest, c->images)};
-  d.channel = add_dim(&nest, from->extent[c->c]);
-  d.row = add_dim(&nest, c->rows);
-  d.column = add_dim(&nest, c->columns);
+  for (int r = 0; r < 2; ++r) of[r] = pb_nest_add_dim(&nest, 2);
+  tile_dims d = {.image = c->b < 0 ? -1 : pb_nest_add_dim(&nest, c->images)};
+  d.channel = pb_nest_add_dim(&nest, from->extent[c->c]);
+  d.row = pb_nest_add_dim(&nest, c->rows);
+  d.column = pb_nest_add_dim(&nest, c->columns);
   for (int k = 0; k < 4; ++k) { // lines first
     pb_access* x = &nest.access[k];
     *x = pb_value_shape(&w->to.values[w->from.value_of[c->nest][c->x]]);
@@ -336,11 +331,11 @@ static void add_products(winograd* w, const convolution* c, int inputs, int sums
   const pb_nest* from = &w->from.nests[c->nest];
   pb_nest nest;
   pb_nest_begin(&nest, from->name, "init", 1);
-  int place = add_dim(&nest, PLACES * PLACES);
-  tile_dims d = {.image = c->b < 0 ? -1 : add_dim(&nest, c->images)};
-  d.channel = add_dim(&nest, from->extent[c->o]);
-  d.row = add_dim(&nest, c->rows);
-  d.column = add_dim(&nest, c->columns);
+  int place = pb_nest_add_dim(&nest, PLACES * PLACES);
+  tile_dims d = {.image = c->b < 0 ? -1 : pb_nest_add_dim(&nest, c->images)};
+  d.channel = pb_nest_add_dim(&nest, from->extent[c->o]);
+  d.row = pb_nest_add_dim(&nest, c->rows);
+  d.column = pb_nest_add_dim(&nest, c->columns);
   nest.access[0] = at_place(w, sums, &d, c->images, 0);
   nest.access[0].index[0].coef[place] = c->images;
   (void)pb_nest_integer(&nest, PB_I32, 0);
@@ -350,12 +345,12 @@ static void add_products(winograd* w, const convolution* c, int inputs, int sums
   pb_nest_begin(&nest, from->name, "reduce", 3);
   nest.macs = from->macs;
   nest.reduce = PB_ACC_ADD;
-  (void)add_dim(&nest, PLACES * PLACES);
-  if (c->b >= 0) (void)add_dim(&nest, c->images);
-  (void)add_dim(&nest, from->extent[c->o]);
-  (void)add_dim(&nest, c->rows);
-  (void)add_dim(&nest, c->columns);
-  d.channel = add_dim(&nest, from->extent[c->c]);
+  (void)pb_nest_add_dim(&nest, PLACES * PLACES);
+  if (c->b >= 0) (void)pb_nest_add_dim(&nest, c->images);
+  (void)pb_nest_add_dim(&nest, from->extent[c->o]);
+  (void)pb_nest_add_dim(&nest, c->rows);
+  (void)pb_nest_add_dim(&nest, c->columns);
+  d.channel = pb_nest_add_dim(&nest, from->extent[c->c]);
   nest.access[0] = at_place(w, inputs, &d, c->images, 0);
   nest.access[0].index[0].coef[place] = c->images;
   nest.access[1] = pb_value_shape(&w->to.values[weights]);
@@ -494,7 +489,7 @@ static void add_border(winograd* w, int n, int v) {
       if (k == 2 + r)
         fill.access[0].index[k].cst = extent - 1;
       else if (extent > 1)
-        fill.access[0].index[k].coef[add_dim(&fill, extent)] = 1;
+        fill.access[0].index[k].coef[pb_nest_add_dim(&fill, extent)] = 1;
     }
     (void)pb_nest_integer(&fill, value->type, 0);
     (void)pb_program_add_nest(&w->to, &fill, (int[PB_NEST_ACCESSES]){v});
