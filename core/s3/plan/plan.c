@@ -68,11 +68,17 @@ static void add_bands(const pb_planner* p, pb_plan* plan, const int* dims, int c
   for (int k = 0; k < count; ++k) add_band(p, plan, dims[k], step ? step[dims[k]] : 1);
 }
 
-// Of columns those that are in a tile with their whole row of lanes, or the others.
-static void add_columns(const pb_planner* p, pb_plan* plan, bool inside) {
-  for (int k = 0; k < p->dims.column_count; ++k)
-    if ((p->columns && in_row(p, p->dims.columns[k])) == inside)
-      add_band(p, plan, p->dims.columns[k], p->step[p->dims.columns[k]]);
+// Whether x is another one in each block along the dim of columns: in each group of channels, say, or each head.
+static bool moves_x(const pb_planner* p, int dim) { return p->group->roles.role[dim] == PB_ROLE_B; }
+
+// Of columns those that are in a tile with their whole row of lanes (l), or the others: all (n), those along which x is
+// another one (b), and those along which it is the same (c).
+static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
+  for (int k = 0; k < p->dims.column_count; ++k) {
+    int dim = p->dims.columns[k];
+    bool inside = p->columns && in_row(p, dim), taken = which == 'n' || moves_x(p, dim) == (which == 'b');
+    if (which == 'l' ? inside : !inside && taken) add_band(p, plan, dim, p->step[dim]);
+  }
 }
 
 void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan) {
@@ -86,7 +92,7 @@ void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan) {
     if (*order == 'W') plan->w_level = here;
     if (*order == 'Y') plan->result_level = here;
     if (*order == 'm') add_bands(p, plan, s->rows, s->row_count, p->step);
-    if (*order == 'n' || *order == 'l') add_columns(p, plan, *order == 'l');
+    if (strchr("nbcl", *order)) add_columns(p, plan, *order);
     if (*order == 'o') add_bands(p, plan, s->columns, s->column_count, NULL);
     if (*order == 'p' && s->sum_count) add_band(p, plan, s->sums[0], p->chunk);
     if (*order == 'k') add_bands(p, plan, s->sums, s->sum_count, p->step);
@@ -140,23 +146,27 @@ void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points) {
 
 // ---- tiles of memories: products ----
 
-// Whether x is another one for each block of columns: it moves in with it.
-static bool x_by_block(const pb_planner* p) {
-  for (int k = 0; k < p->dims.column_count; ++k)
-    if (p->group->roles.role[p->dims.columns[k]] == PB_ROLE_B) return true;
-  return false;
+// How many dims of columns x moves along.
+static int x_by_blocks(const pb_planner* p) {
+  int count = 0;
+  for (int k = 0; k < p->dims.column_count; ++k) count += moves_x(p, p->dims.columns[k]);
+  return count;
 }
 
+static bool x_by_block(const pb_planner* p) { return x_by_blocks(p) > 0; }
+
 // The dims of x's rows outermost, then blocks of the result's lanes, then the reduction: x is read once, and partial
-// results never leave the chip.
+// results never leave the chip. Where each block has an x of its own, it comes with the block; where several blocks of
+// a group have one, before them, if there is room.
 static void begin_product(pb_planner* p) {
   static const char* const by_rows[] = {"mXnYlpWk"};
-  static const char* const by_blocks[] = {"mnXYlpWk"};
+  static const char* const by_blocks[] = {"mnXYlpWk", "mbXcYlpWk"};
   pb__plan_whole(p);
   for (int k = 0; k < p->dims.column_count; ++k) p->step[p->dims.columns[k]] = 1;
   for (int k = 0; k < p->dims.sum_count; ++k) p->step[p->dims.sums[k]] = 1;
   p->orders = x_by_block(p) ? by_blocks : by_rows;
-  p->order_count = 1;
+  bool groups = x_by_block(p) && x_by_blocks(p) < p->dims.column_count;
+  p->order_count = groups && !p->judge ? 2 : 1; // the room of one stage among others is that of the next ones
   p->x_copies = p->results = 2;
   p->x_least = p->judge || x_by_block(p) ? 2 : 1;
   p->moves_w = p->cuts_sums = true;

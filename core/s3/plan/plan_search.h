@@ -55,8 +55,9 @@ void pb__plan_judge(pb_planner* p, const pb_plan* plan);
 // A tile of everything, in units of 1.
 void pb__plan_whole(pb_planner* p);
 // The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
-// sums by their steps (n without l, columns in one row of lanes), o columns one by one, p the parts of the first sum;
-// X, W, Y: here are the homes of x, of the weights and of the results.
+// sums by their steps (n without l, columns in one row of lanes; b and c those of n along which x is another one, or
+// the same), o columns one by one, p the parts of the first sum; X, W, Y: here are the homes of x, of the weights and
+// of the results.
 void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan);
 // The searches: p's result has the best, if there is any. All plans of the tile.
 void pb__plan_tile(pb_planner* p);
