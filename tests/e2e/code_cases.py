@@ -423,3 +423,11 @@ def lines_by_constants():
     x = m.codes(m.op("Conv", m.codes(m.input("x", 1, 16, 7, 5), F32(0.05)), w), F32(0.1))
     y = m.op("Resize", x, "", m.const(np.array([1, 1, 2, 2], F32)), mode="linear", coordinate_transformation_mode="half_pixel")
     return m.done(m.codes(y, F32(0.1)), step=0.1, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
+def mean_of_a_row_of_two():
+    """Rows of two codes, softmax and their means: an operator is left plain, and so is the number of each row that it shares with others."""
+    m = Maker("mean_of_a_row_of_two", opset=17)
+    p = m.codes(m.op("Softmax", m.codes(m.input("x", 3, 1, 1, 2), F32(0.031), U8(128)), axis=-1), F32(1 / 255), U8(0))
+    return m.done(m.codes(m.op("GlobalAveragePool", p), F32(1 / 765), U8(123)), step=1 / 765, targets=("cpu", "simnpu"), bisect=True)

@@ -181,12 +181,16 @@ static const bool* find_single(const pb_layout* l) {
   return single;
 }
 
+bool pb__layout_is_open(const pb_layout* l, int v) {
+  return pb__layout_kind_at_edge(l, v) == PB_VALUE_LOCAL && !l->values[v].refused && !pb__layout_touched(l, v, true);
+}
+
 // As far as the value by itself tells; edges have twins.
 static void choose_kind(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* chosen = &l->values[v];
   chosen->kind = PB_LAYOUT_PLAIN;
-  if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
+  if (!pb__layout_is_open(l, v)) return;
   if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
   if (pb__layout_is_image(l, value->rank) && (l->whole_rows || pb__layout_has_channels(l, v)))

@@ -205,6 +205,9 @@ void pb__layout_rewrite_nest(pb_layout* l, int n); // that is no contraction
 int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
 int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
 void pb__layout_find_heads(pb_layout* l);                       // l->heads
+// Whether the value may lie otherwise than the model has it, whatever it is: no edge, and nothing that is apart touches
+// it.
+bool pb__layout_is_open(const pb_layout* l, int v);
 void pb__layout_choose(pb_layout* l);
 
 // ---- few.c: values of few channels ----

@@ -107,7 +107,7 @@ void pb__layout_choose_rows(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) { // in order: what a nest reads is known
     int v = pb_program_stored(&l->program, n);
     const pb_value* value = &l->program.values[v];
-    if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
+    if (!pb__layout_is_open(l, v) || value->rank != 2 || value->shape[1] != 1) continue;
     if (pb__layout_takes_rows(l, n) || copies_column(l, n)) l->values[v].kind = PB_LAYOUT_SPREAD;
     bool made = l->program.nests[n].access_count > 1 && of_rows_alone(l, n), read = false;
     for (int a = 0; made && a + 1 < l->program.nests[n].access_count; ++a)
