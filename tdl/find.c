@@ -5,6 +5,7 @@
 #include "tdl/caches.h"
 #include "tdl/check/check.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,22 @@ static bool locate(const char* name, const char* target_dir, char* path, size_t 
   return in_folder(own, name, path, size);
 }
 
+// The names in the installation's folder, with commas between.
+static const char* own_targets(const char* folder, pb_arena* arena) {
+  struct dirent** entries;
+  char path[2048];
+  const char* text = "";
+  int count = scandir(folder, &entries, NULL, alphasort);
+  for (int k = 0; k < count; ++k) {
+    const char* name = entries[k]->d_name;
+    if (name[0] != '.' && in_folder(folder, name, path, sizeof path))
+      text = pb_printf(arena, "%s%s%s", text, *text ? ", " : "", name);
+    free(entries[k]);
+  }
+  if (count >= 0) free(entries);
+  return text;
+}
+
 // A name that is nowhere: each folder that was looked into, and which of them are none.
 static pb_status not_found(const char* spec, const char* name, const char* target_dir, pb_diag* diag) {
   pb_arena arena = {0};
@@ -48,9 +65,10 @@ static pb_status not_found(const char* spec, const char* name, const char* targe
   }
   char own[2048];
   pb_installed_folder("targets", own, sizeof own);
-  pb_status status =
-      pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
-               "there is no target '%s': no %s/%s.td or %s.td in %s%s", spec, name, name, name, text, own);
+  const char *there = own_targets(own, &arena), *hint = "a target's name, NAME:VARIANT, or a description FILE.td";
+  if (*there) hint = pb_printf(&arena, "one of %s, NAME:VARIANT, or a description FILE.td", there);
+  pb_status status = pb_error(diag, (pb_place){0}, 1010, hint, "there is no target '%s': no %s/%s.td or %s.td in %s%s",
+                              spec, name, name, name, text, own);
   pb_arena_free(&arena);
   return status;
 }

@@ -15,7 +15,7 @@ static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queu
 typedef struct options {
   const char *engine, *kernel, *queue;
   const char* array;
-  bool headers;
+  bool headers, kernel_found, queue_found;
 } options;
 
 static void print_tensors(const char* what, int count, const pb_tensor_info* tensors) {
@@ -50,12 +50,9 @@ static void print_headers(const pb_engine* e) {
     static const char* const spaces[] = {"input",  "output",  "const+",  "arena+", "sizes",
                                          "apart+", "apart1+", "apart2+", "apart3+"};
     const pb_step* step = &e->steps[s];
-    static const char* const names[] = {[PB_HOST_MOVE] = "move",
-                                        [PB_HOST_JUMP] = "jump",
-                                        [PB_HOST_UNLESS] = "unless",
-                                        [PB_HOST_PLACE] = "place",
-                                        [PB_HOST_EXTENTS] = "extents",
-                                        [PB_HOST_TAKE] = "take"};
+    static const char* const names[] = {
+        [PB_HOST_MOVE] = "move",   [PB_HOST_JUMP] = "jump",       [PB_HOST_UNLESS] = "unless",
+        [PB_HOST_PLACE] = "place", [PB_HOST_EXTENTS] = "extents", [PB_HOST_TAKE] = "take"};
     printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
@@ -124,15 +121,17 @@ static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_w
   return status;
 }
 
-static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const options* o) {
+static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, options* o) {
   for (int k = 0; k < e->kernel_count; ++k) {
     const pb_kernel* kernel = &e->kernels[k];
     if (o->kernel && strcmp(o->kernel, kernel->name)) continue;
+    o->kernel_found = true;
     printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name,
            (unsigned long long)kernel->predicted_cycles, *kernel->bound ? kernel->bound : "?");
     if (!kernel->is_words) printf("  native, symbol %s%s\n", kernel->symbol, kernel->alone ? ", one thread" : "");
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
       if (o->queue && strcmp(o->queue, pb_chip_stream_name(chip, q))) continue;
+      o->queue_found = true;
       printf("  queue %s: %u commands\n", pb_chip_stream_name(chip, q), kernel->words.count[q]);
       PB_TRY(print_queue(e, chip, &kernel->words, q));
     }
@@ -140,7 +139,7 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const op
   return PB_OK;
 }
 
-static pb_status print_engine(const pb_engine* e, const options* o) {
+static pb_status print_engine(const pb_engine* e, options* o) {
   print_headers(e);
   if (o->headers) return PB_OK;
   pb_chip* chip = NULL;
@@ -155,6 +154,18 @@ static pb_status print_engine(const pb_engine* e, const options* o) {
   if (status == PB_OK) status = print_kernels(e, chip, o);
   pb_chip_free(chip);
   return status;
+}
+
+// Names that nothing printed has.
+static pb_status check_names(const options* o) {
+  if (o->headers || o->array) return PB_OK;
+  if (o->kernel && !o->kernel_found)
+    return pb_error(NULL, (pb_place){.file = o->engine}, 1002, "the steps name the kernels", "no kernel '%s'",
+                    o->kernel);
+  if (o->queue && !o->queue_found)
+    return pb_error(NULL, (pb_place){.file = o->engine}, 1002, "without --queue all are printed", "no queue '%s'",
+                    o->queue);
+  return PB_OK;
 }
 
 // The engine's bytes as C. It was read before, so that what is printed is an engine.
@@ -207,5 +218,6 @@ int main(int argc, char** argv) {
     status = print_engine(e, &o);
   }
   pb_engine_free(engine);
+  if (status == PB_OK) status = check_names(&o);
   return status == PB_OK ? 0 : 1;
 }

@@ -18,7 +18,7 @@ static int usage(FILE* to) {
         "  --seed=N      of those inputs, default 1\n"
         "passes:\n",
         to);
-  for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  --%-10s %s\n", p->name, p->summary);
+  for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  --%-11s %s\n", p->name, p->summary);
   return to == stdout ? 0 : 1;
 }
 

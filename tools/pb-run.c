@@ -397,6 +397,7 @@ int main(int argc, char** argv) {
     if (read_option(argc, argv, &k, &o) != PB_OK) return 1;
   }
   if (!o.engine) return fputs(help, stderr), 1;
+  if (o.percentile > 100) return bad_option("--percentile beyond 100"), 1;
 #ifdef PB_HAVE_MACHINE
   pb_rt_add_machine();
 #endif

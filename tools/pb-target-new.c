@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
     else
       return pb_error(NULL, (pb_place){0}, 1002, "pb-target-new --help", "bad option '%s'", a), 1;
   }
-  if (!name || !class_name) return fputs(help, stderr), 1;
+  if (!name) return fputs(help, stderr), 1;
+  if (!class_name) return pb_error(NULL, (pb_place){0}, 1017, "--class=npu or --class=cpu", "no class is given"), 1;
   return make_target(name, class_name, out) == PB_OK ? 0 : 1;
 }

@@ -52,7 +52,7 @@ static int usage(FILE* to) {
       "  --help, --version\n"
       "passes:\n",
       to);
-  for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-10s %s\n", p->name, p->summary);
+  for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-11s %s\n", p->name, p->summary);
   return to == stdout ? 0 : 1;
 }
 
@@ -141,6 +141,15 @@ static int set_explain(pb_compile_options* o, pb_diag* diag, const char* report)
   return 0;
 }
 
+// The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
+static char* value_of(int argc, char** argv, int* k, const char* name) {
+  char* a = argv[*k];
+  size_t n = strlen(name);
+  if (strncmp(a, name, n) != 0) return NULL;
+  if (a[n] == '=') return a + n + 1;
+  return !a[n] && *k + 1 < argc ? argv[++*k] : NULL;
+}
+
 int main(int argc, char** argv) {
   pb_compile_options o = {0};
   static pb_arena arena; // of the whole run
@@ -148,11 +157,11 @@ int main(int argc, char** argv) {
   const char *out = NULL, *report = NULL;
   bool time_passes = false;
   for (int k = 1; k < argc; ++k) {
-    char* a = argv[k];
+    char *a = argv[k], *v;
     if (!strcmp(a, "--help")) return usage(stdout);
     if (!strcmp(a, "--version")) return puts("pbc 0.1.0"), 0;
-    if (!strncmp(a, "--report=", 9))
-      report = a + 9;
+    if ((v = value_of(argc, argv, &k, "--report")))
+      report = v;
     else if (!strcmp(a, "--explain"))
       o.explain = "text";
     else if (!strncmp(a, "--explain=", 10))
@@ -163,15 +172,14 @@ int main(int argc, char** argv) {
       o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc)
       out = argv[++k];
-    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights") || !strcmp(a, "--donate") ||
-              !strcmp(a, "--items")) &&
-             k + 1 < argc) {
-      if (pb_option_set(&o, &arena, a + 2, argv[++k], NULL) != PB_OK) return 1;
-    } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {
-      if (!parse_bound(a[6] ? a + 7 : argv[++k], &bounds[o.inputs.bound_count++])) return 1;
-    } else if (a[0] == '-' && a[1] == '-' && strchr(a, '=')) {
-      const char* name = pb_printf(&arena, "%.*s", (int)(strchr(a, '=') - a) - 2, a + 2);
-      if (pb_option_set(&o, &arena, name, strchr(a, '=') + 1, NULL) != PB_OK) return 1;
+    else if ((v = value_of(argc, argv, &k, "--bind"))) {
+      if (!parse_bound(v, &bounds[o.inputs.bound_count++])) return 1;
+    } else if (!strcmp(a, "-o") || !strcmp(a, "--bind") || !strcmp(a, "--report")) {
+      return fail(1002, NULL, "option '%s' has no value", a);
+    } else if (a[0] == '-' && a[1] == '-') {
+      const char* name = pb_printf(&arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
+      v = value_of(argc, argv, &k, pb_printf(&arena, "--%s", name));
+      if (pb_option_set(&o, &arena, name, v, NULL) != PB_OK) return 1;
     } else if (a[0] == '-')
       return fail(1002, "pbc --help lists the options", "no option '%s'", a);
     else if (o.model)
@@ -181,7 +189,9 @@ int main(int argc, char** argv) {
   }
   o.inputs.bounds = bounds;
   o.report = report != NULL;
-  if (!o.model || !o.target) return usage(stderr);
+  if (!o.model && !o.target) return usage(stderr);
+  if (!o.model) return fail(1007, "pbc MODEL.onnx or MODEL.mlir", "%s", "no model");
+  if (!o.target) return fail(1007, "--target=NAME, NAME:VARIANT or FILE.td", "%s", "no target");
   if (o.emit && check_emit(o.emit)) return 1;
   if (report && o.emit && strcmp(o.emit, "engine"))
     return fail(1008, "leave out --emit", "--report is about an engine, not about '%s'", o.emit);
@@ -198,8 +208,8 @@ int main(int argc, char** argv) {
   pb_status status = pb_compile(&o, &diag, &compiled);
   if (p.shown) fputs("\r\033[K", stderr);
   for (int k = 0; time_passes && k < compiled.timing_count; ++k)
-    fprintf(stderr, "%-10s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
-  if (time_passes) fprintf(stderr, "%-10s %8lld looked at\n", "schedules", (long long)compiled.schedules);
+    fprintf(stderr, "%-11s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
+  if (time_passes) fprintf(stderr, "%-11s %8lld looked at\n", "schedules", (long long)compiled.schedules);
   int rc = status == PB_OK ? 0 : 1;
   if (!rc && compiled.engine && !strchr(o.target, '.') && strcmp(compiled.engine->target, o.target))
     fprintf(stderr, "pbc: target '%s' is '%s' on this machine\n", o.target, compiled.engine->target);

@@ -6,12 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pb_status set_text(const char** to, pb_arena* arena, const char* value) {
-  *to = pb_strdup(arena, value);
-  return PB_OK;
-}
-
-static pb_status set_threads(pb_compile_options* o, const char* value, pb_diag* diag) {
+static pb_status set_threads(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  (void)arena;
   char* end;
   long threads = strtol(value, &end, 10);
   if (end == value || *end || threads < 1 || threads > 1024)
@@ -136,33 +132,36 @@ static pb_status add_donation(pb_compile_options* o, pb_arena* arena, const char
 
 pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name, const char* value, pb_diag* diag) {
   const struct {
-    const char *name, **to;
-  } texts[] = {{"target", &o->target},
-               {"target-dir", &o->target_dir},
-               {"emit", &o->emit},
-               {"plan", &o->plan_file},
-               {"dump-intermediates", &o->dump_dir},
-               {"fallback", &o->fallback},
-               {"print-after", &o->print_after},
-               {"like", &o->like},
-               {"precision", &o->precision},
-               {"between", &o->between}};
-  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights", "donate", "items"};
+    const char *name, **text;
+    pb_status (*set)(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag);
+  } known[] = {{"target", &o->target, NULL},
+               {"target-dir", &o->target_dir, NULL},
+               {"emit", &o->emit, NULL},
+               {"plan", &o->plan_file, NULL},
+               {"dump-intermediates", &o->dump_dir, NULL},
+               {"fallback", &o->fallback, NULL},
+               {"print-after", &o->print_after, NULL},
+               {"like", &o->like, NULL},
+               {"precision", &o->precision, NULL},
+               {"between", &o->between, NULL},
+               {"threads", NULL, set_threads},
+               {"input-shape", NULL, add_shape},
+               {"dim", NULL, add_dim},
+               {"weights", NULL, add_weights},
+               {"donate", NULL, add_donation},
+               {"items", NULL, add_items}};
+  const char* near = NULL;
   int best = 3; // further away it is another word
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
-    if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
-    int away = pb_edit_distance(name, texts[k].name);
-    if (away < best) near = texts[k].name;
+  for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
+    int away = pb_edit_distance(name, known[k].name);
+    if (away < best) near = known[k].name;
     if (away < best) best = away;
+    if (away) continue;
+    if (!value) return pb_error(diag, (pb_place){0}, 1002, NULL, "option '%s' has no value", name);
+    if (known[k].set) return known[k].set(o, arena, value, diag);
+    *known[k].text = pb_strdup(arena, value);
+    return PB_OK;
   }
-  if (!strcmp(name, others[0])) return set_threads(o, value, diag);
-  if (!strcmp(name, others[1])) return add_shape(o, arena, value, diag);
-  if (!strcmp(name, others[2])) return add_dim(o, arena, value, diag);
-  if (!strcmp(name, others[3])) return add_weights(o, arena, value, diag);
-  if (!strcmp(name, others[4])) return add_donation(o, arena, value, diag);
-  if (!strcmp(name, others[5])) return add_items(o, arena, value, diag);
-  for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
-    if (pb_edit_distance(name, others[k]) < best) near = others[k];
   return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
                   name);
 }

@@ -133,7 +133,11 @@ static void read_chip_record(reader* r) {
       pb__fault(&rec, 3025, "letters, digits and '_', 32 at most", "a variant is named \"%s\"", name);
     known |= !strcmp(pb__text_of(json_array_get(variants, k)), c->variant);
   }
-  if (!known) pb__fault(&rec, 3022, "list it in Variants", "has no variant '%s'", c->variant);
+  if (known) return;
+  const char* hint = c->variant_count ? "its variants: " : "list it in Variants";
+  for (int k = 0; k < c->variant_count && k < 16; ++k)
+    hint = pb_printf(&c->arena, "%s%s%s", hint, k ? ", " : "", c->variants[k]);
+  pb__fault(&rec, 3022, hint, "has no variant '%s'", c->variant);
 }
 
 static bool is_faster(const pb_chip* c, int one, int other) {

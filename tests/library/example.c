@@ -109,8 +109,11 @@ static int refusals(void) {
   wrong += expect("no type", compile_product(&word, "target"), 1004, "no type 'float'", "");
   wrong += expect("a wrong option", compile_product(NULL, "targets"), 1002, "perhaps target", "");
   wrong += expect("a damaged text", pb_compiler_run(&no_text), 2103, "only the generic one is read", "damaged.mlir");
-  pb_compiler_option dims[] = {{"target", "cpu"}, {"dim", "batch=2"}},
-                     files[] = {{"target", "cpu"}, {"weights", "absent.st"}};
+  pb_compiler_option dims[] = {{"target", "cpu"}, {"dim", "batch=2"}}, valueless = {"target", NULL};
+  pb_compiler_model no_value = no_text;
+  no_value.options = &valueless;
+  wrong += expect("an option without a value", pb_compiler_run(&no_value), 1002, "'target' has no value", "");
+  pb_compiler_option files[] = {{"target", "cpu"}, {"weights", "absent.st"}};
   pb_compiler_model no_dim = {.name = "product.mlir", .bytes = text, .size = sizeof text - 1, .option_count = 2};
   pb_compiler_model no_weights = no_dim;
   no_dim.options = dims;
