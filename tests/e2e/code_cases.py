@@ -431,3 +431,14 @@ def mean_of_a_row_of_two():
     m = Maker("mean_of_a_row_of_two", opset=17)
     p = m.codes(m.op("Softmax", m.codes(m.input("x", 3, 1, 1, 2), F32(0.031), U8(128)), axis=-1), F32(1 / 255), U8(0))
     return m.done(m.codes(m.op("GlobalAveragePool", p), F32(1 / 765), U8(123)), step=1 / 765, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
+def largest_of_lines_into_a_dense_layer():
+    """Largest codes of each line, one channel: movers bring one element of a row of lanes, so that the tensor may not stay on the chip as it lies."""
+    m = Maker("largest_of_lines_into_a_dense_layer")
+    x = m.codes(m.input("x", 1, 31, 6, 6), F32(0.05), I8(-5))
+    largest = m.codes(m.op("ReduceMax", x, axes=[1, 3], keepdims=1), F32(0.05), I8(-5))
+    row = m.codes(m.op("Flatten", largest), F32(0.05), I8(-5))
+    w = m.weights(m.rng.integers(-128, 128, (6, 3)).astype(I8), F32(0.03), I8(0))
+    return m.done(m.codes(m.op("MatMul", row, w), F32(0.2), I8(-5)), step=0.2, targets=("cpu", "simnpu"))

@@ -192,6 +192,21 @@ static bool stores(const pb_program* p, int value) {
   return false;
 }
 
+// Whether the kernel's nests store as many elements as the tensor has: lanes that nothing sets would be read as they
+// are.
+static bool stores_all(const pb_program* p, int value) {
+  pb_access shape = pb_value_shape(&p->values[value]);
+  int64_t stored = 0;
+  PB_FOR_USES (n, p, value) {
+    const pb_nest* nest = &p->nests[n];
+    int64_t elements = pb_program_writes(p, n, value);
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (pb_access_uses(&nest->access[nest->access_count - 1], d)) elements *= nest->extent[d];
+    stored += elements;
+  }
+  return stored >= pb_access_elements(&shape);
+}
+
 // Whether the kernel is of several stages none of which multiplies by weights, as attention and norms are: an iteration
 // of theirs needs the room, and plans with less of it are long to search for.
 static bool keeps_room(const pb_reside* s, int launch) {
@@ -214,7 +229,7 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    if (keeps_room(s, l) || (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v))) return false;
+    if (keeps_room(s, l) || (l == r->first ? !stores_all(p, v) || loads(p, v) : stores(p, v))) return false;
   }
   return true;
 }
