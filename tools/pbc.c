@@ -150,74 +150,98 @@ static char* value_of(int argc, char** argv, int* k, const char* name) {
   return !a[n] && *k + 1 < argc ? argv[++*k] : NULL;
 }
 
+// What the command line says.
+typedef struct arguments {
+  pb_compile_options o;
+  pb_arena arena; // of the whole run
+  pb_bound* bounds;
+  const char *out, *report;
+  bool time_passes;
+} arguments;
+
+// Reads argument *k, and its value if that stands behind it. 0, or 1 with a diagnostic.
+static int read_argument(int argc, char** argv, int* k, arguments* all) {
+  pb_compile_options* o = &all->o;
+  char *a = argv[*k], *v;
+  if ((v = value_of(argc, argv, k, "--report")))
+    all->report = v;
+  else if (!strcmp(a, "--explain"))
+    o->explain = "text";
+  else if (!strncmp(a, "--explain=", 10))
+    o->explain = a + 10;
+  else if (!strcmp(a, "--time-passes"))
+    all->time_passes = true;
+  else if (!strcmp(a, "--bisect"))
+    o->check = true;
+  else if (!strcmp(a, "-o") && *k + 1 < argc)
+    all->out = argv[++*k];
+  else if ((v = value_of(argc, argv, k, "--bind")))
+    return parse_bound(v, &all->bounds[o->inputs.bound_count++]) ? 0 : 1;
+  else if (!strcmp(a, "-o") || !strcmp(a, "--bind") || !strcmp(a, "--report"))
+    return fail(1002, NULL, "option '%s' has no value", a);
+  else if (a[0] == '-' && a[1] == '-') {
+    const char* name = pb_printf(&all->arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
+    v = value_of(argc, argv, k, pb_printf(&all->arena, "--%s", name));
+    return pb_option_set(o, &all->arena, name, v, NULL) == PB_OK ? 0 : 1;
+  } else if (a[0] == '-')
+    return fail(1002, "pbc --help lists the options", "no option '%s'", a);
+  else if (o->model)
+    return fail(1005, NULL, "a second model '%s'", a);
+  else
+    o->model = a;
+  return 0;
+}
+
+// What goes together, and what is there. 0, or 1 with a diagnostic.
+static int check_arguments(arguments* all, pb_diag* diag) {
+  pb_compile_options* o = &all->o;
+  if (!o->model && !o->target) return usage(stderr);
+  if (!o->model) return fail(1007, "pbc MODEL.onnx or MODEL.mlir", "%s", "no model");
+  if (!o->target) return fail(1007, "--target=NAME, NAME:VARIANT or FILE.td", "%s", "no target");
+  if (o->emit && check_emit(o->emit)) return 1;
+  if (all->report && o->emit && strcmp(o->emit, "engine"))
+    return fail(1008, "leave out --emit", "--report is about an engine, not about '%s'", o->emit);
+  if (o->print_after && !pb_pass_named(o->print_after))
+    return fail(1002, "pbc --help lists the passes", "no pass '%s'", o->print_after);
+  if (o->emit && !strcmp(o->emit, "engine")) o->emit = NULL;
+  if (o->explain && set_explain(o, diag, all->report)) return 1;
+  if (!o->emit && !o->explain && !all->out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
+  return 0;
+}
+
+// Leaves what was compiled where the command line wants it. 0, or 1 with a diagnostic.
+static int write_compiled(const arguments* all, const pb_compiled* compiled, pb_diag* diag) {
+  const char* target = all->o.target;
+  if (compiled->engine && !strchr(target, '.') && strcmp(compiled->engine->target, target))
+    fprintf(stderr, "pbc: target '%s' is '%s' on this machine\n", target, compiled->engine->target);
+  if (compiled->text ? write_text(all->out, compiled->text)
+                     : pb_engine_write(compiled->engine, all->out, diag) != PB_OK)
+    return 1;
+  return compiled->report ? write_text(all->report, compiled->report) : 0;
+}
+
 int main(int argc, char** argv) {
-  pb_compile_options o = {0};
-  static pb_arena arena; // of the whole run
-  pb_bound* bounds = PB_NEW_ARRAY(&arena, pb_bound, (size_t)argc);
-  const char *out = NULL, *report = NULL;
-  bool time_passes = false;
+  static arguments all;
+  all.bounds = PB_NEW_ARRAY(&all.arena, pb_bound, (size_t)argc);
   for (int k = 1; k < argc; ++k) {
-    char *a = argv[k], *v;
-    if (!strcmp(a, "--help")) return usage(stdout);
-    if (!strcmp(a, "--version")) return puts("pbc 0.1.0"), 0;
-    if ((v = value_of(argc, argv, &k, "--report")))
-      report = v;
-    else if (!strcmp(a, "--explain"))
-      o.explain = "text";
-    else if (!strncmp(a, "--explain=", 10))
-      o.explain = a + 10;
-    else if (!strcmp(a, "--time-passes"))
-      time_passes = true;
-    else if (!strcmp(a, "--bisect"))
-      o.check = true;
-    else if (!strcmp(a, "-o") && k + 1 < argc)
-      out = argv[++k];
-    else if ((v = value_of(argc, argv, &k, "--bind"))) {
-      if (!parse_bound(v, &bounds[o.inputs.bound_count++])) return 1;
-    } else if (!strcmp(a, "-o") || !strcmp(a, "--bind") || !strcmp(a, "--report")) {
-      return fail(1002, NULL, "option '%s' has no value", a);
-    } else if (a[0] == '-' && a[1] == '-') {
-      const char* name = pb_printf(&arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
-      v = value_of(argc, argv, &k, pb_printf(&arena, "--%s", name));
-      if (pb_option_set(&o, &arena, name, v, NULL) != PB_OK) return 1;
-    } else if (a[0] == '-')
-      return fail(1002, "pbc --help lists the options", "no option '%s'", a);
-    else if (o.model)
-      return fail(1005, NULL, "a second model '%s'", a);
-    else
-      o.model = a;
+    if (!strcmp(argv[k], "--help")) return usage(stdout);
+    if (!strcmp(argv[k], "--version")) return puts("pbc 0.1.0"), 0;
+    if (read_argument(argc, argv, &k, &all)) return 1;
   }
-  o.inputs.bounds = bounds;
-  o.report = report != NULL;
-  if (!o.model && !o.target) return usage(stderr);
-  if (!o.model) return fail(1007, "pbc MODEL.onnx or MODEL.mlir", "%s", "no model");
-  if (!o.target) return fail(1007, "--target=NAME, NAME:VARIANT or FILE.td", "%s", "no target");
-  if (o.emit && check_emit(o.emit)) return 1;
-  if (report && o.emit && strcmp(o.emit, "engine"))
-    return fail(1008, "leave out --emit", "--report is about an engine, not about '%s'", o.emit);
-  if (o.print_after && !pb_pass_named(o.print_after))
-    return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
-  if (o.emit && !strcmp(o.emit, "engine")) o.emit = NULL;
+  all.o.inputs.bounds = all.bounds;
+  all.o.report = all.report != NULL;
   pb_diag diag = {0};
-  if (o.explain && set_explain(&o, &diag, report)) return 1;
-  if (!o.emit && !o.explain && !out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
+  if (check_arguments(&all, &diag)) return 1;
   progress p = {.start = now()};
-  o.progress = show;
-  o.user = &p;
+  all.o.progress = show;
+  all.o.user = &p;
   pb_compiled compiled;
-  pb_status status = pb_compile(&o, &diag, &compiled);
+  pb_status status = pb_compile(&all.o, &diag, &compiled);
   if (p.shown) fputs("\r\033[K", stderr);
-  for (int k = 0; time_passes && k < compiled.timing_count; ++k)
+  for (int k = 0; all.time_passes && k < compiled.timing_count; ++k)
     fprintf(stderr, "%-11s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
-  if (time_passes) fprintf(stderr, "%-11s %8lld looked at\n", "schedules", (long long)compiled.schedules);
-  int rc = status == PB_OK ? 0 : 1;
-  if (!rc && compiled.engine && !strchr(o.target, '.') && strcmp(compiled.engine->target, o.target))
-    fprintf(stderr, "pbc: target '%s' is '%s' on this machine\n", o.target, compiled.engine->target);
-  if (!rc && compiled.text)
-    rc = write_text(out, compiled.text);
-  else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK)
-    rc = 1;
-  if (!rc && compiled.report) rc = write_text(report, compiled.report);
+  if (all.time_passes) fprintf(stderr, "%-11s %8lld looked at\n", "schedules", (long long)compiled.schedules);
+  int rc = status == PB_OK ? write_compiled(&all, &compiled, &diag) : 1;
   pb_compiled_free(&compiled);
   return rc;
 }
