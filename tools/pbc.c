@@ -153,7 +153,7 @@ static char* value_of(int argc, char** argv, int* k, const char* name) {
 // What the command line says.
 typedef struct arguments {
   pb_compile_options o;
-  pb_arena arena; // of the whole run
+  pb_arena* arena; // of the whole run
   pb_bound* bounds;
   const char *out, *report;
   bool time_passes;
@@ -180,9 +180,9 @@ static int read_argument(int argc, char** argv, int* k, arguments* all) {
   else if (!strcmp(a, "-o") || !strcmp(a, "--bind") || !strcmp(a, "--report"))
     return fail(1002, NULL, "option '%s' has no value", a);
   else if (a[0] == '-' && a[1] == '-') {
-    const char* name = pb_printf(&all->arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
-    v = value_of(argc, argv, k, pb_printf(&all->arena, "--%s", name));
-    return pb_option_set(o, &all->arena, name, v, NULL) == PB_OK ? 0 : 1;
+    const char* name = pb_printf(all->arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
+    v = value_of(argc, argv, k, pb_printf(all->arena, "--%s", name));
+    return pb_option_set(o, all->arena, name, v, NULL) == PB_OK ? 0 : 1;
   } else if (a[0] == '-')
     return fail(1002, "pbc --help lists the options", "no option '%s'", a);
   else if (o->model)
@@ -221,8 +221,8 @@ static int write_compiled(const arguments* all, const pb_compiled* compiled, pb_
 }
 
 int main(int argc, char** argv) {
-  static arguments all;
-  all.bounds = PB_NEW_ARRAY(&all.arena, pb_bound, (size_t)argc);
+  static pb_arena arena;
+  arguments all = {.arena = &arena, .bounds = PB_NEW_ARRAY(&arena, pb_bound, (size_t)argc)};
   for (int k = 1; k < argc; ++k) {
     if (!strcmp(argv[k], "--help")) return usage(stdout);
     if (!strcmp(argv[k], "--version")) return puts("pbc 0.1.0"), 0;
