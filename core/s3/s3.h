@@ -50,6 +50,7 @@ pb_status pb_s3_align(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_pixels(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_transposes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_lanes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_delinearize(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_numbers(pb_unit* unit) PB_MUST_CHECK;

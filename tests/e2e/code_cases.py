@@ -442,3 +442,15 @@ def largest_of_lines_into_a_dense_layer():
     row = m.codes(m.op("Flatten", largest), F32(0.05), I8(-5))
     w = m.weights(m.rng.integers(-128, 128, (6, 3)).astype(I8), F32(0.03), I8(0))
     return m.done(m.codes(m.op("MatMul", row, w), F32(0.2), I8(-5)), step=0.2, targets=("cpu", "simnpu"))
+
+
+@case
+def turned_by_products():
+    """Codes that are turned between a product over rows and one over columns, and at the graph's edge: the array turns tiles of them."""
+    m = Maker("turned_by_products")
+    x = m.codes(m.input("x", 1, 48, 64), F32(0.05))
+    w = m.weights(m.rng.integers(-127, 128, (64, 64)).astype(I8), F32(0.005), I8(0))
+    y = m.codes(m.op("MatMul", x, w), F32(0.2))
+    v = m.weights(m.rng.integers(-127, 128, (48, 32)).astype(I8), F32(0.005), I8(0))
+    z = m.codes(m.op("MatMul", m.codes(m.op("Transpose", y, perm=[0, 2, 1]), F32(0.2)), v), F32(0.4))
+    return m.done(m.codes(m.op("Transpose", z, perm=[0, 2, 1]), F32(0.4)), step=0.4, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)

@@ -42,7 +42,8 @@ def graphs():
             yield make.name, make().model, CORES[number(make.name) // EVERY_FLOAT % 2:][:1]
     for name in "far_rows_130_128", "far_rows_70_128_True":
         yield name, regression_cases.CASES[name]().model, CORES[1:]
-    yield "lines_by_constants", regression_cases.CASES["lines_by_constants"]().model, QUEUES[:1]
+    for name in "lines_by_constants", "turned_by_products":
+        yield name, regression_cases.CASES[name]().model, QUEUES[:1]
     yield "conv_in_padded_pool_64", quantised_cases.make("conv_in_padded_pool_64").model(), QUEUES[:1]
     for name in quantised_cases.CASES:
         if number(name) % EVERY_QUANTISED == 0:

@@ -258,8 +258,7 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
 static int main_input(const outliner* o, int nest) {
   bool weight[PB_NEST_ACCESSES] = {0};
   pb_contraction_dims roles;
-  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
-    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  pb_program_find_weights(&o->program, nest, &o->program.nests[nest], weight);
   return pb_nest_contraction_dims(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
 }
 

@@ -81,6 +81,21 @@ bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_con
   return true;
 }
 
+// Whether the access goes along the nest's lanes, the neighbours of its result.
+static bool goes_along_lanes(const pb_nest* nest, int a) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_stride(&nest->access[nest->access_count - 1], d) == 1 && pb_access_uses(&nest->access[a], d))
+      return true;
+  return false;
+}
+
+void pb_program_find_weights(const pb_program* p, int n, const pb_nest* nest, bool* weight) {
+  factor a, b;
+  for (int k = 0; k < nest->access_count; ++k) weight[k] = p->values[p->value_of[n][k]].kind == PB_VALUE_CONST;
+  if (!product_of_loads(nest->expr, nest->expr_count, &a, &b)) return;
+  if (!goes_along_lanes(nest, a.load) && goes_along_lanes(nest, b.load)) weight[a.load] = false;
+}
+
 bool pb_program_multiplies_weights(const pb_program* p, int n) {
   pb_contraction_dims roles;
   return pb_nest_contraction_dims(&p->nests[n], NULL, &roles) &&

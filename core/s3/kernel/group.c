@@ -39,7 +39,7 @@ static bool is_constant(const pb_group* g, int a) {
 static bool find_roles(pb_group* g) {
   bool weight[PB_NEST_ACCESSES] = {0}, swapped[PB_NEST_ACCESSES] = {0};
   pb_contraction_dims other;
-  for (int a = 0; a < g->main.access_count; ++a) weight[a] = !g->registers && is_constant(g, a);
+  if (!g->registers) pb_program_find_weights(g->program, g->main_index, &g->main, weight);
   if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return false;
   swapped[g->roles.x] = true;
   if (g->registers && !g->roles.x_unsigned && pb_nest_contraction_dims(&g->main, swapped, &other) && other.x_unsigned)
