@@ -53,9 +53,11 @@ static bool is_transpose(const transposer* t, int n, transpose* found) {
   if (t->from.values[t->from.value_of[n][0]].kind == PB_VALUE_CONST) return false;
   int row = dim_of_neighbours(nest, x, t->lanes), column = dim_of_neighbours(nest, y, t->lanes);
   if (row < 0 || column < 0 || pb_access_stride(x, column) % t->lanes) return false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (d != column && nest->extent[d] > 1 && (pb_access_stride(y, d) <= 0 || pb_access_stride(y, d) % t->lanes))
-      return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t apart = pb_access_stride(y, d);
+    if (nest->extent[d] > 1 && pb_access_stride(x, d) < 0) return false;
+    if (d != column && nest->extent[d] > 1 && (apart <= 0 || apart % t->lanes)) return false;
+  }
   pb_nest_copy(&found->copy, nest);
   found->row = cut(&found->copy, row, t->lanes, &column);
   found->column = cut(&found->copy, column, t->lanes, &found->row);
@@ -117,7 +119,8 @@ static void make_nests(const transposer* t, const transpose* s, pb_nest* own) {
   nest->access[2] = constant(t, PB_F32, 1);
   nest->access[1].index[0].coef[map[s->column]] = nest->access[2].index[0].coef[map[s->column]] = 1;
   nest->access[3] = mapped(s, 1, PB_I8, map);
-  int x = pb_nest_node(nest, PB_OP_ADD, PB_I32, pb_nest_load(nest, 0), pb_nest_load(nest, 1));
+  int x = pb_nest_load(nest, 0);
+  x = pb_nest_node(nest, PB_OP_ADD, PB_I32, x, pb_nest_load(nest, 1));
   x = pb_nest_node(nest, PB_OP_SITOFP, PB_F32, x, -1);
   x = pb_nest_node(nest, PB_OP_MUL, PB_F32, x, pb_nest_load(nest, 2));
   x = pb_nest_node(nest, PB_OP_ROUNDEVEN, PB_F32, x, -1);
