@@ -93,6 +93,11 @@ int pb_nest_load(pb_nest* nest, int access) {
   return id;
 }
 
+int pb_nest_product(pb_nest* nest) {
+  int x = pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 0), -1);
+  return pb_nest_node(nest, PB_OP_MUL, PB_I32, x, pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 1), -1));
+}
+
 int pb_nest_const(pb_nest* nest, pb_type type, double value) {
   int id = pb_nest_node(nest, PB_OP_CONST, type, -1, -1);
   nest->expr[id].value = value;

@@ -147,6 +147,8 @@ void pb_access_cut_index(pb_access* access, int r, int64_t inner);
 // for first (inline.c, layout/rest.c, lower/math.c), and all others are short.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
 int pb_nest_load(pb_nest* nest, int access);
+// The product of the codes that its first two accesses load, in i32.
+int pb_nest_product(pb_nest* nest);
 int pb_nest_const(pb_nest* nest, pb_type type, double value);
 int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value);
 // A load whose index `at` adds node `index`, of type index.

@@ -245,8 +245,7 @@ static void conv(builder* b, const pb_s1_op* op) {
   n.access[2] = to;
   n.access_count = 3;
   n.reduce = PB_ACC_ADD;
-  int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
-  pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
+  (void)pb_nest_product(&n);
   pb__s2_print(b, &n);
   pb__s2_requantise(b, op, acc, y);
 }
@@ -291,8 +290,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
   pb__s2_move(&n.access[2], 1, o, 1);
   n.access_count = 3;
   n.reduce = PB_ACC_ADD;
-  int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
-  pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
+  (void)pb_nest_product(&n);
   pb__s2_print(b, &n);
   pb__s2_requantise(b, op, acc, y);
 }

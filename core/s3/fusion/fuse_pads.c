@@ -10,17 +10,21 @@ typedef struct joiner {
   pb_groups* groups;
 } joiner;
 
-// Cycles of the nests as one kernel. false: the chip cannot run them so, as its commands can name no more tensors.
+int64_t pb_fusion_cycles(pb_unit* unit, const pb_program* program, pb_arena* scratch) {
+  pb_plan plan;
+  bool runs =
+      pb_program_given(program) <= unit->chip->arguments && pb_plan_program_again(unit, program, scratch, &plan);
+  return runs ? plan.cycles : INT64_MAX;
+}
+
+// Cycles of the nests as one kernel. false: the chip cannot run them so.
 static bool cycles_of(const joiner* j, const int* nests, int count, int64_t* cycles) {
   pb_arena scratch = {0};
   pb_program program;
-  pb_plan plan;
   pb_program_view(j->groups->program, nests, count, &scratch, &program);
-  bool runs = pb_program_given(&program) <= j->unit->chip->arguments &&
-              pb_plan_program_again(j->unit, &program, &scratch, &plan);
-  if (runs) *cycles = plan.cycles;
+  *cycles = pb_fusion_cycles(j->unit, &program, &scratch);
   pb_arena_free(&scratch);
-  return runs;
+  return *cycles < INT64_MAX;
 }
 
 static void join_pad(const joiner* j, int copy) {

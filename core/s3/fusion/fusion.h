@@ -32,6 +32,10 @@ void pb_groups_join(pb_groups* groups, int from, int into);
 // Whether a fused kernel's cycles are fewer by more than predictions of like plans err.
 static inline bool pb_fusion_gains(int64_t fused, int64_t apart) { return fused < apart - apart / 100; }
 
+// Cycles of the program as one kernel of one stage; INT64_MAX: the chip cannot run it so, as commands can name no more
+// tensors, say.
+int64_t pb_fusion_cycles(pb_unit* unit, const pb_program* program, pb_arena* scratch);
+
 // Joins what makes one padded tensor.
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
 

@@ -167,8 +167,7 @@ static void take_borders(outliner* o, int group) {
 static int sums_land(const outliner* o, int nest) {
   bool weight[PB_NEST_ACCESSES] = {0};
   int memory = -1;
-  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
-    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  pb_program_find_weights(&o->program, nest, &o->program.nests[nest], weight);
   (void)pb_sum_lands(o->unit->chip, &o->program.nests[nest], weight, &memory);
   return memory;
 }

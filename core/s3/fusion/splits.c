@@ -44,8 +44,7 @@ static int held_memory(const pb_splits* s, int nest, int a, unsigned* axes) {
   const pb_nest* n = &s->program->nests[nest];
   bool weight[PB_NEST_ACCESSES] = {0};
   pb_contraction_dims roles, insn_roles;
-  for (int k = 0; k < n->access_count; ++k)
-    weight[k] = s->program->values[s->program->value_of[nest][k]].kind == PB_VALUE_CONST;
+  pb_program_find_weights(s->program, nest, n, weight);
   if (n->reduce == PB_SET || !pb_nest_contraction_dims(n, weight, &roles) || roles.w != a) return -1;
   const pb_insn* insn = pb_nest_contraction(s->unit->chip, pb_chip_lanes(s->unit->chip), n, &roles, &insn_roles);
   if (!insn) return -1;

@@ -109,8 +109,7 @@ static void make_nests(const transposer* t, const transpose* s, pb_nest* own) {
   nest->access[2] = mapped(s, 1, PB_I32, map);
   map[s->row] = sum;
   nest->access[1] = mapped(s, 0, PB_I8, map);
-  int one = pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 0), -1);
-  (void)pb_nest_node(nest, PB_OP_MUL, PB_I32, one, pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 1), -1));
+  (void)pb_nest_product(nest);
 
   nest = &own[CODES];
   begin(s, "point", 4, nest, map);
@@ -187,30 +186,23 @@ static MlirModule as_program(const transposer* t, pb_nest* own) {
   return module;
 }
 
-// Cycles of the copy's nest as a kernel; INT64_MAX: it is none.
-static int64_t cycles_of_copy(const transposer* t, int n, pb_arena* scratch) {
-  pb_program view;
-  pb_plan plan;
-  pb_program_view(&t->from, &n, 1, scratch, &view);
-  return pb_plan_program_again(t->unit, &view, scratch, &plan) ? plan.cycles : INT64_MAX;
-}
-
 static int64_t cycles_of_products(const transposer* t, pb_nest* own, pb_arena* scratch) {
   pb_diag quiet = {.sink = pb_diag_drop};
   pb_program program;
-  pb_plan plan;
+  int64_t cycles = INT64_MAX;
   MlirModule module = as_program(t, own);
-  if (mlirModuleIsNull(module)) return INT64_MAX;
-  bool runs = pb_program_read(pb_module_func(module, "main"), scratch, &quiet, &program) == PB_OK &&
-              pb_program_given(&program) <= t->unit->chip->arguments &&
-              pb_plan_program_again(t->unit, &program, scratch, &plan);
+  if (mlirModuleIsNull(module)) return cycles;
+  if (pb_program_read(pb_module_func(module, "main"), scratch, &quiet, &program) == PB_OK)
+    cycles = pb_fusion_cycles(t->unit, &program, scratch);
   mlirModuleDestroy(module);
-  return runs ? plan.cycles : INT64_MAX;
+  return cycles;
 }
 
 static bool pays(const transposer* t, int n, pb_nest* own) {
   pb_arena scratch = {0};
-  int64_t copied = cycles_of_copy(t, n, &scratch);
+  pb_program copy;
+  pb_program_view(&t->from, &n, 1, &scratch, &copy);
+  int64_t copied = pb_fusion_cycles(t->unit, &copy, &scratch);
   bool gains = copied < INT64_MAX && pb_fusion_gains(cycles_of_products(t, own, &scratch), copied);
   pb_arena_free(&scratch);
   return gains;
@@ -238,12 +230,13 @@ pb_status pb_s3_transposes(pb_unit* unit) {
   transposer t = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
   if (t.lanes == 1 || !multiplies(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &t.from));
-  bool any = false, changed = false;
+  size_t count = 0, nests = (size_t)t.from.nest_count;
+  bool changed = false;
   transpose* s = PB_NEW(&unit->pass, transpose);
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
-  for (int n = 0; n < t.from.nest_count && !any; ++n) any = is_transpose(&t, n, s);
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&t.from, (size_t)t.from.nest_count * OWN_NESTS, &unit->pass, &t.to);
+  for (int n = 0; n < t.from.nest_count; ++n) count += is_transpose(&t, n, s);
+  if (!count) return PB_OK;
+  pb_program_begin_nests(&t.from, nests + count * (OWN_NESTS - 1), &unit->pass, &t.to);
   add_constants(&t);
   for (int n = 0; n < t.from.nest_count; ++n) {
     bool turns = is_transpose(&t, n, s);

@@ -357,8 +357,7 @@ static void add_products(winograd* w, const convolution* c, int inputs, int sums
   nest.access[1].index[0].coef[place] = nest.access[1].index[1].coef[channel] =
       nest.access[1].index[2].coef[d.channel] = 1;
   nest.access[2] = store;
-  int x = pb_nest_node(&nest, PB_OP_SEXT, PB_I32, pb_nest_load(&nest, 0), -1);
-  (void)pb_nest_node(&nest, PB_OP_MUL, PB_I32, x, pb_nest_node(&nest, PB_OP_SEXT, PB_I32, pb_nest_load(&nest, 1), -1));
+  (void)pb_nest_product(&nest);
   (void)pb_program_add_nest(&w->to, &nest, (int[PB_NEST_ACCESSES]){inputs, weights, sums});
 }
 
