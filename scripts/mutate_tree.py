@@ -87,7 +87,7 @@ class Tree:
 
     def ctest(self, names, timeout=300, **more):
         """The first of the tests that fails, or None."""
-        # Kernels that a fault does not change take their code from those of the runs before (tests/e2e/server_cache.c).
+        # Kernels that a fault does not change take their code from those of the runs before (tests/e2e/server/server_cache.c).
         env = {"PB_CODE_CACHE": os.path.join(self.place.folder, "code"), **os.environ, "PB_PYTHON": os.path.join(self.copy, ".venv", "bin", "python"),
                "LIT_OPTS": f"--max-failures=1 -j{self.jobs}", **self.env, **more}
         good, out = self.timed("testing", ["ctest", "--test-dir", self.folder, f"-j{self.jobs}", "--stop-on-failure", "--timeout", f"{timeout:.0f}",

@@ -8,7 +8,7 @@ kernels of several stages. Where each block of columns has values of its own, an
 each has its palette. The same of networks of
 floats, whose weights of bf16 have 200 values and come as codes of 8 bits (bf16npu_palette.td).
 
-    stored_forms.py --bin BUILD/bin [--net resnet18 --size 224]
+    stored_forms.py --bin BUILD/bin [--only digits,blocks,floats] [--net resnet18 --size 224]
 
 With a network, that one alone instead of the digits: its bits, and what the chips take for it with such forms and without.
 """
@@ -172,15 +172,17 @@ def on_network(t, net, size):
 
 
 def main():
-    a = arguments().parse_args()
+    parts = {"digits": digits, "blocks": blocks, "floats": floats}
+    parser = arguments()
+    parser.add_argument("--only", default=",".join(parts))
+    a = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         t = Forms(a.bin, work, a.images)
         if a.net:
             on_network(t, a.net, a.size)
         else:
-            digits(t)
-            blocks(t)
-            floats(t)
+            for part in a.only.split(","):
+                parts[part](t)
     return 0
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "models")
 SOURCE = os.path.abspath(os.path.join(HERE, "..", ".."))
-sys.path.insert(0, MODELS)
+FOLDERS = "cases", "graphs", "operators", "pins", "plans", "networks", "damage", "server"  # modules of each are found by name
+sys.path[:0] = [MODELS, *(os.path.join(HERE, folder) for folder in FOLDERS)]
 
 SKIPPED = 77  # ctest's code for a test that could not run here
 SERVED = "pbc", "pb-run"

@@ -1,0 +1,66 @@
+"""What a loop's remainder takes is predicted as its turns are: it waits for the buffers at whose places its own lie.
+
+One product is planned by hand with steps that divide its rows and steps that do not; each prediction is compared with the
+machine's cycles.
+
+    remainder_costs.py --bin BUILD/bin
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "bench"))
+import remainders  # noqa: E402
+
+ROWS, MOST = 128, 0.05
+STEPS = (32, 43, 50, 64, 65, 100)  # of ROWS
+
+
+def edited(plan, step):
+    """All operands beside a tile of so many rows, one copy of each."""
+    fields = {"x_level": 1, "w_level": 1, "result_level": 1, "x_depth": 1, "w_depth": 1, "result_depth": 2}
+    lines = []
+    for line in plan.splitlines():
+        if "instruction" in line:
+            line = re.sub(r"bands = array<i64[^>]*>", f"bands = array<i64: 0, {step}>", line)
+            for field, value in fields.items():
+                line = re.sub(rf"{field} = \d+", f"{field} = {value}", line)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    args = parser.parse_args()
+    pbc, run, failed = os.path.join(args.bin, "pbc"), os.path.join(args.bin, "pb-run"), 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = {name: os.path.join(folder, name) for name in ("m.onnx", "plan", "m.pbe", "s.json")}
+        remainders.model(path["m.onnx"], ROWS, 16, 16, np.random.RandomState(1))
+        plan = subprocess.run([pbc, path["m.onnx"], "--target=simnpu", "--emit=plan"], check=True, capture_output=True,
+                              text=True).stdout
+        for step in STEPS:
+            with open(path["plan"], "w") as f:
+                f.write(edited(plan, step))
+            subprocess.run([pbc, path["m.onnx"], "--target=simnpu", f"--plan={path['plan']}", "-o", path["m.pbe"]],
+                           check=True)
+            subprocess.run([run, path["m.pbe"], "--device=machine", "--input", "random:1", f"--stats={path['s.json']}"],
+                           check=True, capture_output=True)
+            with open(path["s.json"]) as f:
+                product = max(json.load(f)["steps"], key=lambda s: s["macs"])
+            off = product["predicted_cycles"] / product["cycles"] - 1
+            failed += abs(off) > MOST
+            print(f"{'FAILED' if abs(off) > MOST else 'ok'} {ROWS} rows by {step}: {product['cycles']} cycles, "
+                  f"{product['predicted_cycles']} predicted ({off:+.1%})")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
