@@ -150,9 +150,10 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"weights", NULL, add_weights},
                {"donate", NULL, add_donation},
                {"items", NULL, add_items}};
+  const size_t count = sizeof known / sizeof *known;
   const char* near = NULL;
-  int best = 3; // further away it is another word
-  for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
+  int best = strlen(name) < 6 ? 2 : 3; // further away it is another word
+  for (size_t k = 0; k < count; ++k) {
     int away = pb_edit_distance(name, known[k].name);
     if (away < best) near = known[k].name;
     if (away < best) best = away;
@@ -162,6 +163,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
     *known[k].text = pb_strdup(arena, value);
     return PB_OK;
   }
-  return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
-                  name);
+  const char* hint = near ? pb_printf(arena, "perhaps %s", near) : "options with a value:";
+  for (size_t k = 0; !near && k < count; ++k) hint = pb_printf(arena, "%s%s %s", hint, k ? "," : "", known[k].name);
+  return pb_error(diag, (pb_place){0}, 1002, hint, "no option '%s'", name);
 }
