@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-// OperatorSetIdProto { domain = 1, version = 2 }: the version of ONNX's own operators, 0: of others.
-static int64_t own_opset(pb__loader* l, pb_wire wire) {
+int64_t pb__opset_read(pb__loader* l, pb_wire wire) {
   pb_wire_field f;
   const char* domain = "";
   int64_t version = 0;
@@ -23,7 +22,7 @@ pb_status pb__function_read(pb__loader* l, pb_wire wire) {
     if (f.number == 1) function.name = pb__loader_text(l, f.bytes);
     if (f.number == 10) function.domain = pb__loader_text(l, f.bytes);
     if (f.number == 13) function.overload = pb__loader_text(l, f.bytes);
-    int64_t opset = f.number == 9 ? own_opset(l, f.bytes) : 0;
+    int64_t opset = f.number == 9 ? pb__opset_read(l, f.bytes) : 0;
     if (opset) function.opset = opset;
   }
   if (wire.broken) return pb__loader_refuse(l, function.name, "a function that is cut short");

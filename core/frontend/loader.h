@@ -60,7 +60,9 @@ pb_status pb__push_node(pb__loader* l, pb_node node) PB_MUST_CHECK;
 // inputs.c.
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) PB_MUST_CHECK;
 
-// function.c. FunctionProto, and calls of it in place of the node.
+// function.c. OperatorSetIdProto { domain = 1, version = 2 }: the version of ONNX's own operators, 0: of others.
+int64_t pb__opset_read(pb__loader* l, pb_wire wire);
+// FunctionProto, and calls of it in place of the node.
 pb_status pb__function_read(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 const pb__function* pb__function_of(const pb__loader* l, const pb_node* node, const char* overload); // NULL: none
 pb_status pb__function_expand(pb__loader* l, const pb__function* f, const pb_node* call) PB_MUST_CHECK;

@@ -491,16 +491,8 @@ static pb_status read_head(loader* l, pb_wire wire) {
   pb_wire_field f;
   while (pb_wire_next(&wire, &f)) {
     if (f.number == 25 && f.type == 2) PB_TRY(pb__function_read(l, f.bytes));
-    if (f.number != 8 || f.type != 2) continue; // opset_import { domain = 1, version = 2 }
-    pb_wire_field part;
-    int64_t version = 0;
-    bool own = false;
-    while (pb_wire_next(&f.bytes, &part)) {
-      if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end)
-        own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
-      if (part.number == 2 && part.type == 0) version = (int64_t)part.value;
-    }
-    if (!own) l->graph->opset = version;
+    int64_t opset = f.number == 8 && f.type == 2 ? pb__opset_read(l, f.bytes) : 0; // opset_import
+    if (opset) l->graph->opset = opset;
   }
   return wire.broken ? pb__loader_refuse(l, NULL, NOT_ONNX) : PB_OK;
 }

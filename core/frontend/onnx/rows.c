@@ -141,7 +141,7 @@ void pb__o_ints(pb_onnx* o, const char* name, int count, int64_t missing, int64_
   for (int k = 0; k < count; ++k) {
     items[k] = a && k < a->count ? a->ints[k] : missing;
     if (items[k] < -far || items[k] > far) {
-      pb__o_refuse(o, "%s that makes no sense", name);
+      pb__o_refuse(o, "%s past 2^31", name);
       items[k] = missing;
     }
   }

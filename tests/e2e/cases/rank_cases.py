@@ -170,3 +170,12 @@ def large_constants_where_they_lie():
         c = m.const(drawn(m, 130, 130))
         y += [m.op("Sin", c), m.op("Cos", c)]
     return m.done(m.op("Concat", *y, axis=0), targets=CORES)
+
+
+@case
+def softmax_beside_a_domain_named_ai():
+    """The opset is that of ONNX's own operators; opset 1 of a domain whose name begins as theirs would go over both dims."""
+    m = Maker("softmax_beside_a_domain_named_ai")
+    made = m.done(m.op("Softmax", m.input("x", 2, 3, 4), axis=1), targets=("cpu",))
+    made.model.opset_import.add(domain="ai", version=1)
+    return made

@@ -39,7 +39,7 @@ void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int
     w->high[s] = pads[spaces + s];
     bool good = w->stride[s] > 0 && w->dilation[s] > 0 && kernel[s] > 0 && w->low[s] >= 0 && w->high[s] >= 0 &&
                 w->stride[s] < FAR && w->dilation[s] < FAR && kernel[s] < FAR && w->low[s] < FAR && w->high[s] < FAR;
-    if (!good) pb__o_refuse(o, "a stride, dilation, window or pad that makes no sense");
+    if (!good) pb__o_refuse(o, "strides, dilations and windows are 1 to 2^20, pads 0 to 2^20");
     if (pb__o_bad(o)) return;
     int64_t reach = (kernel[s] - 1) * w->dilation[s] + 1;
     fit_one(o, mode, pb__o_int(o, "ceil_mode", 0), extents[s], reach, w, s, &out[s]);
