@@ -19,7 +19,7 @@ pb_status pb_dump_text(pb_dump* dump, const char* name, char* text, pb_diag* dia
   pb_arena scratch = {0};
   const char* path = pb_printf(&scratch, "%s/%02d-%s", dump->folder, dump->count++, name);
   FILE* file = fopen(path, "w");
-  bool failed = !file || fputs(text ? text : "", file) < 0;
+  bool failed = !file || fputs(text, file) < 0;
   if (file && fclose(file)) failed = true;
   pb_status status = PB_OK;
   if (failed) status = pb_system_error(diag, (pb_place){.file = path}, 1003, "cannot be written");

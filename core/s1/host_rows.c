@@ -22,8 +22,9 @@ static bool takes_rows(const pb_s1* p, const pb_s1_op* op) {
 
 void pb_s1_rows_by_host(pb_s1* program) {
   size_t count = 0, first = 0;
-  pb_s1_op* ops = calloc(program->op_count + 1, sizeof *ops);
-  bool* early = calloc(program->op_count + 1, sizeof *early);
+  if (!program->op_count) return; // of no elements
+  pb_s1_op* ops = calloc(program->op_count, sizeof *ops);
+  bool* early = calloc(program->op_count, sizeof *early);
   if (!ops || !early) pb_no_memory(program->op_count * sizeof *ops);
   for (size_t k = 0; k < program->op_count; ++k) {
     pb_s1_op* op = &program->ops[k];

@@ -87,6 +87,7 @@ static pb_status print(pb_unit* unit, const char* form, char** out) {
   for (MlirOperation op = next_kernel(mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module)));
        !mlirOperationIsNull(op) && status == PB_OK; op = next_kernel(mlirOperationGetNextInBlock(op)))
     status = print_kernel(unit, op, &text);
+  if (!text.data) pb_text_add(&text, "// no commands\n");
   if (status == PB_OK)
     *out = text.data;
   else

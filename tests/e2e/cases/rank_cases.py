@@ -173,6 +173,13 @@ def large_constants_where_they_lie():
 
 
 @case
+def no_rows():
+    """A program without operators, since no tensor has an element."""
+    m = Maker("no_rows")
+    return m.done(m.op("Relu", m.input("x", 0, 8)))
+
+
+@case
 def softmax_beside_a_domain_named_ai():
     """The opset is that of ONNX's own operators; opset 1 of a domain whose name begins as theirs would go over both dims."""
     m = Maker("softmax_beside_a_domain_named_ai")

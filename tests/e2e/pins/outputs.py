@@ -20,7 +20,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from onnx import helper  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
 
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
 EMITS = {"s1": "conv", "s2": "affine.for", "s3": "pb.kernel", "s4": "MMA", "asm": "MMA", "commands": "MMA", "plan": "bands",
@@ -58,6 +58,17 @@ def emits(s):
     s.refuses(1008, [], "--target=simnpu", "--emit=s1", "--report=r.json")
     engine = os.path.join(s.folder, "e.pbe")
     s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
+
+
+def none(s):
+    """Listings of a program of which no kernel is the chip's: words that say so, not an engine in their place."""
+    model = os.path.join(s.folder, "doubles.onnx")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.DOUBLE, [4]) for name in "xy")
+    onnx.save(helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y]), ir_version=8,
+                                opset_imports=[helper.make_opsetid("", 17)]), model)
+    for emit in "s4", "asm", "commands":
+        result = tools.call([s.pbc, model, "--target=simnpu", "--fallback=cpu", f"--emit={emit}"], 120)
+        s.check(f"--emit={emit} without kernels: {result.returncode}, {result.stdout[:80]!r}", (result.returncode, result.stdout) == (0, "// no commands\n"))
 
 
 def listed(s):
@@ -212,7 +223,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, listed, threads, times, reports, odd_names, dumps, fallbacks, values:
+        for part in emits, none, listed, threads, times, reports, odd_names, dumps, fallbacks, values:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)
