@@ -65,8 +65,7 @@ static bool keeps_channels(const pb_layout* l, int n) {
   int dim, last = store->rank - 1;
   if (!pb__layout_is_image(l, store->rank) || l->heads[edge_of(l, pb_program_stored(&l->program, n))]) return false;
   bool rows = store->shape[last] == 1; // of each is one number left
-  for (int a = 0; a + 1 < nest->access_count && store->shape[last - 1] == 1; ++a)
-    rows &= sums_rows(nest, &nest->access[a]);
+  for (int a = 0; a + 1 < nest->access_count; ++a) rows &= sums_rows(nest, &nest->access[a]);
   return !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 

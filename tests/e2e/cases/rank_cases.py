@@ -1,7 +1,7 @@
 """Models that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
 
 import numpy as np
-from regression_cases import CASES, F32, I64, Maker, case
+from regression_cases import CASES, F32, I8, I64, Maker, case
 
 CORES = ("cpu:v3", "cpu:avx512")
 
@@ -170,6 +170,20 @@ def large_constants_where_they_lie():
         c = m.const(drawn(m, 130, 130))
         y += [m.op("Sin", c), m.op("Cos", c)]
     return m.done(m.op("Concat", *y, axis=0), targets=CORES)
+
+
+def pool_to_one_column(shape, window, strides, dilations, pads):
+    """Largest codes of an image of one channel, of which one column is left: they are no numbers of rows."""
+    label = "pool_to_one_column_" + "x".join(map(str, (*shape, *window)))
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 1, *shape), F32(0.031), I8(0))
+    y = m.op("MaxPool", x, kernel_shape=window, strides=strides, dilations=dilations, pads=pads)
+    return m.done(m.codes(y, F32(0.031), I8(0)), step=0.031, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
+
+
+for shape, window, strides, dilations, pads in (((16, 3), (5, 3), (1, 4), (3, 1), (0, 1, 0, 0)), ((16, 1), (3, 1), (2, 1), (1, 1), (0, 0, 0, 0)),
+                                                ((18, 3), (3, 3), (1, 1), (1, 1), (0, 0, 0, 0))):
+    CASES["pool_to_one_column_" + "x".join(map(str, (*shape, *window)))] = lambda of=(shape, window, strides, dilations, pads): pool_to_one_column(*of)
 
 
 @case
