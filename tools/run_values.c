@@ -5,6 +5,7 @@
 #include "core/base/pages.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,15 @@ static double number_at(const void* data, pb_type type, uint64_t index) {
   }
 }
 
+// Whether elements of the type can be the number; codes travel as bytes.
+static bool holds(pb_type type, double number) {
+  if (pb_type_is_float(type)) return true;
+  bool no_sign = pb_type_is_unsigned(type) || type == PB_U8 || type == PB_I1;
+  int bits = type == PB_INDEX ? 64 : pb_type_is_code(type) ? 8 : pb_type_bits(type);
+  double end = ldexp(1, no_sign ? bits : bits - 1);
+  return floor(number) == number && number >= (no_sign ? 0 : -end) && number < end;
+}
+
 // SplitMix64 (Steele, Lea, Flood 2014).
 static uint64_t next_random(uint64_t* state) {
   uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -176,6 +186,9 @@ static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_
   if (!end || *end || end == text + n + 1)
     return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, random:SEED or SHAPExTYPE=NUMBER",
                     "'%s' is no value for '%s', which is %s", text, tensor->name, ours);
+  if (!holds(npy->type, number))
+    return pb_error(NULL, (pb_place){0}, 5041, "a number of the type", "'%s': %s is no %s", text, text + n + 1,
+                    tensor->type);
   for (uint64_t k = 0; k < tensor->bytes / tensor->element_bytes; ++k) store(npy->data, npy->type, k, number);
   return PB_OK;
 }
@@ -191,8 +204,10 @@ pb_status run_value_read(const pb_rt_tensor* tensor, const char* text, run_value
   }
   run_value_make(tensor, 1, value);
   if (strncmp(text, "random:", 7)) return fill_constant(tensor, text, &value->all);
+  errno = 0;
   uint64_t seed = strtoull(text + 7, &end, 0);
-  if (*end || end == text + 7) return pb_error(NULL, (pb_place){0}, 5041, "random:7", "'%s' has no number", text);
+  if (*end || end == text + 7 || errno)
+    return pb_error(NULL, (pb_place){0}, 5041, "random:7", "'%s' has no number of at most 64 bits", text);
   fill_random(tensor, &value->all, seed);
   return PB_OK;
 }
@@ -222,13 +237,24 @@ void run_value_free(run_value* value) {
   *value = (run_value){0};
 }
 
+// Whether one walks the same elements in the same order: dims of 1 may be left out.
+static bool same_dims(const pb_npy* a, const pb_npy* b) {
+  int i = 0, k = 0;
+  for (;; ++i, ++k) {
+    while (i < a->rank && a->shape[i] == 1) ++i;
+    while (k < b->rank && b->shape[k] == 1) ++k;
+    if (i == a->rank || k == b->rank) return i == a->rank && k == b->rank;
+    if (a->shape[i] != b->shape[k]) return false;
+  }
+}
+
 pb_status run_value_expect(const run_value* value, const char* path, double atol, double rtol) {
   pb_npy theirs;
   PB_TRY(pb_npy_read(path, NULL, &theirs));
   char a[256], b[256];
   const pb_npy* ours = &value->all;
   pb_status status = PB_OK;
-  if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes)
+  if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes || !same_dims(&theirs, ours))
     status = pb_error(NULL, (pb_place){.file = path}, 5050, NULL, "the file holds %s; '%s' is %s",
                       shape_text(theirs.rank, theirs.shape, pb_type_name(theirs.type), a, sizeof a),
                       value->tensor->name, shape_text(ours->rank, ours->shape, value->tensor->type, b, sizeof b));

@@ -217,13 +217,34 @@ def values(s):
         s.check(f"{name}: {np.load(given)}", bool(np.all(np.abs(np.load(given).astype(np.float64)) <= (1 if "f" in name else 255))))
 
 
+def no_values(s):
+    """Numbers that the type has not, and expected elements in another order, as a transposed file has them."""
+    run = os.path.join(os.path.dirname(s.pbc), "pb-run")
+    model, engine, given = (os.path.join(s.folder, name) for name in ("n.onnx", "n.pbe", "n.npy"))
+    kinds = {"a": TensorProto.INT8, "b": TensorProto.BOOL, "c": TensorProto.UINT16, "d": TensorProto.FLOAT}
+    info = [[helper.make_tensor_value_info(prefix + n, kind, [1, 2, 3]) for n, kind in kinds.items()] for prefix in ("", "y")]
+    graph = helper.make_graph([helper.make_node("Identity", [n], ["y" + n]) for n in kinds], "g", *info)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), model)
+    s.check("no_values", tools.call([s.pbc, model, "--target=cpu", "-o", engine], 120).returncode == 0)
+    good = {"a": "1x2x3xi8=-128", "b": "1x2x3xi1=1", "c": "1x2x3xu16=65535", "d": "random:18446744073709551615"}
+    for name, wrong, says in (("a", "1x2x3xi8=-128", None), ("a", "1x2x3xi8=128", "128 is no i8"), ("a", "1x2x3xi8=nan", "nan is no i8"),
+                              ("a", "1x2x3xi8=0.5", "0.5 is no i8"), ("b", "1x2x3xi1=2", "2 is no i1"), ("c", "1x2x3xu16=-1", "-1 is no u16"),
+                              ("c", "1x2x3xu16=65536", "65536 is no u16"), ("d", "random:18446744073709551616", "at most 64 bits")):
+        result = tools.call([run, engine, *(f"--input={n}={v}" for n, v in {**good, name: wrong}.items())], 60)
+        s.check(f"{name}={wrong}: {result.stderr}", result.returncode == 0 if says is None else result.returncode == 1 and says in result.stderr and "[PB5041]" in result.stderr)
+    for shape, code in (([1, 2, 3], 0), ([2, 3], 0), ([2, 1, 3, 1], 0), ([3, 2], 1), ([6], 1)):
+        np.save(given, np.full(shape, -128, np.int8))
+        result = tools.call([run, engine, *(f"--input={n}={v}" for n, v in good.items()), f"--expect=ya={given}"], 60)
+        s.check(f"expected {shape}: {result.stderr}", result.returncode == code and ("[PB5050]" in result.stderr) == bool(code))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, none, listed, threads, times, reports, odd_names, dumps, fallbacks, values:
+        for part in emits, none, listed, threads, times, reports, odd_names, dumps, fallbacks, values, no_values:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)
