@@ -21,8 +21,9 @@ typedef struct sample {
 static void make(sample* s) {
   *s = (sample){
       .native = {0x7f, 'E', 'L', 'F', 1},
-      .inputs = {{"x", PB_F32, 1, {4}}, {"none", PB_I8, 2, {0, 3}}},
-      .output = {"y", PB_F32, 1, {4}},
+      .inputs = {{.name = "x", .type = PB_F32, .rank = 1, .shape = {4}},
+                 {.name = "none", .type = PB_I8, .rank = 2, .shape = {0, 3}}},
+      .output = {.name = "y", .type = PB_F32, .rank = 1, .shape = {4}},
       .kernel = {.name = "k", .symbol = "pb_k", .bound = ""},
       .steps = {[LAUNCH] = {.target = -1, .origin = "k", .arg_count = 1, .args = {{PB_SPACE_ARENA, 128}}},
                 [FIRST] = {.op = PB_HOST_MOVE,
