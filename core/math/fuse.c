@@ -58,10 +58,7 @@ int pb_math_fuse(pb_nest* nest, int first, int result) {
       f.map[k] = fused(&f, &node, side[k]);
       continue;
     }
-    for (int a = 0; a < 3; ++a)
-      if (node.args[a] >= 0) node.args[a] = f.map[node.args[a]];
-    f.map[k] = nest->expr_count;
-    nest->expr[nest->expr_count++] = node;
+    f.map[k] = pb_nest_node_from(nest, node, f.map);
   }
   return f.map[result];
 }

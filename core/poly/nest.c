@@ -87,6 +87,14 @@ int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b) {
   return nest->expr_count++;
 }
 
+int pb_nest_node_from(pb_nest* nest, pb_expr_node node, const int* map) {
+  if (nest->expr_count >= PB_NEST_EXPR) abort(); // the same
+  for (int a = 0; a < 3; ++a)
+    if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
+  nest->expr[nest->expr_count] = node;
+  return nest->expr_count++;
+}
+
 int pb_nest_load(pb_nest* nest, int access) {
   int id = pb_nest_node(nest, PB_OP_LOAD, nest->access[access].type, -1, -1);
   nest->expr[id].operand = access;
@@ -273,6 +281,18 @@ void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* 
   memcpy(nest->outer_extent, extents, sizeof *extents * (size_t)count);
 }
 
+// Iterations of the dims that move what is stored, or of the others.
+static int64_t iterations_of(const pb_nest* nest, bool stored) {
+  int64_t iterations = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_uses(&nest->access[nest->access_count - 1], d) == stored) iterations *= nest->extent[d];
+  return iterations;
+}
+
+int64_t pb_nest_results(const pb_nest* nest) { return iterations_of(nest, true); }
+
+int64_t pb_nest_steps(const pb_nest* nest) { return iterations_of(nest, false); }
+
 bool pb_nest_walks_as_one(const pb_nest* nest, int d) {
   for (int a = 0; a < nest->access_count; ++a)
     if (pb_access_stride(&nest->access[a], d) != pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1])
@@ -304,6 +324,10 @@ int pb_nest_add_dim(pb_nest* nest, int64_t extent) {
   return nest->dim_count++;
 }
 
+void pb_nest_walk(pb_nest* nest, pb_index* index, int64_t step, int64_t extent) {
+  if (extent > 1) index->coef[pb_nest_add_dim(nest, extent)] = step;
+}
+
 void pb_nest_remove_dim(pb_nest* nest, int dim) {
   --nest->dim_count;
   for (int d = dim; d < nest->dim_count; ++d) nest->extent[d] = nest->extent[d + 1];
@@ -317,18 +341,12 @@ void pb_nest_remove_dim(pb_nest* nest, int dim) {
 
 void pb_nest_end(pb_nest* nest, int last) {
   bool needed[PB_NEST_EXPR] = {0};
-  int at[PB_NEST_EXPR], count = 0;
+  int at[PB_NEST_EXPR];
   needed[last] = true;
   for (int k = last; k >= 0; --k)
     for (int a = 0; needed[k] && a < 3; ++a)
       if (nest->expr[k].args[a] >= 0) needed[nest->expr[k].args[a]] = true;
-  for (int k = 0; k <= last; ++k) {
-    if (!needed[k]) continue;
-    pb_expr_node e = nest->expr[k];
-    for (int a = 0; a < 3; ++a)
-      if (e.args[a] >= 0) e.args[a] = at[e.args[a]];
-    at[k] = count;
-    nest->expr[count++] = e;
-  }
-  nest->expr_count = count;
+  nest->expr_count = 0;
+  for (int k = 0; k <= last; ++k)
+    if (needed[k]) at[k] = pb_nest_node_from(nest, nest->expr[k], at);
 }

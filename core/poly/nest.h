@@ -103,6 +103,9 @@ bool pb_access_moves_only(const pb_access* access, int index, int col);
 static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
   return nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dim);
 }
+// How many elements the nest stores if it stores none twice but by what it sums over, and iterations for each of them.
+int64_t pb_nest_results(const pb_nest* nest);
+int64_t pb_nest_steps(const pb_nest* nest);
 // The index's least and largest value in the nest. false: a loop's extent is not known, and neither are they.
 bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most);
 // Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.
@@ -136,6 +139,8 @@ void pb_nest_end(pb_nest* nest, int last);
 // One more dim, innermost; no index moves with it unless the caller says so.
 int pb_nest_add_dim(pb_nest* nest, int64_t extent);
 // Takes an own dim away; none of the accesses moves along it any more.
+// Appends a dim of so many iterations that moves the index by `step`; one iteration needs none.
+void pb_nest_walk(pb_nest* nest, pb_index* index, int64_t step, int64_t extent);
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.
 void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
@@ -146,6 +151,8 @@ void pb_access_cut_index(pb_access* access, int r, int64_t inner);
 // (frontend/stablehlo/element.c, frontend/linalg/body.c, nest_read.c), what passes join or put behind another they ask
 // for first (inline.c, layout/rest.c, lower/math.c), and all others are short.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
+// Appends a node of another body, whose nodes are those of `map` here.
+int pb_nest_node_from(pb_nest* nest, pb_expr_node node, const int* map);
 int pb_nest_load(pb_nest* nest, int access);
 // The product of the codes that its first two accesses load, in i32.
 int pb_nest_product(pb_nest* nest);

@@ -54,8 +54,7 @@ bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b)
 int pb_program_only_writer(const pb_program* p, int value) {
   int writer = -1;
   if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
-  PB_FOR_USES (n, p, value) {
-    if (!pb_program_writes(p, n, value)) continue;
+  PB_FOR_WRITERS (n, p, value) {
     if (writer >= 0) return -1;
     writer = n;
   }
@@ -73,8 +72,8 @@ int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) 
 }
 
 bool pb_program_is_reduced(const pb_program* p, int value) {
-  PB_FOR_USES (n, p, value)
-    if (pb_program_writes(p, n, value) && p->nests[n].reduce != PB_SET) return true;
+  PB_FOR_WRITERS (n, p, value)
+    if (p->nests[n].reduce != PB_SET) return true;
   return false;
 }
 

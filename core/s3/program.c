@@ -200,9 +200,8 @@ bool pb_program_writes(const pb_program* program, int nest, int value) {
 
 bool pb_program_reads(const pb_program* program, int nest, int value) {
   const pb_nest* n = &program->nests[nest];
-  for (int a = 0; a + 1 < n->access_count; ++a)
-    if (program->value_of[nest][a] == value) return true;
-  return n->reduce != PB_SET && pb_program_writes(program, nest, value);
+  return pb_program_load_of(program, nest, value) >= 0 ||
+         (n->reduce != PB_SET && pb_program_writes(program, nest, value));
 }
 
 // Where the nest stands among the uses, or would.
@@ -222,6 +221,29 @@ int pb_program_next_use(const pb_program* program, int value, int after) {
   const pb_uses* uses = &program->uses[value];
   int at = place_among(uses, after + 1);
   return at < uses->count ? uses->nests[at] : -1;
+}
+
+int pb_program_next_writer(const pb_program* program, int value, int after) {
+  do after = pb_program_next_use(program, value, after);
+  while (after >= 0 && !pb_program_writes(program, after, value));
+  return after;
+}
+
+int pb_program_last_writer(const pb_program* program, int value) {
+  int last = -1;
+  PB_FOR_WRITERS (n, program, value) last = n;
+  return last;
+}
+
+int pb_program_next_access(const pb_program* program, int nest, int value, int after) {
+  for (int a = after + 1; a < program->nests[nest].access_count; ++a)
+    if (program->value_of[nest][a] == value) return a;
+  return -1;
+}
+
+int pb_program_load_of(const pb_program* program, int nest, int value) {
+  int a = pb_program_next_access(program, nest, value, -1);
+  return a + 1 < program->nests[nest].access_count ? a : -1;
 }
 
 void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to) {
@@ -267,14 +289,7 @@ void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gon
 
 int pb_program_readers(const pb_program* program, int value) {
   int readers = 0;
-  PB_FOR_USES (n, program, value) {
-    const pb_nest* nest = &program->nests[n];
-    for (int a = 0; a + 1 < nest->access_count; ++a)
-      if (program->value_of[n][a] == value) {
-        ++readers;
-        break;
-      }
-  }
+  PB_FOR_USES (n, program, value) readers += pb_program_load_of(program, n, value) >= 0;
   return readers;
 }
 

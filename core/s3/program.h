@@ -43,6 +43,16 @@ typedef struct pb_program {
 int pb_program_next_use(const pb_program* program, int value, int after);
 // The nests that use a value, in order, even while uses come and go.
 #define PB_FOR_USES(n, program, value) for (int n = -1; (n = pb_program_next_use(program, value, n)) >= 0;)
+// The same of those that write it; the last of them.
+int pb_program_next_writer(const pb_program* program, int value, int after);
+int pb_program_last_writer(const pb_program* program, int value);
+#define PB_FOR_WRITERS(n, program, value) for (int n = -1; (n = pb_program_next_writer(program, value, n)) >= 0;)
+// The first access of the nest behind access `after` that is to the value, -1: none.
+int pb_program_next_access(const pb_program* program, int nest, int value, int after);
+// All accesses to a value, nest by nest, even while they become accesses to another one.
+#define PB_FOR_ACCESSES(n, a, program, value)                                                                          \
+  PB_FOR_USES (n, program, value)                                                                                      \
+    for (int a = -1; (a = pb_program_next_access(program, n, value, a)) >= 0;)
 
 // Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
@@ -64,12 +74,17 @@ int pb_program_given(const pb_program* program);
 static inline bool pb_program_is_local(const pb_program* program, int value) {
   return program->values[value].kind == PB_VALUE_LOCAL;
 }
+static inline bool pb_program_is_const(const pb_program* program, int nest, int access) {
+  return program->values[program->value_of[nest][access]].kind == PB_VALUE_CONST;
+}
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
 bool pb_program_same_place(const pb_program* program, int a, int b);
 // The nests that write and read a value.
 bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);
+// The first access by which the nest loads the value, -1: it does not.
+int pb_program_load_of(const pb_program* program, int nest, int value);
 // Prints `%v<value> = memref.alloc()` for each value of the function's own that a nest uses which is not `dropped`
 // (NULL: none is).
 void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text);

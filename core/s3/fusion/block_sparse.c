@@ -416,11 +416,9 @@ static int64_t terms_of(const reader* r) {
   int64_t terms = 1;
   for (int n = 0; n < r->p->nest_count; ++n) {
     const pb_nest* nest = &r->p->nests[n];
-    if (nest->reduce == PB_SET || r->s->blocks.keys.dim[n] < 0 ||
-        r->s->blocks.keys.index[pb_program_stored(r->p, n)] < 0)
-      continue;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (!pb_access_uses(&nest->access[store_of(nest)], d)) terms *= nest->extent[d];
+    if (nest->reduce != PB_SET && r->s->blocks.keys.dim[n] >= 0 &&
+        r->s->blocks.keys.index[pb_program_stored(r->p, n)] >= 0)
+      terms *= pb_nest_steps(nest);
   }
   return terms;
 }

@@ -21,12 +21,8 @@ typedef struct padding_folder {
 
 // Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
 static bool by_its_own_dims(const padding_folder* h, int v) {
-  PB_FOR_USES (n, &h->program, v)
-    for (int a = 0; a < h->program.nests[n].access_count; ++a) {
-      const pb_access* access = &h->program.nests[n].access[a];
-      if (h->dropped[n] || h->program.value_of[n][a] != v) continue;
-      if (pb_access_can_leave(&h->program.nests[n], access)) return false;
-    }
+  PB_FOR_ACCESSES (n, a, &h->program, v)
+    if (!h->dropped[n] && pb_access_can_leave(&h->program.nests[n], &h->program.nests[n].access[a])) return false;
   return true;
 }
 

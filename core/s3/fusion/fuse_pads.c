@@ -33,8 +33,7 @@ static void join_pad(const joiner* j, int copy) {
   int value = pb_program_stored(p, copy), nests[PB_MAX_PROLOGUES], count = 0;
   int64_t apart = 0, one = 0;
   pb_nest padded;
-  PB_FOR_USES (n, p, value) {
-    if (!pb_program_writes(p, n, value)) continue;
+  PB_FOR_WRITERS (n, p, value) {
     if (count == PB_MAX_PROLOGUES || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
     nests[count++] = n;
   }

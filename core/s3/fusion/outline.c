@@ -52,14 +52,8 @@ typedef struct outliner {
 
 static int writer_count(const outliner* o, int value) {
   int n = 0;
-  PB_FOR_USES (k, &o->program, value) n += pb_program_writes(&o->program, k, value);
+  PB_FOR_WRITERS (k, &o->program, value) ++n;
   return n;
-}
-
-static int access_of(const outliner* o, int nest, int value) {
-  for (int a = 0; a + 1 < o->program.nests[nest].access_count; ++a)
-    if (o->program.value_of[nest][a] == value) return a;
-  return -1;
 }
 
 // Whether a copy into the value can be cut as tiles cut it: each index that the reader's results move, and not its sums
@@ -67,7 +61,7 @@ static int access_of(const outliner* o, int nest, int value) {
 static bool is_cut_by_tiles(const outliner* o, int copy, int value, int reader) {
   pb_nest from;
   const pb_nest* nest = &o->program.nests[reader];
-  const pb_access* read = &nest->access[access_of(o, reader, value)];
+  const pb_access* read = &nest->access[pb_program_load_of(&o->program, reader, value)];
   pb_nest_copy(&from, &o->program.nests[copy]);
   pb_nest_join_alike(&from);
   for (int r = 0; r < read->rank; ++r) {
@@ -89,16 +83,14 @@ static void take_prologues(outliner* o, int value, int reader, int group) {
       pb_program_only_reader(&o->program, NULL, value) != reader)
     return;
   int copies = 0;
-  PB_FOR_USES (k, &o->program, value) {
-    if (!pb_program_writes(&o->program, k, value)) continue;
+  PB_FOR_WRITERS (k, &o->program, value) {
     if (!pb_pad_part(&o->program.nests[k]) || o->group[k] >= 0) return;
     bool copy = o->program.nests[k].access_count == 2;
     if (copy && !is_cut_by_tiles(o, k, value, reader)) return;
     copies += copy;
   }
   if (copies > 1) return;
-  PB_FOR_USES (k, &o->program, value)
-    if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
+  PB_FOR_WRITERS (k, &o->program, value) o->group[k] = group;
 }
 
 static bool same_walk(const pb_access* a, const pb_access* b) {
@@ -145,7 +137,7 @@ static bool keeps_lanes(const pb_nest* nest, int carried) {
 // Can nest t run on the tile of the value that it takes?
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
-  int a = access_of(o, t, value);
+  int a = pb_program_load_of(&o->program, t, value);
   if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 ||
       pb_program_is_fixed(&o->program, t))
     return false;
@@ -188,7 +180,7 @@ static int rows_land(const outliner* o, int nest) {
 // *memory: where the value that it takes lies, and then its own; -1: not known.
 static bool can_take(const outliner* o, int t, int value, int* memory) {
   const pb_nest* nest = &o->program.nests[t];
-  int a = access_of(o, t, value), anywhere;
+  int a = pb_program_load_of(&o->program, t, value), anywhere;
   if (*memory < 0) return true;
   if (pb_point_lands(o->unit->chip, nest, a, *memory, memory)) return true;
   return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
@@ -231,8 +223,8 @@ static bool has_room(outliner* o, int group, int t) {
 
 // Whether others make parts of the value too.
 static bool is_shared(const outliner* o, int value, int group) {
-  PB_FOR_USES (k, &o->program, value)
-    if (o->group[k] != group && pb_program_writes(&o->program, k, value)) return true;
+  PB_FOR_WRITERS (k, &o->program, value)
+    if (o->group[k] != group) return true;
   return false;
 }
 
@@ -266,9 +258,8 @@ static bool stores_together(const outliner* o, int value, int a, int b) {
   const pb_nest* nests = o->program.nests;
   if (!pb_program_writes(&o->program, a, value)) return false;
   bool together = !pb_stores_apart(&nests[a], &nests[b]);
-  PB_FOR_USES (k, &o->program, value)
-    if (pb_program_writes(&o->program, k, value))
-      together |= !pb_stores_apart(&nests[k], &nests[a]) && !pb_stores_apart(&nests[k], &nests[b]);
+  PB_FOR_WRITERS (k, &o->program, value)
+    together |= !pb_stores_apart(&nests[k], &nests[a]) && !pb_stores_apart(&nests[k], &nests[b]);
   return together;
 }
 
@@ -425,8 +416,8 @@ static void print_type(pb_text* text, const pb_value* value, bool flat) {
 }
 
 static bool written_in_group(const outliner* o, int v, int group) {
-  PB_FOR_USES (n, &o->program, v)
-    if (o->group[n] == group && pb_program_writes(&o->program, n, v)) return true;
+  PB_FOR_WRITERS (n, &o->program, v)
+    if (o->group[n] == group) return true;
   return false;
 }
 

@@ -184,8 +184,7 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);
     if (d >= 0 && !pb_copies_elements(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;
-    for (int a = 0; a + 1 < nest->access_count; ++a)
-      if (p->value_of[n][a] == value) return false;
+    if (pb_program_load_of(p, n, value) >= 0) return false;
     any = true;
   }
   return any;
@@ -245,8 +244,8 @@ static void find_joined(viewer* v) {
   v->joined = PB_NEW_ARRAY(&v->unit->pass, bool, (size_t)p->value_count + 1);
   for (int value = 0; value < p->value_count; ++value) {
     int copies = 0, others = 0;
-    PB_FOR_USES (n, p, value)
-      if (!v->dropped[n] && pb_program_writes(p, n, value)) ++*(pb_copies_elements(&p->nests[n]) ? &copies : &others);
+    PB_FOR_WRITERS (n, p, value)
+      if (!v->dropped[n]) ++*(pb_copies_elements(&p->nests[n]) ? &copies : &others);
     v->joined[value] = copies > 1 && !others;
   }
 }

@@ -73,15 +73,9 @@ static const pb_nest* over_main(const pb_around* around, int n, int a, const pb_
   return over;
 }
 
-static int read_of(const pb_program* p, int n, int value) {
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (p->value_of[n][a] == value) return a;
-  return -1;
-}
-
 static const char* add_epilogue(pb_around* around, int n, pb_arena* arena) {
   const pb_program* p = around->program;
-  int last = pb_around_last(around), a = read_of(p, n, pb_program_stored(p, last));
+  int last = pb_around_last(around), a = pb_program_load_of(p, n, pb_program_stored(p, last));
   const pb_nest* before = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : around->main;
   if (a < 0) return "a nest in it does not take what the one before it makes";
   if (around->epilogue_count == PB_MAX_EPILOGUES) return "too many nests take its result one after the other";

@@ -81,6 +81,19 @@ bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_con
   return true;
 }
 
+bool pb_program_contraction_dims(const pb_program* p, int n, pb_contraction_dims* roles) {
+  bool weight[PB_NEST_ACCESSES];
+  for (int a = 0; a < p->nests[n].access_count; ++a) weight[a] = pb_program_is_const(p, n, a);
+  return pb_nest_contraction_dims(&p->nests[n], weight, roles);
+}
+
+int64_t pb_extent_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role) {
+  int64_t extent = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == role) extent *= nest->extent[d];
+  return extent;
+}
+
 // Whether the access goes along the nest's lanes, the neighbours of its result.
 static bool goes_along_lanes(const pb_nest* nest, int a) {
   for (int d = 0; d < nest->dim_count; ++d)
@@ -91,16 +104,14 @@ static bool goes_along_lanes(const pb_nest* nest, int a) {
 
 void pb_program_find_weights(const pb_program* p, int n, const pb_nest* nest, bool* weight) {
   factor a, b;
-  for (int k = 0; k < nest->access_count; ++k) weight[k] = p->values[p->value_of[n][k]].kind == PB_VALUE_CONST;
+  for (int k = 0; k < nest->access_count; ++k) weight[k] = pb_program_is_const(p, n, k);
   if (!product_of_loads(nest->expr, nest->expr_count, &a, &b)) return;
   if (!goes_along_lanes(nest, a.load) && goes_along_lanes(nest, b.load)) weight[a.load] = false;
 }
 
 bool pb_program_multiplies_weights(const pb_program* p, int n) {
   pb_contraction_dims roles;
-  return pb_nest_contraction_dims(&p->nests[n], NULL, &roles) &&
-         (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
-          p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST);
+  return pb_program_contraction_dims(p, n, &roles) && pb_program_is_const(p, n, roles.w);
 }
 
 int pb_program_products_by_weights(const pb_program* p) {

@@ -20,8 +20,12 @@ typedef struct pb_contraction_dims {
 // Whether the nest is a sum of products of two loads (each perhaps widened), and the roles if so. Of the two factors,
 // w is the one whose memref `is_weight` says is constant; the second when neither or both are.
 bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles);
-// Which accesses of `nest`, nest n of the program as a kernel has it, are of weights: constants, but no first factor that
-// all lanes of the result take alike while the second goes along them.
+// The same of nest n of the program, whose constants are weights.
+bool pb_program_contraction_dims(const pb_program* program, int n, pb_contraction_dims* roles);
+// Iterations of the dims with that role.
+int64_t pb_extent_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role);
+// Which accesses of `nest`, nest n of the program as a kernel has it, are of weights: constants, but no first factor
+// that all lanes of the result take alike while the second goes along them.
 void pb_program_find_weights(const pb_program* program, int n, const pb_nest* nest, bool* weight);
 // Whether nest n of the program is one of which a factor is constant.
 bool pb_program_multiplies_weights(const pb_program* program, int n);

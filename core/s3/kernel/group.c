@@ -30,10 +30,6 @@ static const char* read_prologues(pb_group* g) {
   return NULL;
 }
 
-static bool is_constant(const pb_group* g, int a) {
-  return g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
-}
-
 // Of its factors w is the constant one. Cores read either alike, so the second is; but their instructions take w with
 // its sign and x perhaps without.
 static bool find_roles(pb_group* g) {
@@ -143,6 +139,6 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   }
   if (g->roles.y && !g->contraction)
     return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, g->main.access[g->roles.y].type,
-                                 is_constant(g, g->roles.w));
+                                 pb_program_is_const(g->program, g->main_index, g->roles.w));
   return why ? pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why) : PB_OK;
 }

@@ -326,27 +326,23 @@ static bool walks_index(const pb_nest* nest, const pb_access* access, int r, int
 static int64_t lanes_of(const pb_program* p, int v, int r) {
   int64_t lanes = 0, step;
   int whole;
-  PB_FOR_USES (n, p, v)
-    for (int a = 0; a < p->nests[n].access_count; ++a) {
-      if (p->value_of[n][a] != v) continue;
-      if (!walks_index(&p->nests[n], &p->nests[n].access[a], r, &step, &whole)) return 0;
-      if (step && lanes && step != lanes) return 0;
-      if (step) lanes = step;
-    }
+  PB_FOR_ACCESSES (n, a, p, v) {
+    if (!walks_index(&p->nests[n], &p->nests[n].access[a], r, &step, &whole)) return 0;
+    if (step && lanes && step != lanes) return 0;
+    if (step) lanes = step;
+  }
   return lanes > 1 && p->values[v].rank < PB_NEST_RANK ? lanes : 0;
 }
 
 static void cut_index(pb_program* p, int v, int r, int64_t lanes) {
   pb_value* value = &p->values[v];
-  PB_FOR_USES (n, p, v)
-    for (int a = 0; a < p->nests[n].access_count; ++a) {
-      pb_nest* nest = &p->nests[n];
-      int64_t step;
-      int whole;
-      if (p->value_of[n][a] != v) continue;
-      if (walks_index(nest, &nest->access[a], r, &step, &whole) && !step) pb_nest_cut_dim(nest, whole, lanes);
-      pb_access_cut_index(&nest->access[a], r, lanes);
-    }
+  PB_FOR_ACCESSES (n, a, p, v) {
+    pb_nest* nest = &p->nests[n];
+    int64_t step;
+    int whole;
+    if (walks_index(nest, &nest->access[a], r, &step, &whole) && !step) pb_nest_cut_dim(nest, whole, lanes);
+    pb_access_cut_index(&nest->access[a], r, lanes);
+  }
   memmove(&value->shape[r + 1], &value->shape[r], (size_t)(value->rank - r) * sizeof *value->shape);
   value->shape[r] /= lanes;
   value->shape[r + 1] = lanes;

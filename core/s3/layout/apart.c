@@ -30,8 +30,8 @@ void pb__layout_print_apart(pb_layout* l, int n) {
 }
 
 static bool written_apart(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v) && pb__layout_is_apart(l, n)) return true;
+  PB_FOR_WRITERS (n, &l->program, v)
+    if (pb__layout_is_apart(l, n)) return true;
   return false;
 }
 
@@ -39,8 +39,8 @@ bool pb__layout_grow_apart(pb_layout* l) {
   size_t before = l->apart->count;
   for (int v = 0; v < l->program.value_count; ++v) {
     if (!written_apart(l, v)) continue;
-    PB_FOR_USES (n, &l->program, v)
-      if (pb_program_writes(&l->program, n, v) && !pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
+    PB_FOR_WRITERS (n, &l->program, v)
+      if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
   }
   return l->apart->count > before;
 }

@@ -56,9 +56,8 @@ static bool under_windows(const pb_layout* l, int v) {
 
 // Whether a convolution of several groups takes or makes it.
 static bool in_groups(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a)
-      if (l->program.value_of[n][a] == v && pb__layout_walks_groups(l, n, a)) return true;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (pb__layout_walks_groups(l, n, a)) return true;
   return false;
 }
 
@@ -88,8 +87,8 @@ static bool maximises_plain(const pb_layout* l, int v) {
 static bool made_of_plain(const pb_layout* l, int v) {
   const pb_layout_twin* twin = pb__layout_twin_of(l, v);
   if (twin && l->program.value_of[twin->copy][1] == v) return true;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
+  PB_FOR_WRITERS (n, &l->program, v)
+    for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a) {
       int from = l->program.value_of[n][a];
       pb_value_kind kind = pb__layout_kind_at_edge(l, from);
       if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
@@ -100,8 +99,7 @@ static bool made_of_plain(const pb_layout* l, int v) {
 // Whether the value is put together of several: none of them fills what a row has behind the last one.
 static bool made_of_parts(const pb_layout* l, int v) {
   int parts = 0;
-  PB_FOR_USES (n, &l->program, v)
-    parts += pb_program_writes(&l->program, n, v) && pb_nest_is_copy(&l->program.nests[n]);
+  PB_FOR_WRITERS (n, &l->program, v) parts += pb_nest_is_copy(&l->program.nests[n]);
   return parts > 1;
 }
 

@@ -58,13 +58,11 @@ static void read_sources(pb_layout* l) {
 static bool can_lie_otherwise(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (value->kind != PB_VALUE_LOCAL || value->rank < 3) return false;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a) {
-      const pb_access* access = &l->program.nests[n].access[a];
-      if (l->program.value_of[n][a] == v &&
-          (access->boxed || access->gathered || access->splat || pb_access_can_leave(&l->program.nests[n], access)))
-        return false;
-    }
+  PB_FOR_ACCESSES (n, a, &l->program, v) {
+    const pb_access* access = &l->program.nests[n].access[a];
+    if (access->boxed || access->gathered || access->splat || pb_access_can_leave(&l->program.nests[n], access))
+      return false;
+  }
   return true;
 }
 
@@ -85,9 +83,7 @@ static void collapse_access(pb_access* access) {
 
 static void collapse(pb_layout* l, int v) {
   pb_value* value = &l->program.values[v];
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a)
-      if (l->program.value_of[n][a] == v) collapse_access(&l->program.nests[n].access[a]);
+  PB_FOR_ACCESSES (n, a, &l->program, v) collapse_access(&l->program.nests[n].access[a]);
   int64_t channels = value->shape[value->rank - 1], rows = 1;
   for (int r = 0; r + 1 < value->rank; ++r) rows *= value->shape[r];
   value->rank = 2;

@@ -114,10 +114,8 @@ static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
 }
 
 static int64_t vector_cycles(const contract* c) {
-  int64_t sum = 1, one[PB_MAX_INSN_DIMS];
+  int64_t sum = pb_extent_of_role(c->nest, c->roles, PB_ROLE_K), one[PB_MAX_INSN_DIMS];
   for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
-  for (int d = 0; d < c->nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_K) sum *= c->nest->extent[d];
   return c->rows * pb__layout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
 }
 
@@ -234,9 +232,7 @@ static bool classify(contract* c) {
   if (classify_dot(c)) return true;
   int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
   if (o == -2) o = column_of_lanes(c);
-  c->rows = 1;
-  for (int d = 0; d < c->nest->dim_count; ++d)
-    if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
+  c->rows = pb_extent_of_role(c->nest, r, PB_ROLE_M);
   if (classify_groups(c)) return true;
   if (o == -2) return false;
   c->lanes_dim = o;
@@ -560,18 +556,12 @@ static void flip(contract* c) {
       continue;
     }
     if (k + 1 < count && flips_back(c, from, k + 1) && from[k + 1].args[1] == k) continue; // its number
-    for (int a = 0; a < 3; ++a)
-      if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
-    const pb_expr_node* read = node.op == PB_OP_SEXT ? &from[from[k].args[0]] : &node;
-    if (node.op == PB_OP_SEXT && flips_back(c, from, from[k].args[0])) {
-      node.op = PB_OP_ZEXT;
-    } else if (node.op == PB_OP_SEXT && read->op == PB_OP_LOAD && read->operand == c->roles->x) {
-      int half = pb_nest_const(out, read->type, -(double)((int64_t)1 << (pb_type_bits(read->type) - 1)));
-      node.args[0] = pb_nest_node(out, PB_OP_XOR, read->type, node.args[0], half);
-      node.op = PB_OP_ZEXT;
-    }
-    map[k] = out->expr_count;
-    out->expr[out->expr_count++] = node;
+    const pb_expr_node* read = node.op == PB_OP_SEXT ? &from[node.args[0]] : &node;
+    bool turns = read != &node && read->op == PB_OP_LOAD && read->operand == c->roles->x;
+    int turned = turns ? pb__layout_turn_sign(out, read->type, map[node.args[0]]) : -1;
+    if (turns || (read != &node && flips_back(c, from, node.args[0]))) node.op = PB_OP_ZEXT;
+    map[k] = pb_nest_node_from(out, node, map);
+    if (turns) out->expr[map[k]].args[0] = turned;
   }
 }
 

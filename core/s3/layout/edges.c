@@ -15,9 +15,9 @@ static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
 // A concatenation whose parts begin inside a block, or a reshape, is put together plain; where movers go along rows of
 // lanes a transposed copy too.
 static bool put_together(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v) && pb_nest_is_copy(nest) &&
+    if (pb_nest_is_copy(nest) &&
         (!pb__layout_walks(l, nest, &nest->access[1]) || (l->whole_rows && pb__layout_turns(l, n))))
       return true;
   }
@@ -26,9 +26,9 @@ static bool put_together(const pb_layout* l, int v) {
 
 // Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
 bool pb__layout_flattened(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
+    if (nest->reduce == PB_SET && nest->access_count > 1 &&
         (!pb__layout_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__layout_turns(l, n)))
       return true;
   }
@@ -41,12 +41,11 @@ static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPU
 // makes it.
 static bool has_own_channels(const pb_layout* l, int v, bool made) {
   pb_contraction_dims roles;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a)
-      if (l->program.value_of[n][a] == v && pb__layout_said(l, n, a) == PB_LIE_CHANNELS &&
-          (made ? pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)
-                : pb_program_reads(&l->program, n, v)))
-        return true;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (pb__layout_said(l, n, a) == PB_LIE_CHANNELS &&
+        (made ? pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)
+              : pb_program_reads(&l->program, n, v)))
+      return true;
   return false;
 }
 
@@ -82,8 +81,8 @@ static bool is_for_channels_alone(const pb_layout* l, int v) {
 
 static bool is_product(const pb_layout* l, int v) {
   pb_contraction_dims roles;
-  PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles)) return true;
+  PB_FOR_WRITERS (n, &l->program, v)
+    if (pb__layout_contraction_dims(l, n, &roles)) return true;
   return false;
 }
 
@@ -143,27 +142,17 @@ static pb_nest copy_of(const pb_value* value, const char* name) {
 }
 
 static void redirect(pb_layout* l, int from, int to, bool reads, bool writes) {
-  PB_FOR_USES (n, &l->program, from)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a) {
-      bool store = a == l->program.nests[n].access_count - 1;
-      if (pb__layout_is_apart(l, n)) continue;
-      if (l->program.value_of[n][a] == from && (store ? writes : reads))
-        pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
-    }
+  PB_FOR_ACCESSES (n, a, &l->program, from) {
+    bool store = a == l->program.nests[n].access_count - 1;
+    if (!pb__layout_is_apart(l, n) && (store ? writes : reads))
+      pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
+  }
 }
 
 // The same from a tensor inside to what makes it and reads it in blocks.
 static void redirect_blocks(pb_layout* l, int from, int to) {
-  PB_FOR_USES (n, &l->program, from)
-    for (int a = 0; a < l->program.nests[n].access_count && !reads_plain(l, n, from); ++a)
-      if (l->program.value_of[n][a] == from) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
-}
-
-static int last_writer(const pb_layout* l, int v) {
-  int last = -1;
-  PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v)) last = n;
-  return last;
+  PB_FOR_ACCESSES (n, a, &l->program, from)
+    if (!reads_plain(l, n, from)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
 }
 
 static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
@@ -204,7 +193,7 @@ static void insert_copies(pb_layout* l, const int* in_front) {
 }
 
 static bool made_by_others(const pb_layout* l, int v) {
-  int maker = last_writer(l, v);
+  int maker = pb_program_last_writer(&l->program, v);
   return maker >= 0 && !pb__layout_is_apart(l, maker);
 }
 
@@ -225,7 +214,7 @@ void pb__layout_add_twins(pb_layout* l) {
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
-    in_front[l->twin_count] = output && !shared && !inside ? -1 : last_writer(l, v) + 1;
+    in_front[l->twin_count] = output && !shared && !inside ? -1 : pb_program_last_writer(&l->program, v) + 1;
     if (inside)
       redirect_blocks(l, v, twin);
     else

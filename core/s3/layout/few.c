@@ -10,21 +10,6 @@ enum { LANE_SUM_CYCLES = 20 };
 
 static bool is_plain(const pb_layout* l, int v) { return l->few[v] || !l->blocks[v]; }
 
-// How many columns a contraction has for each of its rows.
-static int64_t columns_of(const pb_nest* nest, const pb_contraction_dims* roles) {
-  int64_t columns = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) columns *= nest->extent[d];
-  return columns;
-}
-
-static int64_t sums_of(const pb_nest* nest, const pb_contraction_dims* roles) {
-  int64_t sums = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) sums *= nest->extent[d];
-  return sums;
-}
-
 // Whether a row of plain results, or of plain factors under a window (`summed`), has whole registers of neighbours.
 static bool has_neighbours(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, bool summed) {
   int other = summed ? roles->w : roles->y;
@@ -41,19 +26,19 @@ int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles) 
   const pb_nest* nest = &l->program.nests[n];
   int x = l->program.value_of[n][roles->x], y = l->program.value_of[n][roles->y];
   int channel = pb__layout_summed_along(nest, roles, 1);
-  int64_t columns = columns_of(nest, roles);
+  int64_t columns = pb_extent_of_role(nest, roles, PB_ROLE_N);
   if (l->whole_rows || l->summed || !l->few[y] || is_plain(l, x) || channel < 0 || columns >= l->lanes) return -1;
   if (!pb__layout_weighs(l, n, roles) || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return -1;
-  int64_t sums = sums_of(nest, roles) / nest->extent[channel] *
-                 pb__layout_blocks(nest->extent[channel], l->lanes); // registers of products for each result
-  bool pays = columns * (sums + LANE_SUM_CYCLES) < sums_of(nest, roles);
+  int64_t sums = pb_extent_of_role(nest, roles, PB_ROLE_K);
+  int64_t registers = sums / nest->extent[channel] * pb__layout_blocks(nest->extent[channel], l->lanes); // of a result
+  bool pays = columns * (registers + LANE_SUM_CYCLES) < sums;
   return pays ? channel : -1;
 }
 
 // Whether a contraction makes results of few channels faster than in rows of lanes, most of them empty.
 static bool makes_few(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  int64_t columns = columns_of(nest, roles);
+  int64_t columns = pb_extent_of_role(nest, roles, PB_ROLE_N);
   if (!pb__layout_weighs(l, n, roles)) return false;
   if (!is_plain(l, l->program.value_of[n][roles->x])) return pb__layout_dot(l, n, roles) >= 0;
   return (columns * 2 <= l->lanes && has_neighbours(l, nest, roles, false)) ||

@@ -146,8 +146,8 @@ static bool computed_with(const pb_layout* l, int value) {
 // whole rows of lanes, and so does what is made with them.
 static bool made_by_rows(const pb_layout* l, int value) {
   const pb_value* v = &l->program.values[value];
-  PB_FOR_USES (n, &l->program, value)
-    for (int a = 0; pb_program_writes(&l->program, n, value) && a + 1 < l->program.nests[n].access_count; ++a) {
+  PB_FOR_WRITERS (n, &l->program, value)
+    for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a) {
       const pb_value* from = &l->program.values[l->program.value_of[n][a]];
       if (v->rank == 2 && v->shape[1] % l->lanes && from->kind == PB_VALUE_LOCAL && from->rank == 2 &&
           from->shape[1] == 1 && from->shape[0] == v->shape[0])
@@ -159,9 +159,9 @@ static bool made_by_rows(const pb_layout* l, int value) {
 void pb__layout_keep_plain(pb_layout* l, int value) {
   l->values[value].kind = PB_LAYOUT_PLAIN;
   if (!l->whole_rows) return;
-  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
-        l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
+  PB_FOR_WRITERS (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
+    if (l->program.nests[n].access_count == 2 && l->program.nests[n].expr_count == 1 &&
+        l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
       if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) &&
           !pb_program_is_reduced(&l->program, source) && !made_by_rows(l, source))
@@ -187,17 +187,15 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
 }
 
 bool pb__layout_stays_plain(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count && !pb__layout_is_apart(l, n); ++a)
-      if (l->program.value_of[n][a] == v && pb__layout_asks_for_plain(l, n, a, v)) return true;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (!pb__layout_is_apart(l, n) && pb__layout_asks_for_plain(l, n, a, v)) return true;
   return false;
 }
 
 bool pb__layout_can_block(const pb_layout* l, int v, int but) {
   if ((!pb__layout_is_image(l, l->program.values[v].rank) && !l->whole_rows) || pb__layout_stays_plain(l, v))
     return false;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count && n != but && !pb__layout_is_apart(l, n); ++a)
-      if (l->program.value_of[n][a] == v && !pb__layout_walks_blocks(l, n, a)) return false;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (n != but && !pb__layout_is_apart(l, n) && !pb__layout_walks_blocks(l, n, a)) return false;
   return true;
 }

@@ -36,10 +36,9 @@ int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* role
 
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   int channel = pb__layout_summed_along(nest, roles, 1);
-  int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
+  int64_t channels = channel < 0 ? 1 : nest->extent[channel],
+          window = pb_extent_of_role(nest, roles, PB_ROLE_K) / channels;
   if (pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K && d != channel) window *= nest->extent[d];
   return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
 }
 

@@ -87,13 +87,6 @@ static int part_value(pb_layout* l, int v, const heads* h) {
   return pb_program_add_value(&l->program, &l->unit->pass, &parted);
 }
 
-// One more dim of the nest, which moves the index by `step`.
-static void walk(pb_nest* nest, pb_index* index, int64_t extent, int64_t step) {
-  if (extent == 1) return;
-  index->coef[nest->dim_count] = step;
-  nest->extent[nest->dim_count++] = extent;
-}
-
 // From a tensor to its twin with a row for each head, or (`back`) the other way round.
 static void add_copy(parting* p, int at, int v, int parted, const heads* h, double zero, bool back, const char* name) {
   const pb_value* value = &p->l->program.values[v];
@@ -102,10 +95,10 @@ static void add_copy(parting* p, int at, int v, int parted, const heads* h, doub
   pb_access* whole = &c.nest.access[back];
   *whole = pb_value_shape(value);
   whole->buffer = -1;
-  walk(&c.nest, &whole->index[1], h->count / h->group, h->width * h->group);
-  walk(&c.nest, &whole->index[1], h->group, h->width);
-  walk(&c.nest, &whole->index[0], value->shape[0], 1);
-  walk(&c.nest, &whole->index[1], h->width, 1);
+  pb_nest_walk(&c.nest, &whole->index[1], h->width * h->group, h->count / h->group);
+  pb_nest_walk(&c.nest, &whole->index[1], h->width, h->group);
+  pb_nest_walk(&c.nest, &whole->index[0], 1, value->shape[0]);
+  pb_nest_walk(&c.nest, &whole->index[1], 1, h->width);
   whole->index[1].cst = h->first * h->width;
   c.nest.access[!back] = *whole;
   part_access(&c.nest.access[!back], h);

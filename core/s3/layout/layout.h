@@ -171,7 +171,7 @@ void pb__layout_print_program(pb_layout* l, pb_text* text);
 
 // Whether a contraction is one by constant weights.
 static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contraction_dims* roles) {
-  return l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST;
+  return pb_program_is_const(&l->program, n, roles->w);
 }
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
@@ -330,6 +330,8 @@ bool pb__layout_refuse_groups(pb_layout* l);
 void pb__layout_find_rests(pb_layout* l);
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
 void pb__layout_clean_rest(pb_layout* l, int n);
+// Whether the value is the largest of others.
+bool pb__layout_maximises(const pb_program* program, int v);
 // Whether the chip has an instruction for what pb__layout_put_mask says.
 bool pb__layout_masks(const pb_chip* chip);
 static inline bool pb__layout_has_room_for_mask(const pb_nest* nest) {
@@ -363,10 +365,15 @@ typedef struct pb_strips {
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // What brings runs of x to where products take them; NULL: nothing does.
 const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
+// The dim along which a command takes the most iterations, of rows where roles are told, but dim `but`; -1: it takes
+// one. extent: the least that each of its dims can have.
+int pb__layout_longest_dim(const pb_insn* insn, const pb_contraction_dims* roles, int but, int64_t* extent);
 // Cycles of gathering windows and of their sums, as the better of both ways has it; 0: it is not told by strips of
 // rows.
 int64_t pb__layout_gather_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
-// signs.c: what instructions take without sign is stored so, once values have their layouts.
+// signs.c: appends the code with its sign bit turned over.
+int pb__layout_turn_sign(pb_nest* nest, pb_type type, int code);
+// What instructions take without sign is stored so, once values have their layouts.
 void pb__layout_store_without_sign(pb_layout* l);
 // Whether the nest's instruction takes x without sign.
 bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles);

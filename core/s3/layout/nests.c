@@ -14,18 +14,12 @@ static void print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t*
   pb__layout_print(l, &out);
 }
 
-// The fill's next dim walks index r so.
-static void fill_along(pb_nest* fill, int r, int64_t step, int64_t extent) {
-  if (extent == 1) return;
-  fill->access[0].index[r].coef[fill->dim_count] = step;
-  fill->extent[fill->dim_count++] = extent;
-}
-
 // Index r is walked as the store walks it, which may leave elements between.
 static void fill_like(pb_nest* fill, const pb_nest* nest, const pb_access* store, int r) {
   fill->access[0].index[r].cst = store->index[r].cst;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (store->index[r].coef[d]) fill_along(fill, r, store->index[r].coef[d], nest->extent[d]);
+    if (store->index[r].coef[d])
+      pb_nest_walk(fill, &fill->access[0].index[r], store->index[r].coef[d], nest->extent[d]);
 }
 
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
@@ -38,11 +32,11 @@ void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* st
   for (int r = 0, lanes = to->rank - 1; r < to->rank; ++r) {
     to->index[r].cst = r == 1 ? to->shape[1] - 1 : r == lanes ? rest : 0;
     if (r == lanes)
-      fill_along(&fill, r, 1, block - rest);
+      pb_nest_walk(&fill, &to->index[r], 1, block - rest);
     else if (r != 1 && store)
       fill_like(&fill, nest, store, r);
     else if (r != 1)
-      fill_along(&fill, r, 1, to->shape[r]);
+      pb_nest_walk(&fill, &to->index[r], 1, to->shape[r]);
   }
   pb_nest_const(&fill, to->type, number);
   pb__layout_print(l, &fill);

@@ -52,11 +52,8 @@ static bool can_cut(const pb_layout* l, int v, int64_t run) {
   if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run ||
       !pb__layout_in_rows(l, v))
     return false;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; a < l->program.nests[n].access_count; ++a)
-      if (l->program.value_of[n][a] == v &&
-          !keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run))
-        return false;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (!keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run)) return false;
   return true;
 }
 

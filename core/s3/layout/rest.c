@@ -23,12 +23,9 @@ static bool has_rest(const pb_layout* l, int v) {
   return number && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
 }
 
-static bool stores(const pb_layout* l, int n, int v) { return pb_program_stored(&l->program, n) == v; }
-
-static bool maximises(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v)
-    if (stores(l, n, v) && (l->program.nests[n].reduce == PB_ACC_MAX || l->program.nests[n].reduce == PB_ACC_MAXIMUM))
-      return true;
+bool pb__layout_maximises(const pb_program* p, int v) {
+  PB_FOR_WRITERS (n, p, v)
+    if (p->nests[n].reduce == PB_ACC_MAX || p->nests[n].reduce == PB_ACC_MAXIMUM) return true;
   return false;
 }
 
@@ -84,9 +81,8 @@ static rest rest_behind(const pb_layout* l, int n, bool past) {
 static void clean(pb_layout* l, int v, bool past) {
   pb_layout_value* value = &l->values[v];
   if (!has_rest(l, v) || value->made || value->masked || l->program.values[v].kind == PB_VALUE_INPUT) return;
-  past |= maximises(l, v);
-  PB_FOR_USES (n, &l->program, v) {
-    if (!stores(l, n, v)) continue;
+  past |= pb__layout_maximises(&l->program, v);
+  PB_FOR_WRITERS (n, &l->program, v) {
     rest found = rest_behind(l, n, past);
     if (found == FROM_SOURCE) clean(l, l->program.value_of[n][0], past);
     if (l->whole_rows && l->program.values[v].type != PB_F32) continue; // codes no instruction masks
@@ -136,45 +132,41 @@ void pb__layout_put_mask(pb_nest* nest, int of_mask) {
   pb_nest_node(nest, PB_OP_BITCAST, PB_F32, clean_bits, -1);
 }
 
-void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {
-  const pb_layout_value* value = &l->values[v];
-  if (!value->masked || value->made || nest->reduce != PB_SET || nest->access_count == PB_NEST_ACCESSES) return;
+// What the nest stores of value v is masked.
+static void mask_stored(pb_layout* l, int v, pb_nest* nest) {
   int at = nest->access_count - 1; // in front of the store
   nest->access[at + 1] = nest->access[at];
   nest->access[at] = (pb_access){.buffer = -1};
   ++nest->access_count;
   pb__layout_use_const(l, &nest->access[at], mask(l, v), false);
   nest->access[at].index[0] = nest->access[at + 1].index[1];
-  nest->access[at].index[1] = nest->access[at + 1].index[value->rank - 1];
+  nest->access[at].index[1] = nest->access[at + 1].index[l->values[v].rank - 1];
   pb__layout_put_mask(nest, at);
 }
 
-// A dim of both accesses; the mask's index is the dim too where it has one.
-static void walk(pb_nest* nest, int r, int of_mask, int64_t extent, int64_t scale) {
-  if (extent == 1) return;
-  nest->access[0].index[r].coef[nest->dim_count] = nest->access[2].index[r].coef[nest->dim_count] = scale;
-  if (of_mask >= 0) nest->access[1].index[of_mask].coef[nest->dim_count] = scale;
-  nest->extent[nest->dim_count++] = extent;
+void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {
+  const pb_layout_value* value = &l->values[v];
+  if (value->masked && !value->made && nest->reduce == PB_SET && nest->access_count < PB_NEST_ACCESSES)
+    mask_stored(l, v, nest);
 }
 
 void pb__layout_clean_rest(pb_layout* l, int n) {
   int v = pb_program_stored(&l->program, n);
   const pb_layout_value* value = &l->values[v];
-  if (!value->made) return;
-  PB_FOR_USES (k, &l->program, v)
-    if (k > n && stores(l, k, v)) return; // behind the last that makes it
-  pb_nest nest = {.name = l->program.nests[n].name, .part = "point", .access_count = 3};
-  nest.access[0].type = nest.access[2].type = l->program.values[v].type;
-  pb__layout_use_value(l, &nest.access[0], v);
-  pb__layout_use_value(l, &nest.access[2], v);
-  nest.access[0].ref = value->made;
-  pb__layout_use_const(l, &nest.access[1], mask(l, v), false);
-  for (int r = 0; r + 1 < value->rank; ++r) walk(&nest, r, r == 1 ? 0 : -1, value->shape[r], 1);
+  if (!value->made || n < pb_program_last_writer(&l->program, v)) return; // behind the last that makes it
+  pb_nest nest = {.name = l->program.nests[n].name, .part = "point", .access_count = 2};
+  pb_access* x = &nest.access[0];
+  int last = value->rank - 1;
+  x->type = l->program.values[v].type;
+  pb__layout_use_value(l, x, v);
+  for (int r = 0; r < last; ++r) pb_nest_walk(&nest, &x->index[r], 1, value->shape[r]);
   int64_t vectors = value->block % l->lanes ? 1 : value->block / l->lanes;
-  walk(&nest, value->rank - 1, 1, vectors, l->lanes);
-  walk(&nest, value->rank - 1, 1, value->block / vectors, 1);
+  pb_nest_walk(&nest, &x->index[last], l->lanes, vectors);
+  pb_nest_walk(&nest, &x->index[last], 1, value->block / vectors);
+  nest.access[1] = *x;
+  x->ref = value->made;
   pb_nest_load(&nest, 0);
-  pb__layout_put_mask(&nest, 1);
+  mask_stored(l, v, &nest);
   pb__layout_print(l, &nest);
 }
 
@@ -260,7 +252,7 @@ static bool rest_is_finite(pb_layout* l, int v) {
   if (l->values[v].masked || l->values[v].made) return true;
   if (l->values[v].rest != PB_REST_UNKNOWN) return l->values[v].rest == PB_REST_FINITE;
   bool finite = true;
-  PB_FOR_USES (n, &l->program, v) finite = finite && (!pb_program_writes(&l->program, n, v) || makes_finite(l, n));
+  PB_FOR_WRITERS (n, &l->program, v) finite = finite && makes_finite(l, n);
   l->values[v].rest = finite ? PB_REST_FINITE : PB_REST_ANY;
   return finite;
 }

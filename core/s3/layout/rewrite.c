@@ -7,13 +7,9 @@
 bool pb__layout_contraction_dims(const pb_layout* l, int n, pb_contraction_dims* roles) {
   pb_layout_contraction_dims* known = &l->roles[n];
   if (!known->read) {
-    bool weight[PB_NEST_ACCESSES] = {0};
-    const pb_nest* nest = &l->program.nests[n];
-    for (int a = 0; a < nest->access_count; ++a)
-      weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
     // a product of two constants has no x to be laid out: it is a nest like others, for code that goes by elements
-    known->contracts =
-        pb_nest_contraction_dims(nest, weight, &known->roles) && (l->whole_rows || !weight[known->roles.x]);
+    known->contracts = pb_program_contraction_dims(&l->program, n, &known->roles) &&
+                       (l->whole_rows || !pb_program_is_const(&l->program, n, known->roles.x));
     known->read = true;
   }
   if (known->contracts) *roles = known->roles;

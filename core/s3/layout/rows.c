@@ -93,9 +93,9 @@ bool pb__layout_read_by_rows(const pb_layout* l, int v) {
 }
 
 bool pb__layout_made_with_numbers(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    for (int a = 0; pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && a + 1 < nest->access_count; ++a)
+    for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a)
       if (nest->access[a].rank == 2 && nest->access[a].shape[1] == 1 && l->program.values[v].shape[1] > 1 &&
           pb_program_is_local(&l->program, l->program.value_of[n][a]))
         return true;

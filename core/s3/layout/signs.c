@@ -10,6 +10,11 @@
 
 static double half_of(pb_type type) { return -(double)((int64_t)1 << (pb_type_bits(type) - 1)); }
 
+int pb__layout_turn_sign(pb_nest* nest, pb_type type, int code) {
+  int half = pb_nest_const(nest, type, half_of(type));
+  return pb_nest_node(nest, PB_OP_XOR, type, code, half);
+}
+
 static bool is_pointwise(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest) &&
          nest->expr_count + 2 * nest->access_count < PB_NEST_EXPR;
@@ -46,8 +51,7 @@ static void flip_store(pb_nest* nest) {
     last->value = (double)last->integer;
     return;
   }
-  int value = nest->expr_count - 1, half = pb_nest_const(nest, type, half_of(type));
-  (void)pb_nest_node(nest, PB_OP_XOR, type, value, half);
+  (void)pb__layout_turn_sign(nest, type, nest->expr_count - 1);
 }
 
 // Every load of v, flipped back.
@@ -58,14 +62,9 @@ static void flip_loads(pb_layout* l, int n, int v) {
   memcpy(from, nest->expr, sizeof *from * (size_t)count);
   nest->expr_count = 0;
   for (int e = 0; e < count; ++e) {
-    pb_expr_node node = from[e];
-    for (int a = 0; a < 3; ++a)
-      if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
-    map[e] = nest->expr_count;
-    nest->expr[nest->expr_count++] = node;
-    if (node.op != PB_OP_LOAD || l->program.value_of[n][node.operand] != v) continue;
-    int half = pb_nest_const(nest, node.type, half_of(node.type));
-    map[e] = pb_nest_node(nest, PB_OP_XOR, node.type, map[e], half);
+    map[e] = pb_nest_node_from(nest, from[e], map);
+    if (from[e].op == PB_OP_LOAD && l->program.value_of[n][from[e].operand] == v)
+      map[e] = pb__layout_turn_sign(nest, from[e].type, map[e]);
   }
 }
 

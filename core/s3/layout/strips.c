@@ -71,17 +71,10 @@ static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, i
   return true;
 }
 
-static int64_t product_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role) {
-  int64_t product = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == role) product *= nest->extent[d];
-  return product;
-}
-
 static bool keeps_columns(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
   if (!pb_transfer_transposes(l->unit->chip, x->type) || !find_strips(nest, roles, x->rank - 1, s)) return false;
-  int64_t windows = product_of_role(nest, roles, PB_ROLE_K), wide = nest->extent[s->window];
+  int64_t windows = pb_extent_of_role(nest, roles, PB_ROLE_K), wide = nest->extent[s->window];
   int64_t rows = pb__layout_blocks(windows / wide, l->lanes) * wide;
   return rows <= 2 * pb__layout_blocks(windows, l->lanes); // else lanes would be mostly empty again
 }
@@ -110,15 +103,21 @@ typedef struct price {
   int64_t lanes, results; // lanes that are summed at once, and rows of lanes of results
 } price;
 
-// Cycles of so many iterations of the instruction's longest dim, while `inner` (-1: none) walks so many elements.
-static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64_t iterations) {
-  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1, together = 1;
+int pb__layout_longest_dim(const pb_insn* insn, const pb_contraction_dims* roles, int but, int64_t* extent) {
   int longest = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
     const pb_dim* dim = &insn->dims[d];
     extent[d] = dim->min > 1 ? dim->min : 1;
-    if (d != inner && dim->min < dim->max && (longest < 0 || dim->max > insn->dims[longest].max)) longest = d;
+    if (d == but || dim->min == dim->max || (roles && roles->role[d] != PB_ROLE_M)) continue;
+    if (longest < 0 || dim->max > insn->dims[longest].max) longest = d;
   }
+  return longest;
+}
+
+// Cycles of so many iterations of the instruction's longest dim, while `inner` (-1: none) walks so many elements.
+static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64_t iterations) {
+  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1, together = 1;
+  int longest = pb__layout_longest_dim(insn, NULL, inner, extent);
   if (inner >= 0) {
     pieces = pb__layout_blocks(elements, insn->dims[inner].max);
     extent[inner] = pb__layout_blocks(elements, pieces);
@@ -144,7 +143,7 @@ static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contrac
                                &p->lanes, &lanes);
   p->mover = pb__layout_mover_of_runs(l, nest, roles);
   p->run = nest->extent[run];
-  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes);
+  p->results = pb__layout_blocks(pb_extent_of_role(nest, roles, PB_ROLE_N), lanes);
   return p->mover != NULL;
 }
 
@@ -177,7 +176,7 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contrac
   pb_strips one;
   price p;
   if (run < 0 || !find_strips(nest, roles, x->rank - 2, &one) || !find_price(l, nest, roles, run, &p)) return false;
-  int64_t rows = product_of_role(nest, roles, PB_ROLE_M), sum = product_of_role(nest, roles, PB_ROLE_K);
+  int64_t rows = pb_extent_of_role(nest, roles, PB_ROLE_M), sum = pb_extent_of_role(nest, roles, PB_ROLE_K);
   int64_t wide = nest->extent[one.window], across = rows / nest->extent[one.row];
   *best = price_of(l, &p, rows, sum, rows, 1);
   bool found = false;

@@ -60,9 +60,7 @@ static part_value* first_of(const parts* p, int v) {
   return &p->values[v];
 }
 
-static bool is_const(const parts* p, int n, int a) {
-  return p->from->values[p->from->value_of[n][a]].kind == PB_VALUE_CONST;
-}
+static bool is_const(const parts* p, int n, int a) { return pb_program_is_const(p->from, n, a); }
 
 // ---- reading ----
 
@@ -188,11 +186,9 @@ static bool any_inside_rows(const parts* p) {
 }
 
 static void find_roles(const parts* p, int n) {
-  const pb_nest* nest = &p->from->nests[n];
   pb_contraction_dims* roles = &p->nests[n].roles;
-  bool weights[PB_NEST_ACCESSES];
-  for (int a = 0; a < nest->access_count; ++a) weights[a] = is_const(p, n, a);
-  if (!pb_nest_contraction_dims(nest, weights, roles) || !weights[roles->w] || weights[roles->x]) roles->y = 0;
+  if (!pb_program_contraction_dims(p->from, n, roles) || !is_const(p, n, roles->w) || is_const(p, n, roles->x))
+    roles->y = 0;
 }
 
 static void read(parts* p) {
@@ -233,12 +229,6 @@ static int64_t place(const parts* p, int v, int64_t c) {
   return at;
 }
 
-static int64_t iterations_of(const pb_nest* nest) {
-  int64_t iterations = 1;
-  for (int d = 0; d < nest->dim_count; ++d) iterations *= nest->extent[d];
-  return iterations;
-}
-
 static bool ends_inside_rows(const parts* p, const pb_nest* nest, const walk* w) {
   int64_t end = w->first + nest->extent[w->dim];
   bool part = w->first > 0 || end < p->from->values[w->value].shape[CHANNELS];
@@ -257,7 +247,8 @@ static int64_t products_at_once(parts* p, int n) {
 // What comes element by element is saved; more rows of lanes take longer.
 static void add_up(parts* p, int n) {
   const pb_nest* nest = &p->from->nests[n];
-  int64_t all = iterations_of(nest), at_once = p->nests[n].roles.y ? products_at_once(p, n) : p->lanes;
+  int64_t all = pb_nest_results(nest) * pb_nest_steps(nest),
+          at_once = p->nests[n].roles.y ? products_at_once(p, n) : p->lanes;
   for (int a = 0; a < nest->access_count && p->nests[n].reads; ++a) {
     const walk* w = &p->nests[n].walks[a];
     if (w->dim < 0) continue;
@@ -295,12 +286,9 @@ static bool moves(const parts* p, int n) {
 static void clean(parts* p, int v, bool past) {
   part_value* value = &p->values[v];
   if (value->masked || value->behind || !first_of(p, v)->spread) return;
-  PB_FOR_USES (n, p->from, v)
-    past |= pb_program_writes(p->from, n, v) &&
-            (p->from->nests[n].reduce == PB_ACC_MAX || p->from->nests[n].reduce == PB_ACC_MAXIMUM);
-  PB_FOR_USES (n, p->from, v) {
+  past |= pb__layout_maximises(p->from, v);
+  PB_FOR_WRITERS (n, p->from, v) {
     const pb_nest* nest = &p->from->nests[n];
-    if (!pb_program_writes(p->from, n, v)) continue;
     bool all = p->nests[n].walks[nest->access_count - 1].dim >= 0;
     if (all && pb_nest_is_fill(nest) && (past || isfinite(nest->expr[0].value))) continue;
     if (moves(p, n))
@@ -396,16 +384,10 @@ static void write_nest(parts* p, int n) {
   (void)pb_program_add_nest(&p->to, &nest, value_of);
 }
 
-static bool is_last_writer(const parts* p, int n, int v) {
-  PB_FOR_USES (k, p->from, v)
-    if (k > n && pb_program_writes(p->from, k, v)) return false;
-  return true;
-}
-
 // What is made as it comes, with zeros in the channels that come in.
 static void write_clean(parts* p, int n) {
   int v = pb_program_stored(p->from, n);
-  if (!p->values[v].behind || !is_last_writer(p, n, v)) return;
+  if (!p->values[v].behind || n < pb_program_last_writer(p->from, v)) return;
   const pb_value* value = &p->from->values[v];
   walk all = {.value = v};
   pb_nest nest;

@@ -35,22 +35,10 @@ static int64_t rows_apart(const pb_pixels* p, int n) {
   return rows;
 }
 
-// The dim along which a command takes the most rows; -1: it takes one. *extent: of its other dims.
-static int rows_of_command(const pb_insn* insn, const pb_contraction_dims* roles, int64_t extent[PB_MAX_INSN_DIMS]) {
-  int along = -1;
-  for (int d = 0; d < insn->dim_count; ++d) {
-    const pb_dim* dim = &insn->dims[d];
-    extent[d] = dim->min > 1 ? dim->min : 1;
-    if (roles->role[d] != PB_ROLE_M || dim->min == dim->max) continue;
-    if (along < 0 || dim->max > insn->dims[along].max) along = d;
-  }
-  return along;
-}
-
 // Cycles of so many rows, of as many at a time as one command takes.
 static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, int64_t rows) {
   int64_t extent[PB_MAX_INSN_DIMS], pieces = 1;
-  int along = rows_of_command(insn, roles, extent);
+  int along = pb__layout_longest_dim(insn, roles, -1, extent);
   if (along >= 0) {
     pieces = pb__layout_blocks(rows, insn->dims[along].max);
     extent[along] = pb__layout_blocks(rows, pieces);
@@ -62,16 +50,14 @@ static int64_t cycles_of(const pb_insn* insn, const pb_contraction_dims* roles, 
 static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, const pb_nest* nest) {
   const pb_chip* chip = p->unit->chip;
   pb_contraction_dims r;
-  int64_t sums, lanes, rows = 1;
+  int64_t sums, lanes, rows = pb_extent_of_role(nest, &is->roles, PB_ROLE_M);
   const pb_insn* product = pb_chip_product(chip, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
                                            p->lanes, &r, &sums, &lanes);
   if (!product) return IMPOSSIBLE;
   int64_t tiles = pb__layout_blocks(nest->extent[is->o], lanes);
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (is->roles.role[d] == PB_ROLE_M) rows *= nest->extent[d];
+  for (int d = 0; d < nest->dim_count; ++d)
     if (is->roles.role[d] == PB_ROLE_K)
       tiles *= d == is->c ? pb__layout_blocks(nest->extent[d], sums) : nest->extent[d];
-  }
   int from = pb_transfer_constant_from(chip, (pb_constant_facts){0}, product->operands[r.w].memory, is->roles.w_type,
                                        &(pb_op){0});
   int64_t beat = chip->memories[from >= 0 ? from : chip->system_memory].bytes_per_cycle;
@@ -90,9 +76,8 @@ static bool ends_inside_a_row(const pb_pixels* p, int n) {
 static bool comes_from_outside(const pb_pixels* p, int v) {
   if (p->values[v].padded) v = p->values[v].source;
   if (p->program->values[v].kind != PB_VALUE_LOCAL) return true;
-  PB_FOR_USES (n, p->program, v) {
+  PB_FOR_WRITERS (n, p->program, v) {
     const pb_nest* nest = &p->program->nests[n];
-    if (!pb_program_writes(p->program, n, v)) continue;
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (nest->reduce != PB_SET || p->program->values[p->program->value_of[n][a]].kind == PB_VALUE_LOCAL) return false;
   }
@@ -170,16 +155,10 @@ static int64_t least_of_products(const pb_pixels* p, pb_type x, pb_type w, pb_ty
   int64_t sums, lanes, extent[PB_MAX_INSN_DIMS], most = 1;
   const pb_insn* product = pb_chip_product(p->unit->chip, x, w, y, p->lanes, &roles, &sums, &lanes);
   if (!product) return 0;
-  int along = rows_of_command(product, &roles, extent);
+  int along = pb__layout_longest_dim(product, &roles, -1, extent);
   if (along >= 0) most = extent[along] = product->dims[along].max;
   int64_t commands = products / (sums * lanes) / most;
   return commands ? commands * pb_cycles(product, extent) / p->unit->chip->cores : 0;
-}
-
-static int64_t elements_of(const pb_nest* nest) {
-  int64_t elements = 1;
-  for (int d = 0; d < nest->dim_count; ++d) elements *= nest->extent[d];
-  return elements;
 }
 
 // Of a pool that is cut: its columns by products of all channels with each other, for each of the columns.
@@ -212,10 +191,10 @@ int64_t pb__pixels_least(const pb_pixels* p, const bool* pools) {
     else if (!packs || !price)
       least += price;
     else if (is->kind == PB_PIXELS_CONVOLUTION)
-      least +=
-          least_of_products(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type, elements_of(nest));
+      least += least_of_products(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
+                                 pb_nest_results(nest) * pb_nest_steps(nest));
     else
-      least += elements_of(nest) / p->lanes;
+      least += pb_nest_results(nest) * pb_nest_steps(nest) / p->lanes;
   }
   return least;
 }

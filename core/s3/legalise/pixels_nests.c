@@ -47,9 +47,8 @@ static bool is_along(const pb_pixels* p, int n, pb_pixels_nest* out) {
       !pb_index_single(&store->index[3], &out->w) || out->c < 0 || out->w < 0)
     return false;
   for (int a = 0; a < nest->access_count; ++a) {
-    bool constant = p->program->values[p->program->value_of[n][a]].kind == PB_VALUE_CONST;
-    if (constant ? !is_by_channel(nest, &nest->access[a], out->c, out->w)
-                 : !goes_along(nest, &nest->access[a], out->c, out->w))
+    if (pb_program_is_const(p->program, n, a) ? !is_by_channel(nest, &nest->access[a], out->c, out->w)
+                                              : !goes_along(nest, &nest->access[a], out->c, out->w))
       return false;
   }
   out->kind = PB_PIXELS_ALONG;
@@ -116,13 +115,11 @@ static bool read_weights(const pb_nest* nest, const pb_pixels_nest* out) {
 
 static bool is_convolution(const pb_pixels* p, int n, pb_pixels_nest* out) {
   const pb_nest* nest = &p->program->nests[n];
-  bool weight[PB_NEST_ACCESSES] = {0};
-  for (int a = 0; a < nest->access_count; ++a)
-    weight[a] = p->program->values[p->program->value_of[n][a]].kind == PB_VALUE_CONST;
-  if (pb_nest_is_fixed(nest) || !pb_nest_contraction_dims(nest, weight, &out->roles)) return false;
+  if (pb_nest_is_fixed(nest) || !pb_program_contraction_dims(p->program, n, &out->roles)) return false;
   const pb_access *x = &nest->access[out->roles.x], *y = &nest->access[out->roles.y];
-  if (weight[out->roles.x] || !weight[out->roles.w] || x->rank != 4 || y->rank != 4 || x->type != PB_I8 ||
-      nest->access[out->roles.w].type != PB_I8 || x->boxed || x->gathered)
+  if (pb_program_is_const(p->program, n, out->roles.x) || !pb_program_is_const(p->program, n, out->roles.w) ||
+      x->rank != 4 || y->rank != 4 || x->type != PB_I8 || nest->access[out->roles.w].type != PB_I8 || x->boxed ||
+      x->gathered)
     return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (out->roles.role[d] == PB_ROLE_B || out->roles.role[d] == PB_ROLE_NONE) return false;

@@ -32,8 +32,8 @@ static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool sum
 // The one nest that sets y before the pool; -1: it is otherwise.
 static int init_of(const pb_program* program, int n) {
   int init = -1, y = pb_program_stored(program, n);
-  PB_FOR_USES (k, program, y) {
-    if (k == n || !pb_program_writes(program, k, y)) continue;
+  PB_FOR_WRITERS (k, program, y) {
+    if (k == n) continue;
     if (k > n || init >= 0 || !pb_nest_is_fill(&program->nests[k])) return -1;
     init = k;
   }

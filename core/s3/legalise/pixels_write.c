@@ -169,10 +169,9 @@ static void add_box(pb_pixels* p, int v, const pb_nest* like, const int64_t* low
   shape_of(p, v, to.shape);
   for (int r = 0; r < 4; ++r) {
     if (high[r] <= low[r]) return;
+    pb_nest_walk(&nest, &to.index[r], 1, high[r] - low[r]);
+    read.index[r] = to.index[r];
     to.index[r].cst = low[r];
-    if (high[r] - low[r] == 1) continue;
-    to.index[r].coef[nest.dim_count] = read.index[r].coef[nest.dim_count] = 1;
-    nest.extent[nest.dim_count++] = high[r] - low[r];
   }
   if (from >= 0) {
     shape_of(p, from, read.shape);

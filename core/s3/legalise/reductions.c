@@ -89,13 +89,6 @@ static bool stands_apart(const reducer* s, const pb_nest* nest) {
   return pb_nest_known(s->unit->chip, &sum);
 }
 
-static int64_t extent_of(const pb_nest* nest, bool reduced) {
-  int64_t n = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (pb_nest_reduces_over(nest, d) == reduced) n *= nest->extent[d];
-  return n;
-}
-
 // Whether the dims that index r walks, of more than one iteration, are all reduced (or all kept).
 static bool walks(const pb_nest* nest, const pb_index* index, bool reduced) {
   for (int d = 0; d < nest->dim_count; ++d)
@@ -154,7 +147,7 @@ static bool has_large_planes(const pb_chip* chip, const pb_nest* nest) {
 static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   const pb_access *x = &nest->access[0], *y = store_of(nest);
   if (y->type != PB_F32) return AS_IT_IS;
-  if (extent_of(nest, true) == 1) return ONE_EACH;
+  if (pb_nest_steps(nest) == 1) return ONE_EACH;
   if ((local_y || y->rank != 2) && (local_x || x->rank != 3) && fits(nest)) return AS_IT_IS;
   return walks(nest, &x->index[x->rank - 1], true) ? BY_ROWS : ONTO_ROW;
 }
@@ -207,10 +200,7 @@ static bool computes_words(const pb_nest* nest) {
 
 // How many elements one result takes; 0: more than are written out.
 static int steps_of(const pb_nest* nest) {
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int64_t steps = 1;
-  for (int d = 0; d < nest->dim_count && steps <= MOST_STEPS; ++d)
-    if (!pb_access_uses(store, d)) steps *= nest->extent[d];
+  int64_t steps = pb_nest_steps(nest);
   return steps <= MOST_STEPS ? (int)steps : 0;
 }
 

@@ -72,21 +72,18 @@ static int flipped_const(turner* t, int v) {
 // Whether the nest adds to each element of what it stores, and to none twice but by what it sums over.
 static bool covers(const pb_nest* nest) {
   const pb_access* y = &nest->access[nest->access_count - 1];
-  int64_t points = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (pb_access_uses(y, d)) points *= nest->extent[d];
   for (int r = 0; r < y->rank; ++r) {
     int64_t least, most;
     if (!pb_index_range(nest, &y->index[r], &least, &most) || least || most != y->shape[r] - 1) return false;
   }
-  return points == pb_access_elements(y);
+  return pb_nest_results(nest) == pb_access_elements(y);
 }
 
 // Whether the sums are a tensor of the program's own that nothing else adds to.
 static bool is_alone(const pb_program* p, int n) {
   int y = pb_program_stored(p, n);
-  PB_FOR_USES (k, p, y)
-    if (k != n && pb_program_writes(p, k, y) && p->nests[k].reduce != PB_SET) return false;
+  PB_FOR_WRITERS (k, p, y)
+    if (k != n && p->nests[k].reduce != PB_SET) return false;
   return p->values[y].kind == PB_VALUE_LOCAL && p->values[y].type == PB_I32;
 }
 
@@ -148,10 +145,7 @@ static void split_sum(turner* t, int n) {
   if (w) {
     add_up(nest, w, pb_const_data(t->unit->consts, weights->const_id), -less, to);
   } else {
-    int64_t summed = 1;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (!pb_access_uses(&nest->access[nest->access_count - 1], d)) summed *= nest->extent[d];
-    to->numbers[0] = (int32_t)(uint32_t)(uint64_t)(-less * summed);
+    to->numbers[0] = (int32_t)(uint32_t)(uint64_t)(-less * pb_nest_steps(nest));
   }
   pb_nest_copy(nest, split);
 }
@@ -219,11 +213,8 @@ static int add_access(turner* t, int n, int sums) {
 
 // The weights of a product of codes by constants: they keep their sign. NONE: it is none.
 static int weights_of(const pb_program* p, int n) {
-  const pb_nest* nest = &p->nests[n];
-  bool constant[PB_NEST_ACCESSES];
   pb_contraction_dims roles;
-  for (int a = 0; a < nest->access_count; ++a) constant[a] = p->values[p->value_of[n][a]].kind == PB_VALUE_CONST;
-  return pb_nest_contraction_dims(nest, constant, &roles) && constant[roles.w] ? roles.w : NONE;
+  return pb_program_contraction_dims(p, n, &roles) && pb_program_is_const(p, n, roles.w) ? roles.w : NONE;
 }
 
 // Whether the constant that the nest reads is of codes: it copies them, or makes codes of them and of others. Numbers

@@ -57,18 +57,15 @@ static bool extends(winograd* w) {
 // Whether the nest multiplies codes, as they are, and nothing else.
 static bool multiplies_codes(const winograd* w, int n, convolution* c) {
   const pb_nest* nest = &w->from.nests[n];
-  bool is_weight[PB_NEST_ACCESSES];
   pb_contraction_dims roles;
-  for (int a = 0; a < nest->access_count; ++a)
-    is_weight[a] = w->from.values[w->from.value_of[n][a]].kind == PB_VALUE_CONST;
-  if (nest->access_count != 3 || nest->expr_count != 5 || !pb_nest_contraction_dims(nest, is_weight, &roles))
+  if (nest->access_count != 3 || nest->expr_count != 5 || !pb_program_contraction_dims(&w->from, n, &roles))
     return false;
   c->nest = n;
   c->x = roles.x;
   c->w = roles.w;
   c->y = roles.y;
   return roles.x_type == PB_I8 && roles.w_type == PB_I8 && !roles.x_unsigned && !roles.x_flips && !roles.less &&
-         is_weight[roles.w] && nest->access[roles.y].type == PB_I32;
+         pb_program_is_const(&w->from, n, roles.w) && nest->access[roles.y].type == PB_I32;
 }
 
 // Whether index r goes by dim `from` and the window's dim of weights' index r alike.
@@ -195,12 +192,8 @@ static bool has_tiles(const winograd* w, const convolution* c) {
   find_missing(w, c, more);
   if (!more[0] && !more[1]) return true;
   if (!pb_program_is_local(p, x) || more[0] > 1 || more[1] > 1) return false;
-  PB_FOR_USES (n, p, x) {
-    const pb_nest* nest = &p->nests[n];
-    for (int a = 0; a < nest->access_count; ++a)
-      if (p->value_of[n][a] == x && (nest->access[a].boxed || pb_access_can_leave(nest, &nest->access[a])))
-        return false;
-  }
+  PB_FOR_ACCESSES (n, a, p, x)
+    if (p->nests[n].access[a].boxed || pb_access_can_leave(&p->nests[n], &p->nests[n].access[a])) return false;
   return true;
 }
 
@@ -456,10 +449,7 @@ static void add_taker(winograd* w, const convolution* c, int sums, tile_part row
       continue;
     }
     if (node.op == PB_OP_LOAD) node.operand = at[node.operand];
-    for (int k = 0; k < 3; ++k)
-      if (node.args[k] >= 0) node.args[k] = map[node.args[k]];
-    map[e] = nest->expr_count;
-    nest->expr[nest->expr_count++] = node;
+    map[e] = pb_nest_node_from(nest, node, map);
   }
   (void)pb_program_add_nest(&w->to, nest, value_of);
 }
@@ -508,9 +498,7 @@ static void grow(winograd* w, const convolution* c) {
   for (int r = 0; r < 2; ++r) {
     w->grows[x][r] += more[r];
     p->values[x].shape[2 + r] += more[r];
-    PB_FOR_USES (n, p, x)
-      for (int a = 0; a < p->nests[n].access_count; ++a)
-        if (p->value_of[n][a] == x) p->nests[n].access[a].shape[2 + r] += more[r];
+    PB_FOR_ACCESSES (n, a, p, x) p->nests[n].access[a].shape[2 + r] += more[r];
   }
 }
 

@@ -179,31 +179,12 @@ static int64_t price_of(pb_reside* s, int launch, bool anew) {
 
 // ---- which tensors ----
 
-static bool loads(const pb_program* p, int value) {
-  for (int n = 0; n < p->nest_count; ++n)
-    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-      if (p->value_of[n][a] == value) return true;
-  return false;
-}
-
-static bool stores(const pb_program* p, int value) {
-  PB_FOR_USES (n, p, value)
-    if (pb_program_writes(p, n, value)) return true;
-  return false;
-}
-
 // Whether the kernel's nests store as many elements as the tensor has: lanes that nothing sets would be read as they
 // are.
 static bool stores_all(const pb_program* p, int value) {
   pb_access shape = pb_value_shape(&p->values[value]);
   int64_t stored = 0;
-  PB_FOR_USES (n, p, value) {
-    const pb_nest* nest = &p->nests[n];
-    int64_t elements = pb_program_writes(p, n, value);
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (pb_access_uses(&nest->access[nest->access_count - 1], d)) elements *= nest->extent[d];
-    stored += elements;
-  }
+  PB_FOR_WRITERS (n, p, value) stored += pb_nest_results(&p->nests[n]);
   return stored >= pb_access_elements(&shape);
 }
 
@@ -229,7 +210,8 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    if (keeps_room(s, l) || (l == r->first ? !stores_all(p, v) || loads(p, v) : stores(p, v))) return false;
+    bool taken = l == r->first ? stores_all(p, v) && !pb_program_readers(p, v) : pb_program_last_writer(p, v) < 0;
+    if (keeps_room(s, l) || !taken) return false;
   }
   return true;
 }
@@ -257,9 +239,8 @@ static bool find_border(const pb_reside* s, pb_resident* r) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    PB_FOR_USES (n, p, v)
-      for (int a = 0; a < p->nests[n].access_count; ++a)
-        if (p->value_of[n][a] == v && !widen_border(&p->nests[n], &p->nests[n].access[a], &any, r)) return false;
+    PB_FOR_ACCESSES (n, a, p, v)
+      if (!widen_border(&p->nests[n], &p->nests[n].access[a], &any, r)) return false;
   }
   return true;
 }

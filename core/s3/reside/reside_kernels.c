@@ -16,15 +16,13 @@ static void move_in(const pb_reside* s, const pb_resident* r, pb_program* p, int
   v->space = s->unit->chip->memories[r->memory].name;
   v->address = r->address;
   for (int i = 0; i < v->rank; ++i) v->shape[i] += r->low[i] + r->high[i] + r->spare[i];
-  for (int n = 0; n < p->nest_count; ++n)
-    for (int a = 0; a < p->nests[n].access_count; ++a) {
-      pb_access* access = &p->nests[n].access[a];
-      if (p->value_of[n][a] != value) continue;
-      access->space = v->space;
-      access->boxed = false;
-      memcpy(access->shape, v->shape, sizeof access->shape);
-      for (int i = 0; i < access->rank; ++i) access->index[i].cst += r->low[i];
-    }
+  PB_FOR_ACCESSES (n, a, p, value) {
+    pb_access* access = &p->nests[n].access[a];
+    access->space = v->space;
+    access->boxed = false;
+    memcpy(access->shape, v->shape, sizeof access->shape);
+    for (int i = 0; i < access->rank; ++i) access->index[i].cst += r->low[i];
+  }
 }
 
 // Sets so many rows of the border along index i, from `from` on.
@@ -41,9 +39,7 @@ static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int6
     int64_t used = v->shape[k] - r->spare[k];
     int64_t extent = k == i ? rows : k < i ? used - r->low[k] - r->high[k] : used;
     store->index[k].cst = k == i ? from : k < i ? r->low[k] : 0;
-    if (extent == 1) continue;
-    store->index[k].coef[nest->dim_count] = 1;
-    nest->extent[nest->dim_count++] = extent;
+    pb_nest_walk(nest, &store->index[k], 1, extent);
   }
   if (!nest->dim_count) nest->extent[nest->dim_count++] = 1;
   pb_nest_const(nest, v->type, r->fill);

@@ -144,10 +144,7 @@ static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carri
       in[n] = load_of(part, node.type, *a);
       if (node.args[0] >= 0) part->expr[in[n]].args[0] = in[node.args[0]];
     } else {
-      for (int k = 0; k < 3; ++k)
-        if (node.args[k] >= 0) node.args[k] = in[node.args[k]];
-      in[n] = part->expr_count;
-      part->expr[part->expr_count++] = node;
+      in[n] = pb_nest_node_from(part, node, in);
     }
   }
   *carried = p->carried >= 0 ? access_of[p->carried] : -1;

@@ -17,11 +17,7 @@ static bool is_tensor(const pb_staging* s, int n, int a) {
   return p->values[p->value_of[n][a]].kind != PB_VALUE_LOCAL;
 }
 
-static bool is_set(const pb_staging* s, int value) {
-  PB_FOR_USES (n, s->stages->program, value)
-    if (pb_program_writes(s->stages->program, n, value)) return true;
-  return false;
-}
+static bool is_set(const pb_staging* s, int value) { return pb_program_last_writer(s->stages->program, value) >= 0; }
 
 // Loops around an access's home: what is set has it in the innermost iteration.
 static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
