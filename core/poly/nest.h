@@ -138,9 +138,9 @@ void pb_nest_join_alike(pb_nest* nest);
 void pb_nest_end(pb_nest* nest, int last);
 // One more dim, innermost; no index moves with it unless the caller says so.
 int pb_nest_add_dim(pb_nest* nest, int64_t extent);
-// Takes an own dim away; none of the accesses moves along it any more.
 // Appends a dim of so many iterations that moves the index by `step`; one iteration needs none.
 void pb_nest_walk(pb_nest* nest, pb_index* index, int64_t step, int64_t extent);
+// Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.
 void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
