@@ -125,11 +125,19 @@ static bool pack_lanes(packer* p, int64_t offset) {
   int64_t far = pack->dims[d].scale * pack->stride[outer], near = pack->dims[d + 1].scale * pack->stride[inner];
   const char* from = p->from + offset * (int64_t)p->size;
   char* to = p->to;
-  for (int64_t j = 0; j < rows; ++j)
-    if (p->size == 1)
-      for (int64_t k = 0; k < columns; ++k) *to++ = from[j * far + k * near];
-    else
-      for (int64_t k = 0; k < columns; ++k, to += 4) memcpy(to, from + (j * far + k * near) * 4, 4);
+  int64_t together = p->size == 1 && near == 1 ? columns : 0; // a lane's codes: one copy, of a length that is known
+  for (int64_t j = 0; j < rows; ++j, from += far * (int64_t)p->size)
+    if (together == 4) {
+      memcpy(to, from, 4);
+      to += 4;
+    } else if (together == 2) {
+      memcpy(to, from, 2);
+      to += 2;
+    } else if (p->size == 1) {
+      for (int64_t k = 0; k < columns; ++k) *to++ = from[k * near];
+    } else {
+      for (int64_t k = 0; k < columns; ++k, to += 4) memcpy(to, from + k * near * 4, 4);
+    }
   p->to = to;
   return true;
 }

@@ -18,13 +18,17 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
   pb__push_op(l, op);
 }
 
-// Weights [k, o] turned to [o, k]: the new constant's id.
+// Weights [k, o] turned to [o, k]: the new constant's id. By blocks, of which each line that is read is used whole.
 static int turned(lifter* l, int id) {
   pb_const from = l->consts->items[id];
+  enum { BLOCK = 64 };
   int64_t k = from.shape[0], o = from.shape[1], shape[2] = {o, k};
   int8_t* data = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
-  for (int64_t r = 0; r < o; ++r)
-    for (int64_t c = 0; c < k; ++c) data[r * k + c] = ((const int8_t*)from.data)[c * o + r];
+  for (int64_t rows = 0; rows < o; rows += BLOCK)
+    for (int64_t columns = 0; columns < k; columns += BLOCK)
+      for (int64_t r = rows; r < o && r < rows + BLOCK; ++r)
+        for (int64_t c = columns; c < k && c < columns + BLOCK; ++c)
+          data[r * k + c] = ((const int8_t*)from.data)[c * o + r];
   return pb_consts_add(l->consts, from.name, PB_I8, 2, shape, data);
 }
 
