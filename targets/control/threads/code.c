@@ -5,6 +5,7 @@
 #include "targets/control/threads/address.h"
 #include "targets/control/threads/direct.h"
 #include "targets/control/threads/flat.h"
+#include "targets/control/threads/inline.h"
 #include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
 
@@ -192,6 +193,7 @@ void pb_code_make(pb_code* code) {
     refuse(code, "the kernels do not parse");
   } else {
     pb_threads_partition(kernels);
+    pb_threads_inline(kernels);
     pb_threads_address(kernels);
     pb_threads_rename(kernels);
     pb_threads_flatten(kernels);

@@ -59,6 +59,40 @@ static MlirValue extract(MlirOperation op, MlirType type) {
               .name = "llvm.extractelement", .type = type, .operands = {row, number(op, 0)}, .operand_count = 2});
 }
 
+static bool is_used_once(MlirValue value) {
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
+// The only operation of the name that makes what an operation takes first, for that alone.
+static MlirOperation maker(MlirOperation op, const char* name) {
+  MlirOperation none = {NULL};
+  MlirValue from = mlirOperationGetOperand(op, 0);
+  if (!mlirValueIsAOpResult(from) || !is_used_once(from)) return none;
+  return pb_op_is(mlirOpResultGetOwner(from), name) ? mlirOpResultGetOwner(from) : none;
+}
+
+// A few small numbers that are loaded to be one large one, as groups that all lanes take are, are loaded as that.
+static bool load_as_one(MlirOperation op, MlirType type) {
+  MlirOperation cast = {NULL}, load = {NULL};
+  if (!mlirTypeIsAVector(type) && mlirOperationGetNumOperands(op) == 1) cast = maker(op, "llvm.bitcast");
+  if (!mlirOperationIsNull(cast)) load = maker(cast, "llvm.load");
+  if (mlirOperationIsNull(load) || mlirShapedTypeGetDimSize(mlirValueGetType(mlirOperationGetOperand(op, 0)), 0) != 1)
+    return false;
+  MlirAttribute align = pb_op_attribute(load, "alignment");
+  pb_operation all = {.name = "llvm.load",
+                      .type = type,
+                      .operands = {mlirOperationGetOperand(load, 0)},
+                      .operand_count = 1,
+                      .attributes = {pb_named(mlirOperationGetContext(op), "alignment", align)},
+                      .attribute_count = 1};
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, 0), pb_operation_make(load, &all));
+  mlirOperationDestroy(op);
+  mlirOperationDestroy(cast);
+  mlirOperationDestroy(load);
+  return true;
+}
+
 // A number in all elements of a row: LLVM knows it by an insertion and a shuffle that takes element 0 alone.
 static MlirValue broadcast(MlirOperation op, MlirType type) {
   enum { MOST = 64 };
@@ -116,6 +150,7 @@ static void rewrite(void* unused, MlirOperation op) {
   MlirValue made = {NULL};
   const char* name = name_in_llvm(op);
   if (!has_types(op)) return;
+  if (pb_op_is(op, "vector.extract") && load_as_one(op, type)) return;
   if (name)
     made = rename_op(op, name, type);
   else if (pb_op_is(op, "arith.cmpf"))
