@@ -1,5 +1,6 @@
 #include "core/s3/kernels.h"
 
+#include "core/base/workers.h"
 #include "core/s3/fallback.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -7,6 +8,7 @@
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool pb_op_is(MlirOperation op, const char* name) {
@@ -32,42 +34,19 @@ int64_t pb_loop_iterations(MlirOperation loop) {
   return mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
 }
 
-static pb_status attempt(pb_unit* unit, MlirOperation func, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
-  pb_attempt attempt;
-  bool left;
-  const char* name = pb_func_name(func, &unit->arena);
-  pb_attempt_begin(unit, &attempt, func);
-  return pb_attempt_end(unit, &attempt, name, visit(unit, func), &left);
+static MlirModule parse(MlirContext context, const pb_text* text) {
+  return mlirModuleCreateParse(context, mlirStringRefCreate(text->data, text->length));
 }
 
-pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
-  while (!mlirOperationIsNull(op)) {
-    MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op)) {
-      pb_status status = pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op);
-      pb_arena_free(&unit->pass);
-      if (status != PB_OK) return status;
-    }
-    op = next;
-  }
-  return PB_OK;
+static pb_status does_not_verify(pb_unit* unit, const pb_text* text, const char* pass) {
+  fprintf(stderr, "%s\n", text->data);
+  (void)pb_error(unit->diag, (pb_place){.what = pass}, 4090, "this is a bug in the compiler, not in the model",
+                 "the pass made IR that does not verify");
+  return PB_ERR_SYSTEM;
 }
 
-static MlirModule parse(pb_unit* unit, const pb_text* text, const char* pass) {
-  MlirModule module = mlirModuleCreateParse(unit->context, mlirStringRefCreate(text->data, text->length));
-  if (mlirModuleIsNull(module)) {
-    fprintf(stderr, "%s\n", text->data);
-    pb_error(unit->diag, (pb_place){.what = pass}, 4090, "this is a bug in the compiler, not in the model",
-             "the pass made IR that does not verify");
-  }
-  return module;
-}
-
-pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) {
-  ++unit->changes;
-  MlirModule module = parse(unit, text, pass);
-  if (mlirModuleIsNull(module)) return PB_ERR_SYSTEM;
+// What stands in the module of one kernel takes the old one's place.
+static void put(pb_unit* unit, MlirOperation old, MlirModule module) {
   MlirBlock into = mlirModuleGetBody(unit->module);
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   while (!mlirOperationIsNull(op)) {
@@ -89,17 +68,104 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
   }
   mlirModuleDestroy(module);
   mlirOperationDestroy(old);
+}
+
+pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) {
+  ++unit->changes;
+  MlirModule module = parse(unit->context, text);
+  if (mlirModuleIsNull(module)) return does_not_verify(unit, text, pass);
+  put(unit, old, module);
   return PB_OK;
+}
+
+// ---- kernel by kernel ----
+
+// A kernel's new text, and what it says.
+typedef struct replacement {
+  MlirOperation old;
+  pb_text text;
+  const char* pass;
+  MlirModule module;
+} replacement;
+
+typedef struct pb_replacements {
+  MlirContext context;
+  replacement* items;
+  size_t count, capacity;
+} replacements;
+
+static void parse_item(void* list, int k) {
+  replacements* all = list;
+  all->items[k].module = parse(all->context, &all->items[k].text);
+}
+
+void pb_kernel_replace_behind(pb_unit* unit, MlirOperation old, pb_text* text, const char* pass) {
+  replacements* all = unit->replacements;
+  replacement item = {.old = old, .text = *text, .pass = pass};
+  PB_PUSH(all->items, all->count, all->capacity, item);
+  *text = (pb_text){0};
+}
+
+// The texts are independent of each other. They need no dialect that is not loaded.
+static void parse_all(const pb_unit* unit, replacements* all) {
+  bool several = all->count > 1 && unit->workers != 1;
+  if (several) mlirContextEnableMultithreading(unit->context, true);
+  pb_work_on((int)all->count, unit->workers, parse_item, all);
+  if (several) mlirContextEnableMultithreading(unit->context, false);
+}
+
+// All of them, or those in front of the first that does not parse.
+static pb_status put_all(pb_unit* unit, replacements* all, pb_status status) {
+  if (status == PB_OK) parse_all(unit, all);
+  for (size_t k = 0; k < all->count; ++k) {
+    replacement* item = &all->items[k];
+    bool parsed = item->module.ptr != NULL;
+    if (status == PB_OK && !parsed) status = does_not_verify(unit, &item->text, item->pass);
+    if (parsed && status == PB_OK) {
+      ++unit->changes;
+      put(unit, item->old, item->module);
+    } else if (parsed) {
+      mlirModuleDestroy(item->module);
+    }
+    pb_text_free(&item->text);
+  }
+  free(all->items);
+  return status;
+}
+
+static pb_status attempt(pb_unit* unit, MlirOperation func, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
+  pb_attempt attempt;
+  bool left;
+  const char* name = pb_func_name(func, &unit->arena);
+  pb_attempt_begin(unit, &attempt, func);
+  return pb_attempt_end(unit, &attempt, name, visit(unit, func), &left);
+}
+
+pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
+  pb_status status = PB_OK;
+  replacements all = {.context = unit->context};
+  unit->replacements = &all;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
+  while (!mlirOperationIsNull(op) && status == PB_OK) {
+    MlirOperation next = mlirOperationGetNextInBlock(op);
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op)) {
+      status = pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op);
+      pb_arena_free(&unit->pass);
+    }
+    op = next;
+  }
+  unit->replacements = NULL;
+  return put_all(unit, &all, status);
 }
 
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) {
   ++unit->changes;
   pb_arena_free(&unit->pass);
   mlirModuleDestroy(unit->module);
-  unit->module = parse(unit, text, pass);
+  unit->module = parse(unit->context, text);
   if (!mlirModuleIsNull(unit->module)) return PB_OK;
   unit->module = mlirModuleCreateEmpty(mlirLocationUnknownGet(unit->context));
-  return PB_ERR_SYSTEM;
+  return does_not_verify(unit, text, pass);
 }
 
 void pb_text_append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }

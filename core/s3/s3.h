@@ -17,14 +17,15 @@ typedef struct pb_unit {
   pb_diag* diag;
   pb_arena arena; // lives as long as the unit
   pb_arena pass;  // what a pass makes: gone behind it, and behind each kernel where it goes kernel by kernel
-  struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
-  size_t changes;               // made to the module so far: a pass without any need not be checked
-  int workers;                  // threads that may compile kernels at once, 0: one a processor
-  struct pb_plan_memo* plans;   // made so far, of plan_memo.h, which frees it
-  struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
-  bool between_outside;         // tensors between kernels lie in the system's memory, all of them
-  const char* codes_like;       // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
-  double scales_off;            // the largest share by which a scale is off there
+  struct pb_given_plans* given;         // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
+  size_t changes;                       // made to the module so far: a pass without any need not be checked
+  int workers;                          // threads that may compile kernels at once, 0: one a processor
+  struct pb_replacements* replacements; // of the kernels that are being visited, of kernels.c
+  struct pb_plan_memo* plans;           // made so far, of plan_memo.h, which frees it
+  struct pb_fallback* fallback;         // --fallback, of fallback.h; NULL: what the chip cannot run is an error
+  bool between_outside;                 // tensors between kernels lie in the system's memory, all of them
+  const char* codes_like; // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
+  double scales_off;      // the largest share by which a scale is off there
   // The model's inputs and outputs whose codes are u8, by name: outside of kernels that have codes with a sign, 128
   // more.
   const char** unsigned_names;

@@ -17,7 +17,7 @@ pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, con
     pb_func_print_head(&all, l->func, extra, NULL);
     pb_text_add(&all, "%s%s  return\n}\n%s", text_of(&l->head), text_of(&l->body), more ? more : "");
     pb_instruction_functions(&all, &l->called);
-    status = pb_kernel_replace(l->unit, l->func, &all, pass);
+    pb_kernel_replace_behind(l->unit, l->func, &all, pass);
     pb_text_free(&all);
   }
   pb_text_free(&l->head);

@@ -77,7 +77,7 @@ static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_progra
   pb_tiled_printer tree = {.text = &text, .user = &p, .nest = print_nest, .alloc = print_alloc};
   pb_status status = pb_tiled_print(&tree, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
-  if (status == PB_OK) status = pb_kernel_replace(unit, func, &text, "tile");
+  if (status == PB_OK) pb_kernel_replace_behind(unit, func, &text, "tile");
   pb_text_free(&text);
   return status;
 }

@@ -95,19 +95,43 @@ static bool add_functions(MlirModule module, const pb_text* text) {
   return true;
 }
 
+// Code says nothing of the lines of text that its IR was read from, and the bytes of that IR need not: they would list
+// a place for each operation.
+static MlirWalkResult forget_place(MlirOperation op, void* unknown) {
+  const MlirLocation* place = unknown;
+  mlirOperationSetLocation(op, *place);
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
+    for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)); !mlirBlockIsNull(block);
+         block = mlirBlockGetNextInRegion(block))
+      for (intptr_t k = 0; k < mlirBlockGetNumArguments(block); ++k)
+        mlirBlockArgumentSetLocation(mlirBlockGetArgument(block, k), *place);
+  return MlirWalkResultAdvance;
+}
+
+// The groups, and the order in which workers take them: large ones first, so that nobody waits long for the last.
+typedef struct groups {
+  MlirModule module;
+  const pb_engine* engine;
+  pb_code* codes;
+  int count, order[MAX_GROUPS];
+  size_t size[MAX_GROUPS]; // operations
+} groups;
+
 // The kernels of one group alone, with instructions by their intrinsics, as bytes. The host function is the engine's
 // business.
-static bool make_group(MlirModule module, const pb_engine* engine, int group, int groups, pb_code* code) {
-  MlirModule part = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(module)));
+static bool write_group(const groups* all, int group) {
+  pb_code* code = &all->codes[group];
+  MlirLocation unknown = mlirLocationUnknownGet(mlirModuleGetContext(all->module));
+  MlirModule part = mlirModuleCreateEmpty(unknown);
   pb_text instructions = {0};
   int number = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     const pb_insn* insn = pb_intrinsic_of(code->chip, op);
     if (insn) pb_intrinsic_print(code->chip, insn, op, &instructions);
     if (!is_kernel(op)) continue;
-    const pb_kernel* k = &engine->kernels[number];
-    if (number++ % groups != group) continue;
+    const pb_kernel* k = &all->engine->kernels[number];
+    if (number++ % all->count != group) continue;
     mlirBlockAppendOwnedOperation(mlirModuleGetBody(part), mlirOperationClone(op));
     MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
     print_entry(k, (int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(op, "pb.shared")),
@@ -116,28 +140,36 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
   pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
   bool ok = add_functions(part, &instructions);
   pb_text_free(&instructions);
+  if (ok) mlirOperationWalk(mlirModuleGetOperation(part), forget_place, &unknown, MlirWalkPreOrder);
   if (ok) mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);
   mlirModuleDestroy(part);
   return ok;
 }
 
-// The groups in the order in which workers take them: large ones first, so that nobody waits long for the last.
-typedef struct queue_of_groups {
-  pb_code* codes;
-  int order[MAX_GROUPS];
-} queue_of_groups;
-
-static void make_code(void* groups, int k) {
-  const queue_of_groups* q = groups;
-  pb_code_make(&q->codes[q->order[k]]);
+static void make_group(void* user, int k) {
+  const groups* all = user;
+  pb_code* code = &all->codes[all->order[k]];
+  if (write_group(all, all->order[k]))
+    pb_code_make(code);
+  else
+    code->why = strdup("the instructions do not parse");
 }
 
-static void order_groups(queue_of_groups* q, int groups) {
-  for (int g = 0; g < groups; ++g) {
+static MlirWalkResult count_operation(MlirOperation op, void* count) {
+  (void)op;
+  ++*(size_t*)count;
+  return MlirWalkResultAdvance;
+}
+
+static void order_groups(groups* all) {
+  int number = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (is_kernel(op)) mlirOperationWalk(op, count_operation, &all->size[number++ % all->count], MlirWalkPreOrder);
+  for (int g = 0; g < all->count; ++g) {
     int k = g;
-    for (; k > 0 && q->codes[q->order[k - 1]].kernels.length < q->codes[g].kernels.length; --k)
-      q->order[k] = q->order[k - 1];
-    q->order[k] = g;
+    for (; k > 0 && all->size[all->order[k - 1]] < all->size[g]; --k) all->order[k] = all->order[k - 1];
+    all->order[k] = g;
   }
 }
 
@@ -151,18 +183,18 @@ static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engin
 
 // Compiles the groups; on success the caller has the objects or texts.
 static pb_status compile_groups(const pb_chip* chip, MlirModule module, int workers, const pb_engine* engine,
-                                pb_code* codes, int groups, pb_diag* diag) {
-  mlirContextGetOrLoadDialect(mlirModuleGetContext(module), mlirStringRefCreateFromCString("llvm"));
-  for (int g = 0; g < groups; ++g) {
-    codes[g].chip = chip;
-    if (!make_group(module, engine, g, groups, &codes[g]))
-      return fail(diag, "threads", "the instructions do not parse");
-  }
+                                pb_code* codes, int count, pb_diag* diag) {
+  MlirContext context = mlirModuleGetContext(module);
+  groups all = {.module = module, .engine = engine, .codes = codes, .count = count};
+  mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("llvm"));
+  for (int g = 0; g < count; ++g) codes[g].chip = chip;
   pb_code_start();
-  queue_of_groups queue = {.codes = codes};
-  order_groups(&queue, groups);
-  pb_work_on(groups, workers, make_code, &queue);
-  for (int g = 0; g < groups; ++g)
+  order_groups(&all);
+  bool several = count > 1 && workers != 1; // of whom each copies kernels that have one context
+  if (several) mlirContextEnableMultithreading(context, true);
+  pb_work_on(count, workers, make_group, &all);
+  if (several) mlirContextEnableMultithreading(context, false);
+  for (int g = 0; g < count; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
 }
