@@ -129,6 +129,16 @@ static bool unify_args(const pb_insn* insn, const pb_expr_node* i, const pb_flat
   return ok;
 }
 
+// An element, or a row, of what access `access` of the nest loads, at the number that node `index` computes.
+static bool unify_element(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, int access, int index,
+                          pb_binding* binding) {
+  pb_binding saved = *binding;
+  if (bind_window(insn, i->operand, nest, access, binding) && unify(insn, i->args[0], nest, index, binding))
+    return true;
+  *binding = saved;
+  return false;
+}
+
 // A look-up in a table of as many elements; the nest's index is of type index.
 static bool unify_table(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n,
                         pb_binding* binding) {
@@ -137,11 +147,7 @@ static bool unify_table(const pb_insn* insn, const pb_expr_node* i, const pb_fla
   if (nest->access[n->operand].table != insn->dims[window->dims[0]].max) return false;
   int index = n->args[0];
   if (nest->expr[index].op == PB_OP_SEXT && nest->expr[index].type == PB_INDEX) index = nest->expr[index].args[0];
-  pb_binding saved = *binding;
-  if (bind_window(insn, i->operand, nest, n->operand, binding) && unify(insn, i->args[0], nest, index, binding))
-    return true;
-  *binding = saved;
-  return false;
+  return unify_element(insn, i, nest, n->operand, index, binding);
 }
 
 int pb_row_unclamped(const pb_expr_node* expr, int n, int64_t rows) {
@@ -167,12 +173,7 @@ static bool unify_rows(const pb_insn* insn, const pb_expr_node* i, const pb_flat
   if (n->op != PB_OP_LOAD || n->args[0] < 0 || !nest->access[n->operand].rows) return false;
   int64_t rows = nest->access[n->operand].rows;
   if (rows < dim->min || rows > dim->max) return false;
-  pb_binding saved = *binding;
-  if (bind_window(insn, i->operand, nest, n->operand, binding) &&
-      unify(insn, i->args[0], nest, row_number(nest, n->args[0], rows), binding))
-    return true;
-  *binding = saved;
-  return false;
+  return unify_element(insn, i, nest, n->operand, row_number(nest, n->args[0], rows), binding);
 }
 
 // The iteration of a loop, narrowed from an i64. Which loop it is the dims will say.
