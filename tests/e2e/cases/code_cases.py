@@ -403,6 +403,15 @@ def norm_of_large_planes():
     return m.done(m.codes(m.op("InstanceNormalization", x, gain, shift), F32(0.05)), m.codes(means, F32(0.001)), step=0.05, targets=("cpu", "simnpu"))
 
 
+@case
+def squeeze_of_large_planes():
+    """The same of what a nest in front of the sums computes, as squeeze and excitation takes it: whole planes of products."""
+    m = Maker("squeeze_of_large_planes")
+    x = m.codes(m.input("x", 1, 16, 64, 48), F32(0.05))
+    gate = m.op("Sigmoid", m.op("GlobalAveragePool", m.op("Mul", x, m.op("Sigmoid", x))))
+    return m.done(m.codes(m.op("Mul", x, gate), F32(0.05)), step=0.05, targets=("cpu", "simnpu"))
+
+
 def products_of_pairs(rows):
     """Sums of two products of computed codes, as many as an instruction of cores adds up at once; what is subtracted from both, it left out."""
     m = Maker(f"products_of_pairs_{rows}", opset=17)
