@@ -109,11 +109,13 @@ static pb_status compare(pb_unit* unit, const pb_pass* pass, const pb_results* b
                   "this pass changed a result (byte %zu of the outputs is the first)", first);
 }
 
+// Up to outline passes take the program function, behind it kernels.
 static pb_status run_passes(pb_unit* unit, const options* o) {
   pb_results before = {0}, after = {0};
   pb_status status = o->check ? pb_check_run(unit, o->seed, &before) : PB_OK;
   for (int k = 0; k < o->count && status == PB_OK; ++k) {
-    status = pb_pass_run(o->passes[k], unit);
+    if (o->passes[k] <= pb_pass_named("outline")) status = pb_check_main(unit, o->passes[k]->name);
+    if (status == PB_OK) status = pb_pass_run(o->passes[k], unit);
     if (!o->check || status != PB_OK) continue;
     status = pb_check_run(unit, o->seed, &after);
     if (status == PB_OK) status = compare(unit, o->passes[k], &before, &after);

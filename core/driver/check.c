@@ -82,8 +82,8 @@ static void fill_input(void* data, const pb_access* shape, bool odd, uint64_t* s
 
 // Text that a person wrote may be anything that MLIR takes: the arguments of @main must be tensors, and constants
 // there.
-static pb_status check_main(const pb_unit* unit, MlirOperation main) {
-  pb_place place = {.what = "check"};
+static pb_status check_main(const pb_unit* unit, MlirOperation main, const char* what) {
+  pb_place place = {.what = what};
   if (mlirOperationIsNull(main) || !pb_op_is(main, "func.func"))
     return pb_error(unit->diag, place, 4093, NULL, "there is no function 'main' to run");
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
@@ -100,6 +100,10 @@ static pb_status check_main(const pb_unit* unit, MlirOperation main) {
       return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' names a constant that is not there", k);
   }
   return PB_OK;
+}
+
+pb_status pb_check_main(const pb_unit* unit, const char* what) {
+  return check_main(unit, pb_module_func(unit->module, "main"), what);
 }
 
 static void take_result(const pb_access* shape, const void* data, pb_results* results) {
@@ -146,7 +150,7 @@ enum { SETS = 2 }; // of inputs: numbers, and odd ones among them
 
 static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_results* results) {
   MlirOperation main = pb_module_func(module, "main");
-  PB_TRY(check_main(unit, main));
+  PB_TRY(check_main(unit, main, "check"));
   int count = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
   pb_arena arena = {0};
   argument* arguments = PB_NEW_ARRAY(&arena, argument, (size_t)count + 1);

@@ -25,6 +25,8 @@ typedef struct pb_results {
 // from `seed` (floats in [-1, 1)), and on the same with NaN, infinities and -0 among the floats. The caller frees the
 // results.
 pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) PB_MUST_CHECK;
+// Whether there is a function @main of static memrefs, and constants for those that are; `what` asks.
+pb_status pb_check_main(const pb_unit* unit, const char* what) PB_MUST_CHECK;
 void pb_results_free(pb_results* results);
 // Stores a number as an element of a type, cut to it.
 void pb_number_store(void* data, pb_type type, int64_t index, double number);

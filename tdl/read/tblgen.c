@@ -4,6 +4,7 @@
 #include "core/base/arena.h"
 #include "core/base/installation.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -120,12 +121,19 @@ static void report_signal(int signal, const char* path, pb_diag* diag) {
            slow ? MOST_SECONDS : signal);
 }
 
+// A name that is no word is that of no variant, which whoever reads the description finds.
+static bool is_word(const char* name) {
+  size_t n = name ? strlen(name) : 0, k = 0;
+  while (k < n && (isalnum((unsigned char)name[k]) || name[k] == '_')) ++k;
+  return n && k == n;
+}
+
 static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
   const char *include = getenv("PB_TDL_PATH"), *slash = strrchr(path, '/');
   char macro[64], folder[4096], language[2200];
   pb_installed_folder("tdl", language, sizeof language);
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-  snprintf(macro, sizeof macro, "-DVARIANT_%s", variant ? variant : "");
+  snprintf(macro, sizeof macro, "-DVARIANT_%s", is_word(variant) ? variant : "");
   char* argv[] = {(char*)PB_TBLGEN,
                   (char*)"--dump-json",
                   (char*)"-I",
@@ -133,7 +141,7 @@ static pb_status spawn(const char* path, const char* variant, int out, int err, 
                   (char*)"-I", // a description may include its neighbours
                   slash == path ? (char*)"/" : folder,
                   (char*)path,
-                  variant && variant[0] ? macro : NULL,
+                  is_word(variant) ? macro : NULL,
                   NULL};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
