@@ -27,8 +27,11 @@
 // BOTH: func.call @VPMADDWD(
 
 // The functions become the intrinsics that the description names; of one that adds nothing, an addition follows.
+// Two codes for all lanes are loaded as one number.
 // RUN: %pbc %models/digits.onnx --target=cpu:avx512 --emit=s4 | %FileCheck %s --check-prefix=BUSD
 // BUSD: call <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>
 // RUN: %pbc %models/digits.onnx --target=cpu:v3 --emit=s4 | %FileCheck %s --check-prefix=MADD
+// MADD: load i32, ptr %{{.*}}, align 2
 // MADD: %[[PAIRS:.*]] = call <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16> %{{.*}}, <16 x i16> %{{.*}})
-// MADD-NEXT: add <8 x i32> %{{.*}}, %[[PAIRS]]
+// MADD-NEXT: %[[SUM:.*]] = add <8 x i32> %[[PAIRS]], zeroinitializer
+// MADD: add <8 x i32> %[[SUM]], %{{.*}}
