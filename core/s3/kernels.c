@@ -80,6 +80,11 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
 
 // ---- kernel by kernel ----
 
+enum {
+  MOST_TEXT = 1 << 21,  // that waits, and is IR twice over once it is parsed
+  LEAST_TEXT = 1 << 19, // that is worth other threads
+};
+
 // A kernel's new text, and what it says.
 typedef struct replacement {
   MlirOperation old;
@@ -91,7 +96,7 @@ typedef struct replacement {
 typedef struct pb_replacements {
   MlirContext context;
   replacement* items;
-  size_t count, capacity;
+  size_t count, capacity, length; // the texts' together
 } replacements;
 
 static void parse_item(void* list, int k) {
@@ -103,14 +108,15 @@ void pb_kernel_replace_behind(pb_unit* unit, MlirOperation old, pb_text* text, c
   replacements* all = unit->replacements;
   replacement item = {.old = old, .text = *text, .pass = pass};
   PB_PUSH(all->items, all->count, all->capacity, item);
+  all->length += text->length;
   *text = (pb_text){0};
 }
 
 // The texts are independent of each other. They need no dialect that is not loaded.
 static void parse_all(const pb_unit* unit, replacements* all) {
-  bool several = all->count > 1 && unit->workers != 1;
+  bool several = all->count > 1 && all->length > LEAST_TEXT && unit->workers != 1;
   if (several) mlirContextEnableMultithreading(unit->context, true);
-  pb_work_on((int)all->count, unit->workers, parse_item, all);
+  pb_work_on((int)all->count, several ? unit->workers : 1, parse_item, all);
   if (several) mlirContextEnableMultithreading(unit->context, false);
 }
 
@@ -130,6 +136,7 @@ static pb_status put_all(pb_unit* unit, replacements* all, pb_status status) {
     pb_text_free(&item->text);
   }
   free(all->items);
+  *all = (replacements){.context = all->context};
   return status;
 }
 
@@ -151,6 +158,7 @@ pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirO
     if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op)) {
       status = pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op);
       pb_arena_free(&unit->pass);
+      if (all.length > MOST_TEXT) status = put_all(unit, &all, status);
     }
     op = next;
   }

@@ -12,8 +12,8 @@ pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirO
 // Parses the text of one function and puts it where `old` was, which is erased. A text that does not verify is a bug
 // of the pass and says so with the pass's name.
 pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) PB_MUST_CHECK;
-// The same for the kernel that pb_kernels_each visits, once it has visited all: they are parsed at the same time. Takes
-// the text.
+// The same for the kernel that pb_kernels_each visits, once it has visited some more: they are parsed at the same time.
+// Takes the text.
 void pb_kernel_replace_behind(pb_unit* unit, MlirOperation old, pb_text* text, const char* pass);
 // The same for a whole module. What the pass has in unit->pass goes first, and the module before: two of each would be
 // the most that compiling takes.

@@ -155,33 +155,40 @@ static void redirect_blocks(pb_layout* l, int from, int to) {
     if (!reads_plain(l, n, from)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
 }
 
-static void add_copy(pb_program* p, pb_layout_twin* t) {
-  pb_nest copy = copy_of(&p->values[t->edge], t->name);
-  t->copy = p->nest_count;
-  (void)pb_program_add_nest(p, &copy,
-                            (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
+static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
 }
 
-// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs (-1) behind all.
+static void put_copy(pb_layout* l, int at, pb_layout_twin* t) {
+  pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
+  t->copy = at;
+  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
+}
+
+// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
+// the end on, so that every nest moves into room that is free.
 static void insert_copies(pb_layout* l, const int* in_front) {
-  pb_program *p = &l->program, with;
+  pb_program* p = &l->program;
   pb_arena* arena = &l->unit->pass;
-  size_t nests = (size_t)p->nest_count, twins = (size_t)l->twin_count;
-  int *first = PB_NEW_ARRAY(arena, int, nests + 1), *next = PB_NEW_ARRAY(arena, int, twins + 1);
-  memset(first, 0xff, sizeof *first * (nests + 1));
-  for (int k = 0; k < l->twin_count; ++k) { // of inputs, which all come first, the last one comes first
-    if (in_front[k] < 0) continue;
+  int before = p->nest_count, at = before + l->twin_count;
+  int* first = PB_NEW_ARRAY(arena, int, (size_t)before + 1);
+  int* next = PB_NEW_ARRAY(arena, int, (size_t)l->twin_count + 1);
+  memset(first, 0xff, sizeof *first * ((size_t)before + 1));
+  for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
+    if (in_front[k] < 0) {
+      put_copy(l, --at, &l->twins[k]);
+      continue;
+    }
     next[k] = first[in_front[k]];
     first[in_front[k]] = k;
   }
-  pb_program_begin_nests(p, nests + twins, arena, &with);
-  for (int n = 0; n <= p->nest_count; ++n) {
-    for (int k = first[n]; k >= 0; k = next[k]) add_copy(&with, &l->twins[k]);
-    if (n < p->nest_count) (void)pb_program_add_nest(&with, &p->nests[n], p->value_of[n]);
+  p->nest_count += l->twin_count;
+  for (int n = before; n >= 0; --n) {
+    if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
+    if (n < before) --at;
+    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k]);
   }
-  for (int k = 0; k < l->twin_count; ++k)
-    if (in_front[k] < 0) add_copy(&with, &l->twins[k]);
-  *p = with;
   pb_program_index(p, arena);
 }
 

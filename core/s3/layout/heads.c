@@ -221,10 +221,11 @@ static int by_place(const void* a, const void* b) {
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->to > y->to) - (x->to < y->to);
 }
 
+// With room for the copies of edges too.
 static void insert_copies(parting* p) {
   pb_program *all = &p->l->program, with;
   pb_arena* arena = &p->l->unit->pass;
-  pb_program_begin_nests(all, (size_t)all->nest_count + p->count, arena, &with);
+  pb_program_begin_nests(all, (size_t)all->nest_count + p->count + (size_t)all->value_count, arena, &with);
   qsort(p->copies, p->count, sizeof *p->copies, by_place);
   size_t k = 0;
   for (int n = 0; n <= all->nest_count; ++n) {

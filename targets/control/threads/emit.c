@@ -14,7 +14,11 @@
 #include <unistd.h>
 
 // Kernels go to groups by their number, whatever this machine has: the code must not depend on it.
-enum { GROUP_KERNELS = 3, MAX_GROUPS = PB_CODE_OBJECTS };
+enum {
+  GROUP_KERNELS = 3,
+  MAX_GROUPS = PB_CODE_OBJECTS,
+  LEAST_TOGETHER = 8192, // operations that are worth MLIR's threads
+};
 
 static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   (void)pb_error(diag, (pb_place){.what = what}, 4200, "this is a bug in the compiler, not in the model", "%s", text);
@@ -115,11 +119,12 @@ typedef struct groups {
   pb_code* codes;
   int count, order[MAX_GROUPS];
   size_t size[MAX_GROUPS]; // operations
+  bool together;           // workers write them too, of one context
 } groups;
 
 // The kernels of one group alone, with instructions by their intrinsics, as bytes. The host function is the engine's
 // business.
-static bool write_group(const groups* all, int group) {
+static void write_group(const groups* all, int group) {
   pb_code* code = &all->codes[group];
   MlirLocation unknown = mlirLocationUnknownGet(mlirModuleGetContext(all->module));
   MlirModule part = mlirModuleCreateEmpty(unknown);
@@ -141,18 +146,18 @@ static bool write_group(const groups* all, int group) {
   bool ok = add_functions(part, &instructions);
   pb_text_free(&instructions);
   if (ok) mlirOperationWalk(mlirModuleGetOperation(part), forget_place, &unknown, MlirWalkPreOrder);
-  if (ok) mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);
+  if (ok)
+    mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);
+  else
+    code->why = strdup("the instructions do not parse");
   mlirModuleDestroy(part);
-  return ok;
 }
 
 static void make_group(void* user, int k) {
   const groups* all = user;
   pb_code* code = &all->codes[all->order[k]];
-  if (write_group(all, all->order[k]))
-    pb_code_make(code);
-  else
-    code->why = strdup("the instructions do not parse");
+  if (all->together) write_group(all, all->order[k]);
+  if (!code->why) pb_code_make(code);
 }
 
 static MlirWalkResult count_operation(MlirOperation op, void* count) {
@@ -161,8 +166,10 @@ static MlirWalkResult count_operation(MlirOperation op, void* count) {
   return MlirWalkResultAdvance;
 }
 
+// Also whether there is enough for MLIR to have threads.
 static void order_groups(groups* all) {
   int number = 0;
+  size_t operations = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (is_kernel(op)) mlirOperationWalk(op, count_operation, &all->size[number++ % all->count], MlirWalkPreOrder);
@@ -170,7 +177,9 @@ static void order_groups(groups* all) {
     int k = g;
     for (; k > 0 && all->size[all->order[k - 1]] < all->size[g]; --k) all->order[k] = all->order[k - 1];
     all->order[k] = g;
+    operations += all->size[g];
   }
+  all->together = operations > LEAST_TOGETHER;
 }
 
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
@@ -190,10 +199,11 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
   for (int g = 0; g < count; ++g) codes[g].chip = chip;
   pb_code_start();
   order_groups(&all);
-  bool several = count > 1 && workers != 1; // of whom each copies kernels that have one context
-  if (several) mlirContextEnableMultithreading(context, true);
+  all.together = all.together && count > 1 && workers != 1;
+  for (int g = 0; g < count && !all.together; ++g) write_group(&all, g);
+  if (all.together) mlirContextEnableMultithreading(context, true);
   pb_work_on(count, workers, make_group, &all);
-  if (several) mlirContextEnableMultithreading(context, false);
+  if (all.together) mlirContextEnableMultithreading(context, false);
   for (int g = 0; g < count; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
