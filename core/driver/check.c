@@ -90,6 +90,10 @@ static pb_status check_main(const pb_unit* unit, MlirOperation main, const char*
   if (mlirBlockIsNull(body)) return pb_error(unit->diag, place, 4093, NULL, "'main' has no body");
   for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
     pb_access shape;
+    MlirType type = mlirValueGetType(mlirBlockGetArgument(body, k));
+    if (mlirTypeIsAMemRef(type) && mlirShapedTypeGetRank(type) > PB_NEST_RANK)
+      return pb_unsupported(unit->diag, place, 4002, NULL, "argument %d of 'main' has more than %d dims", k,
+                            PB_NEST_RANK);
     if (!pb_access_of_value(mlirBlockGetArgument(body, k), &shape))
       return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' is no static memref", k);
     MlirAttribute id = pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.const");
