@@ -293,6 +293,8 @@ int64_t pb_nest_results(const pb_nest* nest) { return iterations_of(nest, true);
 
 int64_t pb_nest_steps(const pb_nest* nest) { return iterations_of(nest, false); }
 
+int64_t pb_nest_iterations(const pb_nest* nest) { return pb_nest_results(nest) * pb_nest_steps(nest); }
+
 bool pb_nest_walks_as_one(const pb_nest* nest, int d) {
   for (int a = 0; a < nest->access_count; ++a)
     if (pb_access_stride(&nest->access[a], d) != pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1])

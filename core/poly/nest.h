@@ -106,6 +106,7 @@ static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
 // How many elements the nest stores if it stores none twice but by what it sums over, and iterations for each of them.
 int64_t pb_nest_results(const pb_nest* nest);
 int64_t pb_nest_steps(const pb_nest* nest);
+int64_t pb_nest_iterations(const pb_nest* nest); // of all its own dims: the two multiplied
 // The index's least and largest value in the nest. false: a loop's extent is not known, and neither are they.
 bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most);
 // Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.

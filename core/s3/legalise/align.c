@@ -78,7 +78,7 @@ static const bool* find_spread(const pb_program* p, pb_arena* arena) {
 }
 
 static bool walks_all(const pb_nest* nest, const pb_access* store) {
-  return store->rank >= 2 && pb_nest_results(nest) * pb_nest_steps(nest) == pb_access_elements(store);
+  return store->rank >= 2 && pb_nest_iterations(nest) == pb_access_elements(store);
 }
 
 // How layout will have a tensor that is read element by element: inputs of words as they come, codes and what copies

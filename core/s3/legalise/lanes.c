@@ -34,13 +34,8 @@ static bool strides_are(const pb_nest* nest, int d, bool store_too) {
 // Products have their columns in lanes; one of a single row, or of few columns, may do without.
 static bool has_columns(const laner* l, const pb_nest* nest) {
   pb_contraction_dims roles;
-  int64_t rows = 1, columns = 1;
-  if (!pb_nest_contraction_dims(nest, NULL, &roles)) return false;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (roles.role[d] == PB_ROLE_M) rows *= nest->extent[d];
-    if (roles.role[d] == PB_ROLE_N) columns *= nest->extent[d];
-  }
-  return rows > 1 && columns * 4 > l->lanes;
+  return pb_nest_contraction_dims(nest, NULL, &roles) && pb_extent_of_role(nest, &roles, PB_ROLE_M) > 1 &&
+         pb_extent_of_role(nest, &roles, PB_ROLE_N) * 4 > l->lanes;
 }
 
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
@@ -51,9 +46,7 @@ static int neighbours(const laner* l, int n) {
   if (nest->reduce == PB_SET || pb_program_is_fixed(&l->program, n) || nest->dim_count == PB_NEST_DIMS ||
       has_columns(l, nest) || pb_type_bits(store->type) != 32)
     return -1;
-  int64_t sums = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (!pb_access_uses(store, d)) sums *= nest->extent[d];
+  int64_t sums = pb_nest_steps(nest);
   for (int d = 0; d < nest->dim_count; ++d) {
     bool summed = !pb_access_uses(store, d), whole = nest->extent[d] == l->lanes && sums >= 2 * l->lanes;
     if (!summed && nest->extent[d] >= l->lanes && strides_are(nest, d, true)) return -1;

@@ -247,8 +247,7 @@ static int64_t products_at_once(parts* p, int n) {
 // What comes element by element is saved; more rows of lanes take longer.
 static void add_up(parts* p, int n) {
   const pb_nest* nest = &p->from->nests[n];
-  int64_t all = pb_nest_results(nest) * pb_nest_steps(nest),
-          at_once = p->nests[n].roles.y ? products_at_once(p, n) : p->lanes;
+  int64_t all = pb_nest_iterations(nest), at_once = p->nests[n].roles.y ? products_at_once(p, n) : p->lanes;
   for (int a = 0; a < nest->access_count && p->nests[n].reads; ++a) {
     const walk* w = &p->nests[n].walks[a];
     if (w->dim < 0) continue;

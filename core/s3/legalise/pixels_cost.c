@@ -192,9 +192,9 @@ int64_t pb__pixels_least(const pb_pixels* p, const bool* pools) {
       least += price;
     else if (is->kind == PB_PIXELS_CONVOLUTION)
       least += least_of_products(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
-                                 pb_nest_results(nest) * pb_nest_steps(nest));
+                                 pb_nest_iterations(nest));
     else
-      least += pb_nest_results(nest) * pb_nest_steps(nest) / p->lanes;
+      least += pb_nest_iterations(nest) / p->lanes;
   }
   return least;
 }

@@ -166,8 +166,8 @@ static MlirWalkResult count_operation(MlirOperation op, void* count) {
   return MlirWalkResultAdvance;
 }
 
-// Also whether there is enough for MLIR to have threads.
-static void order_groups(groups* all) {
+// How many operations there are in all.
+static size_t order_groups(groups* all) {
   int number = 0;
   size_t operations = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
@@ -179,7 +179,7 @@ static void order_groups(groups* all) {
     all->order[k] = g;
     operations += all->size[g];
   }
-  all->together = operations > LEAST_TOGETHER;
+  return operations;
 }
 
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
@@ -198,8 +198,7 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
   mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("llvm"));
   for (int g = 0; g < count; ++g) codes[g].chip = chip;
   pb_code_start();
-  order_groups(&all);
-  all.together = all.together && count > 1 && workers != 1;
+  all.together = order_groups(&all) > LEAST_TOGETHER && count > 1 && workers != 1;
   for (int g = 0; g < count && !all.together; ++g) write_group(&all, g);
   if (all.together) mlirContextEnableMultithreading(context, true);
   pb_work_on(count, workers, make_group, &all);
