@@ -381,7 +381,7 @@ def run_all(options, work):
         return judge_erased(results, options.erased, options.page)
     moved = outcomes.moved(outcomes.read(PINS), seen)
     print("\n".join(moved))
-    return 1 if moved or any(c["failed"] for c in sets.values()) else 0
+    return 1 if moved or not results or any(c["failed"] for c in sets.values()) else 0
 
 
 if __name__ == "__main__":

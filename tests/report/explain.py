@@ -54,15 +54,11 @@ def explain(binaries, form, *arguments):
 
 
 def seconds_of(function):
-    """Of the processor, which other work on the machine does not lengthen; the better of two."""
-    best = None
-    for _ in range(2):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        result = function()
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = took if best is None else min(best, took)
-    return best, result
+    """Of the processor, which other work on the machine does not lengthen."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = function()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
 
 
 def check_machine(steps, measured):

@@ -277,7 +277,7 @@ def main():
     moved = judge_pins(options, results, seen)
     print("\n".join(moved))
     failed = any(r["result"] == "failed" and not r["disabled"] for r in results)
-    return 1 if moved or failed else 0
+    return 1 if moved or failed or not results else 0
 
 
 if __name__ == "__main__":
