@@ -211,25 +211,54 @@ static bool of_call(const loader* l, const char* reference, pb_attr* attr) {
   return true;
 }
 
-pb_status pb__read_attr(loader* l, pb_wire wire, pb_attr* attr, bool* there) {
-  const char* reference = "";
-  pb_wire_field f;
-  pb_wire again = wire;
+// Room for as many numbers and texts as the attribute has.
+static pb_status make_room(loader* l, pb_wire wire, pb_attr* attr) {
   size_t ints = 0, floats = 0, strings = 0, limit = (size_t)(wire.end - wire.at) + 1;
-  int64_t type = 0;
-  *attr = (pb_attr){.name = "", .tensor = -1, .graph = -1};
-  while (pb_wire_next(&again, &f)) {
+  pb_wire_field f;
+  while (pb_wire_next(&wire, &f)) {
     if (f.number == 8) ints += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) : 1;
     strings += f.number == 9;
     if (f.number == 7) floats += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) / 4 : 1;
   }
-  if (again.broken || ints > limit || floats > limit)
+  if (wire.broken || ints > limit || floats > limit)
     return pb__loader_refuse(l, "attribute", "an attribute that is cut short");
   size_t room = (ints > floats ? ints : floats) + 1; // `count` is one kind's, and a reader may expect the other
   attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, room);
   attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, room);
   attr->strings = PB_NEW_ARRAY(&l->graph->arena, const char*, strings + 1);
+  return PB_OK;
+}
+
+// One of its numbers, or several that lie packed.
+static void read_floats(pb_wire_field* f, pb_attr* attr, int* count) {
+  uint32_t bits = (uint32_t)f->value;
+  if (f->type != 2) memcpy(&attr->floats[(*count)++], &bits, 4);
+  for (; f->type == 2 && f->bytes.end - f->bytes.at >= 4; f->bytes.at += 4)
+    memcpy(&attr->floats[(*count)++], f->bytes.at, 4);
+}
+
+static void read_ints(pb_wire_field* f, pb_attr* attr, int* count) {
+  uint64_t v;
+  if (f->type != 2) attr->ints[(*count)++] = (int64_t)f->value;
+  while (f->type == 2 && f->bytes.at < f->bytes.end && pb_wire_varint(&f->bytes, &v))
+    attr->ints[(*count)++] = (int64_t)v;
+}
+
+// AttributeProto.type, of onnx.proto.
+static pb_attr_kind kind_of(int64_t type) {
+  static const pb_attr_kind kinds[] = {
+      [1] = PB_ATTR_FLOAT, [2] = PB_ATTR_INT,    [3] = PB_ATTR_STRING, [4] = PB_ATTR_TENSOR,
+      [5] = PB_ATTR_GRAPH, [6] = PB_ATTR_FLOATS, [7] = PB_ATTR_INTS,   [8] = PB_ATTR_STRINGS};
+  return type > 0 && type < (int64_t)(sizeof kinds / sizeof *kinds) ? kinds[type] : PB_ATTR_INT;
+}
+
+pb_status pb__read_attr(loader* l, pb_wire wire, pb_attr* attr, bool* there) {
+  const char *reference = "", *unnamed;
   int int_count = 0, float_count = 0, string_count = 0;
+  int64_t type = 0;
+  pb_wire_field f;
+  *attr = (pb_attr){.name = "", .tensor = -1, .graph = -1};
+  PB_TRY(make_room(l, wire, attr));
   while (pb_wire_next(&wire, &f)) {
     uint32_t bits = (uint32_t)f.value;
     switch (f.number) {
@@ -245,28 +274,18 @@ pb_status pb__read_attr(loader* l, pb_wire wire, pb_attr* attr, bool* there) {
     case 4:
       attr->s = pb__loader_text(l, f.bytes);
       break;
-    case 5: {
-      const char* name;
-      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &attr->is_unsigned));
+    case 5:
+      PB_TRY(read_tensor(l, f.bytes, &unnamed, &attr->tensor, &attr->is_unsigned));
       break;
-    }
     case 6:
       if (f.type == 2) PB_TRY(read_subgraph(l, f.bytes, &attr->graph));
       break;
     case 7:
-      if (f.type == 2)
-        for (; f.bytes.end - f.bytes.at >= 4; f.bytes.at += 4) memcpy(&attr->floats[float_count++], f.bytes.at, 4);
-      else
-        memcpy(&attr->floats[float_count++], &bits, 4);
+      read_floats(&f, attr, &float_count);
       break;
-    case 8: {
-      uint64_t v;
-      if (f.type == 2)
-        while (f.bytes.at < f.bytes.end && pb_wire_varint(&f.bytes, &v)) attr->ints[int_count++] = (int64_t)v;
-      else
-        attr->ints[int_count++] = (int64_t)f.value;
+    case 8:
+      read_ints(&f, attr, &int_count);
       break;
-    }
     case 9:
       attr->strings[string_count++] = pb__loader_text(l, f.bytes);
       break;
@@ -280,14 +299,7 @@ pb_status pb__read_attr(loader* l, pb_wire wire, pb_attr* attr, bool* there) {
       break;
     }
   }
-  attr->kind = type == 1   ? PB_ATTR_FLOAT
-               : type == 3 ? PB_ATTR_STRING
-               : type == 4 ? PB_ATTR_TENSOR
-               : type == 5 ? PB_ATTR_GRAPH
-               : type == 6 ? PB_ATTR_FLOATS
-               : type == 7 ? PB_ATTR_INTS
-               : type == 8 ? PB_ATTR_STRINGS
-                           : PB_ATTR_INT;
+  attr->kind = kind_of(type);
   *there = !reference[0] || of_call(l, reference, attr);
   if (reference[0]) return PB_OK;
   attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : attr->kind == PB_ATTR_STRINGS ? string_count : int_count;

@@ -73,20 +73,27 @@ void pb_make_flat(pb_maker* m, int access, int rank, const int64_t* shape, const
   }
 }
 
+pb_s1_op pb_s1_new_op(const char* name, const char* type, pb_s1_kind kind) {
+  return (pb_s1_op){.kind = kind,
+                    .name = name,
+                    .type = type,
+                    .z = -1,
+                    .third = -1,
+                    .weights = -1,
+                    .bias = -1,
+                    .m = -1,
+                    .groups = 1,
+                    .window = {1, 1},
+                    .stride = {1, 1},
+                    .dilation = {1, 1},
+                    .lo = -INFINITY,
+                    .hi = INFINITY};
+}
+
 pb_s1_op* pb_make_op(pb_maker* m, pb_s1_kind kind, int x, int y) {
-  pb_s1_op op = {.kind = kind,
-                 .name = m->name,
-                 .type = m->type,
-                 .x = x,
-                 .y = y,
-                 .z = -1,
-                 .third = -1,
-                 .weights = -1,
-                 .bias = -1,
-                 .m = -1,
-                 .groups = 1,
-                 .lo = -INFINITY,
-                 .hi = INFINITY};
+  pb_s1_op op = pb_s1_new_op(m->name, m->type, kind);
+  op.x = x;
+  op.y = y;
   PB_PUSH(m->program->ops, m->program->op_count, m->program->op_capacity, op);
   return &m->program->ops[m->program->op_count - 1];
 }

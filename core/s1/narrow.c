@@ -58,7 +58,7 @@ static int narrow_value(narrower* r, const pb_s1_op* user, int v) {
     int made = narrow_value(r, user, base);
     return r->narrow[v] = add_value(r, v, made);
   }
-  pb_s1_op cast = pb__new_op(user->name, "Cast", PB_S1_EACH);
+  pb_s1_op cast = pb_s1_new_op(user->name, "Cast", PB_S1_EACH);
   cast.each = PB_S1_CAST;
   cast.x = v;
   cast.y = r->narrow[v] = add_value(r, v, -1);

@@ -159,6 +159,9 @@ typedef struct pb_s1 {
   pb_arena arena; // names and nests
 } pb_s1;
 
+// An operator without operands, constants, pads or bounds, its window of one element.
+pb_s1_op pb_s1_new_op(const char* name, const char* type, pb_s1_kind kind);
+
 // The value that an alias is another shape of; of others, itself.
 static inline int pb_s1_base(const pb_s1* program, int value) {
   int alias = program->values[value].alias_of;

@@ -128,12 +128,6 @@ static int over_matrix(lifter* l, int id, const pb_s1_value* like) {
   return pb_consts_add(l->consts, from.name, PB_I8, alike ? 1 : 2, alike ? shape + 1 : shape, codes);
 }
 
-static void swap_operands(pb_codes* a, pb_codes* b) {
-  pb_codes kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
 // A constant operand: its codes stand in the table.
 static pb_status read_constant(lifter* l, const pb_node* n, int tensor, pb_codes* q, int* id) {
   const pb_node* dq = pb__producer(l, tensor);
@@ -171,83 +165,106 @@ static void lift_with_one_code(lifter* l, const pb_node* n, const pb_target* t, 
   pb__push_table(l, n, t, value, table);
 }
 
-static pb_status lift_elements(lifter* l, const pb_node* n) {
+// The operands of an operator by elements: the second is a constant, or repeats to fill the first.
+typedef struct operands {
   pb_codes a, b;
-  pb_target t;
-  int a_const, b_const;
-  bool mul = pb__is(n, "Mul"), sub = pb__is(n, "Sub");
-  PB_TRY(read_constant(l, n, pb__input(n, 0), &a, &a_const));
-  PB_TRY(read_constant(l, n, pb__input(n, 1), &b, &b_const));
-  PB_TRY(pb__find_target(l, n, &t));
-  if (a_const >= 0 && b_const >= 0) return pb__refuse(l, n, NULL, "two constants");
-  const pb_s1_value none = {0}, *va = a_const < 0 ? &l->out->values[a.value] : &none,
-                    *vb = b_const < 0 ? &l->out->values[b.value] : &none;
-  float ma = pb__factor(l, a.scale, t.scale), mb = pb__factor(l, b.scale, t.scale);
-  if (sub) mb = -mb;
-  if (a_const >= 0 || (b_const < 0 && !repeats(vb->rank, vb->shape, va))) { // the one that repeats is the second
-    swap_operands(&a, &b);
-    const pb_s1_value* kept = va;
-    va = vb;
-    vb = kept;
-    float m = ma;
-    ma = mb;
-    mb = m;
-    b_const = a_const;
-  }
-  pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
-  op.zx = a.zero;
-  op.zz = b.zero;
-  op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
-  op.mb = mul ? 1 : mb;
-  // Stacks of matrices are added as the matrices of all their rows, if that is how they were made.
-  const pb_s1_value stack = *va;
-  int matrix = stack.rank > 2 ? pb__matrix_behind(l, a.value) : -1;
-  int other = matrix >= 0 && b_const < 0 && vb->rank == stack.rank ? pb__matrix_behind(l, b.value) : -1;
-  int spread =
-      matrix >= 0 && b_const >= 0 && repeats(l->consts->items[b_const].rank, l->consts->items[b_const].shape, va)
-          ? over_matrix(l, b_const, &stack)
-          : -1;
-  bool by_elements = false,
-       same_rows = other >= 0 && !memcmp(vb->shape, stack.shape, sizeof(int64_t) * (size_t)stack.rank);
-  if (spread >= 0 || same_rows) {
-    a.value = matrix;
-    va = &l->out->values[matrix];
-    if (spread >= 0) b_const = spread;
-    if (same_rows) b.value = other;
-    if (same_rows) vb = &l->out->values[other];
-  } else if (is_one_code(l, b_const, va)) {
-    lift_with_one_code(l, n, &t, a.value, b_const, &op);
-    return PB_OK;
+  int b_const;  // the second one's codes, -1: it is computed
+  float ma, mb; // to the scale of what is made
+} operands;
+
+static void swap_operands(operands* o, int a_const) {
+  *o = (operands){.a = o->b, .b = o->a, .b_const = a_const, .ma = o->mb, .mb = o->ma};
+}
+
+static pb_status read_operands(lifter* l, const pb_node* n, operands* o, pb_target* t) {
+  int a_const;
+  PB_TRY(read_constant(l, n, pb__input(n, 0), &o->a, &a_const));
+  PB_TRY(read_constant(l, n, pb__input(n, 1), &o->b, &o->b_const));
+  PB_TRY(pb__find_target(l, n, t));
+  if (a_const >= 0 && o->b_const >= 0) return pb__refuse(l, n, NULL, "two constants");
+  o->ma = pb__factor(l, o->a.scale, t->scale);
+  o->mb = pb__factor(l, o->b.scale, t->scale);
+  if (pb__is(n, "Sub")) o->mb = -o->mb;
+  const pb_s1_value* values = l->out->values;
+  if (a_const >= 0 ||
+      (o->b_const < 0 && !repeats(values[o->b.value].rank, values[o->b.value].shape, &values[o->a.value])))
+    swap_operands(o, a_const);
+  return PB_OK;
+}
+
+static bool same_shape(const pb_s1_value* a, const pb_s1_value* b) {
+  return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank);
+}
+
+// Stacks of matrices are added as the matrices of all their rows, if that is how they were made. false: they were not.
+static bool take_matrices(lifter* l, operands* o) {
+  const pb_s1_value stack = l->out->values[o->a.value];
+  int matrix = stack.rank > 2 ? pb__matrix_behind(l, o->a.value) : -1;
+  if (matrix < 0) return false;
+  if (o->b_const >= 0) {
+    const pb_const* c = &l->consts->items[o->b_const];
+    int spread = repeats(c->rank, c->shape, &stack) ? over_matrix(l, o->b_const, &stack) : -1;
+    if (spread < 0) return false;
+    o->b_const = spread;
   } else {
-    matrix = -1;
-    by_elements = b_const >= 0 && l->consts->items[b_const].bytes == 1 && va->alias_of >= 0;
-    if (by_elements) a.value = va->alias_of; // whatever their shape, each takes the same number
-    va = &l->out->values[a.value];
-    if (b_const >= 0) b_const = over_columns(l, b_const, va);
+    int other = same_shape(&l->out->values[o->b.value], &stack) ? pb__matrix_behind(l, o->b.value) : -1;
+    if (other < 0) return false;
+    o->b.value = other;
   }
-  const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
-  if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va))) return pb__no_form(l);
-  bool same = !c && va->rank == vb->rank && !memcmp(va->shape, vb->shape, sizeof(int64_t) * (size_t)va->rank);
-  if (!same) { // what shares another shape's elements is walked by that one's dims
-    int dims = c ? c->rank : vb->rank;
-    if (!c && vb->alias_of >= 0) pb__own(l, n, &b.value);
-    if (!ends_alike(l, &l->out->values[a.value], dims)) pb__own(l, n, &a.value);
-    va = &l->out->values[a.value]; // the table of values may have moved
+  o->a.value = matrix;
+  return true;
+}
+
+// Whether the second operand repeats to fill the first. Then what shares another shape's elements, and is walked by
+// that one's dims, becomes a tensor of its own where the dims would not meet.
+static bool meet(lifter* l, const pb_node* n, operands* o) {
+  const pb_s1_value *va = &l->out->values[o->a.value], *vb = o->b_const < 0 ? &l->out->values[o->b.value] : NULL;
+  const pb_const* c = vb ? NULL : &l->consts->items[o->b_const];
+  int dims = c ? c->rank : vb->rank;
+  if (!repeats(dims, c ? c->shape : vb->shape, va)) return false;
+  if (vb && same_shape(va, vb)) return true;
+  if (vb && vb->alias_of >= 0) pb__own(l, n, &o->b.value);
+  if (!ends_alike(l, &l->out->values[o->a.value], dims)) pb__own(l, n, &o->a.value);
+  return true;
+}
+
+static pb_status lift_elements(lifter* l, const pb_node* n) {
+  operands o;
+  pb_target t;
+  PB_TRY(read_operands(l, n, &o, &t));
+  bool mul = pb__is(n, "Mul"), by_elements = false;
+  pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
+  op.zx = o.a.zero;
+  op.zz = o.b.zero;
+  op.ma = mul ? pb__factor(l, o.a.scale * o.b.scale, t.scale) : o.ma;
+  op.mb = mul ? 1 : o.mb;
+  const pb_s1_value stack = l->out->values[o.a.value];
+  bool matrices = take_matrices(l, &o);
+  if (!matrices && is_one_code(l, o.b_const, &stack)) {
+    lift_with_one_code(l, n, &t, o.a.value, o.b_const, &op);
+    return PB_OK;
   }
-  const pb_s1_value whole = *va;
-  op.x = a.value;
-  op.z = b.value;
-  op.weights = b_const;
-  if (matrix >= 0)
+  if (!matrices && o.b_const >= 0) {
+    by_elements = l->consts->items[o.b_const].bytes == 1 && stack.alias_of >= 0;
+    if (by_elements) o.a.value = stack.alias_of; // whatever their shape, each takes the same number
+    o.b_const = over_columns(l, o.b_const, &l->out->values[o.a.value]);
+  }
+  if (!meet(l, n, &o)) return pb__no_form(l);
+  op.x = o.a.value;
+  op.z = o.b.value;
+  op.weights = o.b_const;
+  if (matrices) {
     pb__matrix_result(l, n, &t, stack.rank, stack.shape, &op.y);
-  else
-    op.y = pb__make_result(l, &t, stack.rank, stack.shape);
-  if (by_elements) {
+  } else if (by_elements) {
+    const pb_s1_value whole = l->out->values[o.a.value];
+    (void)pb__make_result(l, &t, stack.rank, stack.shape);
     op.y = pb__add_value(l, n->name, PB_I8, whole.rank, whole.shape);
     pb__alias(l, l->value_of[t.tensor], op.y);
+  } else {
+    op.y = pb__make_result(l, &t, stack.rank, stack.shape);
   }
   pb__push_op(l, op);
-  if (matrix >= 0 || by_elements) pb__own_result(l, n, &t, op.y);
+  if (matrices || by_elements) pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 

@@ -122,7 +122,7 @@ static bool same_types(const lifter* l, const pb_node* n, int from, int to) {
 }
 
 static pb_status compare(lifter* l, const pb_node* n, pb_s1_each each, bool turned) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   if (n->input_count != 2) return pb__refuse(l, n, "two operands", "another number of operands than two");
@@ -138,7 +138,7 @@ static pb_status compare(lifter* l, const pb_node* n, pb_s1_each each, bool turn
 }
 
 static pb_status truth(lifter* l, const pb_node* n, pb_s1_each each, int count) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   if (n->input_count != count) return pb__refuse(l, n, NULL, "another number of operands");
@@ -152,7 +152,7 @@ static pb_status truth(lifter* l, const pb_node* n, pb_s1_each each, int count) 
 }
 
 static pb_status where(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   if (n->input_count != 3) return pb__refuse(l, n, NULL, "another number of operands than three");
@@ -165,7 +165,7 @@ static pb_status where(lifter* l, const pb_node* n) {
 }
 
 static pb_status cast(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK], to = pb_node_int(n, "to", 0);
   int rank;
   PB_TRY(take(l, n, 1, &op, shape, &rank));
@@ -179,7 +179,7 @@ static pb_status cast(lifter* l, const pb_node* n) {
 }
 
 static pb_status expand(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK], said[PB_GRAPH_RANK];
   int rank, count;
   PB_TRY(take(l, n, 1, &op, shape, &rank));
@@ -193,7 +193,7 @@ static pb_status expand(lifter* l, const pb_node* n) {
 
 // Trilu: a choice between x and 0 by a constant triangle.
 static pb_status trilu(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK], k = 0;
   int rank, count;
   PB_TRY(take(l, n, 1, &op, shape, &rank));
@@ -235,7 +235,7 @@ static bool divides(const lifter* l, int tensor) {
 }
 
 static pb_status integer(lifter* l, const pb_node* n, pb_op binary) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK];
   int rank, count = pb__is(n, "Neg") || pb__is(n, "Abs") ? 1 : 2;
   if (n->input_count != count) return pb__refuse(l, n, NULL, "another number of operands");

@@ -13,7 +13,7 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
   return PB_OK;
 }
 
-pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind) { return pb__new_op(n->name, n->op, kind); }
+pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind) { return pb_s1_new_op(n->name, n->op, kind); }
 
 // A row of all the elements: dims of two shapes without common borders meet in it.
 static int flattened(lifter* l, const pb_node* n, int base) {

@@ -33,7 +33,7 @@ static bool steps(const pb_const* c, int64_t extent, int64_t* first, int64_t* st
 // The slice that `count` indices take, under the shape that they have.
 static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, int64_t first, int64_t step,
                          int64_t count, const pb_const* indices) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_SLICE);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_SLICE);
   const pb_s1_value x = l->out->values[gather->x];
   int64_t shape[PB_GRAPH_RANK], made[PB_GRAPH_RANK];
   int rank = 0, *result = &l->value_of[n->outputs[0]];
@@ -56,7 +56,7 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
 }
 
 pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_GATHER);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_GATHER);
   op.pointwise = pb__is(n, "GatherElements");
   *known = op.pointwise || pb__is(n, "Gather");
   if (!*known) return PB_OK;

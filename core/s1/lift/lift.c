@@ -253,25 +253,8 @@ void pb__reshaped_result(lifter* l, const pb_node* n, const pb_target* t, int va
 
 void pb__push_op(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
 
-pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind) {
-  return (pb_s1_op){.kind = kind,
-                    .name = name,
-                    .type = type,
-                    .z = -1,
-                    .third = -1,
-                    .weights = -1,
-                    .bias = -1,
-                    .m = -1,
-                    .groups = 1,
-                    .window = {1, 1},
-                    .stride = {1, 1},
-                    .dilation = {1, 1},
-                    .lo = -INFINITY,
-                    .hi = INFINITY};
-}
-
 pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t) {
-  pb_s1_op op = pb__new_op(n->name, n->op, kind);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, kind);
   if (t) {
     op.zy = t->zero;
     op.lo = t->lo;
@@ -394,7 +377,7 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, 
 
 int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to) {
   pb_s1_value x = l->out->values[value];
-  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_SLICE);
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_SLICE);
   bool whole = true;
   for (int r = 0; r < x.rank; ++r) {
     whole &= from[r] == 0 && to[r] == x.shape[r];

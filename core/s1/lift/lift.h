@@ -80,8 +80,6 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
 int pb__reshaped(lifter* l, const char* name, int value, int rank, const int64_t* shape);
 // `made` has the elements of `value`, in their order.
 void pb__alias(lifter* l, int made, int value);
-// An operator without operands, constants, pads or bounds, its window of one element.
-pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind);
 void pb__push_op(lifter* l, pb_s1_op op);
 void pb__read_pair(const pb_node* n, const char* name, int64_t* pair);
 // At how many places a window of `reach` elements stands along a dim with so much padding, 0: it is larger. hangs: with
