@@ -14,6 +14,17 @@ int64_t pb__opset_read(pb__loader* l, pb_wire wire) {
   return !domain[0] || !strcmp(domain, "ai.onnx") ? version : 0;
 }
 
+pb_status pb__opset_check(pb__loader* l) {
+  enum { NEWEST = 28 }; // what operators mean was read up to here (core/frontend/onnx/onnx.def)
+  int64_t opset = l->graph->opset;
+  if (opset >= 0 && opset <= NEWEST) return PB_OK;
+  return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2036,
+                  "onnx.version_converter.convert_version(model, 28)",
+                  "the model is of opset %lld; 1 to %d are known, and later ones may mean something else by the same "
+                  "operators",
+                  (long long)opset, NEWEST);
+}
+
 pb_status pb__function_read(pb__loader* l, pb_wire wire) {
   pb__function function = {.name = "", .domain = "", .overload = "", .bytes = wire};
   pb_wire_field f;

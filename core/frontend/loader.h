@@ -62,6 +62,7 @@ pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) PB_MUST_
 
 // function.c. OperatorSetIdProto { domain = 1, version = 2 }: the version of ONNX's own operators, 0: of others.
 int64_t pb__opset_read(pb__loader* l, pb_wire wire);
+pb_status pb__opset_check(pb__loader* l) PB_MUST_CHECK; // the model's
 // FunctionProto, and calls of it in place of the node.
 pb_status pb__function_read(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 const pb__function* pb__function_of(const pb__loader* l, const pb_node* node, const char* overload); // NULL: none

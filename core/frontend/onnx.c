@@ -428,6 +428,14 @@ static void read_value_type(loader* l, pb_wire wire, pb_tensor* tensor) {
   }
 }
 
+static void declare_output(loader* l, pb_tensor* tensor, const pb_tensor* type) {
+  pb_declared* declared = PB_NEW(&l->graph->arena, pb_declared);
+  *declared = (pb_declared){type->type, type->type_code, type->is_unsigned, type->rank, {0}};
+  memcpy(declared->shape, type->shape, sizeof declared->shape);
+  tensor->declared = declared;
+  tensor->is_output = true;
+}
+
 static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   pb_subgraph* in = subgraph_here(l);
   pb_wire_field f;
@@ -449,8 +457,8 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   pb_tensor* tensor = &l->graph->tensors[at];
   if (input && (tensor->producer >= 0 || tensor->is_input)) return pb__loader_refuse(l, name, MADE_TWICE);
   if (input && tensor->const_id < 0) tensor->is_input = true;
-  if (!input) tensor->is_output = true;
-  if (tensor->const_id >= 0) return PB_OK;
+  if (!input) declare_output(l, tensor, &type);
+  if (tensor->const_id >= 0 || (!input && tensor->is_input)) return PB_OK;
   tensor->type = type.type;
   tensor->type_code = type.type_code;
   tensor->is_unsigned = type.is_unsigned;
@@ -513,6 +521,7 @@ static pb_status read_model(loader* l, pb_wire wire) {
   pb_wire_field f;
   bool found = false;
   PB_TRY(read_head(l, wire));
+  PB_TRY(pb__opset_check(l));
   PB_TRY(pb__scope_open(l, -1, false));
   while (pb_wire_next(&wire, &f)) {
     if (f.number != 7 || f.type != 2) continue;

@@ -148,6 +148,31 @@ int pb__reshaped(lifter* l, const char* name, int value, int rank, const int64_t
   return made;
 }
 
+static bool is_scale(float number) { return number > 0 && isfinite(number); }
+
+// The one scale and zero point of QuantizeLinear, or of its partner.
+static pb_status read_scale(lifter* l, const pb_node* n, float* scale, double* zero) {
+  if (!pb__scalar_f32(l, pb__input(n, 1), scale) || !zero_point(l, n, zero))
+    return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
+  return is_scale(*scale) ? PB_OK : pb__refuse(l, n, NULL, "a scale that is not a positive number");
+}
+
+// Quantisers leave such scales where all that they saw was 0 or no number. ONNX computes with them.
+static void warn_of_scales(lifter* l, const pb_node* n) {
+  const pb_const* c = pb__constant(l, pb__input(n, 1));
+  if (!c || c->type != PB_F32) return;
+  for (uint64_t k = 0; k < c->bytes / 4; ++k) {
+    float scale;
+    memcpy(&scale, (const char*)c->data + 4 * k, 4);
+    if (is_scale(scale)) continue;
+    pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2033,
+               "the scale '%s' is %g%s, not a positive number: it is computed in floats as ONNX defines it, and no "
+               "operator beside it in codes",
+               l->g->tensors[n->inputs[1]].name, (double)scale, c->bytes > 4 ? " at one place" : "");
+    return;
+  }
+}
+
 // The codes behind a float tensor that DequantizeLinear makes.
 pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
   const pb_node* dq = pb__producer(l, tensor);
@@ -156,9 +181,7 @@ pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
                       "its input is not quantised: only int8 QDQ operators run on this path");
   const pb_const* scale = pb__constant(l, pb__input(dq, 1));
   if (scale && scale->type == PB_F32 && scale->bytes > sizeof q->scale) return pb__no_form(l); // one for each channel
-  if (!pb__scalar_f32(l, pb__input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
-    return pb__refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
-  if (q->scale <= 0 || !isfinite(q->scale)) return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
+  PB_TRY(read_scale(l, dq, &q->scale, &q->zero));
   q->value = dq->inputs[0] < 0 ? -1 : l->value_of[dq->inputs[0]];
   if (q->value < 0 && pb__constant(l, dq->inputs[0])) return pb__any_value(l, n, dq->inputs[0], &q->value);
   if (q->value < 0) return pb__refuse(l, dq, NULL, "its input comes later or from nowhere");
@@ -206,9 +229,7 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
       return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised (or read by several)");
     const pb_node* f = &l->g->nodes[next];
     if (pb__is(f, "QuantizeLinear")) {
-      if (!pb__scalar_f32(l, pb__input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
-          !isfinite(t->scale))
-        return pb__refuse(l, f, NULL, "a scale or zero point that is not one constant number");
+      PB_TRY(read_scale(l, f, &t->scale, &t->zero));
       (void)pb__factor(l, 1, t->scale); // by which bounds are turned into codes
       t->node = next;
       t->floats = false;
@@ -550,9 +571,7 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   if (source < 0 && !pb__is_table(l, n))
     return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
   if (source >= 0 && l->out->values[source].type != PB_F32) return pb__refuse(l, n, NULL, "its input is no float");
-  if (!pb__scalar_f32(l, pb__input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) ||
-      !isfinite(t.scale))
-    return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
+  PB_TRY(read_scale(l, n, &t.scale, &t.zero));
   t.is_unsigned = is_unsigned(l, n);
   t.lo = -128;
   t.hi = 127;
@@ -693,8 +712,10 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   bool known = false, own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
   bool made = n->output_count > 0 && n->outputs[0] >= 0;
   PB_TRY(l->rows->check(l, n));
+  bool quantises = own && pb__is(n, "QuantizeLinear");
   if (own && pb__is(n, "DequantizeLinear") && made) { // made when somebody reads it as floats
     int value;
+    warn_of_scales(l, n);
     return l->g->tensors[n->outputs[0]].is_output ? pb__any_value(l, n, n->outputs[0], &value) : PB_OK;
   }
   if (own && made) PB_TRY(pb__fold(l, n, &known));
@@ -702,6 +723,12 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   l->unknown = false;
   bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n), codes = own && made && is_of_codes(l, n);
   if ((formed || codes) && is_form(l, n, codes)) return PB_OK;
+  if (quantises && pb__is_table(l, n)) {
+    size_t at = (size_t)(n - l->g->nodes);
+    PB_TRY(pb__drop_table(l, at));
+    return pb__lift_node(l, &l->g->nodes[at]);
+  }
+  if (quantises) warn_of_scales(l, n);
   const char* why = codes && !l->unknown ? l->why : NULL;
   if (why && !formed) return pb__refuse(l, n, NULL, why);
   PB_TRY(l->rows->make(l, n, &known));
@@ -782,6 +809,32 @@ static pb_status constant_output(lifter* l, int tensor) {
   return l->impossible ? pb__refuse(l, &none, NULL, l->impossible) : PB_OK;
 }
 
+static const char* type_name(pb_type type, bool is_unsigned) {
+  return type == PB_I8 && is_unsigned ? "u8" : type == PB_I1 ? "bool" : pb_type_name(type);
+}
+
+// Whoever made the file was wrong about one of them. A type that is another would have its bytes misread; extents come
+// with the result, and files keep those of a batch that they were written with.
+static pb_status check_declared(lifter* l, const pb_tensor* t, const pb_s1_value* made) {
+  const pb_declared* d = t->declared;
+  pb_place place = {.file = l->g->file, .what = t->name};
+  if (!d || t->lists || t->may_miss) return PB_OK;
+  bool same = made->type == d->type && (d->type != PB_I8 || made->is_unsigned == d->is_unsigned);
+  if (d->type_code && !same)
+    return pb_error(l->diag, place, 2034, "mend the output's type in the model, or cast to it",
+                    "the model says of this output that it is %s, and computes %s",
+                    d->type == PB_TYPE_COUNT ? pb_printf(&l->g->arena, "of ONNX type %lld", (long long)d->type_code)
+                                             : type_name(d->type, d->is_unsigned),
+                    type_name(made->type, made->is_unsigned));
+  if (d->rank < 0 || l->consts->open) return PB_OK; // open extents are said when it runs
+  same = d->rank == made->rank;
+  for (int r = 0; same && r < d->rank; ++r) same = d->shape[r] < 0 || d->shape[r] == made->shape[r];
+  if (!same)
+    pb_warning(l->diag, place, 2035, "the model says of this output that it is %s, and computes %s",
+               pb_shape_text(&l->g->arena, d->rank, d->shape), pb_shape_text(&l->g->arena, made->rank, made->shape));
+  return PB_OK;
+}
+
 static pb_status mark_output(lifter* l, int k) {
   const pb_tensor* t = &l->g->tensors[k];
   if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, k));
@@ -794,7 +847,7 @@ static pb_status mark_output(lifter* l, int k) {
   l->out->values[l->value_of[k]].name = t->name; // the same value may have come by another tensor's
   l->out->values[l->value_of[k]].is_output = true;
   l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
-  return PB_OK;
+  return check_declared(l, t, &l->out->values[l->value_of[k]]);
 }
 
 // What is in a sequence leaves as NAME[0] and on, in an optional by its own name.

@@ -210,6 +210,8 @@ void pb__s1_bound(pb_s1* program, pb_consts* consts);
 // Functions of one code: lift/table.c. Marks the nodes between a DequantizeLinear and a QuantizeLinear that are one.
 void pb__find_tables(lifter* l);
 bool pb__is_table(const lifter* l, const pb_node* quantise);
+// It has no table after all, by its scales or types: the nodes between are what they are alone.
+pb_status pb__drop_table(lifter* l, size_t quantise) PB_MUST_CHECK;
 // A function of the value's codes: `table` has the result's 256 codes, that of -128 first, in the table of constants'
 // arena.
 void pb__push_table(lifter* l, const pb_node* n, const pb_target* t, int value, const int32_t* table);

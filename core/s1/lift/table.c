@@ -3,6 +3,7 @@
 // here in f64 and rounded once.
 #include "core/s1/lift/lift.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,19 @@ void pb__find_tables(lifter* l) {
 }
 
 bool pb__is_table(const lifter* l, const pb_node* quantise) { return l->table_source[quantise - l->g->nodes] >= 0; }
+
+pb_status pb__drop_table(lifter* l, size_t quantise) {
+  function f = {.l = l, .source = -1};
+  (void)follow(&f, l->g->nodes[quantise].inputs[0], 0);
+  l->table_source[quantise] = -1;
+  for (int made = 0, last = -1, next; made < f.count; ++made, last = next) { // in the order of the graph
+    next = INT_MAX;
+    for (int k = 0; k < f.count; ++k)
+      if (f.nodes[k] > last && f.nodes[k] < next) next = f.nodes[k];
+    PB_TRY(pb__lift_node(l, &l->g->nodes[next]));
+  }
+  return PB_OK;
+}
 
 static double attribute(const pb_node* n, const char* name, double missing) {
   const pb_attr* a = pb_node_attr(n, name);

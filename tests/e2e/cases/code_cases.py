@@ -463,3 +463,30 @@ def turned_by_products():
     v = m.weights(m.rng.integers(-127, 128, (48, 32)).astype(I8), F32(0.005), I8(0))
     z = m.codes(m.op("MatMul", m.codes(m.op("Transpose", y, perm=[0, 2, 1]), F32(0.2)), v), F32(0.4))
     return m.done(m.codes(m.op("Transpose", z, perm=[0, 2, 1]), F32(0.4)), step=0.4, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
+
+
+def function_of_codes(label, scale, back, type_back=I8, by_input=False, **known):
+    """No table where a scale is no number or a type is another: the function between is computed, and not lost with the table."""
+    m = Maker(label, opset=21)
+    x = m.codes(m.input("x", 2, 32), F32(scale), I8(0))
+    names = [m.input("s", values=np.array(back, F32)) if by_input else m.const(F32(back)), m.const(type_back(0))]
+    between = m.op("Add", m.op("Sigmoid", x), m.const(F32(0.25)))
+    return m.done(m.op("DequantizeLinear", m.op("QuantizeLinear", between, *names), *names), targets=("cpu",), **known)
+
+
+SCALE = {"says": ("PB2033",)}
+for label, args in {
+    "function_of_codes_scaled_by_0": (0, 0.1, I8, False, SCALE), "function_of_codes_scaled_by_nan": (np.nan, 0.1, I8, False, SCALE),
+    "function_of_codes_to_a_scale_of_0": (0.1, 0, I8, False, SCALE), "function_of_codes_to_16_bits": (0.1, 0.001, np.int16),
+    "function_of_codes_to_a_scale_that_comes": (0.1, 0.01, I8, True), "function_of_codes_to_a_tiny_scale": (0.1, 1e-40)}.items():
+    CASES[label] = lambda label=label, args=args: function_of_codes(label, *args[:4], **(args[4] if len(args) > 4 else {}))
+
+
+@case
+def product_scaled_by_0_on_codes_alone():
+    """Where floats are not multiplied the error is the chip's, and the warning in front of it says which scale it comes of."""
+    m = Maker("product_scaled_by_0_on_codes_alone")
+    x = m.codes(m.input("x", 4, 32), F32(0.1))
+    w = m.weights(m.rng.integers(-100, 100, (32, 16)).astype(I8), F32(0), I8(0))
+    return m.done(m.codes(m.op("MatMul", x, w), F32(0.1)), targets=("simnpu",), refused="PB4003",
+                  says=(r"\(DequantizeLinear\): the scale 'c\d+' is 0, not a positive number: .* \[PB2033\]",))

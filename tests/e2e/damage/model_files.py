@@ -167,6 +167,30 @@ def shapes(s):
     s.refuses("a name with a NUL", named, 2010, "NUL")
 
 
+def declared(s):
+    """What the file says of outputs, and of itself, against what is computed."""
+    def computing(kind, shape, node=None, opset=13):
+        made = gemm([numpy_helper.from_array(WEIGHTS, "w")], nodes=[node] if node else ())
+        made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", kind, shape))
+        made.opset_import[0].version = opset
+        return made
+    s.takes("the output's type and shape", computing(TensorProto.FLOAT, (2, 4)))
+    s.takes("its type and a dim by name", computing(TensorProto.FLOAT, ("rows", 4)))
+    for kind, said in ((TensorProto.INT32, "i32"), (TensorProto.DOUBLE, "f64"), (TensorProto.UINT8, "u8"), (TensorProto.BOOL, "bool"), (TensorProto.STRING, "of ONNX type 8")):
+        s.refuses(f"another type, {said}", computing(kind, (2, 4)), 2034, f"error: y: the model says of this output that it is {said}, and computes f32")
+    s.refuses("codes of the other sign", computing(TensorProto.INT8, (2, 8), helper.make_node("Cast", ["x"], ["y"], to=TensorProto.UINT8)), 2034, "that it is i8, and computes u8")
+    s.refuses("numbers for truths", computing(TensorProto.INT8, (2, 8), helper.make_node("IsNaN", ["x"], ["y"])), 2034, "that it is i8, and computes bool")
+    s.refuses("a constant of another type", computing(TensorProto.INT64, (8, 4), helper.make_node("Relu", ["w"], ["y"])), 2034, "that it is i64, and computes f32")
+    s.takes("another shape", computing(TensorProto.FLOAT, (2, 5)), "warning: y: the model says of this output that it is 2x5, and computes 2x4 [PB2035]")
+    s.takes("another rank", computing(TensorProto.FLOAT, (8,)), "that it is 8, and computes 2x4 [PB2035]")
+    s.takes("the newest opset", computing(TensorProto.FLOAT, (2, 4), opset=28))
+    s.refuses("a later one", computing(TensorProto.FLOAT, (2, 4), opset=29), 2036, "the model is of opset 29; 1 to 28 are known")
+    s.refuses("one below 0", computing(TensorProto.FLOAT, (2, 4), opset=-1), 2036, "the model is of opset -1")
+    without = computing(TensorProto.FLOAT, (2, 4))
+    del without.opset_import[:]
+    s.refuses("none", without, 2036, "node 'product' (MatMul): the model does not say of which opset")
+
+
 def packed(s):
     """Numbers of an attribute one behind the other, as some writers have them, not each with its tag: the same engine."""
     def engine(model):
@@ -196,7 +220,7 @@ def main():
     args.bin = os.path.abspath(args.bin)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(args.bin, folder)
-        for part in (data_outside, types, shapes, packed, texts):
+        for part in (data_outside, types, shapes, declared, packed, texts):
             part(session)
     print(f"{session.count} models, {session.failures} failed")
     return int(session.failures > 0)
