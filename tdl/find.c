@@ -121,6 +121,8 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
     return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
                     "'%s' is no name of a target", spec);
   if (!locate(name, target_dir, path, sizeof path)) return not_found(spec, name, target_dir, diag);
+  if (target_dir && access(target_dir, X_OK)) // another of that name would be taken
+    return pb_system_error(diag, (pb_place){.file = target_dir}, 1010, "--target-dir is no folder");
   if (colon && !strcmp(colon + 1, "native")) return find_native(path, diag, chip);
   PB_TRY(pb_chip_read(path, colon ? colon + 1 : "", diag, chip));
   return colon ? PB_OK : choose_variant(path, diag, chip);

@@ -219,5 +219,5 @@ int main(int argc, char** argv) {
   }
   pb_engine_free(engine);
   if (status == PB_OK) status = check_names(&o);
-  return status == PB_OK ? 0 : 1;
+  return pb_printed(status == PB_OK ? 0 : 1);
 }

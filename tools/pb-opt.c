@@ -95,6 +95,9 @@ static int read_options(int argc, char** argv, options* o) {
         return 2;
       }
       o->passes[o->count++] = pb_pass_named(a + 2);
+    } else if (o->file) {
+      (void)pb_error(NULL, (pb_place){0}, 1005, NULL, "a second file '%s'", a);
+      return 2;
     } else
       o->file = a;
   }
@@ -151,5 +154,5 @@ int main(int argc, char** argv) {
   pb_plan_memo_free(&unit);
   pb_arena_free(&unit.arena);
   pb_chip_free(chip);
-  return status == PB_OK ? 0 : 1;
+  return pb_printed(status == PB_OK ? 0 : 1);
 }

@@ -68,6 +68,7 @@ static bool read_count(const char* text, int* out) {
   *out = (int)value;
   return *text && !*end && value >= 0 && value <= 1000000;
 }
+
 static bool read_number(const char* text, double* out) {
   char* end;
   *out = strtod(text, &end);
@@ -174,6 +175,9 @@ static pb_status read_inputs(job* j) {
   for (int k = 0; k < j->o->input_count; ++k) {
     const char* rest;
     PB_TRY(run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index));
+    if (j->inputs[index].tensor)
+      return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "one --input for each",
+                      "input '%s' has two values, the second is '%s'", pb_rt_input(j->rt, index)->name, rest);
     PB_TRY(run_value_read(pb_rt_input(j->rt, index), rest, &j->inputs[index]));
   }
   j->samples = 1;
@@ -398,6 +402,8 @@ int main(int argc, char** argv) {
   }
   if (!o.engine) return fputs(help, stderr), 1;
   if (o.percentile > 100) return bad_option("--percentile beyond 100"), 1;
+  if (o.threads > PB_MOST_THREADS) return bad_option("--threads beyond 1024"), 1;
+  if (o.dump && !*o.dump) return bad_option("--dump-tensors="), 1;
 #ifdef PB_HAVE_MACHINE
   pb_rt_add_machine();
 #endif
@@ -411,5 +417,5 @@ int main(int argc, char** argv) {
   free(j.times.seconds);
   pb_rt_free(j.rt);
   pb_rt_free(j.beside);
-  return status == PB_OK ? 0 : 1;
+  return pb_printed(status == PB_OK ? 0 : 1);
 }

@@ -143,5 +143,5 @@ int main(int argc, char** argv) {
   }
   if (!name) return fputs(help, stderr), 1;
   if (!class_name) return pb_error(NULL, (pb_place){0}, 1017, "--class=npu or --class=cpu", "no class is given"), 1;
-  return make_target(name, class_name, out) == PB_OK ? 0 : 1;
+  return pb_printed(make_target(name, class_name, out) == PB_OK ? 0 : 1);
 }

@@ -127,5 +127,5 @@ int main(int argc, char** argv) {
   int code = open_suite(&s) == PB_OK ? run_suite(&s) : 1;
   close_suite(&s);
   pb_chip_free(chip);
-  return code;
+  return pb_printed(code);
 }

@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
       commands[k].run(chip, stdout);
     int code = model && !strcmp(command, "check") ? tdl_check_for(chip, model) : 0;
     pb_chip_free(chip);
-    return fclose(stdout) ? 1 : code;
+    if (!to || !fflush(stdout)) return pb_printed(code);
+    return pb_system_error(NULL, (pb_place){.file = to}, 5033, "cannot write"), 1;
   }
   return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc, sv, sweep or diff", "no command '%s'", command), 1;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -97,7 +98,7 @@ static void show(void* user, const char* what) {
 
 static int write_text(const char* path, const char* text) {
   FILE* f = path ? fopen(path, "w") : stdout;
-  if (!f || fputs(text, f) < 0 || (f != stdout && fclose(f))) {
+  if (!f || fputs(text, f) < 0 || (f == stdout ? fflush(f) : fclose(f))) {
     (void)pb_system_error(NULL, (pb_place){.file = path ? path : "standard output"}, 1003, "cannot be written");
     return 1;
   }
@@ -192,6 +193,29 @@ static int read_argument(int argc, char** argv, int* k, arguments* all) {
   return 0;
 }
 
+// The file, not its name: another path may lead to it.
+static bool is_file(const char* path, const char* other) {
+  struct stat a, b;
+  return path && other && !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+         S_ISREG(a.st_mode);
+}
+
+// What is read stays: outputs do not go there. 0, or 1 with a diagnostic.
+static int check_outputs(const arguments* all) {
+  const pb_compile_options* o = &all->o;
+  const char* const outputs[] = {all->out, all->report};
+  for (int k = 0; k < 2; ++k) {
+    bool reads = is_file(outputs[k], o->model);
+    for (int w = 0; w < o->inputs.weight_count; ++w) reads |= is_file(outputs[k], o->inputs.weights[w]);
+    if (reads)
+      return fail(1005, "another file",
+                  k ? "--report=%s would overwrite what is read" : "-o %s would overwrite what is read", outputs[k]);
+  }
+  if (is_file(all->out, all->report) || (all->out && all->report && !strcmp(all->out, all->report)))
+    return fail(1005, "another file", "-o and --report are both '%s'", all->out);
+  return 0;
+}
+
 // What goes together, and what is there. 0, or 1 with a diagnostic.
 static int check_arguments(arguments* all, pb_diag* diag) {
   pb_compile_options* o = &all->o;
@@ -206,7 +230,7 @@ static int check_arguments(arguments* all, pb_diag* diag) {
   if (o->emit && !strcmp(o->emit, "engine")) o->emit = NULL;
   if (o->explain && set_explain(o, diag, all->report)) return 1;
   if (!o->emit && !o->explain && !all->out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
-  return 0;
+  return check_outputs(all);
 }
 
 // Leaves what was compiled where the command line wants it. 0, or 1 with a diagnostic.

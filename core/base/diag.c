@@ -81,6 +81,14 @@ void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...
   va_end(args);
 }
 
+int pb_printed(int code) {
+  bool failed = ferror(stdout); // of earlier on, which left no reason
+  errno = 0;
+  if (!fflush(stdout) && !failed) return code;
+  (void)pb_system_error(NULL, (pb_place){.file = "standard output"}, 1003, "cannot be written");
+  return 1;
+}
+
 void pb_diag_drop(void* user, bool error, int code, const char* text) {
   (void)user, (void)error, (void)code, (void)text;
 }

@@ -36,6 +36,10 @@ pb_status pb_system_error(pb_diag* diag, pb_place place, int code, const char* f
     __attribute__((format(printf, 4, 5)));
 void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...) __attribute__((format(printf, 4, 5)));
 
+// Of a program that ends: 1, with a diagnostic, where what it printed did not get through (a disk that is full, a pipe
+// that is closed), else its exit code.
+int pb_printed(int code);
+
 // Passes on what another process has written as a diagnostic.
 void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text);
 

@@ -176,7 +176,8 @@ const char* pb_rt_device(const pb_rt* rt) { return chosen(rt)->device_name; }
 uint64_t pb_rt_peak_macs(const pb_rt* rt) { return chosen(rt)->chip ? pb_chip_peak_macs(chosen(rt)->chip) : 0; }
 
 void pb_rt_set_threads(pb_rt* rt, int threads) {
-  for (int k = 0; k < rt->profile_count; ++k) rt->profiles[k]->threads = threads;
+  for (int k = 0; k < rt->profile_count; ++k)
+    rt->profiles[k]->threads = threads < PB_MOST_THREADS ? threads : PB_MOST_THREADS;
 }
 void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user) {
   for (int k = 0; k < rt->profile_count; ++k) {

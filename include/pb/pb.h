@@ -63,7 +63,9 @@ bool pb_rt_is_open(const pb_rt* rt);
 // needs.
 int pb_rt_set_device(pb_rt* rt, const char* name, const char* options);
 const char* pb_rt_device(const pb_rt* rt);      // "" before one was set
-void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as the process may use
+// Of native code, at most so many; 0: as many as the process may use.
+enum { PB_MOST_THREADS = 1024 };
+void pb_rt_set_threads(pb_rt* rt, int threads);
 
 // Makes a device known by a name in this process. `chip` is the description that the engine carries (tdl/chip.h).
 struct pb_chip;
