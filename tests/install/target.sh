@@ -29,6 +29,16 @@ echo "user $user, system $system"
 seconds=$(echo "$user" | sed 's/m.*//')
 [ "$seconds" -lt 1 ] || { echo "more than a minute of processor time"; exit 1; }
 
+# Any name: words of TableGen, of the language, and of what the description itself has.
+mkdir "$work/odd"
+for name in int class def add MMA F32 DRAM Chip N _; do
+  for class in npu cpu; do
+    pb-target-new $name --class=$class --out "$work/odd" > "$work/odd.log"
+    pb-tdl check "$work/odd/$name/$name.td" >> "$work/odd.log" 2>&1 || { cat "$work/odd.log"; exit 1; }
+    rm -r "$work/odd/$name"
+  done
+done
+
 # Refused, with the reason.
 pb-target-new x --class=gpu 2> "$work/error" && exit 1
 grep -q "no back end for control by a grid yet.*PB1017" "$work/error"

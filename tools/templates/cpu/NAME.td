@@ -9,7 +9,7 @@ include "pb.td" // the language itself
 defvar RegisterBytes = 32;            // a vector register
 defvar Registers = 16;                // how many of them the code generator may use
 
-def @NAME@ : Chip {
+def : Chip {                        // without a name of its own: the target's may be any word, "int" or "MMA" too
   let Name = "@NAME@";                // as in --target=@NAME@
   let Summary = "x86-64 with 256-bit vectors"; // one line for the manual
   let Schema = PB_SCHEMA;             // the version of the language that this file is written in

@@ -10,7 +10,7 @@ include "pb.td" // the language itself
 
 defvar N = 16; // rows and columns of the array, and lanes of a vector
 
-def @NAME@ : Chip {
+def : Chip {                        // without a name of its own: the target's may be any word, "int" or "MMA" too
   let Name = "@NAME@";                // as in --target=@NAME@
   let Summary = "A 16x16 int8 array and a vector unit"; // one line for the manual
   let Schema = PB_SCHEMA;             // the version of the language that this file is written in
