@@ -38,7 +38,7 @@ static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf",
 // instcombine need not reach its fixpoint: without the option a pipeline written as text ends the process when it does
 // not.
 static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),"
-                                   "instcombine<no-verify-fixpoint>,gvn,loop-vectorize,"
+                                   "instcombine<no-verify-fixpoint>,gvn<no-memdep>,loop-vectorize,"
                                    "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
