@@ -68,20 +68,11 @@ static void start(void) {
   LLVMInitializeNativeAsmPrinter();
 }
 
-void pb_code_start(void) {
+void pb_code_start(MlirContext context) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, start);
-}
-
-static MlirContext new_context(void) {
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  mlirRegisterAllDialects(registry);
-  MlirContext context = mlirContextCreateWithThreading(false);
-  mlirContextAppendDialectRegistry(context, registry);
-  mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(context);
   for (size_t k = 0; k < sizeof lowered / sizeof *lowered; ++k) mlirContextGetOrLoadDialect(context, str(lowered[k]));
-  return context;
 }
 
 // Kernels in the LLVM dialect.
@@ -186,26 +177,23 @@ static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries) 
 }
 
 void pb_code_make(pb_code* code) {
-  MlirContext context = new_context();
-  MlirModule kernels = mlirModuleCreateParse(context, mlirStringRefCreate(code->kernels.data, code->kernels.length));
-  MlirModule entries = mlirModuleCreateParse(context, mlirStringRefCreate(code->entries.data, code->entries.length));
-  if (mlirModuleIsNull(kernels) || mlirModuleIsNull(entries)) {
-    refuse(code, "the kernels do not parse");
-  } else {
-    pb_threads_partition(kernels);
-    pb_threads_inline(kernels);
-    pb_threads_address(kernels);
-    pb_threads_rename(kernels);
-    pb_threads_flatten(kernels);
-    if (lower(code, kernels)) through_llvm(code, kernels, entries);
+  MlirModule entries = mlirModuleCreateParse(mlirModuleGetContext(code->kernels),
+                                             mlirStringRefCreate(code->entries.data, code->entries.length));
+  if (mlirModuleIsNull(entries)) {
+    refuse(code, "the kernels' entries do not parse");
+    return;
   }
-  if (!mlirModuleIsNull(kernels)) mlirModuleDestroy(kernels);
-  if (!mlirModuleIsNull(entries)) mlirModuleDestroy(entries);
-  mlirContextDestroy(context);
+  pb_threads_partition(code->kernels);
+  pb_threads_inline(code->kernels);
+  pb_threads_address(code->kernels);
+  pb_threads_rename(code->kernels);
+  pb_threads_flatten(code->kernels);
+  if (lower(code, code->kernels)) through_llvm(code, code->kernels, entries);
+  mlirModuleDestroy(entries);
 }
 
 void pb_code_free(pb_code* code) {
-  pb_text_free(&code->kernels);
+  if (code->kernels.ptr) mlirModuleDestroy(code->kernels);
   pb_text_free(&code->entries);
   free(code->text);
   free(code->why);

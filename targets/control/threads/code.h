@@ -1,5 +1,5 @@
-// A group of kernels through LLVM: from IR as bytes to an object file or text. Groups are independent of each other, so
-// that several can be compiled at the same time.
+// A group of kernels through LLVM: from IR to an object file or text. Groups are modules of their own, so that several
+// can be compiled at the same time, of one context if it allows several threads.
 #ifndef PB_THREADS_CODE_H
 #define PB_THREADS_CODE_H
 
@@ -7,21 +7,23 @@
 #include "core/poly/text.h"
 #include "tdl/chip.h"
 
+#include <mlir-c/IR.h>
+
 typedef enum pb_code_form { PB_CODE_OBJECT, PB_CODE_ASSEMBLY, PB_CODE_LLVM } pb_code_form;
 
 typedef struct pb_code {
   const pb_chip* chip;
-  pb_text kernels; // MLIR bytecode: kernel functions, and declarations of instructions' functions with pb.instruction
-  pb_text entries; // text of the functions that the engine names, in the LLVM dialect
+  MlirModule kernels; // kernel functions, and those of instructions with pb.instruction; pb_code_make's to change
+  pb_text entries;    // text of the functions that the engine names, in the LLVM dialect
   const char* object; // PB_CODE_OBJECT: the file to write
   pb_code_form form;
   char* text; // the other forms: the result, malloc'ed
   char* why;  // malloc'ed; NULL: it went well
 } pb_code;
 
-// Call once in a process, before the first group, from one thread.
-void pb_code_start(void);
-// Compiles the group in a context of its own. Safe from any thread.
+// Call before the first group of a context, from one thread.
+void pb_code_start(MlirContext context);
+// Compiles the group. Safe from any thread, if the context is.
 void pb_code_make(pb_code* code);
 void pb_code_free(pb_code* code);
 

@@ -17,15 +17,12 @@
 enum {
   GROUP_KERNELS = 3,
   MAX_GROUPS = PB_CODE_OBJECTS,
-  LEAST_TOGETHER = 8192, // operations that are worth MLIR's threads
 };
 
 static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   (void)pb_error(diag, (pb_place){.what = what}, 4200, "this is a bug in the compiler, not in the model", "%s", text);
   return PB_ERR_SYSTEM;
 }
-
-static void append_bytes(MlirStringRef part, void* text) { pb_text_add_bytes(text, part.data, part.length); }
 
 // void pb_k(void** args, int64 thread, int64 threads): loads the pointers and calls the kernel. A kernel that is not
 // shared is the first thread's.
@@ -99,19 +96,6 @@ static bool add_functions(MlirModule module, const pb_text* text) {
   return true;
 }
 
-// Code says nothing of the lines of text that its IR was read from, and the bytes of that IR need not: they would list
-// a place for each operation.
-static MlirWalkResult forget_place(MlirOperation op, void* unknown) {
-  const MlirLocation* place = unknown;
-  mlirOperationSetLocation(op, *place);
-  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
-    for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)); !mlirBlockIsNull(block);
-         block = mlirBlockGetNextInRegion(block))
-      for (intptr_t k = 0; k < mlirBlockGetNumArguments(block); ++k)
-        mlirBlockArgumentSetLocation(mlirBlockGetArgument(block, k), *place);
-  return MlirWalkResultAdvance;
-}
-
 // The groups, and the order in which workers take them: large ones first, so that nobody waits long for the last.
 typedef struct groups {
   MlirModule module;
@@ -119,17 +103,14 @@ typedef struct groups {
   pb_code* codes;
   int count, order[MAX_GROUPS];
   size_t size[MAX_GROUPS]; // operations
-  bool together;           // workers write them too, of one context
 } groups;
 
-// The kernels of one group alone, with instructions by their intrinsics, as bytes. The host function is the engine's
-// business.
-static void write_group(const groups* all, int group) {
+// The kernels of one group alone, with instructions by their intrinsics. The host function is the engine's business.
+static void copy_group(const groups* all, int group) {
   pb_code* code = &all->codes[group];
-  MlirLocation unknown = mlirLocationUnknownGet(mlirModuleGetContext(all->module));
-  MlirModule part = mlirModuleCreateEmpty(unknown);
   pb_text instructions = {0};
   int number = 0;
+  code->kernels = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(all->module)));
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     const pb_insn* insn = pb_intrinsic_of(code->chip, op);
@@ -137,26 +118,20 @@ static void write_group(const groups* all, int group) {
     if (!is_kernel(op)) continue;
     const pb_kernel* k = &all->engine->kernels[number];
     if (number++ % all->count != group) continue;
-    mlirBlockAppendOwnedOperation(mlirModuleGetBody(part), mlirOperationClone(op));
+    mlirBlockAppendOwnedOperation(mlirModuleGetBody(code->kernels), mlirOperationClone(op));
     MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
     print_entry(k, (int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(op, "pb.shared")),
                 &code->entries);
   }
   pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
-  bool ok = add_functions(part, &instructions);
+  if (!add_functions(code->kernels, &instructions)) code->why = strdup("the instructions do not parse");
   pb_text_free(&instructions);
-  if (ok) mlirOperationWalk(mlirModuleGetOperation(part), forget_place, &unknown, MlirWalkPreOrder);
-  if (ok)
-    mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);
-  else
-    code->why = strdup("the instructions do not parse");
-  mlirModuleDestroy(part);
 }
 
 static void make_group(void* user, int k) {
   const groups* all = user;
   pb_code* code = &all->codes[all->order[k]];
-  if (all->together) write_group(all, all->order[k]);
+  copy_group(all, all->order[k]);
   if (!code->why) pb_code_make(code);
 }
 
@@ -166,10 +141,8 @@ static MlirWalkResult count_operation(MlirOperation op, void* count) {
   return MlirWalkResultAdvance;
 }
 
-// How many operations there are in all.
-static size_t order_groups(groups* all) {
+static void order_groups(groups* all) {
   int number = 0;
-  size_t operations = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (is_kernel(op)) mlirOperationWalk(op, count_operation, &all->size[number++ % all->count], MlirWalkPreOrder);
@@ -177,9 +150,7 @@ static size_t order_groups(groups* all) {
     int k = g;
     for (; k > 0 && all->size[all->order[k - 1]] < all->size[g]; --k) all->order[k] = all->order[k - 1];
     all->order[k] = g;
-    operations += all->size[g];
   }
-  return operations;
 }
 
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
@@ -195,14 +166,13 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
                                 pb_code* codes, int count, pb_diag* diag) {
   MlirContext context = mlirModuleGetContext(module);
   groups all = {.module = module, .engine = engine, .codes = codes, .count = count};
-  mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("llvm"));
   for (int g = 0; g < count; ++g) codes[g].chip = chip;
-  pb_code_start();
-  all.together = order_groups(&all) > LEAST_TOGETHER && count > 1 && workers != 1;
-  for (int g = 0; g < count && !all.together; ++g) write_group(&all, g);
-  if (all.together) mlirContextEnableMultithreading(context, true);
+  pb_code_start(context);
+  order_groups(&all);
+  bool several = count > 1 && workers != 1;
+  if (several) mlirContextEnableMultithreading(context, true);
   pb_work_on(count, workers, make_group, &all);
-  if (all.together) mlirContextEnableMultithreading(context, false);
+  if (several) mlirContextEnableMultithreading(context, false);
   for (int g = 0; g < count; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;

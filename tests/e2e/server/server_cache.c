@@ -281,6 +281,26 @@ void __wrap_pb_code_make(pb_code* code);
 pb_status __real_pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
 pb_status __wrap_pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
 
+static void add_part(MlirStringRef part, void* sha) { add(sha, part.data, part.length); }
+
+// Code says nothing of the lines of text that its IR was read from.
+static MlirWalkResult forget_place(MlirOperation op, void* unknown) {
+  const MlirLocation* place = unknown;
+  mlirOperationSetLocation(op, *place);
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
+    for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)); !mlirBlockIsNull(block);
+         block = mlirBlockGetNextInRegion(block))
+      for (intptr_t k = 0; k < mlirBlockGetNumArguments(block); ++k)
+        mlirBlockArgumentSetLocation(mlirBlockGetArgument(block, k), *place);
+  return MlirWalkResultAdvance;
+}
+
+static void add_kernels(pb_sha256* sha, MlirModule kernels) {
+  MlirLocation unknown = mlirLocationUnknownGet(mlirModuleGetContext(kernels));
+  mlirOperationWalk(mlirModuleGetOperation(kernels), forget_place, &unknown, MlirWalkPreOrder);
+  mlirOperationWriteBytecode(mlirModuleGetOperation(kernels), add_part, sha);
+}
+
 void __wrap_pb_code_make(pb_code* code) {
   char name[4096];
   pb_sha256 sha;
@@ -292,7 +312,7 @@ void __wrap_pb_code_make(pb_code* code) {
   add(&sha, code->chip->hash, sizeof code->chip->hash);
   add(&sha, code->chip->features, strlen(code->chip->features));
   add(&sha, code->chip->tuning, strlen(code->chip->tuning));
-  add(&sha, code->kernels.data, code->kernels.length);
+  add_kernels(&sha, code->kernels);
   add(&sha, code->entries.data, code->entries.length);
   name_kept(&sha, name, sizeof name);
   if (take(name, code->object)) return;
