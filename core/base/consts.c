@@ -110,35 +110,44 @@ static int64_t elements_inside(const pb_pack* pack, int d) {
   return elements;
 }
 
+// A lane's numbers: `together` of them lie beside each other, 0: `near` apart.
+static inline char* pack_lane(char* to, const char* from, int64_t columns, int64_t near, size_t size,
+                              int64_t together) {
+  if (together == 4) { // one copy, of a length that is known
+    memcpy(to, from, 4);
+  } else if (together == 2) {
+    memcpy(to, from, 2);
+  } else if (together) {
+    memcpy(to, from, (size_t)together);
+  } else if (size == 1) {
+    for (int64_t k = 0; k < columns; ++k) to[k] = from[k * near];
+  } else {
+    for (int64_t k = 0; k < columns; ++k) memcpy(to + k * 4, from + k * near * 4, 4);
+  }
+  return to + (size_t)columns * size;
+}
+
 // The two innermost dims at once, where all that they take is inside: of weights, the few numbers that one lane sums,
-// for every lane. false: it is not so.
+// for every lane, or a row of lanes for every number. false: it is not so.
 static bool pack_lanes(packer* p, int64_t offset) {
   const pb_pack* pack = p->pack;
   int d = pack->dim_count - 2, outer = pack->dims[d].axis, inner = pack->dims[d + 1].axis;
-  int64_t rows = pack->dims[d].extent, columns = pack->dims[d + 1].extent, last[PB_PACK_AXES];
-  if (p->part >= d || (p->size != 1 && p->size != 4)) return false;
+  int64_t columns = pack->dims[d + 1].extent, first, end, last[PB_PACK_AXES];
+  if (p->part > d || (p->size != 1 && p->size != 4)) return false;
+  turns_of(p, d, &first, &end);
   memcpy(last, p->value, sizeof last);
-  last[outer] += (rows - 1) * pack->dims[d].scale;
+  last[outer] += (end - 1) * pack->dims[d].scale;
   last[inner] += (columns - 1) * pack->dims[d + 1].scale;
   for (int a = 0; a < PB_PACK_AXES; ++a)
     if (last[a] >= pack->extent[a]) return false;
   int64_t far = pack->dims[d].scale * pack->stride[outer], near = pack->dims[d + 1].scale * pack->stride[inner];
-  const char* from = p->from + offset * (int64_t)p->size;
-  char* to = p->to;
-  int64_t together = p->size == 1 && near == 1 ? columns : 0; // a lane's codes: one copy, of a length that is known
-  for (int64_t j = 0; j < rows; ++j, from += far * (int64_t)p->size)
-    if (together == 4) {
-      memcpy(to, from, 4);
-      to += 4;
-    } else if (together == 2) {
-      memcpy(to, from, 2);
-      to += 2;
-    } else if (p->size == 1) {
-      for (int64_t k = 0; k < columns; ++k) *to++ = from[k * near];
-    } else {
-      for (int64_t k = 0; k < columns; ++k, to += 4) memcpy(to, from + k * near * 4, 4);
-    }
-  p->to = to;
+  const char* from = p->from + (offset + first * far) * (int64_t)p->size;
+  size_t turn = (size_t)columns * p->size;
+  char* to = p->to + (size_t)first * turn;
+  int64_t together = near == 1 ? (int64_t)turn : 0;
+  for (int64_t j = first; j < end; ++j, from += far * (int64_t)p->size)
+    to = pack_lane(to, from, columns, near, p->size, together);
+  p->to = to + (size_t)(pack->dims[d].extent - end) * turn;
   return true;
 }
 
@@ -191,14 +200,26 @@ static int widest_dim(const pb_pack* pack) {
   return widest;
 }
 
-// Packs some turns of the dim of the largest steps at a time: these walk the source forwards, so what lies before the
-// next one's start is done with, and a large constant and its packed copy are never both in memory as a whole.
+enum {
+  NEAR_BYTES = 1 << 18, // of the source, that stay in a core's cache while all that is packed of them is
+  HELD_BYTES = 1 << 24, // of the source, that are in memory before they are released
+  LEAST_TURNS = 16,     // that are worth a walk through the other dims
+};
+
+static int64_t turns_at_once(int64_t bytes, int64_t extent) {
+  if (bytes <= 0) return extent;
+  int64_t near = NEAR_BYTES / bytes, held = (HELD_BYTES + bytes - 1) / bytes;
+  return near > LEAST_TURNS ? near : LEAST_TURNS < held ? LEAST_TURNS : held;
+}
+
+// Packs some turns of the dim of the largest steps at a time: these walk the source forwards, so its lines and pages
+// are near until all dims have taken what they take of them, and what lies before the next one's start is done with: a
+// large constant and its packed copy are never both in memory as a whole.
 static void pack_all(packer* p, const pb_const* source) {
   const pb_pack* pack = p->pack;
-  const int64_t chunk = 1 << 24; // bytes of the source
   int d = p->part = widest_dim(pack);
   int64_t extent = pack->dims[d].extent, step = pack->dims[d].scale * pack->stride[pack->dims[d].axis];
-  int64_t bytes = step * (int64_t)p->size, turns = source->mapped && bytes > 0 ? (chunk + bytes - 1) / bytes : extent;
+  int64_t turns = turns_at_once(step * (int64_t)p->size, extent);
   char* to = p->to;
   uint64_t released = 0;
   for (p->first = 0; p->first < extent; p->first += p->count) {
@@ -208,7 +229,7 @@ static void pack_all(packer* p, const pb_const* source) {
     int64_t at = pack->base + (p->first + p->count) * step;
     uint64_t done = at > 0 ? (uint64_t)at * p->size : 0;
     if (done > source->bytes) done = source->bytes;
-    if (done <= released) continue;
+    if (done < released + HELD_BYTES) continue; // the caller releases the last ones
     release_part(source, released, done);
     released = done;
   }
