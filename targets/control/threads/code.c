@@ -35,10 +35,12 @@ static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf",
 
 // Kernels come unrolled, tiled and in registers: what is left is to share addresses, to hoist, and to vectorise the
 // nests that no plan took. default<O3> makes the same code in five times the time.
+// What plain nests keep in small arrays is in registers by SROA. EarlyCSE has seen all other loads that need no second
+// one: GVN need not ask memory dependence of each again, which takes more time than the rest of it.
 // instcombine need not reach its fixpoint: without the option a pipeline written as text ends the process when it does
 // not.
 static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),"
-                                   "instcombine<no-verify-fixpoint>,gvn<no-memdep>,loop-vectorize,"
+                                   "instcombine<no-verify-fixpoint>,sroa,gvn<no-memdep>,loop-vectorize,"
                                    "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
