@@ -200,3 +200,14 @@ def softmax_beside_a_domain_named_ai():
     made = m.done(m.op("Softmax", m.input("x", 2, 3, 4), axis=1), targets=("cpu",))
     made.model.opset_import.add(domain="ai", version=1)
     return made
+
+
+def summed_by_letters(label, equation, *shapes):
+    """Without an arrow a letter that stands twice in one operand is summed over as well: the diagonal's sum, not the diagonal."""
+    m = Maker(label)
+    return m.done(m.op("Einsum", *(m.input(f"x{k}", *shape) for k, shape in enumerate(shapes)), equation=equation), targets=("cpu",))
+
+
+for equation, *shapes in (("ii", (4, 4)), ("iij", (3, 3, 5)), ("iij,jk", (3, 3, 5), (5, 2)), ("...ii", (2, 3, 3)), ("ii->i", (4, 4)), ("ii,i", (4, 4), (4,))):
+    label = f"einsum_of_{equation}"
+    CASES[label] = lambda label=label, equation=equation, shapes=shapes: summed_by_letters(label, equation, *shapes)

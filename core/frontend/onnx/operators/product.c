@@ -202,7 +202,6 @@ void pb__o_op_einsum(pb_onnx* o) {
     for (int r = 0; r < terms[k].count; ++r)
       if (isdigit((unsigned char)terms[k].letters[r]) && terms[k].letters[r] - '0' >= most)
         most = terms[k].letters[r] - '0' + 1;
-    take_diagonals(o, &terms[k]);
   }
   if (pb__o_bad(o)) return;
   if (*at && strncmp(at, "->", 2)) pb__o_refuse(o, "the equation '%s' does not fit its operands", text);
@@ -213,6 +212,7 @@ void pb__o_op_einsum(pb_onnx* o) {
   } else {
     implicit(terms, count, &y);
   }
+  for (int k = 0; k < count; ++k) take_diagonals(o, &terms[k]);
   for (int k = 1; k < count && !pb__o_bad(o); ++k) {
     const char* kept = y.letters;
     for (int later = k + 1; later < count; ++later) kept = pb_printf(&o->arena, "%s%s", kept, terms[later].letters);
