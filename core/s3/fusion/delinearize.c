@@ -6,7 +6,7 @@
 //   after    s[h, r, k] += q[r, h, c] * k[k, h, c];        m[h, r] = max s[h, r, k]   h < 4, r < 32
 //
 // What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
-// kernel (fuse_stages.c).
+// kernel (fuse_stages.c). So can rows of products and their sums, where several loops count the rows (reductions.c).
 #include "core/s3/fusion/delinearize.h"
 
 #include "core/s3/compose.h"
@@ -172,15 +172,30 @@ static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
          p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
 }
 
+static bool repeats(const pb_nest* nest, const pb_access* read) {
+  bool any = false;
+  for (int d = 0; d < nest->dim_count; ++d) any |= nest->extent[d] > 1 && !pb_access_uses(read, d);
+  return any;
+}
+
+// Whether the nest sums rows of products, which a pointwise nest makes of the rows of two tensors, each with each.
+static bool sums_products(const pb_program* p, int n) {
+  const pb_nest* nest = &p->nests[n];
+  int maker = nest->access_count == 2 && nest->reduce == PB_ACC_ADD ? pb_program_only_writer(p, p->value_of[n][0]) : -1;
+  return maker >= 0 && p->nests[maker].access_count == 3 && repeats(&p->nests[maker], &p->nests[maker].access[0]) &&
+         repeats(&p->nests[maker], &p->nests[maker].access[1]);
+}
+
 // Where access a walks heads and their rows, or their columns, by one index. Heads of a group that share
-// their keys move rows too.
+// their keys move rows too. roles NULL: of what is summed as it is, rows of all loops that stay.
 static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a) {
   int value = c->p->value_of[n][a];
   bool any = false;
   for (int r = 0; pb_program_is_local(c->p, value) && r < c->p->nests[n].access[a].rank; ++r) {
     const pb_nest* nest = &c->p->nests[n];
     int d = outermost(nest, &nest->access[a], r);
-    if (d < 0 || (roles->role[d] != PB_ROLE_B && roles->role[d] != PB_ROLE_M)) continue;
+    if (d < 0 || (roles ? roles->role[d] != PB_ROLE_B && roles->role[d] != PB_ROLE_M : pb_nest_reduces_over(nest, d)))
+      continue;
     c->inner = nest->access[a].index[r].coef[d];
     any |= cut(c, value, r);
   }
@@ -198,6 +213,8 @@ pb_status pb_s3_delinearize(pb_unit* unit) {
       any |= cut_access(&c, n, &roles, roles.x);
       any |= cut_access(&c, n, &roles, roles.w);
       any |= cut_access(&c, n, &roles, roles.y);
+    } else if (sums_products(&program, n)) {
+      any |= cut_access(&c, n, NULL, 0);
     }
   return any ? pb_program_rewrite(unit, &program, NULL, "delinearize") : PB_OK;
 }

@@ -1,5 +1,7 @@
 #include "core/s3/kernel/vector.h"
 
+#include "core/s3/transfer_paths.h"
+
 #include <string.h>
 
 // Whether its result is a vector for the code generator.
@@ -47,6 +49,27 @@ int pb_chip_register_file(const pb_chip* chip) { return pb_vector_facts_of(chip)
 bool pb_chip_runs_code(const pb_chip* chip) { return pb_chip_register_file(chip) >= 0; }
 
 bool pb_chip_whole_rows(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
+
+static bool counts_lanes(const pb_insn* insn, pb_type type, int lanes) {
+  const pb_operand *to = &insn->operands[insn->dest], *from = NULL;
+  for (int o = 0; o < insn->operand_count && insn->reduce != PB_SET && !from; ++o)
+    if (o != insn->dest && insn->operands[o].memory >= 0 && insn->operands[o].type == type) from = &insn->operands[o];
+  for (int r = 0; from && r < from->rank; ++r) {
+    const pb_dim* dim = &insn->dims[from->dims[r]];
+    bool kept = false;
+    for (int k = 0; k < to->rank; ++k) kept |= to->dims[k] == from->dims[r];
+    if (!kept && dim->field >= 0 && dim->max == lanes) return true;
+  }
+  return false;
+}
+
+bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce) {
+  bool any = false;
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (reduce == PB_SET || chip->insns[i].reduce == reduce)
+      any |= counts_lanes(&chip->insns[i], type, pb_chip_lanes(chip));
+  return any;
+}
 
 int pb_chip_staging(const pb_chip* chip) {
   for (int m = 0; m < chip->memory_count && pb_chip_runs_code(chip); ++m)

@@ -25,6 +25,9 @@ int pb_chip_register_file(const pb_chip* chip);
 bool pb_chip_runs_code(const pb_chip* chip);
 // Whether its units take whole rows of lanes and nothing else: no code loads single elements, with any stride.
 bool pb_chip_whole_rows(const pb_chip* chip);
+// Whether it makes a number of the first elements alone that a row of lanes has, for elements of the type: a sum or
+// another (PB_SET: any).
+bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce);
 // Whether tensors of so many dims are images, [n, c, h, w], whose channels may lie in blocks; where code loads elements
 // with any stride volumes are such too, [n, c, d, h, w].
 static inline bool pb_is_image(int rank, bool whole_rows) { return rank == 4 || (rank == 5 && !whole_rows); }

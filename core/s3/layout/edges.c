@@ -400,29 +400,56 @@ static void in_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
   pb__layout_rewrite_all(l, n, &s, nest, out);
 }
 
-// The other way round: it writes blocks like those that it reads by access `from`.
+static bool walks_all(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (nest->extent[d] > 1 && !pb_access_uses(access, d)) return false;
+  return true;
+}
+
+// The value as if it lay in blocks, in a tensor of its own.
+static void put_in_blocks(pb_layout* l, const pb_access* store, pb_layout_value* value) {
+  value->kind = PB_LAYOUT_BLOCKED;
+  value->block = l->lanes;
+  value->rank = store->rank + 1;
+  memcpy(value->shape, store->shape, sizeof *store->shape * (size_t)store->rank);
+  value->shape[1] = pb__layout_blocks(store->shape[1], l->lanes);
+  value->shape[store->rank] = l->lanes;
+  value->ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+  value->made = NULL;
+}
+
+// The other way round: it writes blocks, which a copy takes apart. They are like those that it reads by access `from`,
+// unless it reads some of these several times.
 static void point_then_out(pb_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
-  const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
-  int channel = channel_of(l, nest, source), v = l->program.value_of[n][from];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool once = walks_all(nest, &nest->access[from]);
+  const pb_access* like = once ? &nest->access[from] : store;
+  int channel = channel_of(l, nest, like), to = pb_program_stored(&l->program, n);
+  pb_access plain = *store;
+  pb__layout_use_value(l, &plain, to);
+  const pb_layout_value kept = l->values[to];
+  if (!once) put_in_blocks(l, store, &l->values[to]);
   pb_nest out;
   in_blocks(l, n, channel, &out);
-  pb_access blocked = out.access[from];
-  blocked.type = store->type;
-  blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
-  pb__layout_declare(l, &blocked);
-  out.access[out.access_count - 1] = blocked;
+  pb_access* made = pb_nest_store(&out);
+  if (once) {
+    *made = out.access[from];
+    made->ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+  }
+  made->type = store->type;
+  pb__layout_declare(l, made);
+  const char* ref = made->ref;
   pb__layout_splat(l, &out);
   pb__layout_print(l, &out);
-  pb_access plain = *store;
-  pb__layout_use_value(l, &plain, pb_program_stored(&l->program, n));
   copy_all(l, &(crossing){.nest = nest,
                           .plain = &plain,
-                          .blocked = source,
-                          .v = v,
-                          .ref = blocked.ref,
+                          .blocked = like,
+                          .v = once ? l->program.value_of[n][from] : to,
+                          .ref = ref,
                           .out = true,
                           .channel = channel});
+  l->values[to] = kept;
 }
 
 static bool reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind) {
@@ -490,9 +517,7 @@ static bool can_bring(const pb_layout* l, int n) {
       if (own < 0 || (channel >= 0 && own != channel)) return false;
       channel = own;
     }
-    if (!reads_as(l, n, a, copied)) continue;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (nest->extent[d] > 1 && !pb_access_uses(&nest->access[a], d)) return false;
+    if (reads_as(l, n, a, copied) && !walks_all(nest, &nest->access[a])) return false;
   }
   return true;
 }

@@ -15,27 +15,10 @@ static bool is_contraction(const pb_layout* l, int n) {
   return pb__layout_contraction_dims(l, n, &roles);
 }
 
-// Whether the chip makes a number of the first elements alone that a row of lanes has, for elements of the type.
-static bool counts_lanes(const pb_layout* l, pb_type type) {
-  const pb_chip* chip = l->unit->chip;
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    const pb_operand *to = &insn->operands[insn->dest], *from = NULL;
-    for (int o = 0; o < insn->operand_count && insn->reduce != PB_SET && !from; ++o)
-      if (o != insn->dest && insn->operands[o].memory >= 0 && insn->operands[o].type == type) from = &insn->operands[o];
-    for (int r = 0; from && r < from->rank; ++r) {
-      const pb_dim* dim = &insn->dims[from->dims[r]];
-      bool kept = false;
-      for (int k = 0; k < to->rank; ++k) kept |= to->dims[k] == from->dims[r];
-      if (!kept && dim->field >= 0 && dim->max == l->lanes) return true;
-    }
-  }
-  return false;
-}
-
 bool pb__layout_ends_rows(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  return value->shape[1] % l->lanes && pb__layout_read_by_rows(l, v) && counts_lanes(l, value->type);
+  return value->shape[1] % l->lanes && pb__layout_read_by_rows(l, v) &&
+         pb_chip_counts_lanes(l->unit->chip, value->type, PB_SET);
 }
 
 void pb__layout_choose_ends(pb_layout* l) {

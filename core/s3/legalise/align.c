@@ -1,10 +1,12 @@
 // Align: what a pointwise nest reads and writes otherwise than in rows of lanes comes and goes by tensors of its own,
 // which walk as the nest does: movers take any strides, units take rows of lanes. Requires the program function in
 // value form, leaves it so. In front of layout, which puts these tensors into rows. Does nothing where code runs, as
-// loads there take any strides too, and nothing to nests all of whose tensors lie alike.
+// loads there take any strides too, and nothing to nests all of whose tensors lie alike. Rows that come several times
+// are copied once: commands repeat them.
 //
-//   before   y[i, j] = x[i, j] + b[0, j]                of b: 1x20, y: 20x20
-//   after    c[i, j] = b[0, j];  s[i, j] = x[i, j] + c[i, j];  y[i, j] = s[i, j]
+//   before   y[i, j, k] = x[i, 0, k] * w[0, j, k]       of x: 20x1x40, w: 1x24x40
+//   after    c[i, k] = x[i, 0, k];  d[j, k] = w[0, j, k];  s[24 i + j, k] = c[i, k] * d[j, k];  y[i, j, k] = s[24 i +
+//   j, k]
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
@@ -117,6 +119,24 @@ static bool is_only_tensor(const aligner* a, int n) {
   return tensors == 1;
 }
 
+static bool repeated(const pb_nest* nest, const pb_access* access, int d) {
+  return nest->extent[d] > 1 && !pb_access_uses(access, d);
+}
+
+// Whether the access walks rows of a tensor of two dims along the last loop.
+static bool walks_rows(const pb_nest* nest, const pb_access* access) {
+  int last = nest->dim_count - 1, dim;
+  return access->rank == 2 && pb_index_single(&access->index[1], &dim) && dim == last && !access->index[0].coef[last] &&
+         access->shape[1] == nest->extent[last];
+}
+
+// Whether rows of what is read come several times each, which commands do by a stride of 0.
+static bool repeats_rows(const pb_nest* nest, const pb_access* read, const pb_access* store) {
+  bool any = false;
+  for (int d = 0; d < nest->dim_count; ++d) any |= repeated(nest, read, d);
+  return any && walks_rows(nest, read) && walks_rows(nest, store);
+}
+
 // Whether layout has a way to bring what access k reads into the lanes of what the nest stores.
 static bool lies_along(const aligner* a, int n, int k) {
   const pb_nest* nest = &a->from->nests[n];
@@ -124,7 +144,9 @@ static bool lies_along(const aligner* a, int n, int k) {
   int v = a->from->value_of[n][k];
   bool by_row = is_by_row(read, store);
   if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row || store->shape[0] == 1;
-  return same_places(nest, read, store, is_only_tensor(a, n)) || (repeats(read, store) && (!by_row || a->spread[v]));
+  bool rows = a->from->values[v].kind == PB_VALUE_LOCAL && repeats_rows(nest, read, store);
+  return rows || same_places(nest, read, store, is_only_tensor(a, n)) ||
+         (repeats(read, store) && (!by_row || a->spread[v]));
 }
 
 static bool is_aligned(const aligner* a, int n) {
@@ -140,11 +162,12 @@ static bool is_aligned(const aligner* a, int n) {
   return true;
 }
 
-// A tensor with a row for every iteration of the loops around the last one.
-static int add_rows(aligner* a, const pb_nest* nest, pb_type type, pb_access* walk) {
+// A tensor with a row for every iteration of the loops around the last one that the access walks: units repeat rows.
+static int add_rows(aligner* a, const pb_nest* nest, const pb_access* of, pb_access* walk) {
   int index_of[PB_NEST_DIMS] = {0};
+  for (int d = 0; d < nest->dim_count; ++d) index_of[d] = repeated(nest, of, d) ? -1 : 0;
   index_of[nest->dim_count - 1] = 1;
-  *walk = pb_access_of_matrix(nest, type, index_of);
+  *walk = pb_access_of_matrix(nest, of->type, index_of);
   return pb_program_add_local(&a->to, &a->unit->pass, walk);
 }
 
@@ -201,13 +224,13 @@ static void align(aligner* a, int n) {
         !is_by_row(&nest.access[k], &a->from->nests[n].access[nest.access_count - 1]))
       continue;
     pb_access walk, was = nest.access[k];
-    int rows = add_rows(a, &nest, was.type, &walk);
+    int rows = add_rows(a, &nest, &was, &walk);
     pb_program_add_copy(&a->to, &nest, &was, value_of[k], &walk, rows);
     nest.access[k] = walk;
     value_of[k] = rows;
   }
   pb_access walk, was = *pb_nest_store(&nest);
-  int rows = add_rows(a, &nest, was.type, &walk);
+  int rows = add_rows(a, &nest, &was, &walk);
   *pb_nest_store(&nest) = walk;
   value_of[nest.access_count - 1] = rows;
   (void)pb_program_add_nest(&a->to, &nest, value_of);

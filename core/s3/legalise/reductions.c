@@ -8,6 +8,12 @@
 //   before   y[i] = 0;  y[i] += exp(x[i, k] - m[i, 0])                                 of x: 5x40, y: 5
 //   after    t[i, k] = exp(x[i, k] - m[i, 0]);  s[i, 0] = 0;  s[i, 0] += t[i, k];  y[i] = s[i, 0]
 //
+// A product of tensors of f32, where products are of codes alone, is a sum of rows too: each row of the one factor
+// times each of the other (stages of one kernel later, so that these never leave the chip).
+//
+//   before   y[i, j] = 0;  y[i, j] += x[i, k] * w[k, j]                                of x: 7x40, w: 40x9
+//   after    v[j, k] = w[k, j];  t[9 i + j, k] = x[i, k] * v[j, k];  s[9 i + j, 0] += t[9 i + j, k];  y[i, j] = s[..]
+//
 //   before   y[i] = 1;  y[i] = y[i] * x[i, k]                                          of x: 20x2, y: 20
 //   after    a[i] = 1 * x[i, 0];  y[i] = a[i] * x[i, 1]
 #include "core/s3/compose.h"
@@ -78,15 +84,41 @@ static const pb_access* walked_once(const pb_nest* nest) {
   return NULL;
 }
 
-// Whether commands combine what the body leaves, of an operand's size, but not with the body.
-static bool stands_apart(const reducer* s, const pb_nest* nest) {
-  const pb_access* x = walked_once(nest);
-  pb_nest sum;
-  if (loads_alone(nest) || !x || store_of(nest)->type != PB_F32 || pb_nest_known(s->unit->chip, nest)) return false;
-  pb_access t = *x;
+// Rows of what is kept and of what operand `of` walks of it (NULL: all), columns of what is summed.
+static pb_access rows_of(const pb_nest* nest, const pb_access* of) {
+  int index_of[PB_NEST_DIMS];
+  for (int d = 0; d < nest->dim_count; ++d)
+    index_of[d] = pb_nest_reduces_over(nest, d) ? 1 : !of || pb_access_uses(of, d) ? 0 : NONE;
+  return pb_access_of_matrix(nest, PB_F32, index_of);
+}
+
+// Whether the nest sums products of two tensors of f32, which no instruction does: units multiply rows of the one by
+// rows of the other, and sum what that leaves.
+static bool is_product(const pb_chip* chip, const pb_nest* nest) {
+  pb_contraction_dims roles;
+  return pb_nest_contraction_dims(nest, NULL, &roles) && nest->expr_count == 3 && roles.x_type == PB_F32 &&
+         roles.w_type == PB_F32 && !pb_chip_multiplies(chip, PB_F32, PB_F32, PB_F32) &&
+         pb_chip_counts_lanes(chip, PB_F32, PB_ACC_ADD);
+}
+
+// What the nest's body computes, as a tensor: as an operand that is walked once, or of rows of products.
+static pb_access body_of(const pb_chip* chip, const pb_nest* nest) {
+  const pb_access* x = is_product(chip, nest) ? NULL : walked_once(nest);
+  pb_access t = x ? *x : rows_of(nest, NULL);
   t.type = PB_F32;
+  t.memref = (MlirValue){NULL};
+  return t;
+}
+
+// Whether commands combine what the body leaves, of an operand's size or of a product's, but not with the body.
+static bool stands_apart(const reducer* s, const pb_nest* nest) {
+  const pb_chip* chip = s->unit->chip;
+  pb_nest sum;
+  if (loads_alone(nest) || store_of(nest)->type != PB_F32 || pb_nest_known(chip, nest)) return false;
+  if (!walked_once(nest) && !is_product(chip, nest)) return false;
+  const pb_access t = body_of(chip, nest);
   of_tensor(nest, &t, &sum);
-  return pb_nest_known(s->unit->chip, &sum);
+  return pb_nest_known(chip, &sum);
 }
 
 // Whether the dims that index r walks, of more than one iteration, are all reduced (or all kept).
@@ -172,10 +204,12 @@ static bool find_form(const reducer* s, int n, reduction* found) {
   bool apart = stands_apart(s, nest);
   if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return false;
   pb_nest sum;
-  if (apart)
-    of_tensor(nest, walked_once(nest), &sum);
-  else
+  if (apart) {
+    const pb_access t = body_of(s->unit->chip, nest);
+    of_tensor(nest, &t, &sum);
+  } else {
     pb_nest_copy(&sum, nest);
+  }
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
   if (form == AS_IT_IS && sum.access[0].type == PB_F32 && has_large_planes(s->unit->chip, &sum)) form = BY_LINES;
@@ -256,16 +290,34 @@ static pb_access matrix(const pb_nest* nest, form form, bool of_result) {
 
 static int add_local(reducer* s, const pb_access* like) { return pb_program_add_local(&s->to, &s->unit->pass, like); }
 
+// Each factor's rows become a tensor of their own, and what is summed one loop.
+static void take_rows(reducer* s, int n, pb_nest* body, int* value_of) {
+  const pb_nest* nest = &s->from->nests[n];
+  const int64_t terms = pb_nest_steps(nest);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    body->access[a] = rows_of(nest, &nest->access[a]);
+    value_of[a] = add_local(s, &body->access[a]);
+    pb_program_add_copy(&s->to, nest, &nest->access[a], s->from->value_of[n][a], &body->access[a], value_of[a]);
+  }
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    if (!pb_nest_reduces_over(nest, d)) continue;
+    for (int a = 0; a + 1 < body->access_count; ++a) body->access[a].index[1].coef[d] = 0;
+    pb_nest_remove_dim(body, d);
+  }
+  int sum = pb_nest_add_dim(body, terms);
+  for (int a = 0; a + 1 < body->access_count; ++a) body->access[a].index[1].coef[sum] = 1;
+}
+
 // What the body computes, in a tensor of its own. *sum: the reduction of it.
 static int add_body(reducer* s, int n, pb_nest* sum) {
   pb_nest body;
   int value_of[PB_NEST_ACCESSES];
   pb_nest_copy(&body, &s->from->nests[n]);
   memcpy(value_of, s->from->value_of[n], sizeof value_of);
-  pb_access t = *walked_once(&body);
-  t.type = PB_F32;
-  t.memref = (MlirValue){NULL};
-  of_tensor(&s->from->nests[n], &t, sum);
+  if (is_product(s->unit->chip, &body)) take_rows(s, n, &body, value_of);
+  const pb_access t = body_of(s->unit->chip, &body);
+  of_tensor(&body, &t, sum);
+  sum->macs = body.macs;
   body.reduce = PB_SET;
   body.part = "point";
   body.macs = 0;
@@ -309,10 +361,10 @@ static void write_one_each(reducer* s, int n, pb_nest* sum, int x, int y) {
 }
 
 // Whether the nest takes a tensor's rows whole, each for itself: they may stay where they are.
-static bool takes_rows(const pb_nest* nest) {
+static bool takes_rows(const pb_nest* nest, bool apart) {
   const pb_access* x = &nest->access[0];
   int dim_of[PB_NEST_RANK];
-  if (x->rank < 2 || x->rank > 4 || !pb_walks_elements(nest, x, dim_of)) return false;
+  if (x->rank < 2 || x->rank > 4 || !(pb_walks_elements(nest, x, dim_of) || (apart && x->rank == 2))) return false;
   for (int r = 0; r < x->rank; ++r)
     if (!walks(nest, &x->index[r], r == x->rank - 1)) return false;
   return true;
@@ -340,7 +392,8 @@ static void write_matrix(reducer* s, int n, pb_nest* sum, int x, int y) {
   form form = s->of[n].form;
   pb_access numbers = matrix(sum, form, true), result = *store_of(sum);
   pb_nest begin, made;
-  if (form == BY_ROWS && takes_rows(sum) && (sum->access[0].rank != 3 || pb_program_is_local(&s->to, x))) {
+  if (form == BY_ROWS && takes_rows(sum, s->of[n].apart) &&
+      (sum->access[0].rank != 3 || pb_program_is_local(&s->to, x))) {
     of_rows(sum, init, &numbers, &begin, &made);
   } else {
     pb_access rows = matrix(sum, form, false);
@@ -464,7 +517,7 @@ static void write_sum(reducer* s, int n) {
 }
 
 pb_status pb_s3_reductions(pb_unit* unit) {
-  enum { MOST_NESTS = 5 }; // that one becomes, but for steps
+  enum { MOST_NESTS = 7 }; // that one becomes, but for steps
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));

@@ -197,12 +197,24 @@ static void search_loop(search* f, int at, int64_t first, int64_t least) {
   }
 }
 
-// Tiles of parts of two loops, along the outer one of which windows overlap: the longest rows that there are plans for.
-static void search_tiles(search* f, int outer) {
+// Whether pointwise stages repeat what they read of a tensor along the loop, all of it in each iteration.
+static bool repeats(const pb_stages* s, int loop) {
+  const pb_program* p = s->program;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; p->nests[n].reduce == PB_SET && a + 1 < p->nests[n].access_count; ++a)
+      if (p->values[p->value_of[n][a]].kind == PB_VALUE_INPUT &&
+          !pb_access_uses(&p->nests[n].access[a], s->dim[n][loop]))
+        return true;
+  return false;
+}
+
+// Tiles of parts of two loops: where windows overlap along the outer one the longest rows that there are plans for,
+// else (`shorter`) also shorter ones, which take more rows together.
+static void search_tiles(search* f, int outer, bool shorter) {
   int64_t steps[PB_MAX_SHARED];
   bool any = false;
   for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? 1 : f->stages->extent[k];
-  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= 1 && !any;
+  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= 1 && (shorter || !any);
        step = next_step(f, outer + 1, step)) {
     steps[outer + 1] = step;
     for (steps[outer] = f->stages->extent[outer]; steps[outer] > 1; steps[outer] = next_step(f, outer, steps[outer]))
@@ -246,7 +258,10 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
     if (cached && at < last && !(again && takes_whole(&f, at + 1))) break;
     search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at], cached && at < last ? 2 : 1);
   }
-  if (moves && last > 0 && overlaps(s, last - 1)) search_tiles(&f, last - 1);
+  if (moves && last > 0 && overlaps(s, last - 1))
+    search_tiles(&f, last - 1, false);
+  else if (moves && last > 0 && repeats(s, last - 1))
+    search_tiles(&f, last - 1, true);
   if (moves && f.found) deepen(&f);
   pb_arena_free(&scratch);
   return f.found;

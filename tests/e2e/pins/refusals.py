@@ -29,6 +29,10 @@ import function_cases  # noqa: E402
 SCALE = np.float32(1 / 16)
 
 
+# 1 / x of sums that are nearly 0: terms that are added in another order leave another last bit of the largest one.
+NEAR_ZERO = {"functions_behind_conv": 2e-4, "reciprocal_18_in_conv": 1e-4}
+
+
 def codes(g, x):
     scale, zero = g.const(SCALE), g.const(np.int8(3))
     return g.op("DequantizeLinear", g.op("QuantizeLinear", x, scale, zero), scale, zero)
@@ -49,7 +53,7 @@ def small_input(*shape):
 def cases(only, every):
     for make in float_cases.CASES[OTHERS::every]:
         if only in make.name:
-            yield make(), 1e-5
+            yield make(), NEAR_ZERO.get(make.name, 1e-5)
     for shape in ((1, 1, 3, 3), (1, 5), (1, 1, 1, 1), (1, 1, 5, 5)):
         case = small_input(*shape)
         if only in case.name:

@@ -6,11 +6,11 @@
 module attributes {pb.stage = "s2"} {
   func.func @main(%x: memref<20x20xf32> {pb.input = "x"}, %b: memref<1x20xf32> {pb.input = "b"}, %s: memref<3xi32> {pb.input = "s"},
                   %y: memref<20x20xf32> {pb.output = "y"}, %z: memref<20x20xf32> {pb.output = "z"}, %t: memref<3xi32> {pb.output = "t"}) {
-    // A row that repeats: all tensors of the nest come by rows of their own.
+    // A row that repeats comes once: commands repeat it. All tensors of the nest have rows of their own.
     // CHECK: affine.load %arg0[%{{.*}}, %{{.*}}] : memref<20x20xf32>
     // CHECK-NEXT: affine.store %{{.*}}, %[[X:alloc.*]][%{{.*}}, %{{.*}}] : memref<20x20xf32>
     // CHECK: affine.load %arg1[0, %{{.*}}] : memref<1x20xf32>
-    // CHECK-NEXT: affine.store %{{.*}}, %[[B:alloc.*]][%{{.*}}, %{{.*}}] : memref<20x20xf32>
+    // CHECK-NEXT: affine.store %{{.*}}, %[[B:alloc.*]][0, %{{.*}}] : memref<1x20xf32>
     // CHECK: affine.load %[[X]]
     // CHECK: affine.load %[[B]]
     // CHECK: affine.store %{{.*}}, %[[SUM:alloc.*]][%{{.*}}, %{{.*}}] : memref<20x20xf32>
