@@ -87,6 +87,12 @@ CASES = {
         n = Constant<value_int = 3>() e = SequenceEmpty()
         s = Loop<body = b (int64 i, bool c, seq(float[2]) v) => (c, w) { f = Cast<to = 1>(i) m = Mul(f, x) w = SequenceInsert(v, m) }>(n, , e)
         y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }""",
+    # as PyTorch's exporter counts: by a value that is carried, with numbers cast to its type
+    "sequence_through_a_counted_loop": """g (float[2] x) => (float[3, 2] y) {
+        n = Constant<value_int = 3>() zero = Constant<value_int = 0>() one = Constant<value_float = 1.0>() go = Cast<to = 9>(n) e = SequenceEmpty()
+        j, s = Loop<body = b (int64 k, bool c, int64 i, seq(float[2]) v) => (d, h, w) {
+            step = CastLike(one, i) h = Add(i, step) d = Less(h, n) f = Cast<to = 1>(i) m = Mul(f, x) w = SequenceInsert(v, m) }>(, go, zero, e)
+        y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }""",
     "split_to_sequence": """g (float[7, 2] x) => (float[1, 2] y, float[2] z) {
         three = Constant<value_int = 3>() two = Constant<value_int = 2>()
         s = SplitToSequence<axis = 0>(x, three) y = SequenceAt(s, two)

@@ -453,9 +453,11 @@ static bool compute(operation op, const constant* in, const number* v, pb_type t
   return f ? real(op, v[0].f, v[1].f, &y->f) : whole(op, v[0].i, v[1].i, &y->i);
 }
 
-static pb_type cast_type(const pb_node* n) {
-  bool is_unsigned;
-  pb_type type = pb_onnx_type(pb_node_int(n, "to", 0), &is_unsigned);
+static bool is_cast(const pb_node* n) { return pb__is(n, "Cast") || pb__is(n, "CastLike"); }
+
+static pb_type cast_type(const lifter* l, const pb_node* n) {
+  bool is_unsigned, by_name = pb__is(n, "Cast");
+  pb_type type = by_name ? pb_onnx_type(pb_node_int(n, "to", 0), &is_unsigned) : pb__type_of(l, pb__input(n, 1));
   return type == PB_F32 || pb_type_is_narrow(type) || type == PB_I32 || type == PB_I64 || type == PB_I1 ? type
                                                                                                         : PB_TYPE_COUNT;
 }
@@ -472,12 +474,12 @@ static bool each(lifter* l, const pb_node* n, operation op, int operands, rule t
   int64_t shape[PB_GRAPH_RANK] = {0}, stride[3][PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0}, source[3] = {0};
   const int64_t* const strides[3] = {stride[0], stride[1], stride[2]};
   int rank = 0;
-  if (n->input_count != operands) return false;
+  if (n->input_count != (pb__is(n, "CastLike") ? 2 : operands)) return false; // of the second it is the type alone
   for (int k = 0; k < operands; ++k)
     if (!pb__fold_take(l, n->inputs[k], &in[k]) || !pb__broadcast(shape, &rank, in[k].shape, in[k].rank)) return false;
   for (int k = type == OF_Z ? 2 : 1; k < operands; ++k)
     if (in[k].type != in[k - 1].type) return false;
-  pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
+  pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(l, n) : in[0].type;
   bool casts = type == OF_CAST, is_unsigned = l->g->tensors[n->inputs[0]].is_unsigned;
   if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !pb__fold_start(l, to, rank, shape, y)) return false;
   if (op == CAST && in[0].type == PB_I8 && to == PB_F32) {
@@ -527,6 +529,7 @@ static const struct {
                    {"LessOrEqual", LESS_OR_EQUAL, 2, TRUTH},
                    {"GreaterOrEqual", GREATER_OR_EQUAL, 2, TRUTH},
                    {"Cast", CAST, 1, OF_CAST},
+                   {"CastLike", CAST, 1, OF_CAST},
                    {"Relu", RELU, 1, OF_X}};
 
 static const struct {
@@ -635,7 +638,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   if (pb__is(n, "Range")) return range(l, n, y);
   if (n->input_count < 1 || !pb__constant(l, n->inputs[0])) return false;
   bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
-  if (eight && !pb__is(n, "Cast")) return false; // codes belong to the operators that they are quantised for
+  if (eight && !is_cast(n)) return false; // codes belong to the operators that they are quantised for
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
     if (pb__is(n, elementwise[k].name))
       return each(l, n, elementwise[k].op, elementwise[k].operands, elementwise[k].type, y);

@@ -191,3 +191,20 @@ for kind in (F32, I32, I64):
     CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
 CASES["folded_truths"], CASES["folded_shapes"], CASES["folded_negated_shape"] = truths, shapes, negated_shape
 CASES["folded_of_eight_dims"] = of_eight_dims
+
+
+def cast_alike():
+    """Exporters write numbers as 1 cast to the type of an operand, which need not be constant."""
+    row = Row("folded_cast_alike")
+    row.m.opset = 15
+    m = row.m
+    given = m.input("given", 1, values=[0])
+    alike = {kind: m.op("Cast", given, to=to) for kind, to in ((F32, TensorProto.FLOAT), (I32, TensorProto.INT32), (I64, TensorProto.INT64), (BOOL, TensorProto.BOOL))}
+    for numbers in np.array(FLOATS[:8], F32), np.array(WHOLE, I32), np.array(WHOLE, I64), np.array(WHOLE) > 0, np.array(WHOLE[:8], np.int8):
+        name = m.const(numbers)
+        for kind, like in alike.items():
+            row.add(m.op("CastLike", name, like), len(numbers), kind is F32)
+    return row.done()
+
+
+CASES["folded_cast_alike"] = cast_alike
