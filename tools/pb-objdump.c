@@ -185,6 +185,13 @@ static pb_status print_array(const char* path, const char* name) {
 }
 
 static bool is_c_name(const char* name) {
+  static const char* const keywords[] = {"auto",    "break",  "case",     "char",   "const",    "continue", "default",
+                                         "do",      "double", "else",     "enum",   "extern",   "float",    "for",
+                                         "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
+                                         "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
+                                         "typedef", "union",  "unsigned", "void",   "volatile", "while"};
+  for (size_t k = 0; k < sizeof keywords / sizeof *keywords; ++k)
+    if (!strcmp(name, keywords[k])) return false;
   size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
   return n > 0 && !name[n] && (*name < '0' || *name > '9');
 }

@@ -201,7 +201,7 @@ static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb
     return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code",
                     rt->engine->target);
   if (!native && !rt->has_words)
-    return pb_error(diag, place, 5027, "native", "the engine holds machine code; device '%s' runs command words", name);
+    return pb_error(diag, place, 5027, "native", "the engine holds machine code, which device '%s' does not run", name);
   pb_status status = native ? PB_OK : pb__words_open(rt, name, options, diag);
   if (status == PB_OK && rt->has_native) status = pb__native_open(rt, diag);
   if (status != PB_OK)
