@@ -18,20 +18,6 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
   pb__push_op(l, op);
 }
 
-// Weights [k, o] turned to [o, k]: the new constant's id. By blocks, of which each line that is read is used whole.
-static int turned(lifter* l, int id) {
-  pb_const from = l->consts->items[id];
-  enum { BLOCK = 64 };
-  int64_t k = from.shape[0], o = from.shape[1], shape[2] = {o, k};
-  int8_t* data = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
-  for (int64_t rows = 0; rows < o; rows += BLOCK)
-    for (int64_t columns = 0; columns < k; columns += BLOCK)
-      for (int64_t r = rows; r < o && r < rows + BLOCK; ++r)
-        for (int64_t c = columns; c < k && c < columns + BLOCK; ++c)
-          data[r * k + c] = ((const int8_t*)from.data)[c * o + r];
-  return pb_consts_add(l->consts, from.name, PB_I8, 2, shape, data);
-}
-
 // Gemm and MatMul by constant weights: rows of x by [o, k] or [k, o].
 static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_codes x;
@@ -53,7 +39,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   op.lo = t.lo;
   op.hi = t.hi;
   op.zx = x.zero;
-  op.weights = rows_first ? w.id : turned(l, w.id);
+  op.weights = rows_first ? w.id : pb__turned(l, &l->consts->items[w.id]);
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
   int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];

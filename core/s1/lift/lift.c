@@ -356,22 +356,71 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
   return PB_OK;
 }
 
-// bias' = bias - zx * sum(w), if neither it, nor any sum of products, nor any of both together leaves 32 bits.
-static bool fold_bias(const int8_t* weights, int64_t count, int zero, int64_t bias, int32_t* folded) {
-  enum { RUN = 64 }; // of a length that is known, so that compilers take vectors
-  int64_t above = 0, below = 0, k = 0;
+enum { RUN = 64 }; // of a length that is known, so that compilers take vectors
+
+// What a result's weights above zero come to, and those below.
+typedef struct weight_sums {
+  int64_t above, below;
+} weight_sums;
+
+static weight_sums sum_row(const int8_t* weights, int64_t count) {
+  weight_sums sums = {0};
+  int64_t k = 0;
   for (; k + RUN <= count; k += RUN) {
     int32_t positive = 0, all = 0;
     for (int j = 0; j < RUN; ++j) {
       all += weights[k + j];
       positive += weights[k + j] > 0 ? weights[k + j] : 0;
     }
-    above += positive;
-    below += all - positive;
+    sums.above += positive;
+    sums.below += all - positive;
   }
-  for (; k < count; ++k) *(weights[k] > 0 ? &above : &below) += weights[k];
-  int64_t most = above * INT8_MAX + below * INT8_MIN, least = above * INT8_MIN + below * INT8_MAX;
-  bias -= zero * (above + below);
+  for (; k < count; ++k) *(weights[k] > 0 ? &sums.above : &sums.below) += weights[k];
+  return sums;
+}
+
+static inline void add_codes(const int8_t* codes, int64_t count, int16_t* all, int16_t* positive) {
+  for (int64_t k = 0; k < count; ++k) {
+    all[k] = (int16_t)(all[k] + codes[k]);
+    positive[k] = (int16_t)(positive[k] + (codes[k] > 0 ? codes[k] : 0));
+  }
+}
+
+// The same of each column, `width` of them, row by row as they lie.
+static void sum_columns(const int8_t* weights, int64_t rows, int64_t width, weight_sums* sums) {
+  enum { FEW = 64 }; // rows whose sums 16 bits hold, and that stay in a core's cache until all columns have theirs
+  for (int64_t first = 0; first < rows; first += FEW)
+    for (int64_t column = 0; column < width; column += RUN) {
+      int16_t positive[RUN] = {0}, all[RUN] = {0};
+      int64_t end = first + FEW < rows ? first + FEW : rows, n = width - column < RUN ? width - column : RUN;
+      for (int64_t r = first; r < end; ++r) {
+        const int8_t* codes = weights + r * width + column;
+        if (n == RUN)
+          add_codes(codes, RUN, all, positive);
+        else
+          add_codes(codes, n, all, positive);
+      }
+      for (int64_t j = 0; j < n; ++j) {
+        sums[column + j].above += positive[j];
+        sums[column + j].below += all[j] - positive[j];
+      }
+    }
+}
+
+// Of each result of weights [outputs, ...], or of [k, outputs] that are turned to that when they are read.
+static weight_sums* sum_weights(lifter* l, int id) {
+  const pb_const* codes = &l->consts->items[id];
+  int64_t outputs = codes->shape[0], each = (int64_t)codes->bytes / outputs;
+  weight_sums* sums = PB_NEW_ARRAY(&l->consts->arena, weight_sums, (size_t)outputs);
+  for (int64_t o = 0; codes->data && o < outputs; ++o) sums[o] = sum_row((const int8_t*)codes->data + o * each, each);
+  if (!codes->data) sum_columns(l->consts->items[codes->pack->source].data, each, outputs, sums);
+  return sums;
+}
+
+// bias' = bias - zx * sum(w), if neither it, nor any sum of products, nor any of both together leaves 32 bits.
+static bool fold_bias(weight_sums sums, int zero, int64_t bias, int32_t* folded) {
+  int64_t most = sums.above * INT8_MAX + sums.below * INT8_MIN, least = sums.above * INT8_MIN + sums.below * INT8_MAX;
+  bias -= zero * (sums.above + sums.below);
   *folded = (int32_t)bias;
   return bias >= INT32_MIN && bias <= INT32_MAX && least >= INT32_MIN && most <= INT32_MAX &&
          least + bias >= INT32_MIN && most + bias <= INT32_MAX;
@@ -379,8 +428,8 @@ static bool fold_bias(const int8_t* weights, int64_t count, int zero, int64_t bi
 
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
                              pb_s1_op* op) {
-  const pb_const codes = l->consts->items[op->weights];
-  int64_t outputs = codes.shape[0], each = (int64_t)codes.bytes / outputs;
+  int64_t outputs = l->consts->items[op->weights].shape[0];
+  const weight_sums* sums = sum_weights(l, op->weights);
   int64_t* wide = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)outputs);
   int32_t* bias = PB_NEW_ARRAY(&l->consts->arena, int32_t, (size_t)outputs);
   float* m = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)outputs);
@@ -389,7 +438,7 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, 
   for (int64_t o = 0; o < outputs; ++o) {
     bool negated = w->negated && w->negated[o];
     m[o] = pb__factor(l, negated ? -m[o] : m[o], t->scale);
-    if (!fold_bias((const int8_t*)codes.data + o * each, each, (int)x->zero, negated ? -wide[o] : wide[o], &bias[o]))
+    if (!fold_bias(sums[o], (int)x->zero, negated ? -wide[o] : wide[o], &bias[o]))
       return pb__refuse(l, n, NULL, "sums that may not fit 32 bits, its bias and zero point counted");
   }
   add_bias_and_factor(l, n, outputs, bias, m, op);

@@ -108,6 +108,9 @@ bool pb__all_finite(pb_consts* consts, int id); // f32, or no floats at all
 void pb__live_window(lifter* l, const int64_t* in, const int64_t* out, pb_s1_op* op);
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
 
+// Constant weights [k, n] as [n, k]: the new constant, which is made when it is read.
+int pb__turned(lifter* l, const pb_const* from);
+
 // The codes behind a float tensor that DequantizeLinear makes.
 pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) PB_MUST_CHECK;
 // What follows: Relu and Clip fold into the clamp, until QuantizeLinear.

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Constant weights [k, n] as [n, k].
-static int turned(lifter* l, const pb_const* from) {
+int pb__turned(lifter* l, const pb_const* from) {
   int64_t k = from->shape[0], n = from->shape[1], shape[2] = {n, k};
   pb_pack pack = {.source = (int)(from - l->consts->items), .dim_count = 2, .stride = {1, n}, .extent = {n, k}};
   pack.dims[0].extent = n;
@@ -72,7 +71,7 @@ static pb_status gemm_by_steps(lifter* l, const pb_node* n) {
   if (pb_node_int(n, "transA", 0)) op.x = transposed(l, n, op.x);
   if (w) {
     if (w->type != PB_F32 || w->rank != 2) return pb__refuse(l, n, NULL, "weights that are no f32 matrix");
-    op.weights = pb_node_int(n, "transB", 0) ? turned(l, w) : (int)(w - l->consts->items);
+    op.weights = pb_node_int(n, "transB", 0) ? pb__turned(l, w) : (int)(w - l->consts->items);
     b = l->consts->items[op.weights].shape;
   } else {
     PB_TRY(pb__own_value(l, n, pb__input(n, 1), &op.z));
@@ -123,7 +122,7 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
   int64_t outputs = !by_weights ? 0 : w->shape[pb_node_int(n, "transB", 0) ? 0 : 1];
   bool by_vector = pb__input(n, 2) < 0 || pb__vector(l, pb__input(n, 2), outputs);
   if (!by_weights || !by_vector || pb_node_int(n, "transA", 0)) return gemm_by_steps(l, n);
-  op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : turned(l, w);
+  op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : pb__turned(l, w);
   op.weights = scaled(l, op.weights, alpha);
   pb_s1_value in = l->out->values[op.x];
   if (in.alias_of >= 0) { // a reshape is read in place when it keeps the rows apart
