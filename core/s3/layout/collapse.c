@@ -115,9 +115,27 @@ static void drop_single_iterations(pb_nest* nest) {
         if (!walks_alone(nest, &nest->access[a].index[r], d)) nest->access[a].index[r].coef[d] = 0;
 }
 
+// Of a stack of rows as it comes, with one row each: the loop over these rows keeps the others from being walked as
+// one.
+static void drop_single_rows(pb_nest* nest) {
+  bool stacks = false;
+  for (int a = 0; a < nest->access_count; ++a) stacks |= nest->access[a].rank == 3;
+  for (int d = nest->dim_count - 1; stacks && d >= 0 && nest->dim_count > 1; --d) {
+    bool rows = nest->extent[d] == 1 && nest->reduce == PB_SET && !pb_nest_is_fixed(nest);
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        rows &= !nest->access[a].index[r].coef[d] || (nest->access[a].rank == 3 && r == 1);
+    for (int a = 0; rows && a < nest->access_count; ++a) nest->access[a].index[1].coef[d] = 0;
+    if (rows) pb_nest_remove_dim(nest, d);
+  }
+}
+
 void pb__layout_read_sources(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (!pb__layout_is_apart(l, n)) drop_single_iterations(&l->program.nests[n]);
+    if (!pb__layout_is_apart(l, n)) {
+      drop_single_iterations(&l->program.nests[n]);
+      drop_single_rows(&l->program.nests[n]);
+    }
   read_sources(l);
 }
 

@@ -211,3 +211,10 @@ def summed_by_letters(label, equation, *shapes):
 for equation, *shapes in (("ii", (4, 4)), ("iij", (3, 3, 5)), ("iij,jk", (3, 3, 5), (5, 2)), ("...ii", (2, 3, 3)), ("ii->i", (4, 4)), ("ii,i", (4, 4), (4,))):
     label = f"einsum_of_{equation}"
     CASES[label] = lambda label=label, equation=equation, shapes=shapes: summed_by_letters(label, equation, *shapes)
+
+
+@case
+def stack_of_single_rows():
+    """The loop over the one row of each stood between the others: elements were not walked as they lie, and it was refused."""
+    m = Maker("stack_of_single_rows")
+    return m.done(m.codes(m.input("x", 7, 1, 20), F32(0.05)), step=0.05)
