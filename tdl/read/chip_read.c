@@ -28,7 +28,8 @@ record pb__open_record(reader* r, const char* name) {
     rec.place.line = atoi(colon + 1);
     rec.place.column = 1;
   }
-  if (json_is_true(json_object_get(rec.json, "!anonymous"))) rec.name = "an unnamed record";
+  const char* said = json_string_value(json_object_get(rec.json, "Name")); // of a chip, if its record has no name
+  if (json_is_true(json_object_get(rec.json, "!anonymous"))) rec.name = said && *said ? said : "an unnamed record";
   return rec;
 }
 

@@ -10,6 +10,7 @@
 #include "tdl/chip.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -228,6 +229,7 @@ int main(int argc, char** argv) {
   if (argc != 1) return fprintf(stderr, "%s takes jobs on standard input\n", argv[0]), 1;
   if (w.files[0] < 0 || w.files[1] < 0) fail("memfd_create");
   if (!pb__cache_start()) fail("cache");
+  mallopt(M_ARENA_MAX, 2);  // each thread's would reserve 128 MB of the room that tests give a worker
   signal(SIGPIPE, SIG_IGN); // a worker that is gone is seen where its code is read
   for (; read_job(stdin, &j); free_job(&j)) answer(&w, &j);
   int status = w.pid ? end_worker(&w, false) : 0;
