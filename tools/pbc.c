@@ -205,7 +205,9 @@ static int check_outputs(const arguments* all) {
   const pb_compile_options* o = &all->o;
   const char* const outputs[] = {all->out, all->report};
   for (int k = 0; k < 2; ++k) {
-    bool reads = is_file(outputs[k], o->model);
+    bool edits = !k && o->emit && !strcmp(o->emit, "plan"); // a plan goes back where it came from
+    bool reads = is_file(outputs[k], o->model) || is_file(outputs[k], o->target) ||
+                 (!edits && is_file(outputs[k], o->plan_file));
     for (int w = 0; w < o->inputs.weight_count; ++w) reads |= is_file(outputs[k], o->inputs.weights[w]);
     if (reads)
       return fail(1005, "another file",
