@@ -13,15 +13,6 @@
 
 enum { PB_GRAPH_RANK = 8 };
 
-// What the file says of an output, whatever the nodes make of it.
-typedef struct pb_declared {
-  pb_type type;                 // PB_TYPE_COUNT: none that there is here
-  int64_t type_code;            // ONNX's, 0: not said
-  bool is_unsigned;             // u8 as PB_I8
-  int rank;                     // -1: not said
-  int64_t shape[PB_GRAPH_RANK]; // -1: not said
-} pb_declared;
-
 typedef struct pb_tensor {
   const char* name;
   pb_type type;      // PB_TYPE_COUNT until known
@@ -32,8 +23,8 @@ typedef struct pb_tensor {
   const char** dim_names; // of an input, by dim: NULL where it has none; NULL: none has
   int const_id;           // initialiser: its id in the constant table; -1
   bool is_input, is_output;
-  const pb_declared* declared; // of an output
-  int donated_to;              // of an input: the output that is made in its place, and 1; 0: none
+  const struct pb_tensor* declared; // of an output: type and shape as the file says them, whatever the nodes make of it
+  int donated_to;                   // of an input: the output that is made in its place, and 1; 0: none
   bool lists,
       may_miss; // of an input or output, what its type says: a sequence, an optional; `type` is of what is in it
   int producer; // node, -1

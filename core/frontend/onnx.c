@@ -429,9 +429,8 @@ static void read_value_type(loader* l, pb_wire wire, pb_tensor* tensor) {
 }
 
 static void declare_output(loader* l, pb_tensor* tensor, const pb_tensor* type) {
-  pb_declared* declared = PB_NEW(&l->graph->arena, pb_declared);
-  *declared = (pb_declared){type->type, type->type_code, type->is_unsigned, type->rank, {0}};
-  memcpy(declared->shape, type->shape, sizeof declared->shape);
+  pb_tensor* declared = PB_NEW(&l->graph->arena, pb_tensor);
+  *declared = *type;
   tensor->declared = declared;
   tensor->is_output = true;
 }

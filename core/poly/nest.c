@@ -42,6 +42,12 @@ bool pb_access_uses(const pb_access* access, int col) {
   return false;
 }
 
+bool pb_nest_repeats(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (nest->extent[d] > 1 && !pb_access_uses(access, d)) return true;
+  return false;
+}
+
 bool pb_access_moves_only(const pb_access* access, int index, int col) {
   for (int r = 0; r < access->rank; ++r)
     if ((access->index[r].coef[col] != 0) != (r == index)) return false;

@@ -103,6 +103,8 @@ bool pb_access_moves_only(const pb_access* access, int index, int col);
 static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
   return nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dim);
 }
+// Whether some loop of the nest does not move the access: each of its elements comes several times.
+bool pb_nest_repeats(const pb_nest* nest, const pb_access* access);
 // How many elements the nest stores if it stores none twice but by what it sums over, and iterations for each of them.
 int64_t pb_nest_results(const pb_nest* nest);
 int64_t pb_nest_steps(const pb_nest* nest);

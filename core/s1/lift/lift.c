@@ -865,7 +865,7 @@ static const char* type_name(pb_type type, bool is_unsigned) {
 // Whoever made the file was wrong about one of them. A type that is another would have its bytes misread; extents come
 // with the result, and files keep those of a batch that they were written with.
 static pb_status check_declared(lifter* l, const pb_tensor* t, const pb_s1_value* made) {
-  const pb_declared* d = t->declared;
+  const pb_tensor* d = t->declared;
   pb_place place = {.file = l->g->file, .what = t->name};
   if (!d || t->lists || t->may_miss) return PB_OK;
   bool same = made->type == d->type && (d->type != PB_I8 || made->is_unsigned == d->is_unsigned);

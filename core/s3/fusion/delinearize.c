@@ -172,18 +172,13 @@ static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
          p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
 }
 
-static bool repeats(const pb_nest* nest, const pb_access* read) {
-  bool any = false;
-  for (int d = 0; d < nest->dim_count; ++d) any |= nest->extent[d] > 1 && !pb_access_uses(read, d);
-  return any;
-}
-
 // Whether the nest sums rows of products, which a pointwise nest makes of the rows of two tensors, each with each.
 static bool sums_products(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   int maker = nest->access_count == 2 && nest->reduce == PB_ACC_ADD ? pb_program_only_writer(p, p->value_of[n][0]) : -1;
-  return maker >= 0 && p->nests[maker].access_count == 3 && repeats(&p->nests[maker], &p->nests[maker].access[0]) &&
-         repeats(&p->nests[maker], &p->nests[maker].access[1]);
+  return maker >= 0 && p->nests[maker].access_count == 3 &&
+         pb_nest_repeats(&p->nests[maker], &p->nests[maker].access[0]) &&
+         pb_nest_repeats(&p->nests[maker], &p->nests[maker].access[1]);
 }
 
 // Where access a walks heads and their rows, or their columns, by one index. Heads of a group that share

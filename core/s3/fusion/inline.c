@@ -134,8 +134,7 @@ static bool can_inline(const inliner* i, int n, int a, merge* m) {
     return false;
   for (int b = 0; b + 1 < taker->access_count; ++b)
     if (b != a && p->value_of[n][b] == value) return false; // at two places
-  for (int d = 0; d < taker->dim_count; ++d)
-    if (taker->extent[d] > 1 && !pb_access_uses(access, d)) return false;
+  if (pb_nest_repeats(taker, access)) return false;
   for (int r = 0; r < access->rank; ++r)
     if (pb_index_can_leave(taker, &access->index[r], access->shape[r])) return false;
   m->p = p, m->taker = n, m->maker = maker, m->load = a;

@@ -74,11 +74,7 @@ static pb_access source_of(const turner* t, int n, int a, int* copy) {
 }
 
 // Whether the copy makes several of what it reads: some dim walks what it makes alone.
-static bool repeats(const pb_nest* copy) {
-  for (int d = 0; d < copy->dim_count; ++d)
-    if (copy->extent[d] > 1 && !pb_access_uses(&copy->access[0], d)) return true;
-  return false;
-}
+static bool repeats(const pb_nest* copy) { return pb_nest_repeats(copy, &copy->access[0]); }
 
 // The index of the tensor that the copy makes which several dims walk, in front of the last two. -1: there is none.
 static int index_of_heads(const pb_access* to) {

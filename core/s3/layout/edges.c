@@ -400,12 +400,6 @@ static void in_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
   pb__layout_rewrite_all(l, n, &s, nest, out);
 }
 
-static bool walks_all(const pb_nest* nest, const pb_access* access) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (nest->extent[d] > 1 && !pb_access_uses(access, d)) return false;
-  return true;
-}
-
 // The value as if it lay in blocks, in a tensor of its own.
 static void put_in_blocks(pb_layout* l, const pb_access* store, pb_layout_value* value) {
   value->kind = PB_LAYOUT_BLOCKED;
@@ -423,7 +417,7 @@ static void put_in_blocks(pb_layout* l, const pb_access* store, pb_layout_value*
 static void point_then_out(pb_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
-  bool once = walks_all(nest, &nest->access[from]);
+  bool once = !pb_nest_repeats(nest, &nest->access[from]);
   const pb_access* like = once ? &nest->access[from] : store;
   int channel = channel_of(l, nest, like), to = pb_program_stored(&l->program, n);
   pb_access plain = *store;
@@ -517,7 +511,7 @@ static bool can_bring(const pb_layout* l, int n) {
       if (own < 0 || (channel >= 0 && own != channel)) return false;
       channel = own;
     }
-    if (reads_as(l, n, a, copied) && !walks_all(nest, &nest->access[a])) return false;
+    if (reads_as(l, n, a, copied) && pb_nest_repeats(nest, &nest->access[a])) return false;
   }
   return true;
 }

@@ -119,10 +119,6 @@ static bool is_only_tensor(const aligner* a, int n) {
   return tensors == 1;
 }
 
-static bool repeated(const pb_nest* nest, const pb_access* access, int d) {
-  return nest->extent[d] > 1 && !pb_access_uses(access, d);
-}
-
 // Whether the access walks rows of a tensor of two dims along the last loop.
 static bool walks_rows(const pb_nest* nest, const pb_access* access) {
   int last = nest->dim_count - 1, dim;
@@ -132,9 +128,7 @@ static bool walks_rows(const pb_nest* nest, const pb_access* access) {
 
 // Whether rows of what is read come several times each, which commands do by a stride of 0.
 static bool repeats_rows(const pb_nest* nest, const pb_access* read, const pb_access* store) {
-  bool any = false;
-  for (int d = 0; d < nest->dim_count; ++d) any |= repeated(nest, read, d);
-  return any && walks_rows(nest, read) && walks_rows(nest, store);
+  return pb_nest_repeats(nest, read) && walks_rows(nest, read) && walks_rows(nest, store);
 }
 
 // Whether layout has a way to bring what access k reads into the lanes of what the nest stores.
@@ -165,7 +159,7 @@ static bool is_aligned(const aligner* a, int n) {
 // A tensor with a row for every iteration of the loops around the last one that the access walks: units repeat rows.
 static int add_rows(aligner* a, const pb_nest* nest, const pb_access* of, pb_access* walk) {
   int index_of[PB_NEST_DIMS] = {0};
-  for (int d = 0; d < nest->dim_count; ++d) index_of[d] = repeated(nest, of, d) ? -1 : 0;
+  for (int d = 0; d < nest->dim_count; ++d) index_of[d] = nest->extent[d] > 1 && !pb_access_uses(of, d) ? -1 : 0;
   index_of[nest->dim_count - 1] = 1;
   *walk = pb_access_of_matrix(nest, of->type, index_of);
   return pb_program_add_local(&a->to, &a->unit->pass, walk);

@@ -41,10 +41,11 @@ typedef enum form {
 
 typedef struct reduction {
   form form;
-  bool apart; // its body is a tensor of its own
-  int init;   // the nest that sets what it begins with, if it is made anew
-  int steps;  // BY_STEPS: how many it becomes
-  int begun;  // BY_STEPS: the value that they begin with; NONE: a number
+  bool apart;   // its body is a tensor of its own,
+  bool product; // and that of rows of products
+  int init;     // the nest that sets what it begins with, if it is made anew
+  int steps;    // BY_STEPS: how many it becomes
+  int begun;    // BY_STEPS: the value that they begin with; NONE: a number
 } reduction;
 
 typedef struct reducer {
@@ -102,23 +103,23 @@ static bool is_product(const pb_chip* chip, const pb_nest* nest) {
 }
 
 // What the nest's body computes, as a tensor: as an operand that is walked once, or of rows of products.
-static pb_access body_of(const pb_chip* chip, const pb_nest* nest) {
-  const pb_access* x = is_product(chip, nest) ? NULL : walked_once(nest);
-  pb_access t = x ? *x : rows_of(nest, NULL);
+static pb_access body_of(const pb_nest* nest, bool product) {
+  pb_access t = product ? rows_of(nest, NULL) : *walked_once(nest);
   t.type = PB_F32;
   t.memref = (MlirValue){NULL};
   return t;
 }
 
-// Whether commands combine what the body leaves, of an operand's size or of a product's, but not with the body.
-static bool stands_apart(const reducer* s, const pb_nest* nest) {
+// Whether commands combine what the body leaves, of an operand's size or of a product's, but not with the body. *sum:
+// the reduction of that.
+static bool stands_apart(const reducer* s, const pb_nest* nest, bool* product, pb_nest* sum) {
   const pb_chip* chip = s->unit->chip;
-  pb_nest sum;
   if (loads_alone(nest) || store_of(nest)->type != PB_F32 || pb_nest_known(chip, nest)) return false;
-  if (!walked_once(nest) && !is_product(chip, nest)) return false;
-  const pb_access t = body_of(chip, nest);
-  of_tensor(nest, &t, &sum);
-  return pb_nest_known(chip, &sum);
+  *product = is_product(chip, nest);
+  if (!*product && !walked_once(nest)) return false;
+  const pb_access t = body_of(nest, *product);
+  of_tensor(nest, &t, sum);
+  return pb_nest_known(chip, sum);
 }
 
 // Whether the dims that index r walks, of more than one iteration, are all reduced (or all kept).
@@ -201,21 +202,16 @@ static int init_of(const pb_program* p, int n) {
 static bool find_form(const reducer* s, int n, reduction* found) {
   const pb_nest* nest = &s->from->nests[n];
   if (!is_plain(nest)) return false;
-  bool apart = stands_apart(s, nest);
-  if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return false;
   pb_nest sum;
-  if (apart) {
-    const pb_access t = body_of(s->unit->chip, nest);
-    of_tensor(nest, &t, &sum);
-  } else {
-    pb_nest_copy(&sum, nest);
-  }
+  bool product = false, apart = stands_apart(s, nest, &product, &sum);
+  if (!apart && (!loads_alone(nest) || !pb_nest_known(s->unit->chip, nest))) return false;
+  if (!apart) pb_nest_copy(&sum, nest);
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
   if (form == AS_IT_IS && sum.access[0].type == PB_F32 && has_large_planes(s->unit->chip, &sum)) form = BY_LINES;
   int init = form == AS_IT_IS ? NONE : init_of(s->from, n);
   if (form != AS_IT_IS && (init < 0 || !is_number(&s->from->nests[init]))) return false;
-  *found = (reduction){.form = form, .apart = apart, .init = init};
+  *found = (reduction){.form = form, .apart = apart, .product = product, .init = init};
   return apart || form != AS_IT_IS;
 }
 
@@ -314,8 +310,8 @@ static int add_body(reducer* s, int n, pb_nest* sum) {
   int value_of[PB_NEST_ACCESSES];
   pb_nest_copy(&body, &s->from->nests[n]);
   memcpy(value_of, s->from->value_of[n], sizeof value_of);
-  if (is_product(s->unit->chip, &body)) take_rows(s, n, &body, value_of);
-  const pb_access t = body_of(s->unit->chip, &body);
+  if (s->of[n].product) take_rows(s, n, &body, value_of);
+  const pb_access t = body_of(&body, s->of[n].product);
   of_tensor(&body, &t, sum);
   sum->macs = body.macs;
   body.reduce = PB_SET;
