@@ -17,6 +17,7 @@
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/flat.h"
+#include "core/s3/kernel/group.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/vector.h"
@@ -263,6 +264,23 @@ static bool stores_together(const outliner* o, int value, int a, int b) {
   return together;
 }
 
+// Nothing may fill the border of what a group reads on the way: then the padded tensor lies in memory, made by kernels
+// of its own.
+static void leave_pad(outliner* o, int padded, int group) {
+  int pad[PB_MAX_PROLOGUES], pads = 0, count = 0, rest = 0;
+  PB_FOR_WRITERS (k, &o->program, padded)
+    if (o->group[k] == group && pads < PB_MAX_PROLOGUES) pad[pads++] = k;
+  if (pads < 2 || pb_fusion_fills(o->unit, &o->program, pad, pads)) return;
+  int* nests = PB_NEW_ARRAY(&o->unit->pass, int, (size_t)o->last[group] + 1);
+  for (int n = 0; n <= o->last[group]; ++n)
+    if (o->group[n] == group) nests[count++] = n;
+  if (pb_fusion_runs(o->unit, &o->program, nests, count)) return;
+  for (int k = 0; k < count; ++k)
+    if (!pb_program_writes(&o->program, nests[k], padded)) nests[rest++] = nests[k];
+  if (!pb_fusion_runs(o->unit, &o->program, nests, rest)) return;
+  for (int k = 0; k < pads; ++k) o->group[pad[k]] = -1;
+}
+
 static void seed(outliner* o, int nest) {
   int group = o->group_count++;
   const pb_nest* n = &o->program.nests[nest];
@@ -278,8 +296,10 @@ static void seed(outliner* o, int nest) {
     if (rows >= 0) add_epilogues(o, group, nest, rows);
     return;
   }
-  take_prologues(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
+  int read = o->program.value_of[nest][main_input(o, nest)];
+  take_prologues(o, read, nest, group);
   add_epilogues(o, group, nest, sums_land(o, nest));
+  leave_pad(o, read, group);
   if (o->cached) take_borders(o, group);
 }
 

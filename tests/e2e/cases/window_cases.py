@@ -176,3 +176,16 @@ TILES = {
 }
 for _name, _facts in TILES.items():
     CASES[f"tiles_{_name}"] = lambda label=f"tiles_{_name}", facts=_facts: by_tiles(label, **facts)
+
+
+def padded_pool(label, op, behind, **attrs):
+    """A pool of f32 over a border that no mover fills, or that is read where it lies otherwise."""
+    m = Maker(label)
+    x = m.input("x", 1, 32, 56, 56)  # more than the accumulator holds
+    return m.done(m.op(op, m.op("Relu", x) if behind else x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], **attrs))
+
+
+for _op, _attrs in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1})):
+    for _behind in (False, True):
+        _label = f"padded_{_op}{'_whole' if _attrs else ''}{'_behind' if _behind else ''}".lower()
+        CASES[_label] = lambda label=_label, op=_op, behind=_behind, attrs=_attrs: padded_pool(label, op, behind, **attrs)
