@@ -5,7 +5,6 @@
 #include "core/runtime/rt.h"
 
 #include <dlfcn.h>
-#include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,13 +91,14 @@ void pb__native_step(pb_rt* rt, int index) {
   void* args[PB_ENGINE_MAX_ARGS];
   for (int a = 0; a < step->arg_count; ++a) args[a] = pb__native_address(rt, step->args[a]);
   pb__native_entry entry = rt->native.entries[step->kernel];
-  int threads = rt->threads > 0 ? rt->threads : rt->native.processors;
-  if (threads == 1 || rt->engine->kernels[step->kernel].alone) {
+  if (rt->engine->kernels[step->kernel].alone)
     entry(args, 0, 1);
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  entry(args, omp_get_thread_num(), omp_get_num_threads());
+  else
+    pb__team_do(&rt->native.team, entry, args);
+}
+
+void pb__native_run(pb_rt* rt, void (*body)(void* user), void* user) {
+  pb__team_run(&rt->native.team, rt->threads > 0 ? rt->threads : rt->native.processors, body, user);
 }
 
 void pb__native_close(pb_rt* rt) {

@@ -3,14 +3,12 @@
 #define PB_RUNTIME_RT_H
 
 #include "core/artefact/engine.h"
+#include "core/runtime/team.h"
 #include "pb/device.h"
 #include "pb/pb.h"
 #include "tdl/chip.h"
 
 #include <stdatomic.h>
-
-// Thread `thread` of `threads` does its share.
-typedef void (*pb__native_entry)(void** args, int64_t thread, int64_t threads);
 
 // Words on a chip.
 typedef struct pb__words {
@@ -36,6 +34,7 @@ typedef struct pb__native {
   pb__native_entry* entries; // by kernel
   uint8_t* arena;
   int processors;
+  pb__team team;
 } pb__native;
 
 typedef struct pb__memory {
@@ -104,6 +103,8 @@ pb_status pb__open_extents(pb_rt* rt, const pb_step* step, pb_diag* diag) PB_MUS
 void pb__open_free(pb_rt* rt);
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+// Calls body(user), whose steps all threads of the engine share.
+void pb__native_run(pb_rt* rt, void (*body)(void* user), void* user);
 void pb__native_step(pb_rt* rt, int step);
 void* pb__native_address(pb_rt* rt, pb_arg arg); // where it is in this process
 void pb__native_close(pb_rt* rt);

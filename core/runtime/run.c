@@ -327,6 +327,23 @@ static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
   return PB_OK;
 }
 
+typedef struct walk {
+  pb_rt* rt;
+  pb_diag* diag;
+  pb_status status;
+} walk;
+
+static void walk_steps(void* user) {
+  walk* w = user;
+  const pb_engine* engine = w->rt->engine;
+  for (int k = 0; k < engine->step_count && w->status == PB_OK;) {
+    if (engine->steps[k].op == PB_HOST_LAUNCH)
+      w->status = launch(w->rt, k++, w->diag);
+    else
+      w->status = pb__control_step(w->rt, &k, w->diag);
+  }
+}
+
 static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->engine->open && !rt->open.ready)
     return pb_error(diag, (pb_place){.file = rt->path}, 5050, "pb_rt_choose", "the extents of open dims are not known");
@@ -336,12 +353,12 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
   forget_times(rt);
   pb__open_begin(rt);
   PB_TRY(pb__aliases_begin(rt, diag));
-  for (int k = 0; k < rt->engine->step_count;) {
-    if (rt->engine->steps[k].op == PB_HOST_LAUNCH)
-      PB_TRY(launch(rt, k++, diag));
-    else
-      PB_TRY(pb__control_step(rt, &k, diag));
-  }
+  walk w = {rt, diag, PB_OK};
+  if (rt->has_native)
+    pb__native_run(rt, walk_steps, &w);
+  else
+    walk_steps(&w);
+  PB_TRY(w.status);
   return rt->tensors_in_process ? PB_OK : pb__words_give(rt, diag);
 }
 
