@@ -16,7 +16,6 @@ typedef struct reroller {
   int limbs;
 } reroller;
 
-// Little-endian; the constant bound of the inner loop makes it one load.
 // Little-endian, in a form that compilers take as one load.
 static uint64_t limb_at(const uint8_t* b) {
   return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 | (uint64_t)b[4] << 32 |
