@@ -11,7 +11,7 @@
 #include <omp.h>
 #include <time.h>
 
-enum { MOST = 16, LONG = 6000000 }; // ns: longer than threads spin
+enum { MOST = 16, LONG = 1000000 }; // ns: longer than threads spin
 
 typedef struct counted {
   pb__team* team;
