@@ -1,5 +1,5 @@
 // The loads of a register tile: neighbours, one element for all lanes, lanes in runs, squares that are transposed. What
-// points share is loaded once.
+// points share is loaded once. pb.prefetch on a load: elements that far further on will be wanted.
 #include "core/s3/lower/vector_tile.h"
 
 #include <stdlib.h>
@@ -17,14 +17,16 @@ void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displac
 }
 
 // What is loaded or stored: the flat tensor, the place in it, both types.
-static void print_element(pb_vtile* t, const pb_access* access, int64_t displacement, int width) {
+static void print_element(pb_vtile* t, const pb_access* access, int64_t displacement, int width, int64_t prefetch) {
   pb_vemit* e = t->e;
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);
   pb__vtile_print_flat(e, e->text, access, false);
   pb_text_add(e->text, "[");
   pb_linear_print(e->text, &place);
-  pb_text_add(e->text, "] : ");
+  pb_text_add(e->text, "]");
+  if (prefetch) pb_text_add(e->text, " {pb.prefetch = %lld : i64}", (long long)prefetch);
+  pb_text_add(e->text, " : ");
   pb__vtile_print_flat(e, e->text, access, true);
   if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
   pb_text_add(e->text, "\n");
@@ -75,7 +77,7 @@ int64_t pb__vtile_displacement(const pb_vtile* t, const pb_access* access, int p
 void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent) {
   int lanes = t->e->k->lanes;
   pb_text_line(t->e->text, indent, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
-  print_element(t, to, pb__vtile_displacement(t, to, point, NULL), lanes);
+  print_element(t, to, pb__vtile_displacement(t, to, point, NULL), lanes, 0);
 }
 
 // A register of what an access has at a point.
@@ -100,12 +102,16 @@ static const char* type_of(const load* l, int64_t elements) {
   return pb_printf(l->e->arena, "vector<%lldx%s>", (long long)elements, l->type);
 }
 
-// Neighbours in memory.
-static const char* read(const load* l, int64_t displacement, int64_t elements) {
+static const char* read_and_prefetch(const load* l, int64_t displacement, int64_t elements, int64_t prefetch) {
   const char* name = pb_lowered_begin_line(l->e->out, l->indent);
   pb_text_add(l->e->text, elements > 1 ? "affine.vector_load " : "affine.load ");
-  print_element(l->t, l->access, displacement, (int)elements);
+  print_element(l->t, l->access, displacement, (int)elements, prefetch);
   return name;
+}
+
+// Neighbours in memory.
+static const char* read(const load* l, int64_t displacement, int64_t elements) {
+  return read_and_prefetch(l, displacement, elements, 0);
 }
 
 static const char* broadcast(const load* l, const char* one, const char* type, const char* to) {
@@ -243,6 +249,38 @@ static const char* load_taps(const load* l) {
   return bitcast(l, name, words, type_of(l, all_of(l)));
 }
 
+// ---- weights ----
+
+static bool is_sum_level(const pb_vemit* e, int level) {
+  for (int n = 0; n < e->sum_count; ++n)
+    if (e->sums[n].level == level) return true;
+  return false;
+}
+
+// How far behind these weights those of the next block of columns lie, if rows are walked inside blocks; 0: they are
+// not.
+static int64_t next_block(const pb_vemit* e, const pb_access* w) {
+  bool rows = false;
+  for (int level = PB_NEST_OUTERS - 1; level >= 0; --level) {
+    if (is_sum_level(e, level)) continue;
+    int64_t stride = pb_vemit_outer(e, w, level);
+    if (stride) return rows ? stride : 0;
+    rows |= pb_vemit_outer(e, &e->k->main->access[e->k->x], level) != 0;
+  }
+  return 0;
+}
+
+// Weights that no near cache holds all of: while a block's rows are multiplied the next block comes there. Its first
+// rows would wait for memory, and the others leave it idle.
+static const char* read_weights(const load* l) {
+  pb_vector_facts facts = pb_vector_facts_of(l->e->chip);
+  int64_t all = pb__vtile_elements(pb__vtile_value(l->e, l->access)), next = next_block(l->e, l->access);
+  bool begins_line = facts.near[1] && facts.near[1]->line_bytes &&
+                     pb_bytes_of(l->access->type, l->displacement) % facts.near[1]->line_bytes == 0;
+  bool far = pb_bytes_of(l->access->type, all) > facts.cache[1] && pb_bytes_of(l->access->type, next) <= facts.cache[1];
+  return read_and_prefetch(l, l->displacement, all_of(l), begins_line && far ? next : 0);
+}
+
 // ---- any of these ----
 
 static bool comes_in_runs(const pb_vkernel* k, const pb_access* access) {
@@ -257,7 +295,8 @@ static const char* make_register(const load* l) {
   if (comes_in_runs(k, l->access)) return load_runs(l);
   if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
-  return (l->group > 1 ? is_w : along != 0) ? read(l, l->displacement, all_of(l)) : load_one(l);
+  if (l->group > 1 ? !is_w : along == 0) return load_one(l);
+  return is_w && k->main->reduce != PB_SET ? read_weights(l) : read(l, l->displacement, all_of(l));
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.

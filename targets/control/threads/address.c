@@ -242,6 +242,19 @@ static MlirValue source_of(MlirValue tensor) {
   return tensor;
 }
 
+// Into the second cache: what is there when it is wanted need not be in the first.
+static void prefetch(const addresses* a, MlirOperation before, MlirValue pointer) {
+  static const struct {
+    const char* name;
+    int value;
+  } facts[] = {{"rw", 0}, {"hint", 2}, {"cache", 1}}; // read; locality, of 3; data
+  pb_operation made = {.name = "llvm.intr.prefetch", .operands = {pointer}, .operand_count = 1};
+  for (int k = 0; k < 3; ++k)
+    made.attributes[made.attribute_count++] =
+        pb_named(a->context, facts[k].name, mlirIntegerAttrGet(mlirIntegerTypeGet(a->context, 32), facts[k].value));
+  (void)pb_operation_make(before, &made);
+}
+
 // The access becomes a load or store by a pointer, if it is of the form that read_index takes; else it stays.
 static void rewrite(addresses* a, MlirOperation op, bool store) {
   int tensor_at = store ? 1 : 0;
@@ -251,8 +264,10 @@ static void rewrite(addresses* a, MlirOperation op, bool store) {
   int64_t bytes = pb_llvm_has(element) ? bytes_of(element) : 0;
   terms sum;
   if (!bytes || !pb_llvm_has(type) || !read_index(op, tensor_at, &sum)) return;
-  if (sum.constant < 0 || sum.constant > INT32_MAX) return;
+  int64_t further = pb_op_integer(op, "pb.prefetch", 0);
+  if (sum.constant < 0 || sum.constant + further > INT32_MAX) return;
   MlirValue pointer = find_base(a, loop_around(op), source_of(tensor), &sum);
+  if (further) prefetch(a, op, step(a, op, element, pointer, (MlirValue){NULL}, sum.constant + further));
   if (sum.constant) pointer = step(a, op, element, pointer, (MlirValue){NULL}, sum.constant);
   MlirAttribute align = mlirIntegerAttrGet(wide(a), bytes);
   pb_operation access = {.name = store ? "llvm.store" : "llvm.load",
