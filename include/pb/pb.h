@@ -62,8 +62,9 @@ bool pb_rt_is_open(const pb_rt* rt);
 // device's, "key=value,...", or NULL. When it is not called, the first run takes "native" or "machine", as the engine
 // needs.
 int pb_rt_set_device(pb_rt* rt, const char* name, const char* options);
-const char* pb_rt_device(const pb_rt* rt);      // "" before one was set
-// Of native code, at most so many; 0: as many as the process may use.
+const char* pb_rt_device(const pb_rt* rt); // "" before one was set
+// Of native code, at most so many; 0: as many as the process may use. They are OpenMP's: those of a run that have
+// nothing to do spin for a fifth of a millisecond and then sleep, or sleep at once with OMP_WAIT_POLICY=passive.
 enum { PB_MOST_THREADS = 1024 };
 void pb_rt_set_threads(pb_rt* rt, int threads);
 
