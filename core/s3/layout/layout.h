@@ -158,6 +158,9 @@ void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* ne
                         pb_access* to);
 // Nest n over its own dims, none of them split.
 void pb__layout_rewrite_unsplit(pb_layout* l, int n, pb_nest* out);
+// plain.c: what nest n, which is `out` over its own dims and of plain tensors alone, reads otherwise than in rows of
+// lanes of what it stores.
+void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out);
 void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out);
 // A new constant: element (p0, p1, ...) is source[access index at the nest dims that the p's add up to].
 // Returns its id. The data is made in the table's arena.
@@ -249,7 +252,7 @@ void pb__layout_print_apart(pb_layout* l, int n);
 // Nests that write a value together stay together, and what no layout fits stays apart. true: an operator was added.
 bool pb__layout_grow_apart(pb_layout* l);
 
-// ---- edges.c: between plain tensors and blocks ----
+// ---- edges.c: tensors that lie in two layouts ----
 
 void pb__layout_add_twins(pb_layout* l);  // in front of choosing layouts
 void pb__layout_drop_twins(pb_layout* l); // behind it: those that are as plain as their edge
@@ -258,6 +261,13 @@ const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v); // whose tw
 bool pb__layout_unused(const pb_layout* l, int v);                   // a twin that was dropped
 // A tensor of the graph's edge, or a twin of one that will be dropped: as what it comes in or leaves. Else it is LOCAL.
 pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);
+// To a copy rows of lanes are rows of lanes, wherever they end.
+pb_layout_kind pb__layout_kind_of(const pb_layout* l, int v);
+// The first access by which the nest reads a value of a kind, -1: none.
+int pb__layout_reads_kind(const pb_layout* l, int n, pb_layout_kind kind);
+
+// ---- crossings.c: between plain tensors and blocks ----
+
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
 bool pb__layout_crosses(const pb_layout* l, int n);
 pb_status pb__layout_cross(pb_layout* l, int n) PB_MUST_CHECK;

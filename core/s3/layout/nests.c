@@ -5,10 +5,20 @@
 
 #include <string.h>
 
+// Whether no tensor of the nest lies otherwise than the model has it.
+static bool is_plain(const pb_layout* l, int n) {
+  for (int a = 0; a < l->program.nests[n].access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LAYOUT_PLAIN) return false;
+  }
+  return true;
+}
+
 static void print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, const bool* pads, pb_split* s) {
   pb_nest out = *nest;
   pb__layout_split(l, nest, size, pads, &out, s);
   pb__layout_rewrite_all(l, n, s, nest, &out);
+  if (is_plain(l, n)) pb__layout_spread_in_plain(l, n, &out);
   if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
   pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
   pb__layout_print(l, &out);

@@ -23,6 +23,7 @@ import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
 import code_cases  # noqa: E402, F401  (registers its cases)
 import folded_cases  # noqa: E402, F401  (the same)
+import image_cases  # noqa: E402, F401  (the same)
 import rank_cases  # noqa: E402, F401  (the same)
 import product_cases  # noqa: E402, F401  (the same)
 import token_cases  # noqa: E402, F401  (the same)

@@ -1,0 +1,300 @@
+// Between plain tensors and blocks of lanes: the copies that movers make from the one layout to the other, element by
+// element along the lanes, and the nests that take from the one and make the other.
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// A copy between the plain tensor that `plain` walks and a blocked one with the shape of value v.
+typedef struct crossing {
+  const pb_nest* nest;
+  const pb_access *plain, *blocked; // over the nest's dims
+  int v;
+  const char* ref; // of the blocked tensor, when it is not v itself
+  bool out;        // from blocks to plain
+  int channel;
+} crossing;
+
+// Whole blocks of channels from the first one on, or what is left of one. Into a block that is not full the missing
+// lanes come as 0, from outside the plain tensor's box, or by themselves.
+static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t channels) {
+  int64_t size[PB_NEST_DIMS] = {0};
+  pb_nest part, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_split s;
+  double zero;
+  size[c->channel] = l->lanes;
+  pb__layout_take_part(c->nest, c->channel, first, channels, &part, &s);
+  s.cut[c->channel] = c->out || pb__layout_ends_in(l, c->v, &zero);
+  pb__layout_split(l, &part, size, NULL, &copy, &s);
+  pb_access* plain = &copy.access[c->out ? 1 : 0];
+  pb_access* blocked = &copy.access[c->out ? 0 : 1];
+  *plain = *c->plain;
+  for (int r = 0; r < plain->rank; ++r) pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
+  plain->boxed = !s.cut[c->channel] && channels < l->lanes;
+  pb__layout_rewrite(l, &s, &part, c->v, c->blocked, blocked);
+  blocked->type = plain->type;
+  if (c->ref) blocked->ref = c->ref;
+  pb_nest_load(&copy, 0);
+  pb__layout_print(l, &copy);
+}
+
+static void copy_all(pb_layout* l, const crossing* c) {
+  int64_t rest = c->nest->extent[c->channel] % l->lanes, whole = c->nest->extent[c->channel] - rest;
+  if (whole) copy_blocks(l, c, 0, whole);
+  if (rest) copy_blocks(l, c, whole, rest);
+  double zero;
+  if (rest && !c->out && pb__layout_ends_in(l, c->v, &zero))
+    pb__layout_fill_rest(l, c->nest, NULL, c->v, c->nest->extent[c->channel], zero);
+}
+
+// The dim along the lanes of an access to a blocked value, which may begin at any block, and with other dims may walk
+// groups of whole blocks; -1: none, or it is no copy's business.
+static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
+  int dim;
+  if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
+  pb_index along = access->index[1];
+  along.cst = 0;
+  if (pb_index_single(&along, &dim)) return dim;
+  for (dim = 0; pb__layout_walks(l, nest, access) && dim < nest->dim_count; ++dim)
+    if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
+  return -1;
+}
+
+// A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
+// So it writes a plain tensor, and a copy turns that into blocks.
+static void point_then_in(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  pb_access plain = *store;
+  plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+  pb__layout_declare(l, &plain);
+  pb_nest out;
+  pb__layout_rewrite_unsplit(l, n, &out);
+  out.access[out.access_count - 1] = plain;
+  pb__layout_spread_in_plain(l, n, &out);
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
+  int v = pb_program_stored(&l->program, n);
+  copy_all(l,
+           &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
+}
+
+// The nest over blocks and lanes of its dim `channel`.
+static void in_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  int64_t size[PB_NEST_DIMS] = {0};
+  pb_split s;
+  size[channel] = l->lanes;
+  *out = *nest;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, size, NULL, out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, out);
+}
+
+// The value as if it lay in blocks, in a tensor of its own.
+static void put_in_blocks(pb_layout* l, const pb_access* store, pb_layout_value* value) {
+  value->kind = PB_LAYOUT_BLOCKED;
+  value->block = l->lanes;
+  value->rank = store->rank + 1;
+  memcpy(value->shape, store->shape, sizeof *store->shape * (size_t)store->rank);
+  value->shape[1] = pb__layout_blocks(store->shape[1], l->lanes);
+  value->shape[store->rank] = l->lanes;
+  value->ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+  value->made = NULL;
+}
+
+// The other way round: it writes blocks, which a copy takes apart. They are like those that it reads by access `from`,
+// unless it reads some of these several times.
+static void point_then_out(pb_layout* l, int n, int from) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool once = !pb_nest_repeats(nest, &nest->access[from]);
+  const pb_access* like = once ? &nest->access[from] : store;
+  int channel = channel_of(l, nest, like), to = pb_program_stored(&l->program, n);
+  pb_access plain = *store;
+  pb__layout_use_value(l, &plain, to);
+  const pb_layout_value kept = l->values[to];
+  if (!once) put_in_blocks(l, store, &l->values[to]);
+  pb_nest out;
+  in_blocks(l, n, channel, &out);
+  pb_access* made = pb_nest_store(&out);
+  if (once) {
+    *made = out.access[from];
+    made->ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+  }
+  made->type = store->type;
+  pb__layout_declare(l, made);
+  const char* ref = made->ref;
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
+  copy_all(l, &(crossing){.nest = nest,
+                          .plain = &plain,
+                          .blocked = like,
+                          .v = once ? l->program.value_of[n][from] : to,
+                          .ref = ref,
+                          .out = true,
+                          .channel = channel});
+  l->values[to] = kept;
+}
+
+static bool reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind) {
+  int v = l->program.value_of[n][a];
+  return l->program.values[v].kind != PB_VALUE_CONST && pb__layout_kind_of(l, v) == kind;
+}
+
+// The nest's loops without those that do not move the access.
+static pb_nest walk_once(const pb_nest* nest, const pb_access* access) {
+  pb_nest once = *nest;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (!pb_access_uses(access, d)) once.extent[d] = 1;
+  return once;
+}
+
+// What the nest reads several times lies, for it, in blocks like those that it computes; the copy into them comes once.
+static void bring_in_repeated(pb_layout* l, int n, int a, int channel) {
+  const pb_access* read = &l->program.nests[n].access[a];
+  int v = l->program.value_of[n][a];
+  pb_access plain = *read, blocks = {.type = read->type};
+  pb__layout_use_value(l, &plain, v);
+  put_in_blocks(l, read, &l->values[v]);
+  pb__layout_use_value(l, &blocks, v);
+  pb__layout_declare(l, &blocks);
+  pb_nest once = walk_once(&l->program.nests[n], read);
+  copy_all(l, &(crossing){.nest = &once, .plain = &plain, .blocked = read, .v = v, .channel = channel});
+}
+
+// A nest whose operands lie in blocks and plainly, and which writes blocks: copies bring the plain ones into blocks.
+static void bring_in(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int channel = channel_of(l, nest, store), v = pb_program_stored(&l->program, n);
+  pb_layout_value kept[PB_NEST_ACCESSES];
+  for (int a = 0; a + 1 < nest->access_count; ++a) kept[a] = l->values[l->program.value_of[n][a]];
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (reads_as(l, n, a, PB_LAYOUT_PLAIN) && pb_nest_repeats(nest, &nest->access[a]))
+      bring_in_repeated(l, n, a, channel);
+  pb_nest out;
+  in_blocks(l, n, channel, &out);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (!reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
+    pb_access plain = nest->access[a], blocked = out.access[out.access_count - 1];
+    pb__layout_use_value(l, &plain, l->program.value_of[n][a]);
+    blocked.type = plain.type;
+    blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+    pb__layout_declare(l, &blocked);
+    copy_all(l, &(crossing){
+                    .nest = nest, .plain = &plain, .blocked = store, .v = v, .ref = blocked.ref, .channel = channel});
+    out.access[a] = blocked;
+  }
+  for (int a = 0; a + 1 < nest->access_count; ++a) l->values[l->program.value_of[n][a]] = kept[a];
+  pb__layout_splat(l, &out);
+  pb__layout_mask_rest(l, v, &out);
+  pb__layout_print(l, &out);
+}
+
+// The same where it writes plainly: those in blocks come out of them.
+static void bring_out(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_nest out;
+  pb__layout_rewrite_unsplit(l, n, &out);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (!reads_as(l, n, a, PB_LAYOUT_BLOCKED)) continue;
+    pb_access plain = nest->access[a];
+    pb_nest once = walk_once(nest, &plain);
+    plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+    pb__layout_declare(l, &plain);
+    copy_all(l, &(crossing){.nest = &once,
+                            .plain = &plain,
+                            .blocked = &nest->access[a],
+                            .v = l->program.value_of[n][a],
+                            .out = true,
+                            .channel = channel_of(l, nest, &nest->access[a])});
+    out.access[a] = plain;
+  }
+  pb__layout_spread_in_plain(l, n, &out);
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
+}
+
+// Whether what the nest reads several times can lie in blocks for it: along their lanes, and read by nothing else.
+static bool can_bring_repeated(const pb_layout* l, int n, int a, int channel) {
+  const pb_nest* nest = &l->program.nests[n];
+  int reads = 0;
+  for (int b = 0; b + 1 < nest->access_count; ++b) reads += l->program.value_of[n][b] == l->program.value_of[n][a];
+  return reads == 1 && channel_of(l, nest, &nest->access[a]) == channel && !nest->access[a].boxed;
+}
+
+// Whether such copies are made along one dim of the nest, and all that lies in blocks has its lanes along it.
+static bool can_bring(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int last = nest->access_count - 1;
+  bool in = pb__layout_in_rows(l, pb_program_stored(&l->program, n));
+  pb_layout_kind copied = in ? PB_LAYOUT_PLAIN : PB_LAYOUT_BLOCKED;
+  int channel = in ? channel_of(l, nest, &nest->access[last]) : -1;
+  if (pb_nest_is_copy(nest) || (in && channel < 0)) return false;
+  for (int a = 0; a < last; ++a) {
+    if (reads_as(l, n, a, PB_LAYOUT_BLOCKED)) {
+      int own = channel_of(l, nest, &nest->access[a]);
+      if (own < 0 || (channel >= 0 && own != channel)) return false;
+      channel = own;
+    }
+    if (in && reads_as(l, n, a, copied) && pb_nest_repeats(nest, &nest->access[a]) &&
+        !can_bring_repeated(l, n, a, channel))
+      return false;
+  }
+  return true;
+}
+
+bool pb__layout_crosses(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (!l->whole_rows || nest->reduce != PB_SET || pb__layout_gathers_rows(l, n)) return false; // numbers have no lanes
+  int blocked = pb__layout_reads_kind(l, n, PB_LAYOUT_BLOCKED);
+  switch (pb__layout_kind_of(l, pb_program_stored(&l->program, n))) {
+  case PB_LAYOUT_BLOCKED:
+    return pb__layout_reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0;
+  case PB_LAYOUT_PLAIN: {
+    if (blocked < 0) return false;
+    // whole rows of lanes that lie in the plain tensor as they are need no copy
+    int channel = channel_of(l, nest, &nest->access[blocked]), alone;
+    return channel >= 0 &&
+           (nest->extent[channel] % l->lanes || !pb_index_single(&nest->access[blocked].index[1], &alone) ||
+            pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
+  }
+  default:
+    return false;
+  }
+}
+
+pb_status pb__layout_cross(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int v = pb_program_stored(&l->program, n), blocked = pb__layout_reads_kind(l, n, PB_LAYOUT_BLOCKED);
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool in = pb__layout_in_rows(l, v);
+  bool mixed = in ? blocked >= 0 : pb__layout_reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0;
+  if (mixed && can_bring(l, n)) {
+    if (in)
+      bring_in(l, n);
+    else
+      bring_out(l, n);
+    return PB_OK;
+  }
+  if (mixed || (in && channel_of(l, nest, store) < 0))
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014,
+                          "channels that fill rows, another target, or --fallback=cpu",
+                          "some of its operands lie in rows of %lld lanes, others do not", (long long)l->lanes);
+  if (pb_nest_is_copy(nest)) {
+    pb_access plain = nest->access[in ? 0 : 1];
+    pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
+    const pb_access* inside = &nest->access[in ? 1 : 0];
+    copy_all(l, &(crossing){.nest = nest,
+                            .plain = &plain,
+                            .blocked = inside,
+                            .v = l->program.value_of[n][in ? 1 : 0],
+                            .out = !in,
+                            .channel = channel_of(l, nest, inside)});
+  } else if (in) {
+    point_then_in(l, n);
+  } else {
+    point_then_out(l, n, blocked);
+  }
+  return PB_OK;
+}

@@ -1,0 +1,99 @@
+// Inside `layout`: pointwise nests all of whose tensors are plain, where commands take whole rows of lanes. Such a row
+// goes on from one dim into the next, so what a dim does not move (a number for each channel of an image, a mask) has
+// to lie in rows as what is stored does. Constants are packed so; of tensors a copy comes in front of the nest. Dims
+// outside of whole rows stay as they are: commands repeat rows.
+//
+//   before   y[n, c, h, w] = x[n, c, h, w] * s[c]             of 2x3x5x7
+//   after                    x[n, c, h, w] * t[n, c, h, w]    t: s, packed
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// The dims that move the store, each by a stride of its own and the innermost one first. -1: they walk no dense tensor.
+static int dims_outwards(const pb_nest* nest, const pb_access* store, int* dims) {
+  int count = 0;
+  int64_t run = 1;
+  for (bool more = true; more;) {
+    more = false;
+    for (int d = 0; d < nest->dim_count && !more; ++d) {
+      if (nest->extent[d] == 1 || pb_access_stride(store, d) != run) continue;
+      dims[count++] = d;
+      run *= nest->extent[d];
+      more = true;
+    }
+  }
+  return run == pb_nest_iterations(nest) ? count : -1;
+}
+
+// Whether whole rows of lanes of what the nest stores are rows of the access: it is walked as the store is as far as a
+// row goes, and from there on by any rows.
+static bool lies_in_rows(const pb_layout* l, const pb_nest* nest, const pb_access* access, const int* dims, int count) {
+  int64_t run = 1;
+  for (int k = 0; k < count; ++k) {
+    bool alike = pb_access_stride(access, dims[k]) == run;
+    if (!alike && run % l->lanes) return false;
+    if (!alike) return true;
+    run *= nest->extent[dims[k]];
+  }
+  return true;
+}
+
+// The shape of a tensor that is walked so, with its dims of the nest, the outermost first: those that move the access
+// and those inside of which a row of lanes does not end.
+static int shape_in_rows(const pb_layout* l, const pb_nest* nest, const pb_access* access, const int* dims, int count,
+                         int* dim_of, int64_t* shape) {
+  int rank = 0, first[PB_NEST_DIMS];
+  int64_t run = 1;
+  for (int k = 0; k < count; ++k) {
+    if (run % l->lanes || pb_access_uses(access, dims[k])) first[rank++] = dims[k];
+    run *= nest->extent[dims[k]];
+  }
+  for (int k = 0; k < rank && k < PB_NEST_RANK; ++k) {
+    dim_of[k] = first[rank - 1 - k];
+    shape[k] = nest->extent[dim_of[k]];
+  }
+  return rank;
+}
+
+static void pack_const(pb_layout* l, const pb_nest* nest, const pb_access* from, int id, int rank, const int* dim_of,
+                       const int64_t* shape, pb_access* to) {
+  pb_pack_dim dims[PB_NEST_RANK];
+  for (int k = 0; k < rank; ++k) dims[k] = (pb_pack_dim){shape[k], dim_of[k], 1};
+  int packing = pb__layout_pack(l->unit->consts, id, from, nest->extent, rank, dims, "rows", rank, shape);
+  pb__layout_use_const(l, to, packing, false);
+}
+
+static void copy_value(pb_layout* l, const pb_nest* nest, const pb_access* from, pb_access* to) {
+  pb_nest copy = {.name = nest->name, .part = "copy", .dim_count = nest->dim_count, .access_count = 2};
+  to->ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+  pb__layout_declare(l, to);
+  for (int d = 0; d < nest->dim_count; ++d) copy.extent[d] = pb_access_uses(to, d) ? nest->extent[d] : 1;
+  copy.access[0] = *from;
+  copy.access[1] = *to;
+  pb_nest_load(&copy, 0);
+  pb__layout_print(l, &copy);
+}
+
+void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = pb_nest_store(out);
+  int dims[PB_NEST_DIMS], dim_of[PB_NEST_DIMS];
+  int64_t shape[PB_NEST_RANK];
+  if (!l->whole_rows || nest->reduce != PB_SET || nest->expr_count < 2 || pb_nest_is_fixed(nest)) return;
+  int count = dims_outwards(out, store, dims);
+  for (int a = 0; a + 1 < nest->access_count && count > 0; ++a) {
+    const pb_access from = nest->access[a];
+    int v = l->program.value_of[n][a];
+    pb_access to = {.type = out->access[a].type, .buffer = -1};
+    if (out->access[a].splat || from.boxed || lies_in_rows(l, out, &out->access[a], dims, count)) continue;
+    to.rank = shape_in_rows(l, out, &out->access[a], dims, count, dim_of, shape);
+    if (to.rank > PB_NEST_RANK || to.rank > PB_PACK_DIMS) continue;
+    for (int k = 0; k < to.rank; ++k) to.index[k].coef[dim_of[k]] = 1;
+    memcpy(to.shape, shape, sizeof *shape * (size_t)to.rank);
+    if (l->program.values[v].kind == PB_VALUE_CONST)
+      pack_const(l, nest, &from, l->program.values[v].const_id, to.rank, dim_of, shape, &to);
+    else
+      copy_value(l, out, &out->access[a], &to);
+    out->access[a] = to;
+  }
+}
