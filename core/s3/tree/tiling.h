@@ -8,7 +8,7 @@
 
 // Beats of the system's memory that a mover's run takes at least: shorter ones cost more than they bring forward.
 enum { PB_RUN_BEATS = 4 };
-enum { PB_MAX_BUFFERS = 256, PB_MAX_BANDS = PB_NEST_DIMS + 2 };
+enum { PB_MAX_BUFFERS = 512, PB_MAX_BANDS = PB_NEST_DIMS + 2 };
 
 // One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
 // what the bands around it leave of the dim: the rest is a tile of its own behind the loop.

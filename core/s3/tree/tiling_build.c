@@ -217,6 +217,33 @@ int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
   return -1;
 }
 
+// Whether no instruction fills the tile as it is: it ends inside a row of lanes.
+static bool lacks_rows(const pb_tiling* t, const pb_nest* nest) {
+  pb_flat flat;
+  pb_match match;
+  const char* why;
+  if (!pb_nest_is_fill(nest) || pb_access_elements(&nest->access[0]) % t->group->lanes == 0) return false;
+  pb_tiling_flat(t, nest, &flat);
+  return !pb_select_again(t->group->memo, &flat, &match, &why);
+}
+
+// The buffer has the elements of such a tile one behind the other, up to a whole row, and the nest fills all of it.
+static void fill_rows(const pb_tiling* t, pb_nest* nest, pb_access* local) {
+  pb_nest rows;
+  int64_t lanes = t->group->lanes, elements = pb_access_elements(local);
+  pb_index along = {.cst = 0};
+  for (int d = 0; d < nest->dim_count; ++d) along.coef[d] = pb_access_stride(local, d);
+  local->rank = 1;
+  local->shape[0] = (elements + lanes - 1) / lanes * lanes;
+  local->index[0] = along;
+  pb_nest_begin(&rows, nest->name, nest->part, 1);
+  rows.access[0] = *local;
+  rows.access[0].index[0] = (pb_index){.cst = 0};
+  pb_nest_walk(&rows, &rows.access[0].index[0], 1, local->shape[0]);
+  rows.expr[rows.expr_count++] = nest->expr[0];
+  pb_nest_copy(nest, &rows);
+}
+
 // A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims; to one that stays on the
 // chip, and from it, it goes straight.
 static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
@@ -232,14 +259,16 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   pb_access local = pb__tiling_indexed(pb_nest_store(&load), dims, load.dim_count, 1, load.extent);
   int memory = pb__tiling_landing(t->chip, local.type, true);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
-  pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
   pb_nest_begin(&store, load.name, "store", 2);
   store.dim_count = load.dim_count;
   memcpy(store.extent, load.extent, sizeof store.extent);
-  store.access[0] = local;
   store.access[1] = *pb_nest_store(&load);
-  pb_nest_load(&store, 0);
   *pb_nest_store(&load) = local;
+  if (lacks_rows(t, &load)) fill_rows(t, &load, &local);
+  pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
+  pb__tiling_lie_in(t, pb_nest_store(&load), local.buffer);
+  store.access[0] = local;
+  pb_nest_load(&store, 0);
   load.part = "load";
   pb__tiling_add(t, level, &load);
   pb__tiling_add(t, level, &store);

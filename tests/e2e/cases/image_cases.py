@@ -1,8 +1,9 @@
 """Images of f32 on a chip whose commands take rows of lanes, computed with what lies along other dims of them; regressions.py
 runs them."""
 
+import numpy as np
 from rank_cases import drawn
-from regression_cases import CASES, Maker
+from regression_cases import CASES, F32, I64, Maker
 
 
 def added(label, make):
@@ -77,3 +78,20 @@ def repeated_in_blocks(m):
 
 added("constant_then_tensor", constant_then_tensor)
 added("conv_repeated_beside_an_image", repeated_in_blocks)
+
+
+def padded(shape, pads):
+    """Borders of a tensor that is no image end inside rows of lanes: no fill took fewer than one."""
+    label = "pad_" + "x".join(map(str, shape)) + "_by_" + "_".join(map(str, pads))
+    added(label, lambda m: m.op("Pad", m.input("x", *shape), m.const(np.array(pads, I64)), m.const(F32(0.5))))
+
+
+padded((7,), (2, 3))
+padded((3, 7), (1, 2, 0, 3))
+padded((2, 3, 7), (1, 1, 2, 0, 0, 3))
+padded((40, 500), (3, 5, 0, 9))
+padded((2, 3, 2, 5, 4), (0, 1, 0, 2, 0, 0, 0, 3, 0, 1))
+
+
+added("softplus_of_a_number", lambda m: m.op("Softplus", m.input("x", 1)))
+added("softplus_of_an_image", lambda m: m.op("Softplus", m.input("x", 1, 17, 7, 9)))
