@@ -48,6 +48,7 @@ pb_status pb_s3_widen(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_row_numbers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_reductions(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_align(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_pieces(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_pixels(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;

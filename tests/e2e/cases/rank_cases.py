@@ -218,3 +218,32 @@ def stack_of_single_rows():
     """The loop over the one row of each stood between the others: elements were not walked as they lie, and it was refused."""
     m = Maker("stack_of_single_rows")
     return m.done(m.codes(m.input("x", 7, 1, 20), F32(0.05)), step=0.05)
+
+
+def rotary_inside_rows(head, turned):
+    """Rotary embeddings of some columns of a head, by halves that begin inside a row of lanes: what products take in rows is taken
+    apart, and put together, by copies beside it. Less columns leave queries and keys put together inside rows, too."""
+    m = Maker(f"rotary_inside_rows_{head}_{turned}", opset=17)
+    heads, tokens, s = 2, 24, F32(0.05)
+    places, angles = lambda *v: m.const(np.array(v, np.int64)), np.outer(np.arange(tokens), np.tile(0.3 ** np.arange(turned // 2), 2))
+    part = lambda x, a, b: m.codes(m.op("Slice", x, places(a), places(b), places(3)), s)
+    cos, sin = (m.weights(np.round(v * 127).astype(I8).reshape(1, 1, tokens, turned), F32(1 / 127), I8(0)) for v in (np.cos(angles), np.sin(angles)))
+
+    def turn(x):
+        a, b = part(x, 0, turned), part(x, turned, head)
+        halves = m.codes(m.op("Neg", part(a, turned // 2, turned)), s), part(a, 0, turned // 2)
+        r = m.codes(m.op("Concat", *halves, axis=3), s, I8(1))
+        y = m.codes(m.op("Add", m.codes(m.op("Mul", a, cos), s), m.codes(m.op("Mul", r, sin), s)), s)
+        return m.codes(m.op("Concat", y, b, axis=3), s, I8(2))
+
+    w = m.weights(m.rng.integers(-127, 128, (96, heads * head * 3)).astype(I8), F32(0.003), I8(0))
+    x = m.codes(m.op("MatMul", m.codes(m.input("x", 1, tokens, 96), s), w), s)
+    x = m.codes(m.op("Transpose", m.codes(m.op("Reshape", x, places(1, tokens, heads, 3 * head)), s), perm=[0, 2, 1, 3]), s)
+    q, k, v = turn(part(x, 0, head)), turn(part(x, head, 2 * head)), part(x, 2 * head, 3 * head)
+    scores = m.codes(m.op("MatMul", q, m.codes(m.op("Transpose", k, perm=[0, 1, 3, 2]), s, I8(2))), F32(0.2))
+    p = m.codes(m.op("Softmax", scores, axis=-1), F32(1 / 255), I8(-128))
+    return m.done(m.codes(m.op("MatMul", p, v), s), targets=("cpu", "simnpu", "simnpu:8"), by_layers=True, bisect=True)
+
+
+for head, turned in (64, 16), (64, 8), (48, 20):
+    CASES[f"rotary_inside_rows_{head}_{turned}"] = lambda head=head, turned=turned: rotary_inside_rows(head, turned)

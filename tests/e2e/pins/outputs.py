@@ -169,7 +169,7 @@ def dumps(s):
     s.check("dump", s.run("--target=simnpu", "-o", engine, f"--dump-intermediates={folder}").returncode == 0)
     names = [name.split(".")[0] for name in sorted(os.listdir(folder))]
     wanted = ["s1", "s2", "unsigned", "parts", "views", "inline", "turn", "padding", "winograd", "widen", "row_numbers", "reductions", "align",
-              "pixels", "layout", "transposes", "math", "lanes", "delinearize", "numbers", "outline", "reside",
+              "pieces", "pixels", "layout", "transposes", "math", "lanes", "delinearize", "numbers", "outline", "reside",
               "plan", "tile", "map", "registers", "place", "commands"]
     s.check(f"files: {names}", names == [f"{k:02}-{name}" for k, name in enumerate(wanted)])
     s.check("empty", all(os.path.getsize(os.path.join(folder, name)) > 100 for name in os.listdir(folder)))
