@@ -34,6 +34,38 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
   return out;
 }
 
+int pb_program_source(const pb_program* p, int n, int a, pb_access* source) {
+  const pb_access* access = &p->nests[n].access[a];
+  int dim_of[PB_NEST_RANK], copy = pb_program_only_writer(p, p->value_of[n][a]);
+  if (copy < 0 || copy >= n || !pb_copies_elements(&p->nests[copy]) || access->boxed || access->gathered ||
+      access->splat || !pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) ||
+      pb_access_can_leave(&p->nests[n], access))
+    return -1;
+  *source = pb_access_compose(access, dim_of, &p->nests[copy].access[0]);
+  return copy;
+}
+
+void pb_program_read_source(pb_program* p, pb_arena* arena, int n, int a, int copy, const pb_access* source) {
+  p->nests[n].access[a] = *source;
+  pb_program_set_value(p, arena, n, a, p->value_of[copy][0]);
+}
+
+static bool is_read(const pb_program* p, const bool* dropped, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!dropped[n] && !pb_program_writes(p, n, value)) return true;
+  return false;
+}
+
+bool pb_program_drop_copies(const pb_program* p, bool* dropped) {
+  bool any = false;
+  for (int n = p->nest_count - 1; n >= 0; --n) {
+    int value = pb_program_stored(p, n);
+    dropped[n] |= pb_copies_elements(&p->nests[n]) && pb_program_is_local(p, value) && !is_read(p, dropped, value);
+    any |= dropped[n];
+  }
+  return any;
+}
+
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of) {
   pb_access m = {.type = type, .rank = 2, .shape = {1, 1}, .buffer = -1};
   for (int d = nest->dim_count - 1; d >= 0; --d) {

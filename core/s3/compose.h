@@ -16,6 +16,15 @@ bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of
 // `dim_of`: from pb_walks_elements, of the maker's access to that tensor. The place in memory is the caller's to set.
 pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_access* inner);
 
+// Where the elements lie that access a of nest n reads, if one copy in front of n makes all of what it reads: *source,
+// and the nest that copies. -1: there is none, or the access reads otherwise than element by element.
+int pb_program_source(const pb_program* program, int n, int a, pb_access* source);
+// The access reads them there, from what nest `copy` copies.
+void pb_program_read_source(pb_program* program, pb_arena* arena, int n, int a, int copy, const pb_access* source);
+// Copies of elements into locals that nothing reads, but for copies that go themselves, are `dropped`. Returns whether
+// any is.
+bool pb_program_drop_copies(const pb_program* program, bool* dropped);
+
 // A matrix that the nest walks, each dim d along its index index_of[d] (-1: none), of which the last goes by elements.
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of);
 

@@ -403,6 +403,14 @@ int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, i
   return pb_program_add_const(p, arena, consts, argument, of.name, of.type, of.rank, shape, made);
 }
 
+void pb_program_cut_value(pb_program* p, int v, int r, int64_t inner) {
+  pb_value* value = &p->values[v];
+  PB_FOR_ACCESSES (n, a, p, v) pb_access_cut_index(&p->nests[n].access[a], r, inner);
+  memmove(&value->shape[r + 1], &value->shape[r], sizeof *value->shape * (size_t)(value->rank++ - r));
+  value->shape[r] /= inner;
+  value->shape[r + 1] = inner;
+}
+
 void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);

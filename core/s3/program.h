@@ -105,6 +105,9 @@ int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* con
                             int64_t* const* from, const int64_t* shape);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
+// Index r of the value, and of each access to it, becomes two: whole runs of `inner`, and within one. Loops stay as
+// they are.
+void pb_program_cut_value(pb_program* program, int value, int r, int64_t inner);
 // Notes that the nest uses the value, where its accesses were changed by hand.
 void pb_program_add_use(pb_program* program, pb_arena* arena, int nest, int value);
 // Makes the uses of all values anew, after nests were put in or taken out.

@@ -116,16 +116,9 @@ static void apply(cutter* c) {
         c->dim[n][d] = false;
       }
   for (int k = 0; k < c->value_count; ++k) {
-    int v = c->values[k], r = 0;
-    pb_value* value = &c->p->values[v];
-    while (!c->index[v][r]) ++r;
-    PB_FOR_USES (n, c->p, v)
-      for (int a = 0; a < c->p->nests[n].access_count; ++a)
-        if (c->p->value_of[n][a] == v) pb_access_cut_index(&c->p->nests[n].access[a], r, c->inner);
-    memmove(&value->shape[r + 1], &value->shape[r], sizeof *value->shape * (size_t)(value->rank - r));
-    value->shape[r] /= c->inner;
-    value->shape[r + 1] = c->inner;
-    ++value->rank;
+    int r = 0;
+    while (!c->index[c->values[k]][r]) ++r;
+    pb_program_cut_value(c->p, c->values[k], r, c->inner);
   }
 }
 

@@ -62,15 +62,9 @@ static bool is_plain_product(const pb_nest* nest) {
 // The access of nest n where the elements that it reads come from, if a copy made of one tensor is all it reads: *copy,
 // -1: as it is.
 static pb_access source_of(const turner* t, int n, int a, int* copy) {
-  const pb_program* p = &t->program;
-  const pb_access* access = &p->nests[n].access[a];
-  int dim_of[PB_NEST_RANK], made = pb_program_only_writer(p, p->value_of[n][a]);
-  *copy = -1;
-  if (made < 0 || made >= n || !pb_copies_elements(&p->nests[made]) ||
-      !pb_walks_elements(&p->nests[made], &p->nests[made].access[1], dim_of))
-    return *access;
-  *copy = made;
-  return pb_access_compose(access, dim_of, &p->nests[made].access[0]);
+  pb_access source = t->program.nests[n].access[a];
+  *copy = pb_program_source(&t->program, n, a, &source);
+  return source;
 }
 
 // Whether the copy makes several of what it reads: some dim walks what it makes alone.
@@ -221,8 +215,7 @@ static void read_source(turner* t, int n, int a) {
   int copy;
   pb_access source = source_of(t, n, a, &copy);
   if (copy < 0) return;
-  t->program.nests[n].access[a] = source;
-  pb_program_set_value(&t->program, &t->unit->pass, n, a, t->program.value_of[copy][0]);
+  pb_program_read_source(&t->program, &t->unit->pass, n, a, copy, &source);
   t->dropped[copy] = pb_program_readers(&t->program, pb_program_stored(&t->program, copy)) == 0;
 }
 

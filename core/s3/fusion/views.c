@@ -130,21 +130,15 @@ static bool is_factor(const viewer* v, int n, int a) {
 // The load `a` of nest n through the copy that makes what it loads. false: it stays.
 static bool look_through(viewer* v, int n, int a) {
   pb_program* p = &v->program;
-  int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
-  const pb_access* was = &p->nests[n].access[a];
-  if (copy < 0 || copy >= n || pb_nest_is_fixed(&p->nests[n]) || !pb_copies_elements(&p->nests[copy]) || was->boxed ||
-      was->gathered || was->splat)
-    return false;
-  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || pb_access_can_leave(&p->nests[n], was))
-    return false;
+  pb_access now;
+  int value = p->value_of[n][a], copy = pb_nest_is_fixed(&p->nests[n]) ? -1 : pb_program_source(p, n, a, &now);
+  if (copy < 0) return false;
   int source = p->value_of[copy][0];
   bool constant = p->values[source].kind == PB_VALUE_CONST;
   bool packed = constant && v->whole_rows && is_pointwise(&p->nests[n]);
   if (constant ? !packed && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
-  pb_access now = pb_access_compose(was, dim_of, &p->nests[copy].access[0]);
   if (!packed && !suits(v, n, a, &now)) return false;
-  p->nests[n].access[a] = now;
-  pb_program_set_value(p, &v->unit->pass, n, a, source);
+  pb_program_read_source(p, &v->unit->pass, n, a, copy, &now);
   return true;
 }
 
@@ -250,12 +244,6 @@ static void find_joined(viewer* v) {
   }
 }
 
-static bool is_read(const viewer* v, int value) {
-  PB_FOR_USES (n, &v->program, value)
-    if (!v->dropped[n] && !pb_program_writes(&v->program, n, value)) return true;
-  return false;
-}
-
 pb_status pb_s3_views(pb_unit* unit) {
   viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &v.program));
@@ -265,11 +253,7 @@ pb_status pb_s3_views(pb_unit* unit) {
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
       while (look_through(&v, n, a)) changed = true;
-  for (int n = p->nest_count - 1; n >= 0; --n) { // what only copies read that have gone goes too
-    int value = pb_program_stored(p, n);
-    v.dropped[n] = pb_copies_elements(&p->nests[n]) && p->values[value].kind == PB_VALUE_LOCAL && !is_read(&v, value);
-    changed |= v.dropped[n];
-  }
+  changed |= pb_program_drop_copies(p, v.dropped);
   find_joined(&v);
   changed |= move_all_in(&v);
   return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;

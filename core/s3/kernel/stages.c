@@ -4,6 +4,8 @@
 // makes.
 #include "core/s3/kernel/stages.h"
 
+#include "core/s3/compose.h"
+
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
@@ -122,17 +124,6 @@ static void find_shared(pb_stages* s, pb_arena* arena) {
 
 // ---- stages ----
 
-// The one nest outside its writers that reads the value; -1: none or several.
-static int taker_of(const pb_program* p, int value) {
-  int taker = -1;
-  PB_FOR_USES (n, p, value) {
-    if (!pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
-    if (taker >= 0) return -1;
-    taker = n;
-  }
-  return taker;
-}
-
 // By the nest's own dims: of what lies between only an iteration's part is there, which the loops around do not move.
 static bool same_walk(const pb_nest* nest, int loads, int stores) {
   const pb_access *load = &nest->access[loads], *store = &nest->access[stores];
@@ -169,8 +160,8 @@ int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
     int value = pb_program_stored(p, n);
     PB_FOR_USES (k, p, value)
       if (k < n && pb_program_writes(p, k, value)) (*of)[k] = n;
-    for (int taker;
-         pb_program_is_local(p, value) && (taker = taker_of(p, value)) > n && is_epilogue(p, taker, value);) {
+    for (int taker; pb_program_is_local(p, value) && (taker = pb_program_only_reader(p, NULL, value)) > n &&
+                    is_epilogue(p, taker, value);) {
       (*of)[taker] = n;
       value = pb_program_stored(p, taker);
     }
@@ -335,18 +326,13 @@ static int64_t lanes_of(const pb_program* p, int v, int r) {
 }
 
 static void cut_index(pb_program* p, int v, int r, int64_t lanes) {
-  pb_value* value = &p->values[v];
   PB_FOR_ACCESSES (n, a, p, v) {
     pb_nest* nest = &p->nests[n];
     int64_t step;
     int whole;
     if (walks_index(nest, &nest->access[a], r, &step, &whole) && !step) pb_nest_cut_dim(nest, whole, lanes);
-    pb_access_cut_index(&nest->access[a], r, lanes);
   }
-  memmove(&value->shape[r + 1], &value->shape[r], (size_t)(value->rank - r) * sizeof *value->shape);
-  value->shape[r] /= lanes;
-  value->shape[r + 1] = lanes;
-  ++value->rank;
+  pb_program_cut_value(p, v, r, lanes);
 }
 
 // What sets a sum walks by blocks and lanes what the sum does, if it is no value between.

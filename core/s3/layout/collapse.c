@@ -16,15 +16,10 @@
 
 static bool look_through(pb_layout* l, int n, int a) {
   pb_program* p = &l->program;
-  int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
-  pb_access was = p->nests[n].access[a];
-  if (copy < 0 || copy >= n || pb__layout_is_apart(l, copy) || !pb_copies_elements(&p->nests[copy]) || was.boxed ||
-      was.gathered || was.splat || pb_access_can_leave(&p->nests[n], &was) ||
-      p->values[p->value_of[copy][0]].kind != PB_VALUE_LOCAL)
-    return false;
-  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of)) return false;
-  p->nests[n].access[a] = pb_access_compose(&was, dim_of, &p->nests[copy].access[0]);
-  pb_program_set_value(p, &l->unit->pass, n, a, p->value_of[copy][0]);
+  pb_access source;
+  int copy = pb_program_source(p, n, a, &source);
+  if (copy < 0 || pb__layout_is_apart(l, copy) || !pb_program_is_local(p, p->value_of[copy][0])) return false;
+  pb_program_read_source(p, &l->unit->pass, n, a, copy, &source);
   return true;
 }
 
@@ -32,13 +27,7 @@ static bool look_through(pb_layout* l, int n, int a) {
 static void drop_copies(pb_layout* l) {
   pb_program* p = &l->program;
   bool* gone = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->nest_count + 1);
-  for (int n = p->nest_count - 1; n >= 0; --n) {
-    int v = pb_program_stored(p, n);
-    if (!pb_copies_elements(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
-    gone[n] = true;
-    pb_program_drop_nests(p, &l->unit->pass, gone);
-    gone[n] = false;
-  }
+  if (pb_program_drop_copies(p, gone)) pb_program_drop_nests(p, &l->unit->pass, gone);
   memset(l->roles, 0, sizeof *l->roles * (size_t)p->nest_count); // they are by nest
 }
 
