@@ -138,6 +138,17 @@ static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
   return blocked ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
 }
 
+void pb__layout_settle(const pb_layout* l, bool* set, pb_layout_stays stays) {
+  for (bool more = true; more;) {
+    more = false;
+    for (int v = 0; v < l->program.value_count; ++v) {
+      if (!set[v] || stays(l, v)) continue;
+      set[v] = false;
+      more = true;
+    }
+  }
+}
+
 // ---- tensors of one channel ----
 
 static bool has_one_channel(const pb_layout* l, int v) {
@@ -151,32 +162,24 @@ static bool is_one_row(const pb_value* value) {
 }
 
 // Whether pointwise nests and copies alone touch the value, on such values where they compute anything, or on one row.
-static bool is_single(const pb_layout* l, const bool* single, int v) {
+static bool stays_single(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (nest->reduce != PB_SET || pb_program_is_fixed(&l->program, n)) return false;
     for (int a = 0; a < nest->access_count && !pb_nest_is_copy(nest); ++a) {
       int with = l->program.value_of[n][a];
       const pb_value* value = &l->program.values[with];
-      if (value->kind != PB_VALUE_CONST && !single[with] && !is_one_row(value)) return false;
+      if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value)) return false;
     }
   }
   return true;
 }
 
 // Words of one channel that stand in no row by themselves: they stay plain, where they fill lanes.
-static const bool* find_single(const pb_layout* l) {
-  bool *single = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1), more = l->whole_rows;
-  for (int v = 0; v < l->program.value_count; ++v) single[v] = l->whole_rows && has_one_channel(l, v);
-  while (more) {
-    more = false;
-    for (int v = 0; v < l->program.value_count; ++v) {
-      if (!single[v] || is_single(l, single, v)) continue;
-      single[v] = false;
-      more = true;
-    }
-  }
-  return single;
+static void find_single(pb_layout* l) {
+  l->single = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+  for (int v = 0; v < l->program.value_count; ++v) l->single[v] = l->whole_rows && has_one_channel(l, v);
+  pb__layout_settle(l, l->single, stays_single);
 }
 
 bool pb__layout_is_open(const pb_layout* l, int v) {
@@ -218,7 +221,7 @@ static bool leaves_narrow(const pb_layout* l, int v) {
 
 // Few channels that come straight from the outside and go straight into contractions. Copies of such are such, or lie
 // plainly: rows of lanes would be read behind the narrow ones.
-static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
+static bool stays_narrow(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     pb_contraction_dims roles;
@@ -230,7 +233,7 @@ static bool stays_narrow(const pb_layout* l, const bool* blocked, int v) {
       int from = l->program.value_of[n][a];
       if (to == v && !leaves_narrow(l, from)) return false;
       bool sums = contracts && a == roles.x && takes_narrow(l, n, &roles);
-      if (from == v && !sums && !(copies && (l->narrow[to] || !blocked[to]))) return false;
+      if (from == v && !sums && !(copies && (l->narrow[to] || l->values[to].kind == PB_LAYOUT_PLAIN))) return false;
     }
   }
   return true;
@@ -241,20 +244,14 @@ static bool may_be_narrow(const pb_layout* l, int v) {
   return l->program.values[v].shape[1] * 2 <= l->lanes && !in_groups(l, v);
 }
 
-// From all values of few channels on, those go that something wants otherwise, until nothing does.
-static void find_narrow(pb_layout* l, const bool* blocked) {
+// Of all values of few channels those that nothing wants otherwise.
+static void find_narrow(pb_layout* l) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] = l->whole_rows || (blocked[v] && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v));
-  for (bool more = true; more;) {
-    more = false;
-    for (int v = 0; v < p->value_count; ++v) {
-      if (!l->narrow[v] || stays_narrow(l, blocked, v)) continue;
-      l->narrow[v] = false;
-      more = true;
-    }
-  }
+    l->narrow[v] = l->whole_rows || (l->values[v].kind != PB_LAYOUT_PLAIN && edge_kind(l, v) == PB_VALUE_LOCAL &&
+                                     may_be_narrow(l, v));
+  pb__layout_settle(l, l->narrow, stays_narrow);
 }
 
 // A value in blocks that is better off in narrower ones, or plain.
@@ -320,10 +317,10 @@ static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
 static void choose_kinds(pb_layout* l) {
   bool* blocked = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
   bool* gained = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
-  const bool* single = find_single(l);
+  find_single(l);
   for (int v = 0; v < l->program.value_count; ++v) {
     choose_kind(l, v);
-    if (single[v]) l->values[v].kind = PB_LAYOUT_PLAIN;
+    if (l->single[v]) l->values[v].kind = PB_LAYOUT_PLAIN;
   }
   pb__layout_choose_ends(l);
   for (int v = 0; v < l->program.value_count; ++v)
@@ -332,7 +329,7 @@ static void choose_kinds(pb_layout* l) {
       if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
     }
   for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind != PB_LAYOUT_PLAIN;
-  find_narrow(l, blocked);
+  find_narrow(l);
   if (!l->whole_rows) refine(l, blocked, gained);
 }
 

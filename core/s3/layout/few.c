@@ -66,7 +66,13 @@ static bool allows_few(const pb_layout* l, int n, int v) {
   return l->few[value_of[roles.y]] || pb__layout_dim_of_role(nest, &roles, PB_ROLE_B) == -1;
 }
 
-// From all values that have few channels on, those go that something wants otherwise, until nothing does.
+static bool stays_few(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    if (!allows_few(l, n, v)) return false;
+  return true;
+}
+
+// Of all values that have few channels those that nothing wants otherwise.
 void pb__layout_find_few(pb_layout* l) {
   const pb_program* p = &l->program;
   l->few = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
@@ -77,13 +83,5 @@ void pb__layout_find_few(pb_layout* l) {
     l->blocks[v] = value->kind == PB_VALUE_LOCAL && pb__layout_has_channels(l, v) && pb__layout_can_block(l, v, -1);
     l->few[v] = l->blocks[v] && value->type == PB_F32 && value->shape[1] * 2 <= l->lanes;
   }
-  for (bool more = true; more;) {
-    more = false;
-    for (int v = 0; v < p->value_count; ++v) {
-      bool few = l->few[v];
-      PB_FOR_USES (n, p, v) few = few && allows_few(l, n, v);
-      more |= few != l->few[v];
-      l->few[v] = few;
-    }
-  }
+  pb__layout_settle(l, l->few, stays_few);
 }

@@ -88,6 +88,7 @@ typedef struct pb_layout {
   bool* heads;  // by value: a product of two computed tensors meets it
   bool* blocks; // by value: its channels lie along lanes, and all that touch it walk blocks of them
   bool* few;    // by value: it is plain all the same, of so few channels (few.c)
+  bool* single; // by value: it has one channel, and stays plain (choose.c)
   bool* narrow; // by value: its few channels lie as contractions take them, in groups or plainly (choose.c)
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
@@ -208,6 +209,9 @@ void pb__layout_rewrite_nest(pb_layout* l, int n); // that is no contraction
 int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
 int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
 void pb__layout_find_heads(pb_layout* l);                       // l->heads
+// Of a set of values, one of l's, those go that `stays` denies, which asks what others are, until it denies none.
+typedef bool (*pb_layout_stays)(const pb_layout* l, int v);
+void pb__layout_settle(const pb_layout* l, bool* set, pb_layout_stays stays);
 // Whether the value may lie otherwise than the model has it, whatever it is: no edge, and nothing that is apart touches
 // it.
 bool pb__layout_is_open(const pb_layout* l, int v);
