@@ -5,6 +5,7 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char* text_of(MlirAttribute a, pb_arena* arena) {
@@ -116,7 +117,7 @@ static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* p
     describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
 }
 
-static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
+pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   int locals = 0, nests = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
@@ -126,9 +127,8 @@ static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* 
   }
   begin(func, locals, arena, program);
   program->reserved = reserved_by(func, arena);
-  size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
-  program->nests = pb_alloc_raw(arena, room * sizeof *program->nests); // most of a nest is not in use, nor touched
-  program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
+  program->nests = pb_alloc_raw(arena, ((size_t)nests + 1) * sizeof *program->nests); // most of a nest is not touched
+  program->value_of = pb_alloc_array(arena, (size_t)nests + 1, sizeof *program->value_of);
   pb_table numbers = {0};
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
@@ -142,14 +142,6 @@ static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* 
   pb_table_free(&numbers);
   if (status == PB_OK) pb_program_index(program, arena);
   return status;
-}
-
-pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  return read(func, false, arena, diag, program);
-}
-
-pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  return read(func, true, arena, diag, program);
 }
 
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program) {
@@ -272,6 +264,24 @@ void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_acce
   for (int d = copy.dim_count - 1; d >= 0; --d)
     if (!pb_access_uses(from, d) && !pb_access_uses(to, d)) pb_nest_remove_dim(&copy, d);
   (void)pb_program_add_nest(program, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
+static int by_place(const void* a, const void* b) {
+  const pb_insertion *x = a, *y = b;
+  return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->order > y->order) - (x->order < y->order);
+}
+
+void pb_program_insert(pb_program* p, pb_arena* arena, pb_insertion* nests, int count) {
+  pb_program with;
+  pb_program_begin_nests(p, (size_t)(p->nest_count + count), arena, &with);
+  qsort(nests, (size_t)count, sizeof *nests, by_place);
+  for (int n = 0, k = 0; n <= p->nest_count; ++n) {
+    for (; k < count && nests[k].at == n; ++k)
+      (void)pb_program_add_nest(&with, nests[k].nest, (const int[PB_NEST_ACCESSES]){nests[k].from, nests[k].to});
+    if (n < p->nest_count) (void)pb_program_add_nest(&with, &p->nests[n], p->value_of[n]);
+  }
+  *p = with;
+  pb_program_index(p, arena);
 }
 
 void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone) {

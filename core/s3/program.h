@@ -56,8 +56,6 @@ int pb_program_next_access(const pb_program* program, int nest, int value, int a
 
 // Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
-// The same with room for one more nest a value.
-pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
 
 // Its arguments alone, without nests.
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program);
@@ -119,6 +117,13 @@ pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int
 // Appends a nest that copies elements of the one value to the other, by those loops of nest `like` that move any.
 void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,
                          const pb_access* to, int to_value);
+// A nest from one value to another that goes in front of nest `at`, and there by `order`.
+typedef struct pb_insertion {
+  int at, order, from, to;
+  const pb_nest* nest;
+} pb_insertion;
+// Puts such nests in, and them in this order: the nest of number k is at `at` + k from then on.
+void pb_program_insert(pb_program* program, pb_arena* arena, pb_insertion* nests, int count);
 // Takes the nests out that are `gone`.
 void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it

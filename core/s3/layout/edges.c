@@ -3,6 +3,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // A copy of the whole value, which is a crossing by itself.
@@ -155,41 +156,17 @@ static void redirect_blocks(pb_layout* l, int from, int to) {
     if (!reads_plain(l, n, from)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
 }
 
-static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
-  pb_nest_copy(&p->nests[at], nest);
-  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
-}
-
-static void put_copy(pb_layout* l, int at, pb_layout_twin* t) {
-  pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
-  t->copy = at;
-  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
-}
-
-// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
-// the end on, so that every nest moves into room that is free.
-static void insert_copies(pb_layout* l, const int* in_front) {
-  pb_program* p = &l->program;
-  pb_arena* arena = &l->unit->pass;
-  int before = p->nest_count, at = before + l->twin_count;
-  int* first = PB_NEW_ARRAY(arena, int, (size_t)before + 1);
-  int* next = PB_NEW_ARRAY(arena, int, (size_t)l->twin_count + 1);
-  memset(first, 0xff, sizeof *first * ((size_t)before + 1));
-  for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
-    if (in_front[k] < 0) {
-      put_copy(l, --at, &l->twins[k]);
-      continue;
-    }
-    next[k] = first[in_front[k]];
-    first[in_front[k]] = k;
+// Puts the copies of all twins among the nests, that of twin k by copies[k].at and .order.
+static void insert_copies(pb_layout* l, pb_insertion* copies) {
+  for (int k = 0; k < l->twin_count; ++k) {
+    const pb_layout_twin* t = &l->twins[k];
+    const pb_nest nest = copy_of(&l->program.values[t->edge], t->name);
+    copies[k].nest = pb_nest_kept(&l->unit->pass, &nest);
+    copies[k].from = t->out ? t->twin : t->edge;
+    copies[k].to = t->out ? t->edge : t->twin;
   }
-  p->nest_count += l->twin_count;
-  for (int n = before; n >= 0; --n) {
-    if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
-    if (n < before) --at;
-    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k]);
-  }
-  pb_program_index(p, arena);
+  pb_program_insert(&l->program, &l->unit->pass, copies, l->twin_count);
+  for (int k = 0; k < l->twin_count; ++k) l->twins[abs(copies[k].order)].copy = copies[k].at + k;
 }
 
 static bool made_by_others(const pb_layout* l, int v) {
@@ -199,7 +176,7 @@ static bool made_by_others(const pb_layout* l, int v) {
 
 void pb__layout_add_twins(pb_layout* l) {
   int values = l->program.value_count;
-  int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
+  pb_insertion* copies = PB_NEW_ARRAY(&l->unit->pass, pb_insertion, (size_t)values + 1);
   l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_layout_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
     pb_value local = l->program.values[v];
@@ -214,14 +191,16 @@ void pb__layout_add_twins(pb_layout* l) {
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
-    in_front[l->twin_count] = output && !shared && !inside ? -1 : pb_program_last_writer(&l->program, v) + 1;
+    bool behind = output && !shared && !inside; // of others, inputs above all, the last one comes first
+    copies[l->twin_count].at = behind ? l->program.nest_count : pb_program_last_writer(&l->program, v) + 1;
+    copies[l->twin_count].order = behind ? l->twin_count : -l->twin_count;
     if (inside)
       redirect_blocks(l, v, twin);
     else
       redirect(l, v, twin, true, output);
     l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
-  if (l->twin_count) insert_copies(l, in_front);
+  if (l->twin_count) insert_copies(l, copies);
 }
 
 pb_layout_kind pb__layout_kind_of(const pb_layout* l, int v) {

@@ -21,9 +21,7 @@ typedef struct heads {
 
 // A copy to be put among the nests.
 typedef struct copy {
-  int at; // in front of this nest
-  pb_nest nest;
-  int from, to;
+  pb_insertion put;
   heads heads;
   bool fills; // what lies behind the rows that it makes
   double zero;
@@ -90,19 +88,21 @@ static int part_value(pb_layout* l, int v, const heads* h) {
 // From a tensor to its twin with a row for each head, or (`back`) the other way round.
 static void add_copy(parting* p, int at, int v, int parted, const heads* h, double zero, bool back, const char* name) {
   const pb_value* value = &p->l->program.values[v];
-  copy c = {.at = at, .from = back ? parted : v, .to = back ? v : parted, .heads = *h, .fills = !back, .zero = zero};
-  pb_nest_begin(&c.nest, name, "copy", 2);
-  pb_access* whole = &c.nest.access[back];
+  int from = back ? parted : v, to = back ? v : parted;
+  pb_nest nest;
+  pb_nest_begin(&nest, name, "copy", 2);
+  pb_access* whole = &nest.access[back];
   *whole = pb_value_shape(value);
   whole->buffer = -1;
-  pb_nest_walk(&c.nest, &whole->index[1], h->width * h->group, h->count / h->group);
-  pb_nest_walk(&c.nest, &whole->index[1], h->width, h->group);
-  pb_nest_walk(&c.nest, &whole->index[0], 1, value->shape[0]);
-  pb_nest_walk(&c.nest, &whole->index[1], 1, h->width);
+  pb_nest_walk(&nest, &whole->index[1], h->width * h->group, h->count / h->group);
+  pb_nest_walk(&nest, &whole->index[1], h->width, h->group);
+  pb_nest_walk(&nest, &whole->index[0], 1, value->shape[0]);
+  pb_nest_walk(&nest, &whole->index[1], 1, h->width);
   whole->index[1].cst = h->first * h->width;
-  c.nest.access[!back] = *whole;
-  part_access(&c.nest.access[!back], h);
-  pb_nest_load(&c.nest, 0);
+  nest.access[!back] = *whole;
+  part_access(&nest.access[!back], h);
+  pb_nest_load(&nest, 0);
+  copy c = {{at, to, from, to, pb_nest_kept(&p->l->unit->pass, &nest)}, *h, !back, zero};
   PB_PUSH(p->copies, p->count, p->capacity, c);
 }
 
@@ -110,7 +110,7 @@ static void add_copy(parting* p, int at, int v, int parted, const heads* h, doub
 static int find_parted(const parting* p, int v, const heads* h, double zero) {
   for (size_t k = 0; k < p->count; ++k) {
     const copy* c = &p->copies[k];
-    if (c->from == v && !memcmp(&c->heads, h, sizeof *h) && c->zero == zero) return c->to;
+    if (c->put.from == v && !memcmp(&c->heads, h, sizeof *h) && c->zero == zero) return c->put.to;
   }
   return -1;
 }
@@ -216,26 +216,10 @@ static void part_product(parting* p, int n, const pb_contraction_dims* roles) {
   if (heads_in_y) part_result(p, n, &h, taker);
 }
 
-static int by_place(const void* a, const void* b) {
-  const copy *x = a, *y = b;
-  return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->to > y->to) - (x->to < y->to);
-}
-
-// With room for the copies of edges too.
-static void insert_copies(parting* p) {
-  pb_program *all = &p->l->program, with;
-  pb_arena* arena = &p->l->unit->pass;
-  pb_program_begin_nests(all, (size_t)all->nest_count + p->count + (size_t)all->value_count, arena, &with);
-  qsort(p->copies, p->count, sizeof *p->copies, by_place);
-  size_t k = 0;
-  for (int n = 0; n <= all->nest_count; ++n) {
-    for (; k < p->count && p->copies[k].at == n; ++k)
-      (void)pb_program_add_nest(&with, &p->copies[k].nest,
-                                (const int[PB_NEST_ACCESSES]){p->copies[k].from, p->copies[k].to});
-    if (n < all->nest_count) (void)pb_program_add_nest(&with, &all->nests[n], all->value_of[n]);
-  }
-  *all = with;
-  pb_program_index(all, arena);
+static void insert_copies(const parting* p) {
+  pb_insertion* copies = PB_NEW_ARRAY(&p->l->unit->pass, pb_insertion, p->count);
+  for (size_t k = 0; k < p->count; ++k) copies[k] = p->copies[k].put;
+  pb_program_insert(&p->l->program, &p->l->unit->pass, copies, (int)p->count);
 }
 
 bool pb__layout_ends_in(const pb_layout* l, int v, double* zero) {
@@ -255,6 +239,6 @@ void pb__layout_part_heads(pb_layout* l) {
   l->parted_count = l->program.value_count;
   l->parted = PB_NEW_ARRAY(&l->unit->pass, pb_layout_parted, (size_t)l->parted_count + 1);
   for (size_t k = 0; k < p.count; ++k)
-    l->parted[p.copies[k].to] = (pb_layout_parted){p.copies[k].fills, p.copies[k].zero};
+    l->parted[p.copies[k].put.to] = (pb_layout_parted){p.copies[k].fills, p.copies[k].zero};
   free(p.copies);
 }

@@ -27,11 +27,13 @@ typedef struct offset {
 typedef struct turner {
   pb_unit* unit;
   pb_program program;
-  bool* flipped;    // by value
-  offset* offsets;  // by value
-  int* twin;        // of constants: the one whose codes are flipped, NONE: not made yet
-  int arguments;    // so far
-  int from, inputs; // nests that turn inputs over, behind those of the program; then those that turn outputs over
+  bool* flipped;         // by value
+  offset* offsets;       // by value
+  int* twin;             // of constants: the one whose codes are flipped, NONE: not made yet
+  int arguments;         // so far
+  int from;              // values
+  pb_insertion* outside; // nests that turn inputs and outputs over
+  int outside_count;
 } turner;
 
 bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length) {
@@ -295,41 +297,38 @@ static void rewrite(turner* t, int n) {
 
 // ---- inputs and outputs ----
 
-// A nest behind all others that copies one value to another with the sign bit flipped.
-static void turn_over(turner* t, int from, int to) {
-  pb_program* p = &t->program;
-  pb_nest* nest = &p->nests[p->nest_count];
+// A nest in front of nest `at` that copies one value to another with the sign bit flipped.
+static void turn_over(turner* t, int at, int from, int to) {
+  const pb_program* p = &t->program;
+  pb_nest* nest = pb_alloc_raw(&t->unit->pass, sizeof *nest);
   const pb_value* value = &p->values[from];
   pb_nest_begin(nest, value->name ? value->name : p->values[to].name, "point", 2);
   for (int a = 0; a < 2; ++a) {
     nest->access[a] = pb_value_shape(&p->values[a ? to : from]);
     for (int r = 0; r < value->rank; ++r) nest->access[a].index[r].coef[r] = 1;
-    p->value_of[p->nest_count][a] = a ? to : from;
-    pb_program_add_use(p, &t->unit->pass, p->nest_count, a ? to : from);
   }
   nest->dim_count = value->rank;
   memcpy(nest->extent, value->shape, sizeof *value->shape * (size_t)value->rank);
   int wide = pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 0), NONE); // as a command can say it
   int turned = pb_nest_node(nest, PB_OP_XOR, PB_I32, wide, pb_nest_integer(nest, PB_I32, INT8_MIN));
   (void)pb_nest_node(nest, PB_OP_TRUNC, PB_I8, turned, NONE);
-  ++p->nest_count;
+  t->outside[t->outside_count] = (pb_insertion){at, t->outside_count, from, to, nest};
+  ++t->outside_count;
 }
 
 // A tensor of the program's own in the place of one that comes in or goes out in the other form.
-static void replace_outside(turner* t, int v, int nests) {
+static void replace_outside(turner* t, int v) {
   pb_program* p = &t->program;
   pb_value local = p->values[v];
   local.kind = PB_VALUE_LOCAL;
   local.argument = local.const_id = NONE;
   local.name = NULL;
   int own = pb_program_add_value(p, &t->unit->pass, &local);
-  for (int n = 0; n < nests; ++n)
-    for (int a = 0; a < p->nests[n].access_count; ++a)
-      if (p->value_of[n][a] == v) pb_program_set_value(p, &t->unit->pass, n, a, own);
+  PB_FOR_ACCESSES (n, a, p, v) pb_program_set_value(p, &t->unit->pass, n, a, own);
   if (p->values[v].kind == PB_VALUE_INPUT)
-    turn_over(t, v, own);
+    turn_over(t, 0, v, own);
   else
-    turn_over(t, own, v);
+    turn_over(t, p->nest_count, own, v);
 }
 
 static bool is_used(const pb_program* p, int v) {
@@ -337,33 +336,21 @@ static bool is_used(const pb_program* p, int v) {
   return false;
 }
 
-static void turn_outside(turner* t, pb_value_kind kind, int nests) {
+static void turn_outside(turner* t, pb_value_kind kind) {
   pb_program* p = &t->program;
   for (int v = 0; v < t->from; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != kind || value->type != PB_I8 || !is_used(p, v)) continue;
     const char* name = value->name;
-    if (t->flipped[v] != (name && pb_unit_names_unsigned(t->unit, name, strlen(name)))) replace_outside(t, v, nests);
+    if (t->flipped[v] != (name && pb_unit_names_unsigned(t->unit, name, strlen(name)))) replace_outside(t, v);
   }
-}
-
-static pb_status print(turner* t, int nests) {
-  pb_program* p = &t->program;
-  pb_text text = {0};
-  int serial = 0;
-  pb_program_print_begin(p, NULL, &text);
-  for (int n = nests; n < t->inputs; ++n) pb_program_print_nest(p, n, &t->unit->pass, &serial, &text);
-  for (int n = 0; n < nests; ++n) pb_program_print_nest(p, n, &t->unit->pass, &serial, &text);
-  for (int n = t->inputs; n < p->nest_count; ++n) pb_program_print_nest(p, n, &t->unit->pass, &serial, &text);
-  return pb_program_print_end(t->unit, &text, "unsigned");
 }
 
 pb_status pb_s3_unsigned(pb_unit* unit) {
   if (!pb_chip_codes_unsigned(unit->chip)) return PB_OK;
   turner t = {.unit = unit};
   pb_program* p = &t.program;
-  PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, p));
-  int nests = p->nest_count;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, p));
   bool any = false;
   t.from = p->value_count;
   t.arguments = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(p->func, 0)));
@@ -376,9 +363,10 @@ pb_status pb_s3_unsigned(pb_unit* unit) {
   }
   unit->codes_unsigned = true;
   if (!any) return PB_OK;
-  for (int n = 0; n < nests; ++n) rewrite(&t, n);
-  turn_outside(&t, PB_VALUE_INPUT, nests);
-  t.inputs = p->nest_count;
-  turn_outside(&t, PB_VALUE_OUTPUT, nests);
-  return print(&t, nests);
+  for (int n = 0; n < p->nest_count; ++n) rewrite(&t, n);
+  t.outside = PB_NEW_ARRAY(&unit->pass, pb_insertion, (size_t)t.from + 1);
+  turn_outside(&t, PB_VALUE_INPUT);
+  turn_outside(&t, PB_VALUE_OUTPUT);
+  pb_program_insert(p, &unit->pass, t.outside, t.outside_count);
+  return pb_program_rewrite(unit, p, NULL, "unsigned");
 }
