@@ -93,6 +93,20 @@ for _infinite in (False, True):
     CASES[_label] = lambda label=_label, infinite=_infinite: groups_that_end_in_a_block(label, infinite)
 
 
+def turned_behind(label, channels, behind):
+    """What a convolution makes in blocks, a copy alone takes with its channels behind: from the blocks at once (core/s3/layout/edges.c)."""
+    m = Maker(label)
+    w = m.const(m.rng.standard_normal((channels, 16, 3, 3)).astype(F32))
+    y = m.op("Transpose", m.op("Conv", m.input("x", 2, 16, 5, 6), w, pads=[1] * 4), perm=[0, 2, 3, 1])
+    return m.done(m.op("Softmax", y, axis=3) if behind else y, targets=("cpu",), bisect=True)
+
+
+for _channels in (32, 40):
+    for _behind in (False, True):
+        _label = f"turned_behind_a_convolution_of_{_channels}{'_then_softmax' if _behind else ''}"
+        CASES[_label] = lambda label=_label, channels=_channels, behind=_behind: turned_behind(label, channels, behind)
+
+
 def infinity_in_parts(label, first, second, between):
     """An infinity becomes zeros in two parts of channels that fill no rows of lanes; a sum over both, and over other parts of what it
     makes, never sees it, nor what stands between the parts."""
