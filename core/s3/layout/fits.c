@@ -144,16 +144,9 @@ static bool computed_with(const pb_layout* l, int value) {
 
 // Whether the value's rows, which end inside a row of lanes, are computed with a number for each: such numbers stand in
 // whole rows of lanes, and so does what is made with them.
-static bool made_by_rows(const pb_layout* l, int value) {
-  const pb_value* v = &l->program.values[value];
-  PB_FOR_WRITERS (n, &l->program, value)
-    for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a) {
-      const pb_value* from = &l->program.values[l->program.value_of[n][a]];
-      if (v->rank == 2 && v->shape[1] % l->lanes && from->kind == PB_VALUE_LOCAL && from->rank == 2 &&
-          from->shape[1] == 1 && from->shape[0] == v->shape[0])
-        return true;
-    }
-  return false;
+static bool made_by_rows(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  return value->rank == 2 && value->shape[1] % l->lanes && pb__layout_made_with_numbers(l, v);
 }
 
 void pb__layout_keep_plain(pb_layout* l, int value) {
