@@ -327,6 +327,13 @@ void pb_nest_join_dims(pb_nest* nest, int d) {
   pb_nest_remove_dim(nest, d);
 }
 
+int pb_nest_add_access(pb_nest* nest) {
+  int at = nest->access_count++ - 1;
+  nest->access[at + 1] = nest->access[at];
+  nest->access[at] = (pb_access){.buffer = -1};
+  return at;
+}
+
 int pb_nest_add_dim(pb_nest* nest, int64_t extent) {
   nest->extent[nest->dim_count] = extent;
   return nest->dim_count++;

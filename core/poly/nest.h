@@ -137,6 +137,8 @@ void pb_nest_join_dims(pb_nest* nest, int d);
 bool pb_nest_walks_index_as_one(const pb_nest* nest, const pb_access* access, int d);
 // Joins all such dims, of every access and its indices.
 void pb_nest_join_alike(pb_nest* nest);
+// One more access, in front of the store; its number. There is room.
+int pb_nest_add_access(pb_nest* nest);
 // The nest's value is node `last`; nodes that it does not need go.
 void pb_nest_end(pb_nest* nest, int last);
 // One more dim, innermost; no index moves with it unless the caller says so.

@@ -351,8 +351,9 @@ bool pb__layout_masks(const pb_chip* chip);
 static inline bool pb__layout_has_room_for_mask(const pb_nest* nest) {
   return nest->access_count < PB_NEST_ACCESSES && nest->expr_count + 4 <= PB_NEST_EXPR;
 }
-// The nest's number, where the mask (access `of_mask`) has ones, else 0.
-void pb__layout_put_mask(pb_nest* nest, int of_mask);
+// The nest's number, where a mask has ones, else 0. Returns the mask's access, in front of the store: its type is
+// there.
+int pb__layout_put_mask(pb_nest* nest);
 // Whether a sum of products, if of floats, comes out right in rows of lanes.
 pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_contraction_dims* roles) PB_MUST_CHECK;
 

@@ -93,11 +93,10 @@ static void clean(pb_layout* l, int v, bool past) {
 
 bool pb__layout_masks(const pb_chip* chip) {
   pb_nest nest;
-  pb_nest_begin(&nest, "mask", "point", 3);
-  nest.access[0].type = nest.access[2].type = PB_F32;
-  nest.access[1].type = PB_I32;
+  pb_nest_begin(&nest, "mask", "point", 2);
+  nest.access[0].type = nest.access[1].type = PB_F32;
   (void)pb_nest_load(&nest, 0);
-  pb__layout_put_mask(&nest, 1);
+  (void)pb__layout_put_mask(&nest);
   return pb_point_lands_alone(chip, &nest);
 }
 
@@ -120,28 +119,22 @@ static int mask(pb_layout* l, int v) {
   return pb_consts_add(consts, "channels", type, 2, shape, bits);
 }
 
-void pb__layout_put_mask(pb_nest* nest, int of_mask) {
-  int number = nest->expr_count - 1;
-  pb_type type = nest->expr[number].type;
-  if (type != PB_F32) {
-    pb_nest_node(nest, PB_OP_AND, type, number, pb_nest_load(nest, of_mask));
-    return;
-  }
-  int bits = pb_nest_node(nest, PB_OP_BITCAST, PB_I32, number, -1);
-  int clean_bits = pb_nest_node(nest, PB_OP_AND, PB_I32, bits, pb_nest_load(nest, of_mask));
-  pb_nest_node(nest, PB_OP_BITCAST, PB_F32, clean_bits, -1);
+int pb__layout_put_mask(pb_nest* nest) {
+  int bits = nest->expr_count - 1, at = pb_nest_add_access(nest);
+  pb_type type = nest->expr[bits].type, as_bits = type == PB_F32 ? PB_I32 : type;
+  nest->access[at].type = as_bits;
+  if (type == PB_F32) bits = pb_nest_node(nest, PB_OP_BITCAST, PB_I32, bits, -1);
+  bits = pb_nest_node(nest, PB_OP_AND, as_bits, bits, pb_nest_load(nest, at));
+  if (type == PB_F32) (void)pb_nest_node(nest, PB_OP_BITCAST, PB_F32, bits, -1);
+  return at;
 }
 
 // What the nest stores of value v is masked.
 static void mask_stored(pb_layout* l, int v, pb_nest* nest) {
-  int at = nest->access_count - 1; // in front of the store
-  nest->access[at + 1] = nest->access[at];
-  nest->access[at] = (pb_access){.buffer = -1};
-  ++nest->access_count;
+  int at = pb__layout_put_mask(nest);
   pb__layout_use_const(l, &nest->access[at], mask(l, v), false);
   nest->access[at].index[0] = nest->access[at + 1].index[1];
   nest->access[at].index[1] = nest->access[at + 1].index[l->values[v].rank - 1];
-  pb__layout_put_mask(nest, at);
 }
 
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {

@@ -311,9 +311,7 @@ static bool is_less_zero(const pb_nest* nest, const pb_expr_node* node) {
 static void splat_constant(pb_layout* l, pb_nest* nest, int node) {
   pb_expr_node* number = &nest->expr[node];
   if (number->op != PB_OP_CONST || nest->access_count == PB_NEST_ACCESSES) return;
-  int at = nest->access_count - 1; // before the store
-  nest->access[nest->access_count++] = nest->access[at];
-  memset(&nest->access[at], 0, sizeof nest->access[at]);
+  int at = pb_nest_add_access(nest);
   pb__layout_use_const(l, &nest->access[at], splat_of(l->unit->consts, number->value, l->lanes), true);
   number->op = PB_OP_LOAD;
   number->operand = at;

@@ -341,18 +341,16 @@ static void spread_constant(parts* p, int n, int a, pb_nest* nest, int* value) {
 
 // What the nest stores by the walk has zeros in the channels that come in.
 static void mask(parts* p, const walk* w, int64_t extent, pb_nest* nest, int* value_of) {
-  int at = nest->access_count++; // the mask's, in front of the store's
-  nest->access[at] = nest->access[at - 1];
-  value_of[at] = value_of[at - 1];
-  pb_access* access = &nest->access[--at];
-  *access = (pb_access){.type = PB_I32, .rank = 1, .buffer = -1};
+  int at = pb__layout_put_mask(nest);
+  pb_access* access = &nest->access[at];
+  value_of[at + 1] = value_of[at];
+  access->rank = 1;
   access->index[0].coef[w->dim] = 1;
   const int64_t* from = sources(p, w, extent, true, &access->shape[0]);
   int32_t* bits = pb_alloc_array(&p->unit->consts->arena, (size_t)access->shape[0], sizeof *bits);
   for (int64_t c = 0; c < access->shape[0]; ++c) bits[c] = from[c] < 0 ? 0 : -1;
   value_of[at] = pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, "channels", PB_I32, 1,
                                       access->shape, bits);
-  pb__layout_put_mask(nest, at);
 }
 
 static void spread_shape(const parts* p, int v, int64_t* shape) {

@@ -198,11 +198,9 @@ static int add_access(turner* t, int n, int sums) {
   pb_program* p = &t->program;
   pb_nest* nest = &p->nests[n];
   offset* o = &t->offsets[p->value_of[n][sums]];
-  int at = nest->access_count - 1;
   if (nest->access_count == PB_NEST_ACCESSES) return NONE;
-  nest->access[at + 1] = nest->access[at];
+  int at = pb_nest_add_access(nest);
   p->value_of[n][at + 1] = p->value_of[n][at];
-  ++nest->access_count;
   int v = add_const(t, "offset", PB_I32, 1, &o->count, o->numbers);
   nest->access[at] = pb_value_shape(&p->values[v]);
   if (o->axis != NONE) nest->access[at].index[0] = nest->access[sums].index[o->axis];
