@@ -327,6 +327,16 @@ void pb_nest_join_dims(pb_nest* nest, int d) {
   pb_nest_remove_dim(nest, d);
 }
 
+void pb_access_renumber(pb_access* access, const int* column, int dims) {
+  for (int r = 0; r < access->rank; ++r) {
+    int64_t *coef = access->index[r].coef, was[PB_NEST_DIMS];
+    memcpy(was, coef, sizeof was);
+    memset(coef, 0, sizeof was);
+    for (int d = 0; d < dims; ++d)
+      if (column[d] >= 0) coef[column[d]] += was[d];
+  }
+}
+
 int pb_nest_add_access(pb_nest* nest) {
   int at = nest->access_count++ - 1;
   nest->access[at + 1] = nest->access[at];

@@ -81,10 +81,8 @@ static pb_access mapped(const transpose* s, int a, pb_type type, const int* map)
   const pb_access* from = &s->copy.access[a];
   pb_access to = {.type = type, .rank = from->rank, .buffer = -1};
   memcpy(to.shape, from->shape, sizeof to.shape);
-  for (int r = 0; r < from->rank; ++r) {
-    to.index[r].cst = from->index[r].cst;
-    for (int d = 0; d < s->copy.dim_count; ++d) to.index[r].coef[map[d]] = from->index[r].coef[d];
-  }
+  memcpy(to.index, from->index, sizeof *to.index * (size_t)to.rank);
+  pb_access_renumber(&to, map, s->copy.dim_count);
   return to;
 }
 

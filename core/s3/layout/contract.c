@@ -431,17 +431,12 @@ static void print_init(contract* c, const pb_access* y, int corrected) {
     init.extent[init.dim_count++] = d == c->lane_column ? c->columns : c->out.extent[d];
   }
   pb_access to = *y;
-  for (int r = 0; r < to.rank; ++r) {
-    memset(to.index[r].coef, 0, sizeof to.index[r].coef);
-    for (int d = 0; d < c->out.dim_count; ++d)
-      if (column[d] >= 0) to.index[r].coef[column[d]] = y->index[r].coef[d];
-  }
+  pb_access_renumber(&to, column, c->out.dim_count);
   if (corrected >= 0) {
     pb_access* from = &init.access[init.access_count++];
     pb__layout_use_const(c->l, from, corrected, false);
-    for (int r = 0; r < 2; ++r)
-      for (int d = 0; d < c->out.dim_count; ++d)
-        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[2 * r].coef[d];
+    for (int r = 0; r < 2; ++r) from->index[r] = weights[2 * r];
+    pb_access_renumber(from, column, c->out.dim_count);
     init.access[init.access_count++] = to;
     pb_nest_load(&init, 0);
   } else {

@@ -75,6 +75,7 @@ static void order_copy(const pb_nest* nest, const pb_contraction_dims* roles, co
                        int* column) {
   const pb_access* x = &nest->access[roles->x];
   int last = -1;
+  memset(column, 0xff, sizeof *column * (size_t)nest->dim_count); // none, but of windows and rows
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_K) last = d;
   if (c->row >= 0 && c->axis == x->rank - 1) last = c->row;
@@ -192,11 +193,7 @@ static int64_t make_copy(pb_layout* l, int n, const pb_contraction_dims* of, con
   to.shape[to.rank++] = pb__layout_blocks(windows, l->lanes) * l->lanes;
   pb_access from = nest.access[roles.x];
   pb__layout_use_value(l, &from, l->program.value_of[n][roles.x]);
-  for (int r = 0; r < from.rank; ++r) {
-    memset(from.index[r].coef, 0, sizeof from.index[r].coef);
-    for (int d = 0; d < nest.dim_count; ++d)
-      if (nest.access[roles.x].index[r].coef[d]) from.index[r].coef[column[d]] = nest.access[roles.x].index[r].coef[d];
-  }
+  pb_access_renumber(&from, column, nest.dim_count);
   copy->access[0] = from;
   copy->access[1] = to;
   pb_nest_load(copy, 0);

@@ -221,15 +221,11 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* n
     column[d] = stays ? point->dim_count++ : -1;
     if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
   }
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      const pb_index* from = &nest->access[a].index[r];
-      pb_index* to = &point->access[a].index[r];
-      pb__tile_begin(tile, main->dim_count, 1, to);
-      memset(to->coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-      for (int d = 0; d < main->dim_count; ++d)
-        if (from->coef[d] && column[d] >= 0) to->coef[column[d]] += from->coef[d];
-    }
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &point->access[a];
+    for (int r = 0; r < access->rank; ++r) pb__tile_begin(tile, main->dim_count, 1, &access->index[r]);
+    pb_access_renumber(access, column, main->dim_count);
+  }
 }
 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.

@@ -33,26 +33,22 @@ static void load_by_dims(const pb_tiling* t, const pb_nest* main, const pb_acces
                          const pb_access* buffer, pb_nest* load) {
   pb_access *from = &load->access[0], *to = &load->access[1];
   bool keeps = pb__in_registers(t); // the numbers of its dims
-  int dims = 0;
+  int column[PB_NEST_DIMS], dims = 0;
   pb_nest_begin(load, main->name, "stage", 2);
   load->outer_count = pb__tiling_levels(t);
+  memset(column, 0xff, sizeof column);
   for (int d = 0; d < main->dim_count; ++d) load->extent[d] = 1;
-  *from = *access;
-  *to = *buffer;
-  for (int r = 0; r < from->rank; ++r) {
-    pb__tile_begin(tile, main->dim_count, 1, &from->index[r]);
-    memset(from->index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
-  }
-  for (int i = 0; i < to->rank; ++i) {
-    memset(to->index[i].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int i = 0; i < buffer->rank; ++i)
     for (int d = 0; d < main->dim_count; ++d) {
       if (!buffer->index[i].coef[d]) continue;
-      int own = keeps ? d : dims++;
-      load->extent[own] = tile->extent[d];
-      to->index[i].coef[own] = buffer->index[i].coef[d];
-      for (int r = 0; r < from->rank; ++r) from->index[r].coef[own] = access->index[r].coef[d];
+      column[d] = keeps ? d : dims++;
+      load->extent[column[d]] = tile->extent[d];
     }
-  }
+  *from = *access;
+  *to = *buffer;
+  for (int r = 0; r < from->rank; ++r) pb__tile_begin(tile, main->dim_count, 1, &from->index[r]);
+  pb_access_renumber(from, column, main->dim_count);
+  pb_access_renumber(to, column, main->dim_count);
   load->dim_count = keeps ? main->dim_count : dims;
   pb_nest_load(load, 0);
 }
