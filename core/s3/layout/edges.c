@@ -51,13 +51,15 @@ static bool has_own_channels(const pb_layout* l, int v, bool made) {
 }
 
 // Whether a nest reads the value otherwise than in blocks: its lanes are along no channels, or it walks no blocks of
-// them, or finds its elements by numbers.
+// them, or finds its elements by numbers; or it makes rows of heads behind which nothing but zeros may lie.
 static bool reads_plain(const pb_layout* l, int n, int v) {
   const pb_nest* nest = &l->program.nests[n];
+  double zero;
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (l->program.value_of[n][a] == v &&
         (!pb__layout_walks_blocks(l, n, a) ||
-         (!l->whole_rows && (pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v)))))
+         (l->whole_rows ? pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)
+                        : pb_program_is_fixed(&l->program, n) || pb__layout_asks_for_plain(l, n, a, v))))
       return true;
   return false;
 }
@@ -113,12 +115,15 @@ static bool wants_twin(const pb_layout* l, int v) {
 }
 
 // Whether the value is made in blocks, by a unit that takes sums or largest elements or by code's contractions: what is
-// computed from that element by element goes from blocks to anything.
+// computed from that element by element goes from blocks to anything, but what a unit makes of rows that end inside a
+// row of lanes and of a number for each.
 static bool made_in_blocks(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   bool rows = value->rank == 2 && l->whole_rows;
   if (value->kind != PB_VALUE_LOCAL || !(rows || pb__layout_is_image(l, value->rank))) return false;
-  return l->whole_rows ? pb_program_is_reduced(&l->program, v) : has_own_channels(l, v, true);
+  if (!l->whole_rows) return has_own_channels(l, v, true);
+  return pb_program_is_reduced(&l->program, v) ||
+         (rows && value->shape[1] % l->lanes && pb__layout_made_with_numbers(l, v));
 }
 
 // The operator in the model that value v is copied for, or that makes it.

@@ -5,11 +5,16 @@
 
 #include <string.h>
 
-// Whether no tensor of the nest lies otherwise than the model has it.
+// Whether no tensor of the nest lies otherwise than the model has it: one row that is padded lies so too.
 static bool is_plain(const pb_layout* l, int n) {
-  for (int a = 0; a < l->program.nests[n].access_count; ++a) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LAYOUT_PLAIN) return false;
+    pb_layout_kind kind = l->values[v].kind;
+    bool stored = a == nest->access_count - 1, uneven = nest->access[a].shape[nest->access[a].rank - 1] % l->lanes;
+    if (l->program.values[v].kind != PB_VALUE_CONST && kind != PB_LAYOUT_PLAIN &&
+        (kind != PB_LAYOUT_PADDED || (stored && uneven)))
+      return false;
   }
   return true;
 }

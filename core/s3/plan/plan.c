@@ -349,6 +349,27 @@ static void plan_rows(pb_planner* p, int around, int at) {
   pb__plan_steps(p, &rows[at], at < p->dims.row_count, 1);
 }
 
+// Sums whose rows, one at a time, have no room: part after part onto what is there. Rows that end inside a row of lanes
+// are cut where parts end with such rows, and what is behind the last one is a part of its own.
+static void plan_parts_of_rows(pb_planner* p) {
+  static const char* const orders[] = {"mYkXW"};
+  const pb_nest* main = &p->group->main;
+  const pb_plan_dims* s = &p->dims;
+  p->orders = orders;
+  for (int k = 0; k < s->row_count; ++k) p->step[s->rows[k]] = 1;
+  for (int k = 0; k < s->sum_count; ++k) {
+    int d = s->sums[k];
+    int64_t unit = pb_access_stride(&main->access[p->group->x], d) == 1 ? p->group->lanes : 1, whole = p->step[d],
+            units = whole / unit;
+    for (int64_t step = pb_next_step(units, units); step; step = pb_next_step(units, step)) {
+      if (unit > 1 && units % step) continue;
+      p->step[d] = step * unit;
+      pb__plan_tile(p);
+    }
+    p->step[d] = whole;
+  }
+}
+
 // Where everything lies in buffers inside all loops: channels one block at a time, then rows, or rows of all blocks at
 // a time, where all blocks read the same; of copies all at once, as long as that fits; of one dim rows of lanes.
 static void plan_tiles(const pb_planner* one) {
@@ -375,6 +396,7 @@ static void plan_tiles(const pb_planner* one) {
     plan_rows(&p, at, at);
     if (at == first && at > 0 && repeats(main, &rows[at - 1])) plan_rows(&p, at - 1, at);
   }
+  if (p.group->reduces && !p.result->found) plan_parts_of_rows(&p);
 }
 
 static void plan_stage(pb_planner* p) {

@@ -3,13 +3,13 @@ runs them."""
 
 import numpy as np
 from rank_cases import drawn
-from regression_cases import CASES, F32, I64, Maker
+from regression_cases import CASES, F32, I8, I64, Maker
 
 
-def added(label, make):
+def added(label, make, opset=18, **more):
     def built():
-        m = Maker(label, 18)
-        return m.done(make(m), bisect=True)
+        m = Maker(label, opset)
+        return m.done(make(m), bisect=True, **more)
 
     CASES[label] = built
 
@@ -95,3 +95,57 @@ padded((2, 3, 2, 5, 4), (0, 1, 0, 2, 0, 0, 0, 3, 0, 1))
 
 added("softplus_of_a_number", lambda m: m.op("Softplus", m.input("x", 1)))
 added("softplus_of_an_image", lambda m: m.op("Softplus", m.input("x", 1, 17, 7, 9)))
+
+
+def long_rows(kind, rows, columns):
+    """Rows of which one alone is more than the chip has room for are combined in parts."""
+    def make(m):
+        x = m.input("x", rows, columns)
+        return m.op(kind, x, m.const(np.array([1], I64))) if kind == "ReduceSum" else m.op(kind, x, axes=[1])
+
+    added(f"{kind.lower()}_of_{rows}_rows_of_{columns}", make, 13)
+
+
+long_rows("ReduceSum", 1, 65536)
+long_rows("ReduceSum", 3, 40001)
+long_rows("ReduceMax", 3, 40000)
+
+
+def one_group(channels, *image):
+    """GroupNormalization of one group, as exporters write it: a norm over all of an image."""
+    def make(m):
+        x = m.op("Reshape", m.input("x", 1, channels, *image), m.const(np.array([0, 1, -1], I64)))
+        x = m.op("InstanceNormalization", x, m.const(np.ones(1, F32)), m.const(np.zeros(1, F32)))
+        x = m.op("Reshape", x, m.const(np.array([1, channels, *image], I64)))
+        return m.op("Add", m.op("Mul", x, m.const(drawn(m, channels, 1, 1))), m.const(drawn(m, channels, 1, 1)))
+
+    added("norm_of_one_group_of_" + "x".join(map(str, (channels, *image))), make)
+
+
+one_group(16, 4, 16)
+one_group(64, 4, 256)
+
+
+def attention_of_images(windows):
+    """Queries, keys and values as images, whose 49 pixels are what both factors of the second product are summed along: what
+    softmax makes of rows that end inside a row of lanes goes on with zeros behind it."""
+    shape = windows, 16, 49
+
+    def codes(m, x, scale):
+        return m.codes(x, F32(scale), I8(0))
+
+    def flat(m, name):
+        return codes(m, m.op("Reshape", codes(m, m.input(name, windows, 16, 7, 7), 0.05), m.const(np.array(shape, I64))), 0.05)
+
+    def make(m):
+        queries = codes(m, m.op("Transpose", flat(m, "q"), perm=[0, 2, 1]), 0.05)
+        scores = codes(m, m.op("MatMul", queries, flat(m, "k")), 0.1)
+        shares = codes(m, m.op("Softmax", scores, axis=-1), 1 / 127)
+        turned = codes(m, m.op("Transpose", shares, perm=[0, 2, 1]), 1 / 127)
+        return codes(m, m.op("MatMul", flat(m, "v"), turned), 0.05)
+
+    added(f"attention_of_{windows}_images", make, step=0.05)
+
+
+attention_of_images(1)
+attention_of_images(4)
