@@ -38,6 +38,7 @@ typedef struct pb_unit {
 bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length);
 
 pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_lines(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_parts(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;

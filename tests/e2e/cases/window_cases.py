@@ -2,7 +2,7 @@
 windows of codes over one dim; and channels that do not fill their blocks: groups, and parts (core/s3/legalise/parts.c)."""
 
 import numpy as np
-from regression_cases import CASES, F32, I8, I64, Maker, codes_conv
+from regression_cases import CASES, F32, I8, I64, U8, Maker, case, codes_conv
 
 ATROUS = [  # image, kernel, dilations, strides, pads
     ("all_but_one", (7, 7), (3, 3), (8, 8), (1, 1), (8, 8, 8, 8)),
@@ -203,3 +203,34 @@ for _op, _attrs in (("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"coun
     for _behind in (False, True):
         _label = f"padded_{_op}{'_whole' if _attrs else ''}{'_behind' if _behind else ''}".lower()
         CASES[_label] = lambda label=_label, op=_op, behind=_behind, attrs=_attrs: padded_pool(label, op, behind, **attrs)
+
+
+def norm_between_lines(channels, places):
+    """As audio networks begin: a convolution over one dim, a norm of each channel over all of its places, which may have no room beside each
+    other, numbers for each channel, GELU in steps, and the next convolution. Nothing turns channels out of lanes between the two."""
+    m = Maker(f"norm_between_lines_{channels}_{places}", opset=17)
+    number = lambda v: m.weights(I8(v), F32(0.01), I8(0))
+    x = m.codes(m.input("x", 1, 1, 5 * places + 5), F32(0.05), U8(128))
+    w = m.weights(m.rng.integers(-127, 128, (channels, 1, 10)).astype(I8), F32(0.01), I8(0))
+    x = m.codes(m.op("Conv", x, w, strides=[5]), F32(0.1), U8(128))
+    x = m.codes(m.op("InstanceNormalization", x, m.const(np.linspace(0.9, 1.1, channels, dtype=F32)), m.const(np.linspace(-0.1, 0.1, channels, dtype=F32))), F32(0.1))
+    by_channel = lambda: m.weights(m.rng.integers(50, 128, (channels, 1)).astype(I8), F32(0.01), I8(0))
+    x = m.codes(m.op("Add", m.codes(m.op("Mul", x, by_channel()), F32(0.1)), by_channel()), F32(0.1))
+    e = m.codes(m.op("Add", m.codes(m.op("Erf", m.codes(m.op("Div", x, number(120)), F32(0.1))), F32(0.01)), number(100)), F32(0.02), I8(-100))
+    x = m.codes(m.op("Mul", x, m.codes(m.op("Mul", e, number(50)), F32(0.01), I8(-100))), F32(0.1))
+    w = m.weights(m.rng.integers(-127, 128, (16, channels, 3)).astype(I8), F32(0.002), I8(0))
+    return m.done(m.codes(m.op("Conv", x, w, strides=[2]), F32(0.5)), step=0.5, targets=("cpu", "simnpu", "simnpu:8", "simnpu:32"), bisect=places < 100)
+
+
+for channels, places in (32, 50), (5, 70), (16, 1599), (16, 2500):
+    CASES[f"norm_between_lines_{channels}_{places}"] = lambda channels=channels, places=places: norm_between_lines(channels, places)
+
+
+@case
+def numbers_of_the_places_of_a_line():
+    """Between two convolutions over one dim a number for each place, which all channels share."""
+    m = Maker("numbers_of_the_places_of_a_line", opset=17)
+    w = [m.weights(m.rng.integers(-127, 128, (20, 20, 3)).astype(I8), F32(0.005), I8(0)) for _ in range(2)]
+    x = m.codes(m.op("Conv", m.codes(m.input("x", 1, 20, 34), F32(0.05)), w[0]), F32(0.1))
+    x = m.codes(m.op("Mul", x, m.weights(m.rng.integers(-127, 128, 32).astype(I8), F32(0.01), I8(0))), F32(0.1))
+    return m.done(m.codes(m.op("Conv", x, w[1]), F32(0.4)), step=0.4, targets=("cpu", "simnpu"), bisect=True)
