@@ -435,6 +435,15 @@ void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   uses->nests[at] = nest;
 }
 
+int pb_program_add_access(pb_program* p, pb_arena* arena, int n, int value) {
+  int at = pb_nest_add_access(&p->nests[n]);
+  p->nests[n].access[at] = pb_value_shape(&p->values[value]);
+  p->value_of[n][at + 1] = p->value_of[n][at];
+  p->value_of[n][at] = value;
+  pb_program_add_use(p, arena, n, value);
+  return at;
+}
+
 void pb_program_set_value(pb_program* p, pb_arena* arena, int nest, int access, int value) {
   int before = p->value_of[nest][access];
   p->value_of[nest][access] = value;

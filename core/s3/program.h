@@ -103,6 +103,8 @@ int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* con
                             int64_t* const* from, const int64_t* shape);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
+// One more access of the nest, in front of its store, to the value's first element; its number. There is room.
+int pb_program_add_access(pb_program* program, pb_arena* arena, int nest, int value);
 // Index r of the value, and of each access to it, becomes two: whole runs of `inner`, and within one. Loops stay as
 // they are.
 void pb_program_cut_value(pb_program* program, int value, int r, int64_t inner);

@@ -173,25 +173,17 @@ static void convert_behind(pb_nest* nest, int e) {
 
 static void load_numbers(finder* f, int n, const slots* s) {
   pb_nest* nest = &f->program.nests[n];
-  int *value_of = f->program.value_of[n], store = nest->access_count - 1, access[PB_NEST_ACCESSES] = {0};
-  pb_access kept = nest->access[store];
-  int stored = value_of[store];
+  int access[PB_NEST_ACCESSES] = {0};
   const pb_type types[] = {PB_F32, PB_I32, PB_I8};
-  nest->access_count = store;
   for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
     int64_t at[PB_NEST_ACCESSES];
     int value = add_constant(f, nest, s, types[t], at);
     for (int k = 0; k < s->count; ++k) {
       if (s->type[k] != types[t]) continue;
-      access[k] = nest->access_count++;
-      pb_access* a = &nest->access[access[k]];
-      *a = pb_value_shape(&f->program.values[value]);
-      a->index[0].cst = at[k];
-      value_of[access[k]] = value;
+      access[k] = pb_program_add_access(&f->program, &f->unit->pass, n, value);
+      nest->access[access[k]].index[0].cst = at[k];
     }
   }
-  value_of[nest->access_count] = stored;
-  nest->access[nest->access_count++] = kept;
   for (int e = 0; e < nest->expr_count; ++e) {
     pb_expr_node* node = &nest->expr[e];
     for (int k = 0; k < 3; ++k)

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-// How a nest walks an index of so many: by one dim, or by blocks (*dim) and in them (*lane). false: otherwise.
-static bool walks_index(const pb_nest* nest, const pb_index* index, int64_t extent, int* dim, int* lane,
+bool pb_walks_by_blocks(const pb_nest* nest, const pb_index* index, int64_t extent, int* dim, int* lane,
                         int64_t* unit) {
   *dim = *lane = -1;
   *unit = 1;
@@ -31,7 +30,7 @@ static bool walks_whole(const pb_program* p, int n) {
     const pb_access* access = &nest->access[a];
     if (access->boxed || access->gathered || access->splat) return false;
     for (int k = 0; k < access->rank && pb_program_is_local(p, p->value_of[n][a]); ++k)
-      if (!walks_index(nest, &access->index[k], access->shape[k], &dim, &lane, &unit)) return false;
+      if (!pb_walks_by_blocks(nest, &access->index[k], access->shape[k], &dim, &lane, &unit)) return false;
   }
   return true;
 }
@@ -42,7 +41,7 @@ static bool take_dim(const pb_program* p, pb_key_loop* loop, int n, int a, bool*
   int v = p->value_of[n][a], dim, lane;
   int64_t unit;
   if (loop->index[v] < 0) return true;
-  if (!walks_index(&p->nests[n], &access->index[loop->index[v]], loop->keys / loop->step[v], &dim, &lane, &unit))
+  if (!pb_walks_by_blocks(&p->nests[n], &access->index[loop->index[v]], loop->keys / loop->step[v], &dim, &lane, &unit))
     return false;
   unit *= loop->step[v];
   if (loop->dim[n] >= 0) return loop->dim[n] == dim && loop->unit[n] == unit;
@@ -59,7 +58,7 @@ static bool take_index(const pb_program* p, pb_key_loop* loop, int n, int a, boo
   int64_t unit = 1;
   for (int k = 0; k < access->rank; ++k) {
     if (!access->index[k].coef[loop->dim[n]]) continue;
-    bool fits = walks_index(&p->nests[n], &access->index[k], access->shape[k], &dim, &lane, &unit);
+    bool fits = pb_walks_by_blocks(&p->nests[n], &access->index[k], access->shape[k], &dim, &lane, &unit);
     if (!fits || found >= 0 || dim != loop->dim[n] || loop->unit[n] % unit) return false;
     found = k;
   }

@@ -5,6 +5,10 @@
 
 #include "core/s3/program.h"
 
+// How a nest walks an index of so many: by one dim (-1: it is one element), or by blocks (*dim) of *unit elements and
+// in them (*lane, else -1). false: otherwise.
+bool pb_walks_by_blocks(const pb_nest* nest, const pb_index* index, int64_t extent, int* dim, int* lane, int64_t* unit);
+
 typedef struct pb_key_loop {
   int64_t keys;
   int *dim, *lane; // by nest: its dim over keys, or over blocks of them, and that in a block of one index; -1: none

@@ -297,41 +297,25 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
   return mlirAttributeIsNull(blocks) || read_blocks(s, blocks, arena);
 }
 
-// How an access walks index r of a value: by blocks and lanes (*step: of a block), or by one dim (*whole; step 0).
-static bool walks_index(const pb_nest* nest, const pb_access* access, int r, int64_t* step, int* whole) {
-  int outer = -1, inner = -1;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (!access->index[r].coef[d] || nest->extent[d] == 1) continue;
-    int* dim = access->index[r].coef[d] == 1 ? &inner : &outer;
-    if (*dim >= 0) return false;
-    *dim = d;
-  }
-  if (inner < 0 || access->index[r].cst) return false;
-  *whole = inner;
-  *step = outer < 0 ? 0 : access->index[r].coef[outer];
-  if (outer < 0) return nest->extent[inner] == access->shape[r];
-  return *step == nest->extent[inner] && *step * nest->extent[outer] == access->shape[r];
-}
-
 // The lanes of index r of a value, where some accesses walk it by blocks and lanes and others by one dim; 0: not so.
 static int64_t lanes_of(const pb_program* p, int v, int r) {
-  int64_t lanes = 0, step;
-  int whole;
+  int64_t lanes = 0, extent = p->values[v].shape[r], unit;
+  int dim, lane;
   PB_FOR_ACCESSES (n, a, p, v) {
-    if (!walks_index(&p->nests[n], &p->nests[n].access[a], r, &step, &whole)) return 0;
-    if (step && lanes && step != lanes) return 0;
-    if (step) lanes = step;
+    if (!pb_walks_by_blocks(&p->nests[n], &p->nests[n].access[a].index[r], extent, &dim, &lane, &unit)) return 0;
+    if (lane >= 0 && lanes && unit != lanes) return 0;
+    if (lane >= 0) lanes = unit;
   }
   return lanes > 1 && p->values[v].rank < PB_NEST_RANK ? lanes : 0;
 }
 
 static void cut_index(pb_program* p, int v, int r, int64_t lanes) {
-  PB_FOR_ACCESSES (n, a, p, v) {
-    pb_nest* nest = &p->nests[n];
-    int64_t step;
-    int whole;
-    if (walks_index(nest, &nest->access[a], r, &step, &whole) && !step) pb_nest_cut_dim(nest, whole, lanes);
-  }
+  int dim, lane;
+  int64_t unit;
+  PB_FOR_ACCESSES (n, a, p, v)
+    if (pb_walks_by_blocks(&p->nests[n], &p->nests[n].access[a].index[r], p->values[v].shape[r], &dim, &lane, &unit) &&
+        lane < 0)
+      pb_nest_cut_dim(&p->nests[n], dim, lanes);
   pb_program_cut_value(p, v, r, lanes);
 }
 

@@ -427,8 +427,7 @@ static void print_init(contract* c, const pb_access* y, int corrected) {
   for (int d = 0; d < c->out.dim_count; ++d) {
     column[d] = -1;
     if (!pb_access_uses(y, d) || d == gone) continue;
-    column[d] = init.dim_count;
-    init.extent[init.dim_count++] = d == c->lane_column ? c->columns : c->out.extent[d];
+    column[d] = pb_nest_add_dim(&init, d == c->lane_column ? c->columns : c->out.extent[d]);
   }
   pb_access to = *y;
   pb_access_renumber(&to, column, c->out.dim_count);

@@ -139,8 +139,7 @@ static pb_nest copy_of(const pb_value* value, const char* name) {
   memcpy(access.shape, value->shape, sizeof access.shape);
   for (int r = 0; r < value->rank; ++r) {
     if (value->shape[r] == 1 && r != 1) continue;
-    access.index[r].coef[nest.dim_count] = 1;
-    nest.extent[nest.dim_count++] = value->shape[r];
+    access.index[r].coef[pb_nest_add_dim(&nest, value->shape[r])] = 1;
   }
   nest.access[0] = nest.access[1] = access;
   pb_nest_load(&nest, 0);

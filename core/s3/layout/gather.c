@@ -83,8 +83,7 @@ static void order_copy(const pb_nest* nest, const pb_contraction_dims* roles, co
     for (int d = 0; d < nest->dim_count; ++d) {
       bool row = roles->role[d] == PB_ROLE_M, k = roles->role[d] == PB_ROLE_K;
       if (pass == 0 ? !k || d == last : pass == 1 ? !row || d == last : d != last) continue;
-      column[d] = copy->dim_count;
-      copy->extent[copy->dim_count++] = nest->extent[d];
+      column[d] = pb_nest_add_dim(copy, nest->extent[d]);
     }
 }
 
@@ -95,8 +94,7 @@ static void make_fill(const pb_access* to, const char* name, int64_t windows, pb
   for (int r = 0; r < to->rank; ++r) {
     bool inside = r == to->rank - 1;
     fill->access[0].index[r] = (pb_index){.cst = inside ? windows : 0};
-    fill->access[0].index[r].coef[fill->dim_count] = 1;
-    fill->extent[fill->dim_count++] = inside ? to->shape[r] - windows : to->shape[r];
+    fill->access[0].index[r].coef[pb_nest_add_dim(fill, inside ? to->shape[r] - windows : to->shape[r])] = 1;
   }
   pb_nest_const(fill, to->type, 0);
 }

@@ -88,8 +88,7 @@ static void add_fill(laner* l, const pb_nest* nest, const pb_access* rows, int v
   fill.access[0] = *rows;
   for (int r = 0; r < rows->rank; ++r) {
     memset(&fill.access[0].index[r], 0, sizeof fill.access[0].index[r]);
-    fill.access[0].index[r].coef[fill.dim_count] = 1;
-    fill.extent[fill.dim_count++] = r == rows->rank - 1 ? l->lanes : rows->shape[r];
+    fill.access[0].index[r].coef[pb_nest_add_dim(&fill, r == rows->rank - 1 ? l->lanes : rows->shape[r])] = 1;
   }
   (void)pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
   (void)pb_program_add_nest(&l->to, &fill, (const int[PB_NEST_ACCESSES]){value});

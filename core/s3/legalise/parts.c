@@ -394,8 +394,7 @@ static void write_clean(parts* p, int n) {
   spread_shape(p, v, access.shape);
   for (int r = 0; r < access.rank; ++r) {
     if (r == CHANNELS) all.dim = nest.dim_count;
-    access.index[r].coef[nest.dim_count] = 1;
-    nest.extent[nest.dim_count++] = access.shape[r];
+    access.index[r].coef[pb_nest_add_dim(&nest, access.shape[r])] = 1;
   }
   nest.access[0] = nest.access[1] = access;
   (void)pb_nest_load(&nest, 0);

@@ -92,9 +92,8 @@ static pb_access walk(const pb_pixels* p, int v, const int64_t* low, const int64
     access.index[r].cst = from;
     dims[r] = -1;
     if (extent == 1 && r != 1) continue; // `layout` finds channels by the dim that walks them, also one
-    dims[r] = nest->dim_count;
-    access.index[r].coef[nest->dim_count] = 1;
-    nest->extent[nest->dim_count++] = extent;
+    dims[r] = pb_nest_add_dim(nest, extent);
+    access.index[r].coef[dims[r]] = 1;
   }
   return access;
 }
@@ -149,10 +148,7 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
   memcpy(nest.access[0].index, nest.access[1].index, sizeof nest.access[0].index);
   if (dims[index] >= 0) nest.access[0].index[index].coef[dims[index]] = step;
   nest.access[0].index[index].cst = moved.cst;
-  if (extent > 1) {
-    nest.access[0].index[index].coef[nest.dim_count] = moved.coef[0];
-    nest.extent[nest.dim_count++] = extent;
-  }
+  pb_nest_walk(&nest, &nest.access[0].index[index], moved.coef[0], extent);
   (void)pb_nest_load(&nest, 0);
   (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){x, y});
 }

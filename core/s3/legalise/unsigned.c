@@ -199,13 +199,9 @@ static int add_access(turner* t, int n, int sums) {
   pb_nest* nest = &p->nests[n];
   offset* o = &t->offsets[p->value_of[n][sums]];
   if (nest->access_count == PB_NEST_ACCESSES) return NONE;
-  int at = pb_nest_add_access(nest);
-  p->value_of[n][at + 1] = p->value_of[n][at];
   int v = add_const(t, "offset", PB_I32, 1, &o->count, o->numbers);
-  nest->access[at] = pb_value_shape(&p->values[v]);
+  int at = pb_program_add_access(p, &t->unit->pass, n, v);
   if (o->axis != NONE) nest->access[at].index[0] = nest->access[sums].index[o->axis];
-  p->value_of[n][at] = v;
-  pb_program_add_use(p, &t->unit->pass, n, v);
   return at;
 }
 
