@@ -219,8 +219,9 @@ static void replace(transposer* t, int n, const pb_nest* own) {
 
 // Whether the chip's array could: commands multiply codes, one bank of weights after the other.
 static bool multiplies(const pb_chip* chip) {
+  const pb_contraction_dims codes = {.x_type = PB_I8, .w_type = PB_I8, .y_type = PB_I32};
   pb_contraction_dims roles;
-  const pb_insn* insn = pb_chip_moves(chip) ? pb_chip_contraction(chip, PB_I8, PB_I8, PB_I32, &roles) : NULL;
+  const pb_insn* insn = pb_chip_moves(chip) ? pb_chip_contraction(chip, &codes, &roles) : NULL;
   return insn && !pb_sums_by_lanes(insn, &roles);
 }
 

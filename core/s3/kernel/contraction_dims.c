@@ -75,6 +75,7 @@ bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_con
   memset(roles, 0, sizeof *roles);
   set_factors(roles, swap ? &b : &a, swap ? &a : &b);
   roles->y = nest->access_count - 1;
+  roles->y_type = nest->access[roles->y].type;
   for (int d = 0; d < nest->dim_count; ++d)
     roles->role[d] = role_of(pb_access_uses(&nest->access[roles->x], d), pb_access_uses(&nest->access[roles->w], d),
                              pb_access_uses(&nest->access[roles->y], d));
@@ -132,6 +133,7 @@ bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles) {
   if (insn->reduce != PB_ACC_ADD || !product_of_loads(insn->expr, insn->expr_count, &a, &b)) return false;
   memset(roles, 0, sizeof *roles);
   roles->y = insn->dest;
+  roles->y_type = insn->operands[roles->y].type;
   for (int swap = 0; swap < 2; ++swap) {
     set_factors(roles, swap ? &b : &a, swap ? &a : &b);
     bool moves = false;
@@ -156,8 +158,7 @@ static const pb_insn* next_product(const pb_chip* chip, pb_type x, pb_type w, pb
                                    pb_contraction_dims* roles) {
   for (int i = after ? after->index + 1 : 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    if (pb_insn_contraction_dims(insn, roles) && roles->x_type == x && roles->w_type == w &&
-        insn->operands[roles->y].type == y)
+    if (pb_insn_contraction_dims(insn, roles) && roles->x_type == x && roles->w_type == w && roles->y_type == y)
       return insn;
   }
   return NULL;
@@ -187,7 +188,7 @@ pb_type pb_chip_half_product(const pb_chip* chip) {
 }
 
 pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
-                                pb_type y, bool weighs) {
+                                bool weighs) {
   pb_type x = roles->x_type, w = roles->w_type;
   pb_type half = weighs && x == PB_F32 && w == PB_F32 ? pb_chip_half_product(chip) : PB_TYPE_COUNT;
   char hint[80] = "quantise the model, or choose another target";
@@ -195,14 +196,14 @@ pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* 
     snprintf(hint, sizeof hint, "--precision=%s, if its factors may be rounded to that", pb_type_name(half));
   return pb_unsupported(diag, (pb_place){.what = name}, 4003, hint,
                         "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
-                        pb_type_name(w), pb_type_name(y));
+                        pb_type_name(w), pb_type_name(roles->y_type));
 }
 
-const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles) {
+const pb_insn* pb_chip_contraction(const pb_chip* chip, const pb_contraction_dims* of, pb_contraction_dims* roles) {
   const pb_insn *best = NULL, *insn = NULL;
   pb_contraction_dims r;
   int64_t most = 0;
-  while ((insn = next_product(chip, x, w, y, insn, &r))) {
+  while ((insn = next_product(chip, of->x_type, of->w_type, of->y_type, insn, &r))) {
     int64_t products = (int64_t)pb_insn_lanes(insn, &r, PB_ROLE_N) * pb_insn_lanes(insn, &r, PB_ROLE_K);
     if (products <= most) continue;
     best = insn;
@@ -212,9 +213,9 @@ const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb
   return best;
 }
 
-const pb_insn* pb_chip_product(const pb_chip* chip, pb_type x, pb_type w, pb_type y, int64_t lanes,
+const pb_insn* pb_chip_product(const pb_chip* chip, const pb_contraction_dims* of, int64_t lanes,
                                pb_contraction_dims* roles, int64_t* sums, int64_t* results) {
-  const pb_insn* insn = pb_chip_contraction(chip, x, w, y, roles);
+  const pb_insn* insn = pb_chip_contraction(chip, of, roles);
   int k = insn ? pb_insn_lanes(insn, roles, PB_ROLE_K) : 0, n = insn ? pb_insn_lanes(insn, roles, PB_ROLE_N) : 0;
   *sums = k > 0 ? k : lanes;
   *results = n > 0 ? n : lanes;
@@ -238,10 +239,10 @@ bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles) {
   return sums;
 }
 
-const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
+const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, const pb_contraction_dims* of, const pb_insn* after,
                                         pb_contraction_dims* roles) {
   const pb_insn* insn = after;
-  while ((insn = next_product(chip, x, w, y, insn, roles)))
+  while ((insn = next_product(chip, of->x_type, of->w_type, of->y_type, insn, roles)))
     if (pb_sums_by_lanes(insn, roles) && pb_insn_lanes(insn, roles, PB_ROLE_B) == pb_chip_lanes(chip)) break;
   return insn;
 }

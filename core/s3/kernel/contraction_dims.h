@@ -12,6 +12,7 @@ typedef enum pb_role { PB_ROLE_NONE = 0, PB_ROLE_M = 'M', PB_ROLE_N = 'N', PB_RO
 typedef struct pb_contraction_dims {
   int x, w, y;              // accesses (operands of an instruction)
   pb_type x_type, w_type;   // that are multiplied: a narrow float where codes are widened as such, else the loads'
+  pb_type y_type;           // of the sums
   bool x_unsigned, x_flips; // x_flips: its sign bit is turned over first
   bool less;                // of a factor a zero point is taken off
   pb_role role[PB_NEST_DIMS];
@@ -33,11 +34,12 @@ bool pb_program_multiplies_weights(const pb_program* program, int n);
 int pb_program_products_by_weights(const pb_program* program);
 // The same for an instruction; dims are the instruction's. N is fixed-extent lanes of w and y.
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
-// The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
-const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles);
+// The chip's contraction instruction for `of`'s element types (the one with the most products a cycle), or NULL; its
+// own roles.
+const pb_insn* pb_chip_contraction(const pb_chip* chip, const pb_contraction_dims* of, pb_contraction_dims* roles);
 // The same; of a row of `lanes` how many elements one command sums, and how many sums it makes side by side: all of
 // them where it does not say, or there is none.
-const pb_insn* pb_chip_product(const pb_chip* chip, pb_type x, pb_type w, pb_type y, int64_t lanes,
+const pb_insn* pb_chip_product(const pb_chip* chip, const pb_contraction_dims* of, int64_t lanes,
                                pb_contraction_dims* roles, int64_t* sums, int64_t* results);
 // Whether it reads weights column by column, what is summed lying side by side: as fractals of a matrix unit have them
 // whose columns follow each other, or rows of weights for each result.
@@ -45,7 +47,7 @@ bool pb_weights_by_columns(const pb_insn* insn, const pb_contraction_dims* roles
 // Whether the instruction sums products of each lane for itself: it has K and no N.
 bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles);
 // The next such instruction after one (NULL: the first) that takes all lanes. NULL: there is none.
-const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
+const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, const pb_contraction_dims* of, const pb_insn* after,
                                         pb_contraction_dims* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
@@ -56,7 +58,7 @@ bool pb_chip_codes_unsigned(const pb_chip* chip);
 pb_type pb_chip_half_product(const pb_chip* chip);
 // The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.
 pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
-                                pb_type y, bool weighs);
+                                bool weighs);
 // Lanes: the fixed extent of a dim with a role, 0: it has no fixed extent.
 int pb_insn_lanes(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role);
 

@@ -138,7 +138,7 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
     return PB_OK;
   }
   if (g->roles.y && !g->contraction)
-    return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, g->main.access[g->roles.y].type,
+    return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles,
                                  pb_program_is_const(g->program, g->main_index, g->roles.w));
   return why ? pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why) : PB_OK;
 }

@@ -69,12 +69,10 @@ static bool has_own_lanes(int64_t lanes, const pb_nest* nest, const pb_contracti
 
 const pb_insn* pb_nest_contraction(const pb_chip* chip, int64_t lanes, const pb_nest* nest,
                                    const pb_contraction_dims* roles, pb_contraction_dims* insn_roles) {
-  pb_type y = nest->access[roles->y].type;
   const pb_insn *best = NULL, *insn = NULL;
   int64_t least = 0;
   pb_contraction_dims r;
-  while (has_own_lanes(lanes, nest, roles) &&
-         (insn = pb_chip_lane_contraction(chip, roles->x_type, roles->w_type, y, insn, &r))) {
+  while (has_own_lanes(lanes, nest, roles) && (insn = pb_chip_lane_contraction(chip, roles, insn, &r))) {
     pb_taps taps;
     pb_taps_of(chip, lanes, nest, roles, insn, &r, &taps);
     if (best && taps.commands >= least) continue;
@@ -82,5 +80,5 @@ const pb_insn* pb_nest_contraction(const pb_chip* chip, int64_t lanes, const pb_
     least = taps.commands;
     *insn_roles = r;
   }
-  return best ? best : pb_chip_contraction(chip, roles->x_type, roles->w_type, y, insn_roles);
+  return best ? best : pb_chip_contraction(chip, roles, insn_roles);
 }

@@ -58,9 +58,9 @@ typedef struct pb_matrix_insn {
   int rows, steps; // the largest extents of m and k
 } pb_matrix_insn;
 
-// The first one for these types whose factors both have a sign, and that the chip can load, store and clear. Its n are
+// The first one for `of`'s types whose factors both have a sign, and that the chip can load, store and clear. Its n are
 // the lanes of a vector of y.
-pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);
+pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, const pb_contraction_dims* of);
 // Its cycles on so many rows and steps.
 int64_t pb_matrix_cycles(const pb_matrix_insn* matrix, int64_t rows, int64_t steps);
 

@@ -137,7 +137,8 @@ static const pb_insn* clearing(pb_select_memo* memo, int file, pb_type type, int
 }
 
 // On the registers of one file.
-static bool find_matrix(pb_select_memo* memo, int file, pb_type x, pb_type w, pb_type y, pb_matrix_insn* found) {
+static bool find_matrix(pb_select_memo* memo, int file, const pb_contraction_dims* of, pb_matrix_insn* found) {
+  pb_type x = of->x_type, w = of->w_type, y = of->y_type;
   int64_t bits = memo->chip->memories[file].row_bytes * 8;
   whole r = {.lanes = pb_vector_facts_of(memo->chip).lanes, .group = pb_type_bits(y) / pb_type_bits(x)};
   if (r.lanes) r.rows = bits / pb_type_bits(y) / r.lanes;
@@ -161,10 +162,10 @@ static bool find_matrix(pb_select_memo* memo, int file, pb_type x, pb_type w, pb
   return found->load_x && found->load_w && found->store && found->zero;
 }
 
-pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y) {
+pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, const pb_contraction_dims* of) {
   pb_matrix_insn found;
   for (int m = 0; m < memo->chip->memory_count; ++m)
-    if (memo->chip->memories[m].value[0] && find_matrix(memo, m, x, w, y, &found)) return found;
+    if (memo->chip->memories[m].value[0] && find_matrix(memo, m, of, &found)) return found;
   return (pb_matrix_insn){0};
 }
 

@@ -103,7 +103,7 @@ static void choose_rows(pb_vkernel* k) {
 static bool find_matrix(pb_select_memo* memo, const pb_contraction_dims* roles, pb_vkernel* k) {
   const pb_nest* nest = k->main;
   const int64_t *x = nest->access[roles->x].index[0].coef, *w = nest->access[roles->w].index[0].coef;
-  k->matrix = pb_matrix_contraction(memo, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  k->matrix = pb_matrix_contraction(memo, roles);
   int g = nest->dim_count - 1;
   bool fits = k->matrix.product.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.product.group &&
               x[g] == 1 && w[g] == 1;
@@ -131,7 +131,7 @@ static void find_insn(const pb_group* g, pb_vkernel* k) {
   const pb_contraction_dims* roles = &g->roles;
   const pb_nest* nest = k->main;
   if (!roles->y || roles->less || (!roles->x_unsigned && find_matrix(g->memo, roles, k))) return;
-  pb_vector_insn insn = pb_vector_contraction(g->memo, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(g->memo, roles->x_type, roles->w_type, roles->y_type);
   if (!insn.insn || insn.flips != roles->x_unsigned) return;
   insn.flips = roles->x_unsigned && roles->x_flips; // else it is stored without
   if (insn.group > 1) {

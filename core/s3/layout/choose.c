@@ -30,10 +30,9 @@ int64_t pb__layout_block(const pb_layout* l, int64_t channels) {
 
 int64_t pb__layout_summed_channels(const pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_access* a = l->program.nests[n].access;
     pb_contraction_dims roles;
     if (!pb__layout_contraction_dims(l, n, &roles)) continue;
-    pb_matrix_insn matrix = pb_matrix_contraction(l->selections, roles.x_type, roles.w_type, a[roles.y].type);
+    pb_matrix_insn matrix = pb_matrix_contraction(l->selections, &roles);
     int64_t sum = (int64_t)matrix.steps * matrix.product.group;
     if (matrix.product.insn && matrix.product.lanes == l->lanes && sum % l->lanes == 0) return sum;
   }
@@ -249,8 +248,8 @@ static void find_narrow(pb_layout* l) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] = l->whole_rows || (l->values[v].kind != PB_LAYOUT_PLAIN && edge_kind(l, v) == PB_VALUE_LOCAL &&
-                                     may_be_narrow(l, v));
+    l->narrow[v] = l->whole_rows ||
+                   (l->values[v].kind != PB_LAYOUT_PLAIN && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v));
   pb__layout_settle(l, l->narrow, stays_narrow);
 }
 

@@ -121,9 +121,7 @@ static int64_t vector_cycles(const contract* c) {
 
 // Matrices instead of vectors, where the description says that they take fewer cycles.
 static void choose_matrix(contract* c) {
-  const pb_access* a = c->nest->access;
-  pb_matrix_insn matrix =
-      pb_matrix_contraction(c->l->selections, c->roles->x_type, c->roles->w_type, a[c->roles->y].type);
+  pb_matrix_insn matrix = pb_matrix_contraction(c->l->selections, c->roles);
   int64_t cycles = matrix_cycles(c, &matrix);
   if (!cycles || (c->use_insn && cycles >= vector_cycles(c))) return;
   c->use_matrix = c->use_insn = true;
@@ -145,8 +143,7 @@ static void find_taps(contract* c) {
 
 static void choose_insn(contract* c) {
   const pb_contraction_dims* r = c->roles;
-  const pb_access* a = c->nest->access;
-  c->insn = pb_vector_contraction(c->l->selections, r->x_type, r->w_type, a[r->y].type);
+  c->insn = pb_vector_contraction(c->l->selections, r->x_type, r->w_type, r->y_type);
   c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {
@@ -201,23 +198,20 @@ static bool classify_dot(contract* c) {
 // Weights lie as the instruction reads them: rows of columns, or rows of what is summed.
 static bool sums_neighbours(const contract* c) {
   pb_contraction_dims r;
-  const pb_insn* insn =
-      pb_chip_contraction(c->l->unit->chip, c->roles->x_type, c->roles->w_type, c->nest->access[c->roles->y].type, &r);
+  const pb_insn* insn = pb_chip_contraction(c->l->unit->chip, c->roles, &r);
   return insn && c->w_const >= 0 && pb_weights_by_columns(insn, &r);
 }
 
-void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
-                      int64_t* sums) {
+void pb__layout_sides(const pb_layout* l, const pb_contraction_dims* roles, int64_t* columns, int64_t* sums) {
   pb_contraction_dims unused;
-  (void)pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &unused,
-                        sums, columns);
+  (void)pb_chip_product(l->unit->chip, roles, l->lanes, &unused, sums, columns);
 }
 
 static void find_sides(contract* c) {
   int64_t sums;
   c->columns = c->l->lanes;
   if (c->depthwise) return;
-  pb__layout_sides(c->l, c->nest, c->roles, &c->columns, &sums);
+  pb__layout_sides(c->l, c->roles, &c->columns, &sums);
   if (sums < c->x_block) c->sums = sums;
 }
 

@@ -61,8 +61,7 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) 
   if (l->values[from].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
   bool columns = c.axis == x->rank - 1;
-  const pb_insn* mover =
-      columns ? pb_transfer_transposes(l->unit->chip, x->type) : pb__layout_mover_of_runs(l, &p->nests[n], roles);
+  const pb_insn* mover = columns ? pb_transfer_transposes(l->unit->chip, x->type) : pb__layout_mover_of_runs(l, roles);
   if (pb_type_is_float(x->type) || !mover || !tests_all(mover, pad.fill)) return;
   pb_pad_open(p, &pad, x);
   PB_FOR_USES (k, p, padded) l->gone[k] |= k != n;

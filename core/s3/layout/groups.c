@@ -38,8 +38,7 @@ bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* role
 static bool goes_by_lanes(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_contraction_dims unused;
   return l->whole_rows && pb__layout_depthwise(nest, roles) >= 0 &&
-         pb_chip_lane_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, NULL,
-                                  &unused);
+         pb_chip_lane_contraction(l->unit->chip, roles, NULL, &unused);
 }
 
 static bool read(const pb_layout* l, int n, pb_contraction_dims* roles, pb_grouped* g) {
@@ -118,8 +117,7 @@ static bool fills_rows(const pb_layout* l, const pb_grouped* g) {
 // row of them, of which the last may end early.
 static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles,
                         const pb_grouped* g) {
-  const pb_access* a = nest->access;
-  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, a[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, roles->y_type);
   int64_t group = insn.insn ? insn.group : 1;
   for (; group > 0; group = group > 1 ? 1 : 0)
     for (int64_t s = 1; s <= g->groups && (l->whole_rows || s <= PRODUCTS_IN_VAIN * group); ++s) {

@@ -379,7 +379,7 @@ typedef struct pb_strips {
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // What brings runs of x to where products take them; NULL: nothing does.
-const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_contraction_dims* roles);
 // The dim along which a command takes the most iterations, of rows where roles are told, but dim `but`; -1: it takes
 // one. extent: the least that each of its dims can have.
 int pb__layout_longest_dim(const pb_insn* insn, const pb_contraction_dims* roles, int but, int64_t* extent);
@@ -410,8 +410,7 @@ void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
 bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles);
 // Results, and channels that are summed, that the chip's instruction for the contraction takes at once, of a row of
 // lanes: an array's two sides may differ.
-void pb__layout_sides(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int64_t* columns,
-                      int64_t* sums);
+void pb__layout_sides(const pb_layout* l, const pb_contraction_dims* roles, int64_t* columns, int64_t* sums);
 // Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction);
 

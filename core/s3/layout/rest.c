@@ -169,10 +169,10 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
 static pb_status check_sums(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
+  const pb_chip* chip = l->unit->chip;
   pb_contraction_dims unused;
-  if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
-  return pb_chip_lacks_product(l->unit->chip, l->unit->diag, nest->name, roles, y, pb__layout_weighs(l, n, roles));
+  if (roles->x_type != PB_F32 || pb_chip_contraction(chip, roles, &unused)) return PB_OK;
+  return pb_chip_lacks_product(chip, l->unit->diag, nest->name, roles, pb__layout_weighs(l, n, roles));
 }
 
 // Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero

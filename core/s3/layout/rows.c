@@ -173,7 +173,7 @@ static void cut_to_sides(const pb_layout* l, pb_nest* out) {
   pb_contraction_dims roles;
   int64_t columns, sums;
   if (!pb_nest_contraction_dims(out, NULL, &roles) || out->access[roles.w].boxed) return;
-  pb__layout_sides(l, out, &roles, &columns, &sums);
+  pb__layout_sides(l, &roles, &columns, &sums);
   for (int d = out->dim_count - 1; d >= 0; --d) {
     int64_t side = roles.role[d] == PB_ROLE_N ? columns : roles.role[d] == PB_ROLE_K ? sums : l->lanes;
     if (out->extent[d] == l->lanes && side < l->lanes && out->dim_count < PB_NEST_DIMS) pb_nest_cut_dim(out, d, side);

@@ -42,7 +42,7 @@ static bool reaches(const pb_nest* nest, const pb_access* x, int axis, int windo
 int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* x = &nest->access[roles->x];
-  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, roles->y_type);
   int64_t group = insn.insn ? insn.group : 1;
   if (group < 2 || x->rank != 4 || !pb__layout_weighs(l, n, roles)) return -1;
   int channel = pb__layout_summed_along(nest, roles, 1), column = window_along(nest, roles, 3);
@@ -127,10 +127,10 @@ static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64
   return pb_cycles(insn, extent) * pieces * pb__layout_blocks(iterations, together);
 }
 
-const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
+const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_contraction_dims* roles) {
   const pb_chip* chip = l->unit->chip;
   pb_contraction_dims r;
-  const pb_insn* product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
+  const pb_insn* product = pb_chip_contraction(chip, roles, &r);
   int via = product ? pb_transfer_via(chip, product->operands[r.x].memory, roles->x_type) : -1;
   return via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
 }
@@ -139,9 +139,8 @@ const pb_insn* pb__layout_mover_of_runs(const pb_layout* l, const pb_nest* nest,
 static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
   pb_contraction_dims r;
   int64_t lanes;
-  p->product = pb_chip_product(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, l->lanes, &r,
-                               &p->lanes, &lanes);
-  p->mover = pb__layout_mover_of_runs(l, nest, roles);
+  p->product = pb_chip_product(l->unit->chip, roles, l->lanes, &r, &p->lanes, &lanes);
+  p->mover = pb__layout_mover_of_runs(l, roles);
   p->run = nest->extent[run];
   p->results = pb__layout_blocks(pb_extent_of_role(nest, roles, PB_ROLE_N), lanes);
   return p->mover != NULL;

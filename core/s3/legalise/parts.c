@@ -239,8 +239,7 @@ static bool ends_inside_rows(const parts* p, const pb_nest* nest, const walk* w)
 static int64_t products_at_once(parts* p, int n) {
   const pb_contraction_dims* roles = &p->nests[n].roles;
   if (pb_chip_whole_rows(p->unit->chip)) return p->lanes * p->lanes;
-  pb_type y = p->from->nests[n].access[roles->y].type;
-  pb_vector_insn insn = pb_vector_contraction(&p->selections, roles->x_type, roles->w_type, y);
+  pb_vector_insn insn = pb_vector_contraction(&p->selections, roles->x_type, roles->w_type, roles->y_type);
   return insn.insn ? pb_vector_products(&insn) : p->lanes;
 }
 
@@ -423,8 +422,7 @@ static void write(parts* p) {
 static bool has_matrices(parts* p) {
   for (int n = 0; n < p->from->nest_count; ++n) {
     const pb_contraction_dims* roles = &p->nests[n].roles;
-    pb_type y = p->from->nests[n].access[roles->y].type;
-    if (roles->y && pb_matrix_contraction(&p->selections, roles->x_type, roles->w_type, y).product.insn) return true;
+    if (roles->y && pb_matrix_contraction(&p->selections, roles).product.insn) return true;
   }
   return false;
 }

@@ -51,8 +51,7 @@ static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, c
   const pb_chip* chip = p->unit->chip;
   pb_contraction_dims r;
   int64_t sums, lanes, rows = pb_extent_of_role(nest, &is->roles, PB_ROLE_M);
-  const pb_insn* product = pb_chip_product(chip, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
-                                           p->lanes, &r, &sums, &lanes);
+  const pb_insn* product = pb_chip_product(chip, &is->roles, p->lanes, &r, &sums, &lanes);
   if (!product) return IMPOSSIBLE;
   int64_t tiles = pb__layout_blocks(nest->extent[is->o], lanes);
   for (int d = 0; d < nest->dim_count; ++d)
@@ -150,10 +149,10 @@ static bool can_pack(const pb_pixels* p, const pb_pixels_value* class) {
 }
 
 // Cycles of so many products, were all lanes and all commands full.
-static int64_t least_of_products(const pb_pixels* p, pb_type x, pb_type w, pb_type y, int64_t products) {
+static int64_t least_of_products(const pb_pixels* p, const pb_contraction_dims* of, int64_t products) {
   pb_contraction_dims roles;
   int64_t sums, lanes, extent[PB_MAX_INSN_DIMS], most = 1;
-  const pb_insn* product = pb_chip_product(p->unit->chip, x, w, y, p->lanes, &roles, &sums, &lanes);
+  const pb_insn* product = pb_chip_product(p->unit->chip, of, p->lanes, &roles, &sums, &lanes);
   if (!product) return 0;
   int along = pb__layout_longest_dim(product, &roles, -1, extent);
   if (along >= 0) most = extent[along] = product->dims[along].max;
@@ -168,7 +167,8 @@ static int64_t least_of_pool(const pb_pixels* p, int n) {
   int64_t channels = y->shape[1], columns = 1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (x->index[3].coef[d] && !pb_access_uses(y, d)) columns *= nest->extent[d];
-  return least_of_products(p, PB_I8, PB_I8, PB_I32, pb_access_elements(y) * columns * channels * columns);
+  const pb_contraction_dims codes = {.x_type = PB_I8, .w_type = PB_I8, .y_type = PB_I32};
+  return least_of_products(p, &codes, pb_access_elements(y) * columns * channels * columns);
 }
 
 int64_t pb__pixels_least(const pb_pixels* p, const bool* pools) {
@@ -191,8 +191,7 @@ int64_t pb__pixels_least(const pb_pixels* p, const bool* pools) {
     else if (!packs || !price)
       least += price;
     else if (is->kind == PB_PIXELS_CONVOLUTION)
-      least += least_of_products(p, is->roles.x_type, is->roles.w_type, nest->access[is->roles.y].type,
-                                 pb_nest_iterations(nest));
+      least += least_of_products(p, &is->roles, pb_nest_iterations(nest));
     else
       least += pb_nest_iterations(nest) / p->lanes;
   }
