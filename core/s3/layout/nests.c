@@ -86,8 +86,7 @@ static void rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
 static void walk_single_channel(pb_layout* l, int n) {
   pb_nest* nest = &l->program.nests[n];
   if (nest->dim_count + 2 > PB_NEST_DIMS) return;
-  int dim = nest->dim_count++;
-  nest->extent[dim] = 1;
+  int dim = pb_nest_add_dim(nest, 1);
   for (int a = 0; a < nest->access_count; ++a) {
     pb_index* channel = &nest->access[a].index[1];
     bool walked = false;

@@ -218,8 +218,7 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* n
   for (int d = 0; d < main->dim_count; ++d) {
     // what is in registers keeps the numbers of its dims
     bool stays = tile->extent[d] > 1 || pb__in_registers(t) || is_tested(t, main, d);
-    column[d] = stays ? point->dim_count++ : -1;
-    if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
+    column[d] = stays ? pb_nest_add_dim(point, tile->extent[d]) : -1;
   }
   for (int a = 0; a < nest->access_count; ++a) {
     pb_access* access = &point->access[a];
@@ -240,8 +239,7 @@ void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_ac
     // an index that a box tests keeps its dim: the mover has no other place for the test
     bool tested = tensor->boxed && pb_index_can_leave(nest, &nest->access[0].index[r], tensor->shape[r]);
     if (local->shape[r] == 1 && !tested) continue;
-    int d = nest->dim_count++;
-    nest->extent[d] = local->shape[r];
+    int d = pb_nest_add_dim(nest, local->shape[r]);
     nest->access[0].index[r].coef[d] = 1;
     nest->access[1].index[r].coef[d] = 1;
   }
@@ -316,30 +314,33 @@ static bool lie_in_registers(pb_tiling* t, int memory, pb_access* local) {
   return false;
 }
 
+pb_buffer* pb__tiling_new_buffer(pb_tiling* t, pb_access* local, int memory, int depth, const char* name) {
+  if (t->buffer_count == PB_MAX_BUFFERS) {
+    pb__tiling_fail(t, "more buffers than a kernel can have");
+    return NULL;
+  }
+  local->memref.ptr = NULL;
+  local->buffer = t->buffer_count++;
+  pb_buffer* buffer = &t->buffers[local->buffer];
+  *buffer = (pb_buffer){
+      .name = name, .memory = memory, .type = local->type, .depth = depth, .rank = local->rank, .shares = -1};
+  memcpy(buffer->shape, local->shape, sizeof buffer->shape);
+  buffer->bytes = pb_bytes_of(local->type, pb_access_elements(local));
+  return buffer;
+}
+
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
   if (pb__in_registers(t)) { // all that code has there: each buffer serves all tiles
     if (lie_in_registers(t, memory, local)) return;
     level = 0;
   }
-  if (t->buffer_count == PB_MAX_BUFFERS) {
-    pb__tiling_fail(t, "more buffers than a kernel can have");
-    return;
-  }
-  pb_buffer* buffer = &t->buffers[t->buffer_count];
-  *buffer = (pb_buffer){.name = name,
-                        .memory = memory,
-                        .type = local->type,
-                        .depth = depth,
-                        .level = level,
-                        .rank = local->rank,
-                        .shares = -1};
-  memcpy(buffer->shape, local->shape, sizeof buffer->shape);
+  pb_buffer* buffer = pb__tiling_new_buffer(t, local, memory, depth, name);
+  if (!buffer) return;
+  buffer->level = level;
   end_rows(t->chip, buffer);
   lie_at_twin(t, buffer);
   memcpy(local->shape, buffer->shape, sizeof local->shape);
   buffer->bytes = pb_bytes_of(local->type, pb_access_elements(local));
-  local->buffer = t->buffer_count++;
-  local->memref.ptr = NULL;
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   *node = (pb_tree){.kind = PB_TREE_ALLOC, .buffer = local->buffer};
   tree_add(t, level, node);

@@ -271,6 +271,8 @@ void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, c
 void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);
 // The same in so many pieces at most, of runs that are long enough.
 void pb__tiling_in_runs(const pb_chip* chip, pb_nest* load, int dim, int64_t pieces);
+// A buffer of the access's shape that stands nowhere in the tree yet; the access then names it. NULL: t has failed.
+pb_buffer* pb__tiling_new_buffer(pb_tiling* t, pb_access* local, int memory, int depth, const char* name);
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.

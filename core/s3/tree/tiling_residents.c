@@ -11,22 +11,13 @@ static bool allocate(pb_tiling* t, const pb_program* p, int* buffer_of) {
   bool any = false;
   for (int v = 0; v < p->value_count && !t->failure; ++v) {
     const pb_value* value = &p->values[v];
+    pb_access all = pb_value_shape(value);
     buffer_of[v] = -1;
     if (!value->space) continue;
-    if (t->buffer_count == PB_MAX_BUFFERS) {
-      pb__tiling_fail(t, "more buffers than a kernel can have");
-      break;
-    }
-    pb_buffer* buffer = &t->buffers[buffer_of[v] = t->buffer_count++];
-    *buffer = (pb_buffer){.name = "resident",
-                          .memory = pb_chip_memory(t->chip, value->space),
-                          .type = value->type,
-                          .rank = value->rank,
-                          .depth = 1,
-                          .bytes = pb_value_bytes(value),
-                          .shares = -1,
-                          .tensor = 1 + value->argument};
-    memcpy(buffer->shape, value->shape, sizeof buffer->shape);
+    pb_buffer* buffer = pb__tiling_new_buffer(t, &all, pb_chip_memory(t->chip, value->space), 1, "resident");
+    if (!buffer) break;
+    buffer->tensor = 1 + value->argument;
+    buffer_of[v] = all.buffer;
     any = true;
   }
   return any;
