@@ -216,12 +216,9 @@ static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* st
 }
 
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
-  pb_text_add(text, "{extents = array<i64");
-  for (int k = 0; k < s->shared; ++k) pb_text_add(text, "%s%lld", k ? ", " : ": ", (long long)s->extent[k]);
-  pb_text_add(text, ">, bands = array<i64");
-  for (int b = 0; b < plan->loops.band_count; ++b)
-    pb_text_add(text, "%s%d, %lld", b ? ", " : ": ", plan->loops.bands[b].dim, (long long)plan->loops.bands[b].step);
-  pb_text_add(text, ">, ");
+  pb_text_add(text, "{");
+  pb_plan_print_list(text, "extents", s->extent, s->shared);
+  pb_plan_print_bands(text, &plan->loops);
   pb_text_add(text, "copies = %d : i64, ahead = %s, %sstages = [", plan->loops.result_depth,
               plan->skewed ? "true" : "false", plan->holds ? "held = true, " : "");
   print_stages(text, chip, s, plan);
@@ -232,32 +229,25 @@ bool pb_stage_plan_is(MlirAttribute a) {
   return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(pb_member(a, "stages"));
 }
 
+static pb_status read_flag(const pb_plan_source* from, const char* name, bool* flag) {
+  MlirAttribute a = pb_member(from->all, name);
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsABool(a))
+    return pb_plan_refuse(from, name, "is missing or not true or false");
+  *flag = mlirBoolAttrGetValue(a);
+  return PB_OK;
+}
+
 pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place, int code, pb_arena* arena,
                              pb_diag* diag, pb_stage_plan* plan) {
-  const char* hint = "edit only the numbers of a printed plan";
-  MlirAttribute bands = pb_member(a, "bands"), stages = pb_member(a, "stages"), copies = pb_member(a, "copies"),
-                ahead = pb_member(a, "ahead"), held = pb_member(a, "held");
+  const pb_plan_source from = {a, diag, place, code};
+  MlirAttribute stages = pb_member(a, "stages"), held = pb_member(a, "held");
   *plan = (pb_stage_plan){.loops = {.x_depth = 1, .w_depth = 1}};
-  if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands) || mlirDenseArrayGetNumElements(bands) % 2 ||
-      mlirDenseArrayGetNumElements(bands) > 2 * PB_MAX_BANDS)
-    return pb_error(diag, place, code, hint, "field 'bands' is missing or no pairs of a loop and a step");
-  for (intptr_t k = 0; k < mlirDenseArrayGetNumElements(bands); k += 2) {
-    int64_t dim = mlirDenseI64ArrayGetElement(bands, k);
-    if (dim < 0 || dim >= s->shared) return pb_error(diag, place, code, hint, "field 'bands' names no shared loop");
-    plan->loops.bands[plan->loops.band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
-  }
-  if (mlirAttributeIsNull(copies) || !mlirAttributeIsAInteger(copies) || mlirIntegerAttrGetValueInt(copies) < 1 ||
-      mlirIntegerAttrGetValueInt(copies) > 64)
-    return pb_error(diag, place, code, hint, "field 'copies' is missing or not between 1 and 64");
-  plan->loops.result_depth = (int)mlirIntegerAttrGetValueInt(copies);
-  if (mlirAttributeIsNull(ahead) || !mlirAttributeIsABool(ahead))
-    return pb_error(diag, place, code, hint, "field 'ahead' is missing or not true or false");
-  plan->skewed = mlirBoolAttrGetValue(ahead);
-  if (!mlirAttributeIsNull(held) && !mlirAttributeIsABool(held))
-    return pb_error(diag, place, code, hint, "field 'held' is not true or false");
-  plan->holds = !mlirAttributeIsNull(held) && mlirBoolAttrGetValue(held);
-  if (plan->holds && plan->skewed) return pb_error(diag, place, code, hint, "fields 'ahead' and 'held' are both true");
-  if (!mlirAttributeIsAArray(stages)) return pb_error(diag, place, code, hint, "field 'stages' is no list");
+  PB_TRY(pb_plan_read_bands(&from, s->shared, "names no shared loop", &plan->loops));
+  PB_TRY(pb_plan_read_number(&from, "copies", 1, &plan->loops.result_depth));
+  PB_TRY(read_flag(&from, "ahead", &plan->skewed));
+  if (!mlirAttributeIsNull(held)) PB_TRY(read_flag(&from, "held", &plan->holds));
+  if (plan->holds && plan->skewed) return pb_plan_refuse(&from, "held", "and field 'ahead' are both true");
+  if (!mlirAttributeIsAArray(stages)) return pb_plan_refuse(&from, "stages", "is no list");
   plan->count = (int)mlirArrayAttrGetNumElements(stages);
   plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
   for (int k = 0; k < plan->count; ++k)
