@@ -49,25 +49,6 @@ static bool read_pad(const pb_program* program, const int* nests, int count, pb_
   return p->copy >= 0 && filled && is_shift(&program->nests[p->copy], p->shift, &p->part);
 }
 
-bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
-  pb_pad p;
-  if (!read_pad(program, nests, count, &p)) return false;
-  *main = program->nests[p.copy];
-  pb_access *from = &main->access[0], *to = &main->access[1];
-  for (int r = 0; r < to->rank; ++r) {
-    pb_index at = to->index[r];
-    int d;
-    at.cst = 0;
-    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
-    if (d >= 0) main->extent[d] = to->shape[r];
-    from->index[r].cst -= to->index[r].cst;
-    to->index[r].cst = 0;
-  }
-  from->boxed = true;
-  from->fill = p.fill;
-  return true;
-}
-
 void pb_pad_open(const pb_program* program, const pb_pad* p, pb_access* access) {
   const pb_access* tensor = &program->nests[p->copy].access[0];
   access->memref = tensor->memref;
@@ -76,6 +57,24 @@ void pb_pad_open(const pb_program* program, const pb_pad* p, pb_access* access) 
   for (int r = 0; r < access->rank; ++r) access->index[r].cst -= p->shift[r];
   access->boxed = true;
   access->fill = p->fill;
+}
+
+bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
+  pb_pad p;
+  if (!read_pad(program, nests, count, &p)) return false;
+  *main = program->nests[p.copy];
+  pb_access* to = &main->access[1];
+  for (int r = 0; r < to->rank; ++r) {
+    pb_index at = to->index[r];
+    int d;
+    at.cst = 0;
+    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
+    if (d >= 0) main->extent[d] = to->shape[r];
+    to->index[r].cst = 0;
+  }
+  main->access[0] = *to;
+  pb_pad_open(program, &p, &main->access[0]);
+  return true;
 }
 
 bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_access* access) {
@@ -100,7 +99,7 @@ static int parts_of(const pb_program* p, int value, const bool* gone, int* parts
 
 static bool pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
   int parts[MOST_PARTS];
-  return p->values[value].kind == PB_VALUE_LOCAL && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
+  return pb_program_is_local(p, value) && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
 }
 
 bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
