@@ -11,7 +11,7 @@ typedef struct crossing {
   int v;
   const char* ref; // of the blocked tensor, when it is not v itself
   bool out;        // from blocks to plain
-  int channel;
+  int channel;     // copy_all finds it
 } crossing;
 
 // Whole blocks of channels from the first one on, or what is left of one. Into a block that is not full the missing
@@ -37,15 +37,6 @@ static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t 
   pb__layout_print(l, &copy);
 }
 
-static void copy_all(pb_layout* l, const crossing* c) {
-  int64_t rest = c->nest->extent[c->channel] % l->lanes, whole = c->nest->extent[c->channel] - rest;
-  if (whole) copy_blocks(l, c, 0, whole);
-  if (rest) copy_blocks(l, c, whole, rest);
-  double zero;
-  if (rest && !c->out && pb__layout_ends_in(l, c->v, &zero))
-    pb__layout_fill_rest(l, c->nest, NULL, c->v, c->nest->extent[c->channel], zero);
-}
-
 // The dim along the lanes of an access to a blocked value, which may begin at any block, and with other dims may walk
 // groups of whole blocks; -1: none, or it is no copy's business.
 static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
@@ -57,6 +48,15 @@ static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* 
   for (dim = 0; pb__layout_walks(l, nest, access) && dim < nest->dim_count; ++dim)
     if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
   return -1;
+}
+
+static void copy_all(pb_layout* l, crossing c) {
+  c.channel = channel_of(l, c.nest, c.blocked);
+  int64_t channels = c.nest->extent[c.channel], rest = channels % l->lanes, whole = channels - rest;
+  if (whole) copy_blocks(l, &c, 0, whole);
+  if (rest) copy_blocks(l, &c, whole, rest);
+  double zero;
+  if (rest && !c.out && pb__layout_ends_in(l, c.v, &zero)) pb__layout_fill_rest(l, c.nest, NULL, c.v, channels, zero);
 }
 
 // A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
@@ -74,8 +74,7 @@ static void point_then_in(pb_layout* l, int n) {
   pb__layout_splat(l, &out);
   pb__layout_print(l, &out);
   int v = pb_program_stored(&l->program, n);
-  copy_all(l,
-           &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
+  copy_all(l, (crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v});
 }
 
 // The nest over blocks and lanes of its dim `channel`.
@@ -126,19 +125,13 @@ static void point_then_out(pb_layout* l, int n, int from) {
   const char* ref = made->ref;
   pb__layout_splat(l, &out);
   pb__layout_print(l, &out);
-  copy_all(l, &(crossing){.nest = nest,
-                          .plain = &plain,
-                          .blocked = like,
-                          .v = once ? l->program.value_of[n][from] : to,
-                          .ref = ref,
-                          .out = true,
-                          .channel = channel});
+  copy_all(l, (crossing){.nest = nest,
+                         .plain = &plain,
+                         .blocked = like,
+                         .v = once ? l->program.value_of[n][from] : to,
+                         .ref = ref,
+                         .out = true});
   l->values[to] = kept;
-}
-
-static bool reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind) {
-  int v = l->program.value_of[n][a];
-  return l->program.values[v].kind != PB_VALUE_CONST && pb__layout_kind_of(l, v) == kind;
 }
 
 // The nest's loops without those that do not move the access.
@@ -150,7 +143,7 @@ static pb_nest walk_once(const pb_nest* nest, const pb_access* access) {
 }
 
 // What the nest reads several times lies, for it, in blocks like those that it computes; the copy into them comes once.
-static void bring_in_repeated(pb_layout* l, int n, int a, int channel) {
+static void bring_in_repeated(pb_layout* l, int n, int a) {
   const pb_access* read = &l->program.nests[n].access[a];
   int v = l->program.value_of[n][a];
   pb_access plain = *read, blocks = {.type = read->type};
@@ -159,7 +152,7 @@ static void bring_in_repeated(pb_layout* l, int n, int a, int channel) {
   pb__layout_use_value(l, &blocks, v);
   pb__layout_declare(l, &blocks);
   pb_nest once = walk_once(&l->program.nests[n], read);
-  copy_all(l, &(crossing){.nest = &once, .plain = &plain, .blocked = read, .v = v, .channel = channel});
+  copy_all(l, (crossing){.nest = &once, .plain = &plain, .blocked = read, .v = v});
 }
 
 // A nest whose operands lie in blocks and plainly, and which writes blocks: copies bring the plain ones into blocks.
@@ -170,19 +163,18 @@ static void bring_in(pb_layout* l, int n) {
   pb_layout_value kept[PB_NEST_ACCESSES];
   for (int a = 0; a + 1 < nest->access_count; ++a) kept[a] = l->values[l->program.value_of[n][a]];
   for (int a = 0; a + 1 < nest->access_count; ++a)
-    if (reads_as(l, n, a, PB_LAYOUT_PLAIN) && pb_nest_repeats(nest, &nest->access[a]))
-      bring_in_repeated(l, n, a, channel);
+    if (pb__layout_reads_as(l, n, a, PB_LAYOUT_PLAIN) && pb_nest_repeats(nest, &nest->access[a]))
+      bring_in_repeated(l, n, a);
   pb_nest out;
   in_blocks(l, n, channel, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
-    if (!reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
+    if (!pb__layout_reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
     pb_access plain = nest->access[a], blocked = out.access[out.access_count - 1];
     pb__layout_use_value(l, &plain, l->program.value_of[n][a]);
     blocked.type = plain.type;
     blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
     pb__layout_declare(l, &blocked);
-    copy_all(l, &(crossing){
-                    .nest = nest, .plain = &plain, .blocked = store, .v = v, .ref = blocked.ref, .channel = channel});
+    copy_all(l, (crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .ref = blocked.ref});
     out.access[a] = blocked;
   }
   for (int a = 0; a + 1 < nest->access_count; ++a) l->values[l->program.value_of[n][a]] = kept[a];
@@ -197,17 +189,15 @@ static void bring_out(pb_layout* l, int n) {
   pb_nest out;
   pb__layout_rewrite_unsplit(l, n, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
-    if (!reads_as(l, n, a, PB_LAYOUT_BLOCKED)) continue;
+    if (!pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED)) continue;
     pb_access plain = nest->access[a];
     pb_nest once = walk_once(nest, &plain);
     plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
     pb__layout_declare(l, &plain);
-    copy_all(l, &(crossing){.nest = &once,
-                            .plain = &plain,
-                            .blocked = &nest->access[a],
-                            .v = l->program.value_of[n][a],
-                            .out = true,
-                            .channel = channel_of(l, nest, &nest->access[a])});
+    copy_all(
+        l,
+        (crossing){
+            .nest = &once, .plain = &plain, .blocked = &nest->access[a], .v = l->program.value_of[n][a], .out = true});
     out.access[a] = plain;
   }
   pb__layout_spread_in_plain(l, n, &out);
@@ -232,12 +222,12 @@ static bool can_bring(const pb_layout* l, int n) {
   int channel = in ? channel_of(l, nest, &nest->access[last]) : -1;
   if (pb_nest_is_copy(nest) || (in && channel < 0)) return false;
   for (int a = 0; a < last; ++a) {
-    if (reads_as(l, n, a, PB_LAYOUT_BLOCKED)) {
+    if (pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED)) {
       int own = channel_of(l, nest, &nest->access[a]);
       if (own < 0 || (channel >= 0 && own != channel)) return false;
       channel = own;
     }
-    if (in && reads_as(l, n, a, copied) && pb_nest_repeats(nest, &nest->access[a]) &&
+    if (in && pb__layout_reads_as(l, n, a, copied) && pb_nest_repeats(nest, &nest->access[a]) &&
         !can_bring_repeated(l, n, a, channel))
       return false;
   }
@@ -285,12 +275,9 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
     pb_access plain = nest->access[in ? 0 : 1];
     pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
     const pb_access* inside = &nest->access[in ? 1 : 0];
-    copy_all(l, &(crossing){.nest = nest,
-                            .plain = &plain,
-                            .blocked = inside,
-                            .v = l->program.value_of[n][in ? 1 : 0],
-                            .out = !in,
-                            .channel = channel_of(l, nest, inside)});
+    copy_all(
+        l, (crossing){
+               .nest = nest, .plain = &plain, .blocked = inside, .v = l->program.value_of[n][in ? 1 : 0], .out = !in});
   } else if (in) {
     point_then_in(l, n);
   } else {

@@ -75,7 +75,7 @@ static bool is_read_plain(const pb_layout* l, int v) {
 static bool is_for_channels_alone(const pb_layout* l, int v) {
   pb_contraction_dims roles;
   bool any = false;
-  if (l->program.values[v].kind != PB_VALUE_LOCAL || !pb__layout_stays_plain(l, v) || is_read_plain(l, v)) return false;
+  if (!pb_program_is_local(&l->program, v) || !pb__layout_stays_plain(l, v) || is_read_plain(l, v)) return false;
   PB_FOR_USES (n, &l->program, v)
     any |= pb_program_reads(&l->program, n, v) && pb__layout_contraction_dims(l, n, &roles) &&
            l->program.value_of[n][roles.x] == v && pb__layout_depthwise(&l->program.nests[n], &roles) >= 0;
@@ -211,12 +211,13 @@ pb_layout_kind pb__layout_kind_of(const pb_layout* l, int v) {
   return pb__layout_in_rows(l, v) ? PB_LAYOUT_BLOCKED : l->values[v].kind;
 }
 
+bool pb__layout_reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind) {
+  return !pb_program_is_const(&l->program, n, a) && pb__layout_kind_of(l, l->program.value_of[n][a]) == kind;
+}
+
 int pb__layout_reads_kind(const pb_layout* l, int n, pb_layout_kind kind) {
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a + 1 < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && pb__layout_kind_of(l, v) == kind) return a;
-  }
+  for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a)
+    if (pb__layout_reads_as(l, n, a, kind)) return a;
   return -1;
 }
 
@@ -258,7 +259,7 @@ static int copied_on(const pb_layout* l, int v) {
 void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_layout_twin* t = &l->twins[k];
-    bool inside = t->out && !l->whole_rows && l->program.values[t->edge].kind == PB_VALUE_LOCAL;
+    bool inside = t->out && !l->whole_rows && pb_program_is_local(&l->program, t->edge);
     int copy = inside && l->values[t->twin].kind == PB_LAYOUT_BLOCKED ? copied_on(l, t->edge) : -1;
     if (copy >= 0) { // it goes from blocks at once
       l->values[t->edge] = l->values[t->twin];
@@ -268,7 +269,7 @@ void pb__layout_drop_twins(pb_layout* l) {
     }
     if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
-    if (l->program.values[t->edge].kind != PB_VALUE_LOCAL) l->values[t->edge].kind = l->values[t->twin].kind;
+    if (!pb_program_is_local(&l->program, t->edge)) l->values[t->edge].kind = l->values[t->twin].kind;
     l->gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true, true);
   }

@@ -269,6 +269,8 @@ pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);
 pb_layout_kind pb__layout_kind_of(const pb_layout* l, int v);
 // The first access by which the nest reads a value of a kind, -1: none.
 int pb__layout_reads_kind(const pb_layout* l, int n, pb_layout_kind kind);
+// Whether access a reads one of that kind.
+bool pb__layout_reads_as(const pb_layout* l, int n, int a, pb_layout_kind kind);
 
 // ---- crossings.c: between plain tensors and blocks ----
 
