@@ -85,7 +85,7 @@ bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b)
 
 int pb_program_only_writer(const pb_program* p, int value) {
   int writer = -1;
-  if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
+  if (!pb_program_is_local(p, value)) return -1;
   PB_FOR_WRITERS (n, p, value) {
     if (writer >= 0) return -1;
     writer = n;
@@ -101,6 +101,17 @@ int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) 
     reader = n;
   }
   return reader;
+}
+
+int pb_program_init_of(const pb_program* p, int n) {
+  int made = pb_program_stored(p, n), init = -1;
+  PB_FOR_USES (k, p, made) {
+    bool writes = pb_program_writes(p, k, made);
+    if (k == n || (k > n && !writes)) continue;
+    if (k > n || init >= 0 || !writes || p->nests[k].reduce != PB_SET) return -1;
+    init = k;
+  }
+  return init;
 }
 
 bool pb_program_is_reduced(const pb_program* p, int value) {

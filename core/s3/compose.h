@@ -35,6 +35,8 @@ bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b)
 int pb_program_only_writer(const pb_program* program, int value);
 // The one nest that loads the value, of those that are not `dropped` (NULL: of all); -1: none or several do.
 int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
+// The one nest that sets what nest n, a reduction, combines with, before anybody reads it; -1: it is otherwise.
+int pb_program_init_of(const pb_program* program, int n);
 // Whether some nest reduces into the value.
 bool pb_program_is_reduced(const pb_program* program, int value);
 

@@ -8,6 +8,7 @@
 //
 // The first of these has as many pixels in a row as what makes x, the last as what takes y. That the codes of sums are
 // the sums again takes an instruction that makes such codes at all.
+#include "core/s3/compose.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/legalise/pixels.h"
 
@@ -27,17 +28,6 @@ static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool sum
   for (int d = 0; d < nest->dim_count; ++d)
     if (x->index[index].coef[d] && d != other && pb_access_uses(store, d) != summed) return d;
   return -1;
-}
-
-// The one nest that sets y before the pool; -1: it is otherwise.
-static int init_of(const pb_program* program, int n) {
-  int init = -1, y = pb_program_stored(program, n);
-  PB_FOR_WRITERS (k, program, y) {
-    if (k == n) continue;
-    if (k > n || init >= 0 || !pb_nest_is_fill(&program->nests[k])) return -1;
-    init = k;
-  }
-  return init;
 }
 
 // Largest codes of images, by a window of several columns.
@@ -60,8 +50,8 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
     if (r > 1 && (!pb_index_single(&store->index[r], &dim) || dim != (r == 2 ? out->h : out->w))) return false;
     for (int d = 0; d < nest->dim_count; ++d) walks += x->index[r].coef[d] != 0;
   }
-  out->init = init_of(p->program, n);
-  if (walks != nest->dim_count || out->init < 0) return false;
+  out->init = pb_program_init_of(p->program, n);
+  if (walks != nest->dim_count || out->init < 0 || !pb_nest_is_fill(&p->program->nests[out->init])) return false;
   out->source = out->x;
   const pb_pixels_value* padded = &p->values[out->x];
   if (!padded->padded) return true;
@@ -185,9 +175,7 @@ static void put_products(pb_pixels* p, const pool* of, int x, int weights, int s
   nest.access[2] = walk(p, sums, NULL, NULL, &nest, dims);
   nest.access[0] = access_of(p, x);
   nest.access[1] = access_of(p, weights);
-  int c = nest.dim_count++, s = nest.dim_count++;
-  nest.extent[c] = nest.access[1].shape[1];
-  nest.extent[s] = nest.access[1].shape[3];
+  int c = pb_nest_add_dim(&nest, nest.access[1].shape[1]), s = pb_nest_add_dim(&nest, nest.access[1].shape[3]);
   for (int r = 0; r < 3; r += 2) nest.access[0].index[r] = nest.access[2].index[r];
   nest.access[0].index[1].coef[c] = nest.access[1].index[1].coef[c] = 1;
   nest.access[0].index[3].cst = line->cst;

@@ -196,17 +196,6 @@ static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
 
 static bool is_number(const pb_nest* nest) { return pb_nest_is_fill(nest) && nest->expr[0].op == PB_OP_CONST; }
 
-// The one nest that sets what nest n combines with, before anybody reads it; NONE: it is otherwise.
-static int init_of(const pb_program* p, int n) {
-  int y = pb_program_stored(p, n), init = NONE;
-  PB_FOR_USES (k, p, y) {
-    if (k == n || (k > n && !pb_program_writes(p, k, y))) continue;
-    if (k > n || init >= 0 || !pb_program_writes(p, k, y) || p->nests[k].reduce != PB_SET) return NONE;
-    init = k;
-  }
-  return init;
-}
-
 // A form that commands combine. false: it stays as it is, or becomes steps.
 static bool find_form(const reducer* s, int n, reduction* found) {
   const pb_nest* nest = &s->from->nests[n];
@@ -218,7 +207,7 @@ static bool find_form(const reducer* s, int n, reduction* found) {
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
   if (form == AS_IT_IS && sum.access[0].type == PB_F32) form = form_of_planes(s->unit->chip, &sum);
-  int init = form == AS_IT_IS ? NONE : init_of(s->from, n);
+  int init = form == AS_IT_IS ? NONE : pb_program_init_of(s->from, n);
   if (form != AS_IT_IS && (init < 0 || !is_number(&s->from->nests[init]))) return false;
   *found = (reduction){.form = form, .apart = apart, .product = product, .init = init};
   return apart || form != AS_IT_IS;
@@ -267,7 +256,7 @@ static bool find_steps(const reducer* s, int n, reduction* found) {
   bool own = nest->reduce == PB_ACC_BODY;
   if (!computes_words(nest) || nest->access_count != (own ? 3 : 2) || (!own && pb_nest_known(s->unit->chip, nest)))
     return false;
-  int init = init_of(s->from, n), steps = steps_of(nest);
+  int init = pb_program_init_of(s->from, n), steps = steps_of(nest);
   if (init < 0 || !steps || !step_lands(s->unit->chip, nest)) return false;
   *found = (reduction){.form = BY_STEPS, .init = init, .steps = steps, .begun = NONE};
   return true;
