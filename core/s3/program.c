@@ -318,8 +318,7 @@ bool pb_program_is_fixed(const pb_program* p, int n) {
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_INDEX) return true;
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].gathered && (p->values[p->value_of[n][a]].kind != PB_VALUE_CONST || !is_look_up(nest, a)))
-      return true;
+    if (nest->access[a].gathered && (!pb_program_is_const(p, n, a) || !is_look_up(nest, a))) return true;
   return false;
 }
 

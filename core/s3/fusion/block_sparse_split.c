@@ -80,7 +80,7 @@ static bool find(pb_unit* unit, const pb_groups* groups, int group, pb_arena* ar
   k->values = PB_NEW_ARRAY(arena, int, (size_t)k->view.value_count + 1);
   for (int v = -1, at = 0; (v = pb_program_next_value(groups->program, list.nests, list.count, v)) >= 0; ++at) {
     k->values[at] = v;
-    k->view.values[at].argument = k->view.values[at].kind == PB_VALUE_LOCAL ? -1 : at;
+    k->view.values[at].argument = pb_program_is_local(&k->view, at) ? -1 : at;
   }
   return pb_stages_of(unit->chip, &k->view, arena, &k->stages) &&
          pb_block_sparse_find(unit, &k->stages, arena, &k->sparse) && pays(unit, k, arena);
@@ -173,14 +173,14 @@ static void ends_of(const pb_value* value, int* outer, int* inner) {
 // A tensor that only holds another one's elements in another order is looked at as the other one, which may be of the
 // shape of those that are looked at with it.
 static int source_of(const pb_program* p, int value) {
-  for (bool found = true; found && p->values[value].kind == PB_VALUE_LOCAL;) {
+  for (bool found = true; found && pb_program_is_local(p, value);) {
     int writer = pb_program_next_use(p, value, -1), others = 0;
     PB_FOR_USES (n, p, value) others += n != writer && pb_program_writes(p, n, value);
     const pb_nest* nest = &p->nests[writer];
     found = !others && nest->access_count == 2 && pb_nest_is_copy(nest) && pb_program_writes(p, writer, value) &&
             !nest->access[0].boxed && !nest->access[0].splat && !nest->access[0].gathered &&
             pb_access_elements(&nest->access[0]) == pb_access_elements(&nest->access[1]) &&
-            p->values[p->value_of[writer][0]].kind != PB_VALUE_CONST;
+            !pb_program_is_const(p, writer, 0);
     if (found) value = p->value_of[writer][0];
   }
   return value;

@@ -161,8 +161,7 @@ bool pb__cut_index(pb_unit* unit, pb_program* p, int n, int a, int r) {
 // A product of two computed tensors.
 static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
   return p->nests[n].reduce != PB_SET && pb_nest_contraction_dims(&p->nests[n], NULL, roles) &&
-         p->values[p->value_of[n][roles->x]].kind != PB_VALUE_CONST &&
-         p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
+         !pb_program_is_const(p, n, roles->x) && !pb_program_is_const(p, n, roles->w);
 }
 
 // Whether the nest sums rows of products, which a pointwise nest makes of the rows of two tensors, each with each.

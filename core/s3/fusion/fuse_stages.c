@@ -66,8 +66,7 @@ static void view_region(const fuser* f, const region* r, pb_arena* arena, pb_pro
   pb_nest_list list = {0};
   for (int k = 0; k < r->count; ++k) pb_groups_add(f->groups, r->groups[k], arena, &list);
   pb_program_view(f->groups->program, list.nests, list.count, arena, view);
-  for (int v = 0; v < view->value_count; ++v)
-    view->values[v].argument = view->values[v].kind == PB_VALUE_LOCAL ? -1 : v;
+  for (int v = 0; v < view->value_count; ++v) view->values[v].argument = pb_program_is_local(view, v) ? -1 : v;
 }
 
 // Whether a shared loop walks weights, so that each iteration multiplies by others.
@@ -76,7 +75,7 @@ static bool parts_weights(const pb_stages* s) {
   for (int n = 0; n < p->nest_count; ++n) {
     if (!pb_program_multiplies_weights(p, n)) continue;
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-      for (int k = 0; p->values[p->value_of[n][a]].kind == PB_VALUE_CONST && k < s->shared; ++k)
+      for (int k = 0; pb_program_is_const(p, n, a) && k < s->shared; ++k)
         if (pb_access_uses(&p->nests[n].access[a], s->dim[n][k])) return true;
   }
   return false;
@@ -102,7 +101,7 @@ static int shared_loops(const fuser* f, const region* r) {
 static int maker_for(const fuser* f, const region* r, int value) {
   const pb_program* p = f->groups->program;
   int maker = -1;
-  if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
+  if (!pb_program_is_local(p, value)) return -1;
   PB_FOR_USES (n, p, value) {
     int group = f->groups->of[n];
     if (is_in(r, group)) continue;
@@ -173,7 +172,7 @@ static bool plan_apart(const fuser* f, const region* r, const pb_program* whole,
   for (int k = 0; k < r->count; ++k)
     if (!add_alone(f, r->groups[k], k == 0, apart)) return false;
   for (int v = 0; v < whole->value_count && f->cached; ++v) // movers' cycles are in the kernels' already
-    if (whole->values[v].kind == PB_VALUE_LOCAL) apart->cycles += handing_on(f, &facts, whole, v);
+    if (pb_program_is_local(whole, v)) apart->cycles += handing_on(f, &facts, whole, v);
   return true;
 }
 

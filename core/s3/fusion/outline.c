@@ -313,7 +313,7 @@ static void form_groups(outliner* o) {
 // One number for all elements: of a vector of equal ones, or, for cores, of a constant that no dim walks.
 static bool is_one_number(const outliner* o, int n, int a) {
   const pb_access* access = &o->program.nests[n].access[a];
-  bool still = o->cached && access->rank == 1 && o->program.values[o->program.value_of[n][a]].kind == PB_VALUE_CONST;
+  bool still = o->cached && access->rank == 1 && pb_program_is_const(&o->program, n, a);
   for (int d = 0; d < PB_NEST_DIMS; ++d) still &= access->index[0].coef[d] == 0;
   return access->splat || still;
 }

@@ -50,7 +50,7 @@ static bool is_transpose(const transposer* t, int n, transpose* found) {
   if (!pb_nest_is_copy(nest) || x->type != PB_I8 || y->type != PB_I8 || x->boxed || x->splat ||
       nest->dim_count + 3 > PB_NEST_DIMS)
     return false;
-  if (t->from.values[t->from.value_of[n][0]].kind == PB_VALUE_CONST) return false;
+  if (pb_program_is_const(&t->from, n, 0)) return false;
   int row = dim_of_neighbours(nest, x, t->lanes), column = dim_of_neighbours(nest, y, t->lanes);
   if (row < 0 || column < 0 || pb_access_stride(x, column) % t->lanes) return false;
   for (int d = 0; d < nest->dim_count; ++d) {

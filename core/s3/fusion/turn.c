@@ -108,7 +108,7 @@ static bool makes_scores(const turner* t, int n, plane* at) {
     if (roles.role[d] == PB_ROLE_K && stride_at_source(t, n, roles.w, d) == 1) shared = d;
   }
   for (int a = 0; a < 2; ++a)
-    if (p->values[p->value_of[n][a]].kind == PB_VALUE_CONST) return false;
+    if (pb_program_is_const(p, n, a)) return false;
   int made = pb_program_only_writer(p, p->value_of[n][roles.w]);
   int copies = made >= 0 && repeats(&p->nests[made]) ? 2 : 1; // for heads that share keys values are copied, too
   return shared >= 0 && pb_access_stride(x, shared) == 1 && nest->extent[at->row] % t->lanes == 0 &&

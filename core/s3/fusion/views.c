@@ -201,7 +201,7 @@ static bool can_come_early(const viewer* v, int copy, int first) {
 static bool move_in(viewer* v, int copy) {
   pb_program* p = &v->program;
   int from = p->value_of[copy][0], to = p->value_of[copy][1], dim_of[PB_NEST_RANK];
-  if (p->values[from].kind != PB_VALUE_LOCAL || p->values[to].kind == PB_VALUE_CONST ||
+  if (!pb_program_is_local(p, from) || p->values[to].kind == PB_VALUE_CONST ||
       pb_program_only_reader(p, v->dropped, from) != copy)
     return false;
   bool channels =

@@ -447,8 +447,7 @@ void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena*
   for (int k = 0; k < count; ++k) pb_nest_copy(&out->nests[k], &p->nests[nests[k]]);
   for (int v = -1, at = 0; (v = pb_program_next_value(p, nests, count, v)) >= 0; ++at) {
     out->values[at] = p->values[v];
-    if (p->values[v].kind == PB_VALUE_LOCAL && used_elsewhere(p, nests, count, v))
-      out->values[at].kind = PB_VALUE_INPUT;
+    if (pb_program_is_local(p, v) && used_elsewhere(p, nests, count, v)) out->values[at].kind = PB_VALUE_INPUT;
     for (int k = 0; k < count; ++k)
       for (int a = 0; a < out->nests[k].access_count; ++a)
         if (p->value_of[nests[k]][a] == v) out->value_of[k][a] = at;

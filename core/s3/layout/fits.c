@@ -54,7 +54,7 @@ bool pb__layout_has_room(const pb_layout* l, int n, int* dims, int* packed) {
       walks[d] = true;
       *dims += l->summed ? 2 : 1; // blocks, rows of lanes in one
     }
-    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST && used > *packed) *packed = used;
+    if (pb_program_is_const(&l->program, n, a) && used > *packed) *packed = used;
   }
   return *dims <= PB_NEST_DIMS && *packed <= PB_PACK_DIMS;
 }
@@ -74,7 +74,7 @@ bool pb__layout_turns(const pb_layout* l, int n) {
   for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     int from = along_lanes(nest, access);
-    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST || from == to) continue;
+    if (pb_program_is_const(&l->program, n, a) || from == to) continue;
     // What is stored may have one channel, and then no dim along its lanes: where the other's lanes become another
     // index, those that no channel fills would go past its end. So may what is read: its elements go along lanes then.
     bool past = to < 0 && store->rank > 1 && pb_access_uses(store, from) && access->shape[1] % l->lanes;

@@ -156,7 +156,7 @@ static int only_taker(const pb_layout* l, int n) {
   const pb_nest* nest = &p->nests[taker];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int made = pb_program_stored(p, taker), d = along_row(nest, store);
-  bool plain = d >= 0 && p->values[made].kind == PB_VALUE_LOCAL && nest->dim_count + 2 <= PB_NEST_DIMS;
+  bool plain = d >= 0 && pb_program_is_local(p, made) && nest->dim_count + 2 <= PB_NEST_DIMS;
   for (int a = 0; plain && a + 1 < nest->access_count; ++a) {
     int from = p->value_of[taker][a];
     plain = from == v ? !memcmp(nest->access[a].index, store->index, 2 * sizeof *store->index)

@@ -132,7 +132,7 @@ static bool walks_elsewhere(const pb_layout* l, int n, int dim) {
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r)
       if (r != 1 && pb__layout_is_image(l, nest->access[a].rank) && nest->access[a].index[r].coef[dim] &&
-          l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST)
+          !pb_program_is_const(&l->program, n, a))
         return true;
   return false;
 }

@@ -120,7 +120,7 @@ bool pb__layout_looks_up(const pb_layout* l, int n) {
   const pb_chip* chip = l->unit->chip;
   for (int a = 0; a < nest->access_count; ++a) {
     bool found = !nest->access[a].gathered || pb__layout_gathers_rows(l, n),
-         constant = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
+         constant = pb_program_is_const(&l->program, n, a);
     for (int i = 0; i < chip->insn_count && constant; ++i)
       for (int d = 0; d < chip->insns[i].dim_count; ++d)
         found |= chip->insns[i].dims[d].table && chip->insns[i].dims[d].max == pb_access_elements(&nest->access[a]);

@@ -72,7 +72,7 @@ static const bool* find_spread(const pb_program* p, pb_arena* arena) {
        *other = PB_NEW_ARRAY(arena, bool, (size_t)p->value_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
     int v = pb_program_stored(p, n);
-    if (p->values[v].kind != PB_VALUE_LOCAL || p->nests[n].access_count < 2) continue;
+    if (!pb_program_is_local(p, v) || p->nests[n].access_count < 2) continue;
     other[v] |= !makes_spread(p, n, spread);
     spread[v] = !other[v];
   }
@@ -114,8 +114,7 @@ static bool makes_row_numbers(const aligner* a, const pb_nest* nest) {
 // Whether the nest reads one tensor, beside constants.
 static bool is_only_tensor(const aligner* a, int n) {
   int tensors = 0;
-  for (int k = 0; k + 1 < a->from->nests[n].access_count; ++k)
-    tensors += a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST;
+  for (int k = 0; k + 1 < a->from->nests[n].access_count; ++k) tensors += !pb_program_is_const(a->from, n, k);
   return tensors == 1;
 }
 
@@ -138,7 +137,7 @@ static bool lies_along(const aligner* a, int n, int k) {
   int v = a->from->value_of[n][k];
   bool by_row = is_by_row(read, store);
   if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row || store->shape[0] == 1;
-  bool rows = a->from->values[v].kind == PB_VALUE_LOCAL && repeats_rows(nest, read, store);
+  bool rows = pb_program_is_local(a->from, v) && repeats_rows(nest, read, store);
   return rows || same_places(nest, read, store, is_only_tensor(a, n)) ||
          (repeats(read, store) && (!by_row || a->spread[v]));
 }

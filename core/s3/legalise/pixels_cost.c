@@ -74,11 +74,11 @@ static bool ends_inside_a_row(const pb_pixels* p, int n) {
 // Whether the tensor comes from outside, perhaps with a border or as codes: then windows of it can be gathered.
 static bool comes_from_outside(const pb_pixels* p, int v) {
   if (p->values[v].padded) v = p->values[v].source;
-  if (p->program->values[v].kind != PB_VALUE_LOCAL) return true;
+  if (!pb_program_is_local(p->program, v)) return true;
   PB_FOR_WRITERS (n, p->program, v) {
     const pb_nest* nest = &p->program->nests[n];
     for (int a = 0; a + 1 < nest->access_count; ++a)
-      if (nest->reduce != PB_SET || p->program->values[p->program->value_of[n][a]].kind == PB_VALUE_LOCAL) return false;
+      if (nest->reduce != PB_SET || pb_program_is_local(p->program, p->program->value_of[n][a])) return false;
   }
   return true;
 }

@@ -137,7 +137,7 @@ static void find_pads(pb_pixels* p) {
   bool* gone = PB_NEW_ARRAY(&p->unit->pass, bool, (size_t)p->program->nest_count + 1);
   for (int v = 0; v < p->program->value_count; ++v) {
     pb_pixels_value* value = &p->values[v];
-    if (p->program->values[v].kind != PB_VALUE_LOCAL || p->program->values[v].rank != 4 ||
+    if (!pb_program_is_local(p->program, v) || p->program->values[v].rank != 4 ||
         !pb_pad_of(p->program, v, gone, &value->pad))
       continue;
     const int64_t* shape = p->program->values[v].shape;
@@ -201,8 +201,7 @@ void pb__pixels_read(pb_pixels* p) {
   for (int n = program->nest_count - 1; n >= 0; --n) { // what parts are made of has as many
     int64_t parts = p->values[pb_program_stored(program, n)].parts;
     for (int a = 0; p->nests[n].kind == PB_PIXELS_ALONG && a + 1 < program->nests[n].access_count; ++a)
-      if (parts > 1 && program->values[program->value_of[n][a]].kind != PB_VALUE_CONST)
-        p->values[program->value_of[n][a]].parts = parts;
+      if (parts > 1 && !pb_program_is_const(program, n, a)) p->values[program->value_of[n][a]].parts = parts;
   }
   list_classes(p);
 }

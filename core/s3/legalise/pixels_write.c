@@ -18,7 +18,7 @@ static void shape_of(const pb_pixels* p, int v, int64_t* shape) {
 static void reshape(const pb_pixels* p, int n, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     int v = p->program->value_of[n][a];
-    if (p->program->values[v].kind == PB_VALUE_LOCAL) shape_of(p, v, nest->access[a].shape);
+    if (pb_program_is_local(p->program, v)) shape_of(p, v, nest->access[a].shape);
   }
 }
 

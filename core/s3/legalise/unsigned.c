@@ -86,7 +86,7 @@ static bool is_alone(const pb_program* p, int n) {
   int y = pb_program_stored(p, n);
   PB_FOR_WRITERS (k, p, y)
     if (k != n && p->nests[k].reduce != PB_SET) return false;
-  return p->values[y].kind == PB_VALUE_LOCAL && p->values[y].type == PB_I32;
+  return pb_program_is_local(p, y) && p->values[y].type == PB_I32;
 }
 
 // The axis of y along which all dims go that walk both w and y. NONE: no dim does; -2: they go along several.
@@ -163,7 +163,7 @@ static int bias_of(const pb_program* p, int n, int sums, int axis) {
       const pb_expr_node *sum = &nest->expr[add->args[side]], *bias = &nest->expr[add->args[1 - side]];
       if (sum->op != PB_OP_LOAD || sum->operand != sums || bias->op != PB_OP_LOAD || bias->args[0] >= 0) continue;
       const pb_access* b = &nest->access[bias->operand];
-      bool fits = p->values[p->value_of[n][bias->operand]].kind == PB_VALUE_CONST && b->type == PB_I32 && b->rank == 1;
+      bool fits = pb_program_is_const(p, n, bias->operand) && b->type == PB_I32 && b->rank == 1;
       if (fits && (axis == NONE || is_same_index(&b->index[0], &nest->access[sums].index[axis]))) return bias->operand;
     }
   }

@@ -36,7 +36,7 @@ static bool is_factor(const pb_program* p, int v) {
 
 // Whether all nests that use it can have it so: it is set, or the largest of some.
 static bool can_be_wide(const pb_program* p, int v) {
-  if (p->values[v].kind != PB_VALUE_LOCAL || p->values[v].type != PB_I8) return false;
+  if (!pb_program_is_local(p, v) || p->values[v].type != PB_I8) return false;
   PB_FOR_USES (n, p, v) {
     const pb_nest* nest = &p->nests[n];
     bool stores = pb_program_stored(p, n) == v;

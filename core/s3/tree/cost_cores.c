@@ -378,7 +378,7 @@ static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const str
 static bool comes_again(const pb_tiling* t, int access) {
   const pb_vkernel* k = t->group->registers;
   const pb_program* p = t->group->program;
-  return k->alone && access == k->w && p->values[p->value_of[t->group->main_index][access]].kind == PB_VALUE_CONST;
+  return k->alone && access == k->w && pb_program_is_const(p, t->group->main_index, access);
 }
 
 int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest, int64_t* waited) {

@@ -14,7 +14,7 @@ pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_ar
 
 static bool is_tensor(const pb_staging* s, int n, int a) {
   const pb_program* p = s->stages->program;
-  return p->values[p->value_of[n][a]].kind != PB_VALUE_LOCAL;
+  return !pb_program_is_local(p, p->value_of[n][a]);
 }
 
 static bool is_set(const pb_staging* s, int value) { return pb_program_last_writer(s->stages->program, value) >= 0; }
@@ -130,7 +130,7 @@ bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_bu
   const pb_program* p = s->stages->program;
   for (int v = 0; s->memory >= 0 && v < p->value_count; ++v) {
     pb_home* home = NULL;
-    if (p->values[v].kind == PB_VALUE_LOCAL || !is_set(s, v)) continue;
+    if (pb_program_is_local(p, v) || !is_set(s, v)) continue;
     for (int n = 0; n < p->nest_count && !home; ++n)
       for (int a = 0; a < p->nests[n].access_count && !home; ++a)
         if (p->value_of[n][a] == v) home = s->homes[n][a];
