@@ -85,10 +85,7 @@ static int append(merge* m, int n, const int* access, int load, int taken) {
       map[e] = loaded(&m->out, node.operand);
       if (map[e] >= 0) continue;
     }
-    for (int k = 0; k < 3; ++k)
-      if (node.args[k] >= 0) node.args[k] = map[node.args[k]];
-    map[e] = m->out.expr_count;
-    m->out.expr[m->out.expr_count++] = node;
+    map[e] = pb_nest_node_from(&m->out, node, map);
   }
   return map[nest->expr_count - 1];
 }

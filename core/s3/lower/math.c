@@ -57,16 +57,15 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, bool fuses, pb_nest*
     if (to->expr_count + (row ? nodes_of(row, &node, scratch) : 1) > PB_NEST_EXPR)
       return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4045, "split the expression",
                             "too many functions in one nest");
+    if (!row) {
+      map[e] = pb_nest_node_from(to, node, map);
+      continue;
+    }
     for (int a = 0; a < 3; ++a)
       if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
-    if (row) {
-      int before = to->expr_count;
-      map[e] = expanded(row, to, &node);
-      if (fuses && node.type == PB_F32) map[e] = pb_math_fuse(to, before, map[e]);
-    } else {
-      map[e] = to->expr_count;
-      to->expr[to->expr_count++] = node;
-    }
+    int before = to->expr_count;
+    map[e] = expanded(row, to, &node);
+    if (fuses && node.type == PB_F32) map[e] = pb_math_fuse(to, before, map[e]);
   }
   if (pb_nest_store(to)->gathered) to->stored_at = map[from->stored_at];
   return PB_OK;

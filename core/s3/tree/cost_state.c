@@ -33,18 +33,15 @@ static bool takes_turns(const pb_tiling* t, const pb_nest* nest, const pb_access
 // How often a base that `writer` holds is another one while the nest's commands go by, the first time included; 0:
 // never. `moves`: one of them is another one in each iteration of the loops around.
 static int64_t changes_of(const pb_tiling* t, const pb_nest* nest, const pb_match* match, int writer, bool* moves) {
-  int64_t iterations = 1, changes = 0;
-  for (int k = 0; k < match->loop_count; ++k) {
-    iterations *= match->nest.extent[match->loops[k]];
-    for (int o = 0; o < match->insn->operand_count; ++o) {
-      int access = match->access_of[o];
-      if (access < 0 || !in_state(match->insn, match->insn->operands[o].base, writer)) continue;
-      if (match->nest.access[access].stride[match->loops[k]]) changes = iterations;
-    }
-  }
+  int64_t changes = 0;
   for (int o = 0; o < match->insn->operand_count; ++o) {
     int access = match->access_of[o];
+    int64_t iterations = 1;
     if (access < 0 || !in_state(match->insn, match->insn->operands[o].base, writer)) continue;
+    for (int k = 0; k < match->loop_count; ++k) {
+      iterations *= match->nest.extent[match->loops[k]];
+      if (match->nest.access[access].stride[match->loops[k]] && iterations > changes) changes = iterations;
+    }
     for (int k = 0; k < nest->outer_count; ++k) *moves |= pb_access_uses(&nest->access[access], PB_NEST_DIMS + k);
     *moves |= takes_turns(t, nest, &nest->access[access]);
   }
