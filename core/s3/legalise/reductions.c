@@ -35,8 +35,6 @@ typedef enum form {
   BY_ROWS,  // a number of each row
   ONTO_ROW, // rows onto one row
   ONE_EACH, // of one element each: pointwise
-  BY_LINES, // of an image's planes, line by line and then the lines: whole planes have no room
-  BY_PARTS, // the same of planes of one line, in parts
   BY_STEPS  // element by element
 } form;
 
@@ -155,36 +153,6 @@ static bool fits(const pb_nest* nest) {
   return rows ? !others : x->rank == 2;
 }
 
-// Bytes of the memory in which the chip has what it combines so, of f32.
-static int64_t room_for_sums(const pb_chip* chip, pb_reduce reduce) {
-  int64_t most = 0;
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_operand* to = &chip->insns[i].operands[chip->insns[i].dest];
-    if (chip->insns[i].reduce == reduce && to->type == PB_F32 && to->memory >= 0 &&
-        chip->memories[to->memory].bytes > most)
-      most = chip->memories[to->memory].bytes;
-  }
-  return most;
-}
-
-// How whole planes of lanes are taken that take more than half of the memory in which sums of them lie.
-static form form_of_planes(const pb_chip* chip, const pb_nest* nest) {
-  const pb_access *x = &nest->access[0], *y = store_of(nest);
-  int dim_of[PB_NEST_RANK];
-  if (x->rank != 4 || !pb_walks_elements(nest, x, dim_of) || y->shape[2] != 1 || y->shape[3] != 1) return AS_IT_IS;
-  int64_t line = x->shape[3] * pb_chip_lanes(chip) * pb_type_bits(x->type) / 8;
-  if (line * x->shape[2] <= room_for_sums(chip, nest->reduce) / 2) return AS_IT_IS;
-  return x->shape[2] == 1 ? BY_PARTS : BY_LINES;
-}
-
-// Elements of a line that is taken in parts of nearly one length, a quarter of that memory each at most.
-static int64_t part_of_line(const pb_chip* chip, const pb_nest* nest) {
-  const pb_access* x = &nest->access[0];
-  int64_t room = room_for_sums(chip, nest->reduce) / 4 * 8 / (pb_chip_lanes(chip) * pb_type_bits(x->type));
-  int64_t parts = (x->shape[3] + room - 1) / room;
-  return (x->shape[3] + parts - 1) / parts;
-}
-
 // local: what it takes, and what it leaves, is no tensor of the graph's edge, which stays as it is.
 static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   const pb_access *x = &nest->access[0], *y = store_of(nest);
@@ -206,7 +174,6 @@ static bool find_form(const reducer* s, int n, reduction* found) {
   if (!apart) pb_nest_copy(&sum, nest);
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
-  if (form == AS_IT_IS && sum.access[0].type == PB_F32) form = form_of_planes(s->unit->chip, &sum);
   int init = form == AS_IT_IS ? NONE : pb_program_init_of(s->from, n);
   if (form != AS_IT_IS && (init < 0 || !is_number(&s->from->nests[init]))) return false;
   *found = (reduction){.form = form, .apart = apart, .product = product, .init = init};
@@ -266,7 +233,7 @@ static bool find(const reducer* s, int n) {
   reduction found;
   if (s->from->nests[n].reduce == PB_SET || (!find_form(s, n, &found) && !find_steps(s, n, &found))) return false;
   s->of[n] = found;
-  if (found.init >= 0 && found.form != BY_LINES && found.form != BY_PARTS) s->sets[found.init] = 1 + n;
+  if (found.init >= 0) s->sets[found.init] = 1 + n;
   return true;
 }
 
@@ -406,61 +373,6 @@ static void write_matrix(reducer* s, int n, pb_nest* sum, int x, int y) {
   if (!same) pb_program_add_copy(&s->to, sum, &numbers, to, &result, y);
 }
 
-static void write_lines(reducer* s, int n, const pb_nest* sum, int x, int y) {
-  pb_access lines;
-  pb_nest begin, made;
-  of_rows(sum, &s->from->nests[s->of[n].init], &lines, &begin, &made);
-  int v = add_local(s, &lines);
-  (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){v});
-  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, v});
-  pb_nest_copy(&made, sum);
-  made.access[0] = lines;
-  for (int d = made.dim_count - 1; d >= 0; --d)
-    if (!pb_access_uses(&lines, d)) pb_nest_remove_dim(&made, d);
-  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){v, y});
-}
-
-// Elements [first, first + count) of a line, in parts of so many, become the numbers of these parts.
-static void add_parts(reducer* s, const pb_nest* sum, const pb_nest* init, const int* value_of, int64_t first,
-                      int64_t count, int64_t part) {
-  pb_access numbers;
-  pb_nest begin, made;
-  of_rows(sum, init, &numbers, &begin, &made);
-  int x_dims[PB_NEST_RANK];
-  (void)pb_walks_elements(sum, &sum->access[0], x_dims);
-  numbers.shape[2] = (sum->access[0].shape[3] + part - 1) / part;
-  numbers.index[2] = (pb_index){.cst = first / part};
-  *pb_nest_store(&begin) = *pb_nest_store(&made) = numbers;
-  made.access[0].index[3].cst = first;
-  made.extent[x_dims[3]] = count;
-  if (count > part) {
-    pb_nest_cut_dim(&made, x_dims[3], part);
-    pb_nest_store(&made)->index[2].coef[x_dims[3]] = 1;
-    pb_nest_store(&begin)->index[2].coef[pb_nest_add_dim(&begin, count / part)] = 1;
-  }
-  (void)pb_program_add_nest(&s->to, &begin, value_of + 1);
-  (void)pb_program_add_nest(&s->to, &made, value_of);
-}
-
-static void write_parts(reducer* s, int n, const pb_nest* sum, int x, int y) {
-  const pb_nest* init = &s->from->nests[s->of[n].init];
-  const int64_t part = part_of_line(s->unit->chip, sum), length = sum->access[0].shape[3], rest = length % part;
-  pb_access numbers = *store_of(sum);
-  numbers.memref = (MlirValue){NULL};
-  numbers.shape[2] = (length + part - 1) / part;
-  const int value_of[PB_NEST_ACCESSES] = {x, add_local(s, &numbers)};
-  add_parts(s, sum, init, value_of, 0, length - rest, part);
-  if (rest) add_parts(s, sum, init, value_of, length - rest, rest, part);
-  pb_nest made;
-  int x_dims[PB_NEST_RANK];
-  pb_nest_copy(&made, sum);
-  (void)pb_walks_elements(sum, &sum->access[0], x_dims);
-  made.extent[x_dims[3]] = numbers.shape[2];
-  made.access[0] = numbers;
-  made.access[0].index[2].coef[x_dims[3]] = 1;
-  (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){value_of[1], y});
-}
-
 // The iteration `step` of the dims that the result lacks.
 static void fix_turn(pb_nest* nest, int step) {
   for (int d = nest->dim_count - 1; d >= 0; --d) {
@@ -539,12 +451,6 @@ static void write_sum(reducer* s, int n) {
     break;
   case ONE_EACH:
     write_one_each(s, n, &sum, x, y);
-    break;
-  case BY_LINES:
-    write_lines(s, n, &sum, x, y);
-    break;
-  case BY_PARTS:
-    write_parts(s, n, &sum, x, y);
     break;
   case BY_STEPS:
     write_steps(s, n);

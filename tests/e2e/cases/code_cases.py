@@ -395,7 +395,7 @@ def response_norm():
 
 @case
 def norm_of_large_planes():
-    """Planes of f32 that have no room beside each other in the accumulator are summed line by line, then the lines."""
+    """Planes of f32 that have no room beside each other in the accumulator are summed in parts, onto what is there."""
     m = Maker("norm_of_large_planes")
     x = m.codes(m.input("x", 1, 16, 64, 48), F32(0.05))
     gain, shift = m.const(np.linspace(0.5, 2, 16, dtype=F32)), m.const(np.linspace(-1, 1, 16, dtype=F32))
