@@ -127,6 +127,34 @@ static bool is_factor(const viewer* v, int n, int a) {
   return pb_nest_contraction_dims(&v->program.nests[n], NULL, &roles) && (a == roles.x || a == roles.w);
 }
 
+// Whether the copy writes the tensor as it is, but for dims of 1 that it adds.
+static bool adds_dims(const pb_nest* copy) {
+  const pb_access *from = &copy->access[0], *to = &copy->access[1];
+  int r = 0;
+  for (int q = 0; q < to->rank; ++q) {
+    bool same = r < from->rank && from->shape[r] == to->shape[q] &&
+                !memcmp(&from->index[r], &to->index[q], sizeof from->index[r]);
+    if (same)
+      ++r;
+    else if (to->shape[q] != 1)
+      return false;
+  }
+  return r == from->rank;
+}
+
+// Whether the copy only gives numbers that a unit makes of rows the rank of what they are of: it makes them so as well
+// (reductions.c), and what reads them finds a number for each row.
+static bool gives_rank(const viewer* v, int copy) {
+  const pb_program* p = &v->program;
+  int from = p->value_of[copy][0], to = p->value_of[copy][1];
+  if (!v->whole_rows || p->values[to].kind != PB_VALUE_LOCAL || !adds_dims(&p->nests[copy]) ||
+      pb_program_only_reader(p, v->dropped, from) != copy)
+    return false;
+  PB_FOR_WRITERS (n, p, from)
+    if (p->nests[n].reduce != PB_SET) return p->nests[n].access[0].rank == p->values[to].rank;
+  return false;
+}
+
 // The load `a` of nest n through the copy that makes what it loads. false: it stays.
 static bool look_through(viewer* v, int n, int a) {
   pb_program* p = &v->program;
@@ -137,7 +165,7 @@ static bool look_through(viewer* v, int n, int a) {
   bool constant = p->values[source].kind == PB_VALUE_CONST;
   bool packed = constant && v->whole_rows && is_pointwise(&p->nests[n]);
   if (constant ? !packed && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
-  if (!packed && !suits(v, n, a, &now)) return false;
+  if (!packed && (gives_rank(v, copy) || !suits(v, n, a, &now))) return false;
   pb_program_read_source(p, &v->unit->pass, n, a, copy, &now);
   return true;
 }
@@ -162,6 +190,13 @@ static bool moves_rows(const viewer* v, int n, int to) {
          nest->access[1].index[1].cst % v->lanes == 0;
 }
 
+// Whether nest n makes such numbers, or what they begin with.
+static bool makes_numbers(const viewer* v, int n, int copy) {
+  const pb_nest* nest = &v->program.nests[n];
+  return gives_rank(v, copy) && !v->joined[v->program.value_of[copy][1]] &&
+         (nest->reduce != PB_SET || pb_nest_is_fill(nest));
+}
+
 // Whether whatever stores the value can store through the copy instead. Neighbours stay neighbours, which those of
 // another copy need not be; nor need pixels, where a convolution makes them in blocks of channels.
 static bool can_move(const viewer* v, int copy, const int* dim_of) {
@@ -174,7 +209,7 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
     if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) ||
         pb_access_can_leave(nest, &nest->access[nest->access_count - 1]))
       return false;
-    if (v->whole_rows && !moves_rows(v, n, p->value_of[copy][1])) return false;
+    if (v->whole_rows && !moves_rows(v, n, p->value_of[copy][1]) && !makes_numbers(v, n, copy)) return false;
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);
     if (d >= 0 && !pb_copies_elements(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;

@@ -169,6 +169,32 @@ static void walk_single_elements(pb_layout* l) {
   }
 }
 
+// Whether all lanes of the value's only channel are written: sums that no loop of channels walks are in lane 0 alone.
+static bool fills_lanes(const pb_layout* l, int v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (nest->reduce != PB_SET && !pb_index_moves(&nest->access[nest->access_count - 1].index[1])) return false;
+  }
+  return l->program.values[v].kind == PB_VALUE_LOCAL;
+}
+
+// The only channel of an image, which a loop of one iteration walks in what the nest stores, and none in what it reads
+// beside that: the loop walks both, for it becomes lanes.
+static void walk_channels_alike(pb_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_nest* nest = &l->program.nests[n];
+    pb_access* store = pb_nest_store(nest);
+    int dim = -1;
+    if (nest->reduce != PB_SET || pb_nest_is_copy(nest) || !pb__layout_is_image(l, store->rank) ||
+        !pb_index_single(&store->index[1], &dim) || dim < 0 || nest->extent[dim] != 1 || walks_elsewhere(l, n, dim))
+      continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (pb__layout_is_image(l, nest->access[a].rank) && nest->access[a].shape[1] == 1 &&
+          !pb_index_moves(&nest->access[a].index[1]) && fills_lanes(l, l->program.value_of[n][a]))
+        nest->access[a].index[1].coef[dim] = 1;
+  }
+}
+
 static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
@@ -181,6 +207,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   if (l->whole_rows) keep_single_channels(l);
   if (l->whole_rows) walk_single_elements(l);
+  if (l->whole_rows) walk_channels_alike(l);
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);
   while (pb__layout_grow_apart(l)) {}

@@ -202,6 +202,8 @@ void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t c
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number);
 
+// In front of a nest that sets the only channel of a tensor in blocks: the lanes that it leaves.
+void pb__layout_complete_single_channel(pb_layout* l, int n);
 void pb__layout_rewrite_nest(pb_layout* l, int n); // that is no contraction
 
 // ---- choose.c: which value gets which layout ----

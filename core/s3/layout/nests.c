@@ -138,7 +138,7 @@ static int along_blocks(const pb_nest* nest, const pb_access* access, int64_t bl
 // The only channel, that no dim walks, of a tensor in blocks: nests beside this one write and read all lanes of it.
 // Code sets them all at once, along a dim of its own. Commands set one lane of each row, where they copy or begin a sum
 // over an image's channels (sums of rows stand in all lanes), and the others are filled.
-static void complete_single_channel(pb_layout* l, int n) {
+void pb__layout_complete_single_channel(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int v = pb_program_stored(&l->program, n), dim;
@@ -151,7 +151,7 @@ static void complete_single_channel(pb_layout* l, int n) {
 }
 
 void pb__layout_rewrite_nest(pb_layout* l, int n) {
-  complete_single_channel(l, n);
+  pb__layout_complete_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
   int64_t size[PB_NEST_DIMS] = {0};
   bool pads[PB_NEST_DIMS] = {0};

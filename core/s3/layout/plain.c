@@ -38,6 +38,19 @@ static bool lies_in_rows(const pb_layout* l, const pb_nest* nest, const pb_acces
   return true;
 }
 
+// Loops of one iteration that move the store stand among the others, for all of them to be one.
+static int with_units(const pb_nest* nest, const pb_access* store, int* dim_of, int rank) {
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (nest->extent[d] != 1 || !pb_access_uses(store, d) || rank >= PB_NEST_DIMS) continue;
+    int at = 0;
+    while (at < rank && dim_of[at] < d) ++at;
+    memmove(&dim_of[at + 1], &dim_of[at], sizeof *dim_of * (size_t)(rank - at));
+    dim_of[at] = d;
+    ++rank;
+  }
+  return rank;
+}
+
 // The shape of a tensor that is walked so, with its dims of the nest, the outermost first: those that move the access
 // and those inside of which a row of lanes does not end.
 static int shape_in_rows(const pb_layout* l, const pb_nest* nest, const pb_access* access, const int* dims, int count,
@@ -48,10 +61,9 @@ static int shape_in_rows(const pb_layout* l, const pb_nest* nest, const pb_acces
     if (run % l->lanes || pb_access_uses(access, dims[k])) first[rank++] = dims[k];
     run *= nest->extent[dims[k]];
   }
-  for (int k = 0; k < rank && k < PB_NEST_RANK; ++k) {
-    dim_of[k] = first[rank - 1 - k];
-    shape[k] = nest->extent[dim_of[k]];
-  }
+  for (int k = 0; k < rank; ++k) dim_of[k] = first[rank - 1 - k];
+  rank = with_units(nest, &nest->access[nest->access_count - 1], dim_of, rank);
+  for (int k = 0; k < rank && k < PB_NEST_RANK; ++k) shape[k] = nest->extent[dim_of[k]];
   return rank;
 }
 

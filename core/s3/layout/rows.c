@@ -182,6 +182,7 @@ static void cut_to_sides(const pb_layout* l, pb_nest* out) {
 
 void pb__layout_rewrite_rows(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
+  if (nest->access[nest->access_count - 1].rank == 4) pb__layout_complete_single_channel(l, n);
   bool lanes[PB_NEST_DIMS] = {0};
   for (int a = 0; a < nest->access_count; ++a)
     for (int d = 0; in_rows(l, n, a) && d < nest->dim_count; ++d)

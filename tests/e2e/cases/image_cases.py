@@ -149,3 +149,46 @@ def attention_of_images(windows):
 
 attention_of_images(1)
 attention_of_images(4)
+
+
+def single_channel_bias(m):
+    """A bias of one channel, which is computed, beside an image of one in blocks."""
+    x = conv(m, m.input("x", 2, 5, 9, 7), 5, 1)
+    return m.op("Relu", m.op("Add", x, m.op("Sigmoid", m.input("b", 1, 1, 1, 1))))
+
+
+def transposed_of_one_channel(m):
+    weights, bias = m.const(drawn(m, 24, 1, 3, 3)), m.const(drawn(m, 1))
+    x = m.op("ConvTranspose", m.input("x", 2, 24, 11, 11), weights, bias, strides=[2, 2], pads=[1, 0, 1, 0])
+    return m.op("Clip", x, m.const(F32(-0.5)), m.const(F32(0.5)))
+
+
+def resized_single_channels(m):
+    return m.op("Resize", m.input("x", 2, 1, 23, 28), "", m.const(np.array([1, 1, 3, 2], F32)), mode="linear")
+
+
+def normalised_image(*shape):
+    def make(m):
+        channels = m.const(drawn(m, shape[1])), m.const(drawn(m, shape[1]))
+        return m.op("InstanceNormalization", m.input("x", *shape), *channels)
+
+    added("norm_of_each_channel_of_" + "x".join(map(str, shape)), make)
+
+
+def norm_of_codes(m):
+    """Each head's rows divided by their lengths, as cross-covariance attention does: numbers of rows keep their rank."""
+    def codes(x, scale):
+        return m.codes(x, F32(scale), I8(0))
+
+    x = m.op("Reshape", codes(m.input("x", 1, 196, 128), 0.05), m.const(np.array([1, 196, 4, 32], I64)))
+    x = codes(m.op("Transpose", x, perm=[0, 2, 3, 1]), 0.05)
+    lengths = codes(m.op("ReduceL2", x, axes=[-1], keepdims=1), 0.2)
+    return codes(m.op("Div", x, m.op("Expand", lengths, m.const(np.array([1, 4, 32, 196], I64)))), 1 / 64)
+
+
+added("computed_bias_of_one_channel", single_channel_bias)
+added("transposed_convolution_to_one_channel", transposed_of_one_channel)
+added("resized_images_of_one_channel", resized_single_channels)
+normalised_image(1, 11, 9, 32)
+normalised_image(1, 1, 8, 17)
+added("rows_of_heads_by_their_lengths", norm_of_codes, 13, step=1 / 64)
