@@ -153,11 +153,18 @@ void pb__layout_settle(const pb_layout* l, bool* set, pb_layout_stays stays) {
 static bool has_one_channel(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_access shape = pb_value_shape(value);
-  return value->rank >= 2 && value->shape[1] == 1 && value->type == PB_F32 && pb_access_elements(&shape) > 1;
+  bool column = value->type == PB_I8 && value->rank >= 2 && value->shape[value->rank - 1] == 1;
+  return value->rank >= 2 && value->shape[1] == 1 && (value->type == PB_F32 || column) &&
+         pb_access_elements(&shape) > 1;
 }
 
 static bool is_one_row(const pb_value* value) {
   return value->type == PB_F32 && (value->rank < 2 || (value->rank == 2 && value->shape[0] == 1));
+}
+
+// Whether the value is no rows and no image, and plain for that.
+static bool has_no_channels(const pb_layout* l, const pb_value* value) {
+  return value->rank > 2 && !pb__layout_is_image(l, value->rank);
 }
 
 // Whether pointwise nests and copies alone touch the value, on such values where they compute anything, or on one row.
@@ -168,13 +175,15 @@ static bool stays_single(const pb_layout* l, int v) {
     for (int a = 0; a < nest->access_count && !pb_nest_is_copy(nest); ++a) {
       int with = l->program.value_of[n][a];
       const pb_value* value = &l->program.values[with];
-      if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value)) return false;
+      if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value) && !has_no_channels(l, value))
+        return false;
     }
   }
   return true;
 }
 
-// Words of one channel that stand in no row by themselves: they stay plain, where they fill lanes.
+// Words of one channel, and columns of codes, that stand in no row by themselves: they stay plain, where they fill
+// lanes.
 static void find_single(pb_layout* l) {
   l->single = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
   for (int v = 0; v < l->program.value_count; ++v) l->single[v] = l->whole_rows && has_one_channel(l, v);

@@ -247,3 +247,24 @@ def rotary_inside_rows(head, turned):
 
 for head, turned in (64, 16), (64, 8), (48, 20):
     CASES[f"rotary_inside_rows_{head}_{turned}"] = lambda head=head, turned=turned: rotary_inside_rows(head, turned)
+
+
+def codes_of_a_column(rows):
+    """One column of codes fills no rows of lanes: it stays as it comes."""
+    m = Maker(f"codes_of_a_column_{rows}")
+    return m.done(m.codes(m.op("Relu", m.codes(m.input("x", 1, rows, 1), F32(0.05))), F32(0.05)), step=0.05, bisect=True)
+
+
+for rows in 5, 64:
+    CASES[f"codes_of_a_column_{rows}"] = lambda rows=rows: codes_of_a_column(rows)
+
+
+def norm_of_stacked_rows(*shape):
+    """A norm of each row of a stack, with a factor and a shift for each: numbers of rows in a constant."""
+    m = Maker(f"norm_of_stacked_rows_{'_'.join(map(str, shape))}", opset=17)
+    gain, shift = m.const(np.linspace(0.5, 2, shape[1], dtype=F32)), m.const(np.linspace(-1, 1, shape[1], dtype=F32))
+    return m.done(m.codes(m.op("InstanceNormalization", m.codes(m.input("x", *shape), F32(0.05)), gain, shift), F32(0.05)), step=0.05, bisect=True)
+
+
+for shape in (1, 32, 50), (1, 5, 7), (1, 8, 48):
+    CASES[f"norm_of_stacked_rows_{'_'.join(map(str, shape))}"] = lambda shape=shape: norm_of_stacked_rows(*shape)

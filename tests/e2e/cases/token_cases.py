@@ -144,3 +144,26 @@ def column_of_heads():
 
 for width in (32, 24):
     CASES[f"normed_heads_{width}"] = lambda label=f"normed_heads_{width}", width=width: normed_heads(label, width)
+
+
+@case
+def tokens_left_out():
+    """As DeBERTa's embeddings: a mask in codes, one for each token, times the rows of a table; and which pairs of tokens count."""
+    m = Maker("tokens_left_out")
+    x = embedded(m, tokens(m))
+    mask = integers(m, "mask", [[1] * 12 + [0] * 4])
+    shaped = lambda x, *shape: m.op("Reshape", x, m.const(np.array(shape, I64)))  # noqa: E731
+    kept = m.codes(shaped(m.op("Cast", mask, to=TensorProto.FLOAT), 1, 16, 1), F32(1 / 255), I8(-128))
+    pairs = m.op("Cast", m.op("Mul", shaped(mask, 1, 1, 1, 16), shaped(mask, 1, 1, 16, 1)), to=TensorProto.BOOL)
+    bias = m.codes(m.op("Where", pairs, m.const(F32(0)), m.const(F32(-20))), F32(20 / 255), I8(127))
+    return m.done(m.codes(m.op("Mul", x, kept), F32(0.05), I8(7)), bias, step=0.05, targets=BOTH)
+
+
+@case
+def tokens_that_count():
+    """As XLNet's masks: which tokens count is compared in a column, and left out of the rows of scores."""
+    m = Maker("tokens_that_count")
+    mask = m.input("mask", 1, 16, values=[[1] * 12 + [0] * 4])
+    column = m.op("Sub", m.const(F32(1)), m.op("Transpose", mask, perm=[1, 0]))
+    left = m.op("Greater", m.op("Reshape", column, m.const(np.array([1, 16, 1, 1], I64))), m.const(F32(0)))
+    return m.done(m.codes(m.op("Where", left, m.const(F32(-20)), m.const(F32(0))), F32(20 / 255), I8(127)), step=20 / 255, targets=BOTH)
