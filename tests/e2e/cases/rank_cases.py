@@ -268,3 +268,15 @@ def norm_of_stacked_rows(*shape):
 
 for shape in (1, 32, 50), (1, 5, 7), (1, 8, 48):
     CASES[f"norm_of_stacked_rows_{'_'.join(map(str, shape))}"] = lambda shape=shape: norm_of_stacked_rows(*shape)
+
+
+def shifted_by_a_pad(*edges):
+    """A pad with edges below 0 cuts rows off, as where each token is beside the one before it: no element looks for its place."""
+    m = Maker(f"shifted_by_a_pad_{'_'.join(str(e).replace('-', 'minus_') for e in edges)}")
+    x = m.codes(m.input("x", 1, 24, 48), F32(0.05))
+    y = m.op("Pad", x, m.const(np.array([0, *edges[:2], 0, *edges[2:]], I64)), m.const(F32(0.5)))
+    return m.done(m.codes(y, F32(0.05)), m.codes(m.op("Mul", y, m.const(F32(0.7))), F32(0.05)), step=0.05, bisect=True)
+
+
+for edges in (1, 0, -1, 0), (-2, 0, 0, 0), (-3, 16, 5, -16):
+    CASES[f"shifted_by_a_pad_{'_'.join(str(e).replace('-', 'minus_') for e in edges)}"] = lambda edges=edges: shifted_by_a_pad(*edges)

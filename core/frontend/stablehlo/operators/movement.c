@@ -276,24 +276,35 @@ void pb__door_surround(pb_door* d, int x, int with, int y, const int64_t* from, 
     }
 }
 
-// Edges alone, none of them negative: y is made in pieces.
+// Edges alone, without gaps: y is made in pieces, of which one is what it keeps of x.
 static bool pad_by_pieces(pb_door* d, int x, int with, const int64_t* low, const int64_t* step, int y) {
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
+  int64_t first[PB_NEST_RANK] = {0}, at[PB_NEST_RANK] = {0}, size[PB_NEST_RANK] = {0};
   int dims[PB_NEST_RANK];
-  for (int r = 0; r < in.rank; ++r)
-    if (low[r] < 0 || low[r] + in.shape[r] > out.shape[r] || (step[r] != 1 && in.shape[r] > 1)) return false;
-  pb__door_surround(d, -1, with, y, low, in.shape);
-  pb_nest* n = pb_make_walk(&d->m, "copy", x, dims);
-  pb_make_along(&d->m, pb_make_access(&d->m, x), dims);
-  (void)pb_nest_load(n, 0);
+  for (int r = 0; r < in.rank; ++r) {
+    first[r] = low[r] < 0 ? -low[r] : 0;
+    at[r] = low[r] < 0 ? 0 : low[r];
+    size[r] = in.shape[r] - first[r] < out.shape[r] - at[r] ? in.shape[r] - first[r] : out.shape[r] - at[r];
+    if (size[r] < 1 || (step[r] != 1 && in.shape[r] > 1)) return false;
+  }
+  pb__door_surround(d, -1, with, y, at, size);
+  pb_nest* n = pb_make_start(&d->m, "copy");
+  for (int r = 0; r < in.rank; ++r) dims[r] = pb_make_loop(&d->m, size[r]);
+  int from = pb_make_access(&d->m, x);
+  pb_make_along(&d->m, from, dims);
+  (void)pb_nest_load(n, from);
   int to = pb_make_access(&d->m, y);
   pb_make_along(&d->m, to, dims);
-  for (int r = 0; r < in.rank; ++r) n->access[to].index[r].cst = low[r];
+  for (int r = 0; r < in.rank; ++r) {
+    n->access[from].index[r].cst = first[r];
+    n->access[to].index[r].cst = at[r];
+  }
   pb_make_finish(&d->m);
   return true;
 }
 
-// Each element of y looks for its own of x, by numbers that its body computes: any edges and gaps. step: 1 + the gap.
+// Each element of y looks for its own of x, by numbers that its body computes: gaps, and edges that keep nothing of x.
+// step: 1 + the gap.
 static void pad(pb_door* d, int x, int with, const int64_t* low, const int64_t* step, int y) {
   if (pad_by_pieces(d, x, with, low, step, y)) return;
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
