@@ -51,21 +51,6 @@ static bool is_by_row(const pb_access* read, const pb_access* store) {
   return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1;
 }
 
-// The same of a constant, of a stack of rows that end inside a row of lanes: those that fill such rows stay plain.
-static bool is_by_row_of_stack(const aligner* a, int n, int k) {
-  const pb_nest* nest = &a->from->nests[n];
-  const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
-  bool moves = false;
-  if (!pb_program_is_const(a->from, n, k) || store->rank != 3 || store->shape[2] % pb_chip_lanes(a->unit->chip) == 0)
-    return false;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (nest->extent[d] == 1 || !pb_access_uses(read, d)) continue;
-    if (store->index[2].coef[d]) return false;
-    moves = true;
-  }
-  return moves;
-}
-
 // Whether the nest makes numbers of rows in rows of lanes, each in all lanes of one (rows.c): of what it takes of a row
 // together, or of such numbers alone.
 static bool makes_spread(const pb_program* p, int n, const bool* spread) {
@@ -153,8 +138,7 @@ static bool lies_along(const aligner* a, int n, int k) {
   const pb_access *read = &nest->access[k], *store = &nest->access[nest->access_count - 1];
   int v = a->from->value_of[n][k];
   bool by_row = is_by_row(read, store);
-  if (a->from->values[v].kind == PB_VALUE_CONST)
-    return (!by_row || store->shape[0] == 1) && !is_by_row_of_stack(a, n, k);
+  if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row || store->shape[0] == 1;
   bool rows = pb_program_is_local(a->from, v) && repeats_rows(nest, read, store);
   return rows || same_places(nest, read, store, is_only_tensor(a, n)) ||
          (repeats(read, store) && (!by_row || a->spread[v]));
@@ -200,7 +184,7 @@ static bool lacks_rows_alone(const aligner* a, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool rows = walks_all(nest, store) && !lie_apart(a, n);
   for (int k = 0; k + 1 < nest->access_count && rows; ++k)
-    rows = is_by_row(&nest->access[k], store) || is_by_row_of_stack(a, n, k) || lies_along(a, n, k);
+    rows = is_by_row(&nest->access[k], store) || lies_along(a, n, k);
   return rows;
 }
 
