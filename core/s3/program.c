@@ -127,8 +127,10 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   }
   begin(func, locals, arena, program);
   program->reserved = reserved_by(func, arena);
-  program->nests = pb_alloc_raw(arena, ((size_t)nests + 1) * sizeof *program->nests); // most of a nest is not touched
-  program->value_of = pb_alloc_array(arena, (size_t)nests + 1, sizeof *program->value_of);
+  program->nest_capacity =
+      nests + program->value_capacity; // a copy of each value may go in; memory not touched is free
+  program->nests = pb_alloc_raw(arena, ((size_t)program->nest_capacity + 1) * sizeof *program->nests);
+  program->value_of = pb_alloc_array(arena, (size_t)program->nest_capacity + 1, sizeof *program->value_of);
   pb_table numbers = {0};
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
@@ -243,6 +245,7 @@ void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* ar
   to->nests = pb_alloc_raw(arena, (room + 1) * sizeof *to->nests);
   to->value_of = pb_alloc_array(arena, room + 1, sizeof *to->value_of);
   to->nest_count = 0;
+  to->nest_capacity = (int)room;
 }
 
 pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of) {
@@ -271,16 +274,25 @@ static int by_place(const void* a, const void* b) {
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->order > y->order) - (x->order < y->order);
 }
 
+static void put_nest(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+}
+
+// From the end on, so that every nest moves into room that is free.
 void pb_program_insert(pb_program* p, pb_arena* arena, pb_insertion* nests, int count) {
-  pb_program with;
-  pb_program_begin_nests(p, (size_t)(p->nest_count + count), arena, &with);
-  qsort(nests, (size_t)count, sizeof *nests, by_place);
-  for (int n = 0, k = 0; n <= p->nest_count; ++n) {
-    for (; k < count && nests[k].at == n; ++k)
-      (void)pb_program_add_nest(&with, nests[k].nest, (const int[PB_NEST_ACCESSES]){nests[k].from, nests[k].to});
-    if (n < p->nest_count) (void)pb_program_add_nest(&with, &p->nests[n], p->value_of[n]);
+  if (p->nest_count + count > p->nest_capacity) {
+    const pb_program from = *p;
+    pb_program_begin_nests(&from, (size_t)(from.nest_count + count), arena, p);
+    for (int n = 0; n < from.nest_count; ++n) (void)pb_program_add_nest(p, &from.nests[n], from.value_of[n]);
   }
-  *p = with;
+  qsort(nests, (size_t)count, sizeof *nests, by_place);
+  for (int n = p->nest_count, at = n + count, k = count; n >= 0; --n) {
+    if (n < p->nest_count && --at > n) put_nest(p, at, &p->nests[n], p->value_of[n]);
+    for (; k > 0 && nests[k - 1].at == n; --k)
+      put_nest(p, --at, nests[k - 1].nest, (const int[PB_NEST_ACCESSES]){nests[k - 1].from, nests[k - 1].to});
+  }
+  p->nest_count += count;
   pb_program_index(p, arena);
 }
 

@@ -31,7 +31,7 @@ typedef struct pb_uses {
 
 typedef struct pb_program {
   MlirOperation func;
-  int value_count, value_capacity, nest_count;
+  int value_count, value_capacity, nest_count, nest_capacity;
   pb_value* values;
   pb_nest* nests;
   int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
