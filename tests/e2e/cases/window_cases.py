@@ -234,3 +234,13 @@ def numbers_of_the_places_of_a_line():
     x = m.codes(m.op("Conv", m.codes(m.input("x", 1, 20, 34), F32(0.05)), w[0]), F32(0.1))
     x = m.codes(m.op("Mul", x, m.weights(m.rng.integers(-127, 128, 32).astype(I8), F32(0.01), I8(0))), F32(0.1))
     return m.done(m.codes(m.op("Conv", x, w[1]), F32(0.4)), step=0.4, targets=("cpu", "simnpu"), bisect=True)
+
+
+@case
+def transposed_by_an_infinite_weight():
+    """Results at the edge have no product with what is beside the input; the zeros that stand there would make them NaN."""
+    m = Maker("transposed_by_an_infinite_weight")
+    w = m.rng.standard_normal((16, 1, 4, 4)).astype(F32)
+    w[4, 0, 1, 0] = np.inf
+    y = m.op("ConvTranspose", m.input("x", 1, 16, 6, 16), m.const(w), strides=[2, 2], pads=[1, 1, 1, 1])
+    return m.done(y, refused="PB2020", targets=("cpu",), says=("weights that are not finite",))

@@ -159,6 +159,9 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
   w = pb__o_reshape(o, w, in.rank, turned);
   const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
   int constant = weights ? (int)(weights - o->l->consts->items) : -1; // the table may move
+  // no result at the edge has a product with what is beside the input, which are zeros here
+  if (weights && in.type == PB_F32 && !pb__all_finite(o->l->consts, constant))
+    pb__o_refuse(o, "weights that are not finite");
   int y = pb__o_conv_by_phases(o, x, w, &made, constant, in.type);
   OUT(with_bias(o, y < 0 ? pb__o_conv(o, x, w, &made, in.type) : y, 2));
 }
