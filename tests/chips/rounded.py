@@ -28,10 +28,9 @@ NEAR = {"bf16": {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2"
 EITHER = {"bf16": 2e-3, "f16": 3e-4, "f8e4m3": 1e-5, "f8e5m2": 1e-5}  # where a product follows another
 CASTS = {"bf16": TensorProto.BFLOAT16, "f16": TensorProto.FLOAT16, "f8e4m3": TensorProto.FLOAT8E4M3FN, "f8e5m2": TensorProto.FLOAT8E5M2}
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
-# Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
-# channels that fill no row of lanes: its fill and theirs differ. The chip rounds to the nearest alone.
-REFUSED = {"grouped": "PB4042", "pool_to_pad": "PB4010", "pool_input": "PB4010",
-           "floors": "PB4010",
+# Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. The chip rounds to the
+# nearest alone.
+REFUSED = {"grouped": "PB4042", "floors": "PB4010",
            **{name: "PB4042" for name in floats.REFUSED if "depthwise" in name}}
 
 

@@ -131,8 +131,7 @@ def main():
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(f"{name}: {line}\n" for name, line in refusals.items())
     print(f"{args.target}: " + ", ".join(f"{count} {word}" for word, count in counts.items()))
-    # A chip without functions that refuses nothing is not asked.
-    return int(counts["failed"] or not counts["equal"] or (args.device == "machine" and not counts["refused"]))
+    return int(counts["failed"] or not counts["equal"])
 
 
 if __name__ == "__main__":
