@@ -11,7 +11,8 @@ static bool is_plain(const pb_layout* l, int n) {
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
     pb_layout_kind kind = l->values[v].kind;
-    bool stored = a == nest->access_count - 1, uneven = nest->access[a].shape[nest->access[a].rank - 1] % l->lanes;
+    const pb_access* access = &nest->access[a];
+    bool stored = a == nest->access_count - 1, uneven = access->rank && access->shape[access->rank - 1] % l->lanes;
     if (l->program.values[v].kind != PB_VALUE_CONST && kind != PB_LAYOUT_PLAIN &&
         (kind != PB_LAYOUT_PADDED || (stored && uneven)))
       return false;
