@@ -41,7 +41,7 @@ static bool is_inside_rows(const piecer* s, const pb_nest* nest, const pb_access
 
 static bool is_piece(const piecer* s, int n, int a) {
   const pb_nest* nest = &s->from->nests[n];
-  return pb_copies_elements(nest) && is_inside_rows(s, nest, &nest->access[a]);
+  return pb_copies_elements(nest) && nest->access[a].rank && is_inside_rows(s, nest, &nest->access[a]);
 }
 
 // Whether its rows are whole rows of lanes, and a product of two computed tensors takes or makes it.
