@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 // How long a thread spins before it sleeps, ns: longer than waking one takes. With all processors to itself an engine
-// is as fast with 20 us as with 4 ms; beside others' work each ms spun is one less before the thread has to wait its
+// is as fast with 200 us as with 4 ms; beside others' work each ms spun is one less before the thread has to wait its
 // turn. Of more threads than there are processors some always wait.
 enum { SPINNING = 200000, SPINNING_IN_TURN = 20000, SPINS_A_LOOK = 64 };
 

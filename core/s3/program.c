@@ -248,11 +248,14 @@ void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* ar
   to->nest_capacity = (int)room;
 }
 
+static void put_nest(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+}
+
 pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of) {
-  int n = program->nest_count++;
-  pb_nest_copy(&program->nests[n], nest);
-  memcpy(program->value_of[n], value_of, sizeof *program->value_of);
-  return &program->nests[n];
+  put_nest(program, program->nest_count, nest, value_of);
+  return &program->nests[program->nest_count++];
 }
 
 void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,
@@ -272,11 +275,6 @@ void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_acce
 static int by_place(const void* a, const void* b) {
   const pb_insertion *x = a, *y = b;
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->order > y->order) - (x->order < y->order);
-}
-
-static void put_nest(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
-  pb_nest_copy(&p->nests[at], nest);
-  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
 }
 
 // From the end on, so that every nest moves into room that is free.

@@ -147,7 +147,7 @@ static bool adds_dims(const pb_nest* copy) {
 static bool gives_rank(const viewer* v, int copy) {
   const pb_program* p = &v->program;
   int from = p->value_of[copy][0], to = p->value_of[copy][1];
-  if (!v->whole_rows || p->values[to].kind != PB_VALUE_LOCAL || !adds_dims(&p->nests[copy]) ||
+  if (!v->whole_rows || !pb_program_is_local(p, to) || !adds_dims(&p->nests[copy]) ||
       pb_program_only_reader(p, v->dropped, from) != copy)
     return false;
   PB_FOR_WRITERS (n, p, from)

@@ -175,7 +175,7 @@ static bool fills_lanes(const pb_layout* l, int v) {
     const pb_nest* nest = &l->program.nests[n];
     if (nest->reduce != PB_SET && !pb_index_moves(&nest->access[nest->access_count - 1].index[1])) return false;
   }
-  return l->program.values[v].kind == PB_VALUE_LOCAL;
+  return pb_program_is_local(&l->program, v);
 }
 
 // The only channel of an image, which a loop of one iteration walks in what the nest stores, and none in what it reads

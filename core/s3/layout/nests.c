@@ -9,11 +9,10 @@
 static bool is_plain(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    pb_layout_kind kind = l->values[v].kind;
+    pb_layout_kind kind = l->values[l->program.value_of[n][a]].kind;
     const pb_access* access = &nest->access[a];
     bool stored = a == nest->access_count - 1, uneven = access->rank && access->shape[access->rank - 1] % l->lanes;
-    if (l->program.values[v].kind != PB_VALUE_CONST && kind != PB_LAYOUT_PLAIN &&
+    if (!pb_program_is_const(&l->program, n, a) && kind != PB_LAYOUT_PLAIN &&
         (kind != PB_LAYOUT_PADDED || (stored && uneven)))
       return false;
   }

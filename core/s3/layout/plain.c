@@ -102,7 +102,7 @@ void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out) {
     if (to.rank > PB_NEST_RANK || to.rank > PB_PACK_DIMS) continue;
     for (int k = 0; k < to.rank; ++k) to.index[k].coef[dim_of[k]] = 1;
     memcpy(to.shape, shape, sizeof *shape * (size_t)to.rank);
-    if (l->program.values[v].kind == PB_VALUE_CONST)
+    if (pb_program_is_const(&l->program, n, a))
       pack_const(l, nest, &from, l->program.values[v].const_id, to.rank, dim_of, shape, &to);
     else
       copy_value(l, out, &out->access[a], &to);

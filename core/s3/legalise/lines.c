@@ -71,7 +71,7 @@ static bool takes_columns(const liner* s, int n, int a) {
 static bool is_open(const liner* s, int v) {
   const pb_program* p = &s->program;
   pb_contraction_dims roles;
-  if (p->values[v].kind != PB_VALUE_LOCAL) return false;
+  if (!pb_program_is_local(p, v)) return false;
   PB_FOR_ACCESSES (n, a, p, v)
     if (!is_plain(&p->nests[n].access[a]) || pb_program_is_fixed(p, n) || takes_columns(s, n, a) ||
         pb_nest_contraction_dims(&p->nests[n], NULL, &roles))
@@ -94,7 +94,7 @@ static void find_images(const liner* s) {
     for (int k = 0; k < 2; ++k) {
       int a = k ? roles.y : roles.x, v = p->value_of[n][a];
       const pb_access* access = &p->nests[n].access[a];
-      if (p->values[v].kind == PB_VALUE_LOCAL && access->rank == IMAGE_RANK && access->shape[LINES] == 1 &&
+      if (pb_program_is_local(p, v) && access->rank == IMAGE_RANK && access->shape[LINES] == 1 &&
           access->shape[COLUMNS] > 1 && access->shape[CHANNELS] > 1 &&
           has_channels(&p->nests[n], &roles, access, k ? PB_ROLE_N : PB_ROLE_K))
         s->forms[v] = IMAGE;

@@ -49,7 +49,7 @@ static bool is_multiplied(const piecer* s, int v) {
   const pb_program* p = s->from;
   const pb_value* value = &p->values[v];
   pb_contraction_dims roles;
-  if (value->kind != PB_VALUE_LOCAL || value->rank < 2 || value->shape[value->rank - 1] % s->lanes) return false;
+  if (!pb_program_is_local(p, v) || value->rank < 2 || value->shape[value->rank - 1] % s->lanes) return false;
   PB_FOR_USES (n, p, v)
     if (pb_nest_contraction_dims(&p->nests[n], NULL, &roles) && !pb_program_multiplies_weights(p, n)) return true;
   return false;

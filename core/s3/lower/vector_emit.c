@@ -451,6 +451,7 @@ bool pb_vemit_tile(pb_vemit* e, int indent) {
   if (!t) pb_no_memory(sizeof *t);
   t->e = e;
   make_points(t);
+  pb__vtile_choose_prefetch(t);
   e->load_count = 0;
   if (e->k->main->reduce == PB_SET) {
     for (int p = 0; p < t->points; ++p) t->acc[p] = evaluate(t, e->k->main, p, NULL, NULL, indent);

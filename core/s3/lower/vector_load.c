@@ -257,28 +257,36 @@ static bool is_sum_level(const pb_vemit* e, int level) {
   return false;
 }
 
-// How far behind these weights those of the next block of columns lie, if rows are walked inside blocks; 0: they are
-// not.
-static int64_t next_block(const pb_vemit* e, const pb_access* w) {
+// How far behind weights those of the next block of columns lie, if rows are walked inside blocks; 0: they are not.
+static int64_t next_block(const pb_vemit* e) {
+  const pb_access *x = &e->k->main->access[e->k->x], *w = &e->k->main->access[e->k->w];
   bool rows = false;
   for (int level = PB_NEST_OUTERS - 1; level >= 0; --level) {
     if (is_sum_level(e, level)) continue;
     int64_t stride = pb_vemit_outer(e, w, level);
     if (stride) return rows ? stride : 0;
-    rows |= pb_vemit_outer(e, &e->k->main->access[e->k->x], level) != 0;
+    rows |= pb_vemit_outer(e, x, level) != 0;
   }
   return 0;
 }
 
 // Weights that no near cache holds all of: while a block's rows are multiplied the next block comes there. Its first
 // rows would wait for memory, and the others leave it idle.
+void pb__vtile_choose_prefetch(pb_vtile* t) {
+  const pb_vemit* e = t->e;
+  if (e->k->main->reduce == PB_SET) return;
+  const pb_access* w = &e->k->main->access[e->k->w];
+  int64_t near = pb_vector_facts_of(e->chip).cache[1], next = next_block(e);
+  bool far = pb_bytes_of(w->type, pb__vtile_elements(pb__vtile_value(e, w))) > near;
+  if (far && next > 0 && pb_bytes_of(w->type, next) <= near) t->prefetch = next;
+}
+
+// Asks once for each line.
 static const char* read_weights(const load* l) {
-  pb_vector_facts facts = pb_vector_facts_of(l->e->chip);
-  int64_t all = pb__vtile_elements(pb__vtile_value(l->e, l->access)), next = next_block(l->e, l->access);
-  bool begins_line = facts.near[1] && facts.near[1]->line_bytes &&
-                     pb_bytes_of(l->access->type, l->displacement) % facts.near[1]->line_bytes == 0;
-  bool far = pb_bytes_of(l->access->type, all) > facts.cache[1] && pb_bytes_of(l->access->type, next) <= facts.cache[1];
-  return read_and_prefetch(l, l->displacement, all_of(l), begins_line && far ? next : 0);
+  if (!l->t->prefetch) return read(l, l->displacement, all_of(l));
+  int64_t line = pb_vector_facts_of(l->e->chip).near[1]->line_bytes;
+  bool begins = line && pb_bytes_of(l->access->type, l->displacement) % line == 0;
+  return read_and_prefetch(l, l->displacement, all_of(l), begins ? l->t->prefetch : 0);
 }
 
 // ---- any of these ----
@@ -296,7 +304,7 @@ static const char* make_register(const load* l) {
   if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
   if (l->group > 1 ? !is_w : along == 0) return load_one(l);
-  return is_w && k->main->reduce != PB_SET ? read_weights(l) : read(l, l->displacement, all_of(l));
+  return is_w ? read_weights(l) : read(l, l->displacement, all_of(l));
 }
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.

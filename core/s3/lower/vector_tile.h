@@ -11,7 +11,8 @@ typedef struct pb_vtile {
   int points;
   int64_t offset[PB_VTILE_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
   const char* acc[PB_VTILE_POINTS];              // the register of each point: its sum, then its value
-  const char *code, *wide;                       // the code made last, and the i32 that it is; NULL: none yet
+  int64_t prefetch;        // so far behind weights the next block's are asked for; 0: they are not
+  const char *code, *wide; // the code made last, and the i32 that it is; NULL: none yet
 } pb_vtile;
 
 // Of an access at a point, from where the tile begins, in elements. iteration: of the sums written out, NULL: none.
@@ -27,6 +28,8 @@ int64_t pb__vtile_elements(const pb_value* value);
 
 // The element number, linear in the loops around.
 void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place);
+// Sets t->prefetch.
+void pb__vtile_choose_prefetch(pb_vtile* t);
 // Puts a point's register where the access has it.
 void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent);
 // A register of the access's elements at a point: neighbours, or one element for all lanes. Of a factor of an
