@@ -97,57 +97,6 @@ static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
   return true;
 }
 
-int64_t pb__elements(int rank, const int64_t* shape) {
-  int64_t count = 1;
-  if (rank > PB_GRAPH_RANK) return -1;
-  for (int r = 0; r < rank; ++r) {
-    if (shape[r] < 1 || shape[r] > PB_MAX_ELEMENTS / count) return -1;
-    count *= shape[r];
-  }
-  return count;
-}
-
-bool pb__is_empty(int rank, const int64_t* shape) {
-  bool none = false;
-  for (int r = 0; r < rank; ++r) {
-    if (shape[r] < 0 || shape[r] > PB_MAX_ELEMENTS) return false;
-    none |= !shape[r];
-  }
-  return none && rank <= PB_GRAPH_RANK;
-}
-
-static int push_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
-  pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
-  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
-  PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
-  return (int)l->out->value_count - 1;
-}
-
-int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
-  return push_value(l, name, type, rank, shape);
-}
-
-int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
-  static const int64_t none[PB_GRAPH_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  if (pb__elements(rank, shape) < 0) {
-    l->impossible = "a result without elements, or of more than 2^31 - 1";
-    if (rank > PB_GRAPH_RANK) rank = PB_GRAPH_RANK;
-    shape = none; // the node is refused once its lifting returns
-  }
-  return push_value(l, name, type, rank, shape);
-}
-
-void pb__alias(lifter* l, int made, int value) {
-  int base = l->out->values[value].alias_of;
-  l->out->values[made].alias_of = base >= 0 ? base : value;
-}
-
-int pb__reshaped(lifter* l, const char* name, int value, int rank, const int64_t* shape) {
-  int made = pb__add_value(l, name, l->out->values[value].type, rank, shape);
-  pb__alias(l, made, value);
-  return made;
-}
-
 static bool is_scale(float number) { return number > 0 && isfinite(number); }
 
 // The one scale and zero point of QuantizeLinear, or of its partner.
@@ -751,8 +700,6 @@ static bool has_plain_types(const lifter* l, const pb_node* n) {
     pb_type type = pb__type_of(l, n->inputs[k]);
     if (type != PB_F32 && type != PB_I8 && type != PB_I32 && type != PB_I64 && type != PB_I1 && type != PB_TYPE_COUNT)
       return false;
-    int value = n->inputs[k] < 0 ? -1 : l->value_of[n->inputs[k]];
-    if (value >= 0 && pb__is_empty(l->out->values[value].rank, l->out->values[value].shape)) return false;
   }
   return true;
 }
@@ -770,7 +717,8 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   if (own && made) PB_TRY(pb__fold(l, n, &known));
   if (known) return PB_OK;
   l->unknown = false;
-  bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n), codes = own && made && is_of_codes(l, n);
+  bool empty = pb__takes_empty(l, n), formed = !empty && (own || is_of_runtime(n)) && has_plain_types(l, n);
+  bool codes = !empty && own && made && is_of_codes(l, n);
   if ((formed || codes) && is_form(l, n, codes)) return PB_OK;
   if (quantises && pb__is_table(l, n)) {
     size_t at = (size_t)(n - l->g->nodes);

@@ -73,6 +73,8 @@ const pb_node* pb__producer(const lifter* l, int tensor);
 int64_t pb__elements(int rank, const int64_t* shape);
 // Whether one of the extents is 0: no tensor of it is ever read or written.
 bool pb__is_empty(int rank, const int64_t* shape);
+// Whether a node takes such a tensor: forms have elements.
+bool pb__takes_empty(lifter* l, const pb_node* n);
 int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
 // A value of an impossible shape is noted in l->impossible.
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);

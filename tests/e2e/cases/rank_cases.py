@@ -280,3 +280,28 @@ def shifted_by_a_pad(*edges):
 
 for edges in (1, 0, -1, 0), (-2, 0, 0, 0), (-3, 16, 5, -16):
     CASES[f"shifted_by_a_pad_{'_'.join(str(e).replace('-', 'minus_') for e in edges)}"] = lambda edges=edges: shifted_by_a_pad(*edges)
+
+
+@case
+def flattened_without_elements():
+    """A reshape of extents that never meet: 16 and 0."""
+    m = Maker("flattened_without_elements")
+    x = m.codes(m.input("x", 3, 16, 2, 0), F32(0.05))
+    return m.done(m.codes(m.op("Flatten", x), F32(0.05)), step=0.05)
+
+
+@case
+def codes_without_elements():
+    """Codes of a tensor without elements, read as floats: the compiler had crashed."""
+    m = Maker("codes_without_elements")
+    return m.done(m.op("Relu", m.codes(m.input("x", 3, 16, 2, 0), F32(0.05))))
+
+
+@case
+def codes_without_elements_summed():
+    """The reduction of a form had read codes that nothing had made: text that did not verify."""
+    m = Maker("codes_without_elements_summed")
+    x, w = m.codes(m.input("x", 2, 0, 32), F32(0.05)), m.codes(m.const(drawn(m, 32, 16)), F32(0.02))
+    y = m.codes(m.op("MatMul", x, w), F32(0.1))
+    axis = m.const(np.array([1], I64))
+    return m.done(m.codes(m.op("ReduceSum", y, axis, keepdims=0), F32(0.1)), m.op("ReduceMax", x, axes=[1]))

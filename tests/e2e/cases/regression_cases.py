@@ -561,21 +561,6 @@ for args in ((15, 14), (3, 3), (16, 2)):
     CASES[label] = lambda label=label, args=args: flattened_output(label, *args)
 
 
-@case
-def flattened_without_elements():
-    """A reshape of extents that never meet: 16 and 0."""
-    m = Maker("flattened_without_elements")
-    x = m.codes(m.input("x", 3, 16, 2, 0), F32(0.05))
-    return m.done(m.codes(m.op("Flatten", x), F32(0.05)), step=0.05, says=("PB2032",))
-
-
-@case
-def codes_without_elements():
-    """Codes of a tensor without elements, read as floats: the compiler had crashed."""
-    m = Maker("codes_without_elements")
-    return m.done(m.op("Relu", m.codes(m.input("x", 3, 16, 2, 0), F32(0.05))))
-
-
 def flattened_twice_clamped(label, height, clamps):
     """Clamps one behind the other read what a reshape made element by element: a plain tensor that ends inside a row, of
     which they took the whole row."""

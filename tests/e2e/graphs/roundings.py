@@ -156,6 +156,8 @@ class Analysis:
         return self.mean(int(np.prod(self.value[node.input[0]].shape[2:])))
 
     def rule_ReduceMean(self, node):
+        if node.op_type == "ReduceMean" and not self.value[node.input[0]].size:  # ONNX says nothing of a mean of no elements
+            return np.full(self.value[node.output[0]].shape, np.inf)
         return self.mean(self.value[node.input[0]].size // max(self.value[node.output[0]].size, 1))
 
     rule_ReduceSum = rule_CumSum = rule_ReduceL1 = rule_ReduceMean

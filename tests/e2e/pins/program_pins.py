@@ -37,6 +37,7 @@ import quantised_cases  # noqa: E402
 import regression_cases  # noqa: E402
 import suite  # noqa: E402
 import product_cases  # noqa: E402, F401  (the same)
+import rank_cases  # noqa: E402, F401  (the same)
 import token_cases  # noqa: E402, F401  (the same)
 import transformer_cases  # noqa: E402, F401  (the same)
 import typed_cases  # noqa: E402, F401  (the same)
