@@ -26,7 +26,7 @@ static int usage(FILE* to) {
       "  --bind NAME=FILE.npy             an input that is a constant: what is made of it is made now\n"
       "  --weights=FILE.safetensors       the same for each tensor of a file, by its name\n"
       "  --donate=arg1=out0               the output is made in the input's place: a cache of which rows change\n"
-      "  --emit=WHAT                      text on standard output, or in -o:\n"
+      "  --emit=WHAT                      text on standard output (also -o -), or in -o:\n"
       "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"
       "      plan (the plan of every kernel, to be edited), s4 or commands or asm (what the chip runs)\n"
       "  --plan=FILE                      use the plans in FILE, as --emit=plan prints them; kernels that FILE leaves\n"
@@ -96,8 +96,10 @@ static void show(void* user, const char* what) {
   p->shown = true;
 }
 
+static bool is_standard_output(const char* path) { return path && !strcmp(path, "-"); }
+
 static int write_text(const char* path, const char* text) {
-  FILE* f = path ? fopen(path, "w") : stdout;
+  FILE* f = path && !is_standard_output(path) ? fopen(path, "w") : stdout;
   if (!f || fputs(text, f) < 0 || (f == stdout ? fflush(f) : fclose(f))) {
     (void)pb_system_error(NULL, (pb_place){.file = path ? path : "standard output"}, 1003, "cannot be written");
     return 1;
@@ -232,6 +234,8 @@ static int check_arguments(arguments* all, pb_diag* diag) {
   if (o->emit && !strcmp(o->emit, "engine")) o->emit = NULL;
   if (o->explain && set_explain(o, diag, all->report)) return 1;
   if (!o->emit && !o->explain && !all->out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
+  if (!o->emit && !o->explain && is_standard_output(all->out))
+    return fail(1007, "-o OUT.pbe", "%s", "an engine is a file, not standard output");
   return check_outputs(all);
 }
 
