@@ -283,3 +283,18 @@ const void* pb_const_data(pb_consts* consts, int id) {
   }
   return consts->items[id].made;
 }
+
+bool pb_const_is_finite(pb_consts* consts, int id) {
+  enum { EXPONENT = 0x7f800000 };
+  const pb_const* item = &consts->items[id];
+  if (item->pack && !item->data) return pb_const_is_finite(consts, item->pack->source);
+  if (item->type != PB_F32) return !pb_type_is_float(item->type);
+  const char* data = item->data ? item->data : pb_const_data(consts, id);
+  bool finite = true;
+  for (uint64_t k = 0; k < item->bytes; k += 4) {
+    uint32_t bits;
+    memcpy(&bits, data + k, 4);
+    finite &= (bits & EXPONENT) != EXPONENT;
+  }
+  return finite;
+}

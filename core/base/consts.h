@@ -77,6 +77,8 @@ void pb_consts_free(pb_consts* consts);
 
 // The elements; made once and kept when the constant is a pack. Owned by the table.
 const void* pb_const_data(pb_consts* consts, int id);
+// Whether no element is infinite or NaN: of f32, other floats are not looked at and may be.
+bool pb_const_is_finite(pb_consts* consts, int id);
 // Writes the elements to `to`, which has room for the constant's bytes; nothing is kept.
 void pb_const_write(const pb_consts* consts, int id, void* to);
 

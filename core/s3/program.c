@@ -22,6 +22,15 @@ static void describe(MlirValue ir, pb_value* value) {
   memcpy(value->shape, shape.shape, sizeof value->shape);
 }
 
+// Of each index its first and last elements that are zeros.
+static void read_border(MlirValue ir, pb_value* value) {
+  MlirAttribute a = pb_argument_attribute(ir, "pb.border");
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsADenseI64Array(a) || mlirDenseArrayGetNumElements(a) != 2 * value->rank)
+    return;
+  for (int r = 0; r < value->rank; ++r)
+    for (int side = 0; side < 2; ++side) value->border[r][side] = mlirDenseI64ArrayGetElement(a, 2 * r + side);
+}
+
 static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* value) {
   describe(ir, value);
   value->argument = k;
@@ -29,6 +38,7 @@ static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* va
   if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = text_of(a, arena);
   a = pb_argument_attribute(ir, "pb.address");
   if (!mlirAttributeIsNull(a)) value->address = mlirIntegerAttrGetValueInt(a);
+  read_border(ir, value);
   a = pb_argument_attribute(ir, "pb.const");
   if (!mlirAttributeIsNull(a)) {
     value->kind = PB_VALUE_CONST;

@@ -22,6 +22,8 @@ typedef struct pb_value {
   const char* space; // an argument that lies in this memory of the chip, from one kernel to another; NULL: the system's
   int64_t address;   // there, in bytes
   const pb_nest* expands; // CONST: what makes it of a stored form's parts, which is none of the program's nests
+  // Along each index so many of its first and of its last elements are 0, and products by these add nothing to a sum.
+  int64_t border[PB_NEST_RANK][2];
 } pb_value;
 
 // The nests that read or write a value, in their order, each once.

@@ -105,7 +105,6 @@ typedef struct pb__taps {
 } pb__taps;
 pb__taps pb__live_taps(int64_t extent, int64_t out, int64_t window, int64_t stride, int64_t dilation, int64_t low,
                        int64_t high);
-bool pb__all_finite(pb_consts* consts, int id); // f32, or no floats at all
 // Leaves only those of a convolution's weights; in, out: the shapes [n, c, h, w] of its input and its result.
 void pb__live_window(lifter* l, const int64_t* in, const int64_t* out, pb_s1_op* op);
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;

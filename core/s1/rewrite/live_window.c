@@ -6,7 +6,6 @@
 //   after    y[o, h, w] += x[c, h, w] * k[o, c, 1, 1]
 #include "core/s1/lift/lift.h"
 
-#include <math.h>
 #include <string.h>
 
 pb__taps pb__live_taps(int64_t extent, int64_t out, int64_t window, int64_t stride, int64_t dilation, int64_t low,
@@ -19,14 +18,6 @@ pb__taps pb__live_taps(int64_t extent, int64_t out, int64_t window, int64_t stri
          (window - live.end + 1) * dilation <= high)
     --live.end;
   return live;
-}
-
-bool pb__all_finite(pb_consts* consts, int id) {
-  const pb_const* c = &consts->items[id];
-  const float* numbers = pb_const_data(consts, id);
-  for (uint64_t k = 0; c->type == PB_F32 && k < c->bytes / 4; ++k)
-    if (!isfinite(numbers[k])) return false;
-  return c->type == PB_F32 || !pb_type_is_float(c->type);
 }
 
 // The rows and columns of weights [o, c, r, s] that are left.
@@ -51,7 +42,7 @@ void pb__live_window(lifter* l, const int64_t* in, const int64_t* out, pb_s1_op*
         pb__live_taps(in[2 + k], out[2 + k], op->window[k], op->stride[k], op->dilation[k], op->pad[k], op->pad[2 + k]);
     any |= live[k].end - live[k].first < op->window[k];
   }
-  if (!any || !pb__all_finite(l->consts, op->weights)) return;
+  if (!any || !pb_const_is_finite(l->consts, op->weights)) return;
   op->weights = cut(l->consts, op->weights, live);
   for (int k = 0; k < 2; ++k) {
     op->pad[k] -= live[k].first * op->dilation[k];

@@ -36,6 +36,9 @@ static inline bool pb_fusion_gains(int64_t fused, int64_t apart) { return fused 
 // tensors, say.
 int64_t pb_fusion_cycles(pb_unit* unit, const pb_program* program, pb_arena* scratch);
 
+// Notes at values where they have zeros alone, if products by these add nothing (pb_value).
+void pb_find_borders(pb_unit* unit, pb_program* program);
+
 // Whether a mover makes the padded tensor that these nests make: it copies what lies inside a box, and fills the rest.
 bool pb_fusion_fills(pb_unit* unit, const pb_program* program, const int* nests, int count);
 // Whether the chip runs these nests of the program as one kernel of one stage.

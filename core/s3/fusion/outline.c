@@ -15,6 +15,7 @@
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/fusion/splits.h"
 #include "core/s3/kernel/around.h"
+#include "core/s3/kernel/border.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/group.h"
@@ -450,6 +451,19 @@ static void print_blocks(const pb_blocks* blocks, pb_text* text) {
   pb_text_add(text, ">");
 }
 
+// Where what the group multiplies has zeros alone.
+static void print_border(const outliner* o, int v, int group, pb_text* text) {
+  const pb_value* value = &o->program.values[v];
+  bool any = false, multiplied = false;
+  for (int r = 0; r < value->rank; ++r) any |= value->border[r][0] || value->border[r][1];
+  for (int n = o->groups.first[group]; any && n >= 0 && !multiplied; n = o->groups.next[n])
+    multiplied = pb_program_multiplies(&o->program, n, v);
+  for (int r = 0; multiplied && r < value->rank; ++r)
+    pb_text_add(text, "%s%lld, %lld", r ? ", " : ", pb.border = array<i64: ", (long long)value->border[r][0],
+                (long long)value->border[r][1]);
+  if (multiplied) pb_text_add(text, ">");
+}
+
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
 // text; the function that stands for them keeps the names of the first.
 static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
@@ -464,6 +478,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     print_type(text, &o->program.values[v], flat && !is_splat(o, v));
     pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
     if (v < o->guard_count && o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
+    if (!written_in_group(o, v, group)) print_border(o, v, group, text);
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
     unsigned out = kept_out_of(o, v);
@@ -642,6 +657,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
   pb_constant_homes_mark(unit, pb_module_func(unit->module, "main"));
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
+  if (o.cached) pb_find_borders(unit, &o.program); // movers fill borders on the way
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->pass, int, nests);
   o.last = PB_NEW_ARRAY(&unit->pass, int, nests);

@@ -5,6 +5,7 @@
 #include "core/s3/kernel/stages.h"
 
 #include "core/s3/compose.h"
+#include "core/s3/kernel/border.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
@@ -455,6 +456,19 @@ void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena*
   pb_program_index(out, arena);
 }
 
+// Of what nest n multiplies.
+static void print_borders(const pb_program* p, int n, const int* number, pb_text* text) {
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+    int v = p->value_of[n][a];
+    pb_border borders[PB_NEST_RANK];
+    int count = pb_borders_of(&p->values[v], borders);
+    if (count && !pb_program_multiplies(p, n, v)) continue;
+    for (int b = 0; b < count; ++b)
+      pb_text_add(text, "border %d: %lld %lld %lld\n", number[v], (long long)borders[b].stride,
+                  (long long)borders[b].begin, (long long)borders[b].end);
+  }
+}
+
 void pb_program_print_view(const pb_program* p, pb_arena* arena, pb_text* text) {
   int* number = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   int count = 0, serial = 0;
@@ -468,6 +482,7 @@ void pb_program_print_view(const pb_program* p, pb_arena* arena, pb_text* text) 
     }
     pb_nest_print(text, &nest, 0, &serial);
   }
+  for (int n = 0; n < p->nest_count; ++n) print_borders(p, n, number, text);
   for (int v = 0; v < p->value_count; ++v) {
     if (!p->values[v].expands) continue;
     pb_nest expands = *p->values[v].expands;

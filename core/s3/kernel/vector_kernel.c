@@ -258,6 +258,24 @@ static void join_dims(pb_group* g) {
   set_main(g, pb_nest_kept(g->memo->arena, &g->main));
 }
 
+// Along what moves all lanes of x alike.
+static void find_borders(const pb_group* g) {
+  pb_vkernel* k = g->registers;
+  const pb_access* x = &k->main->access[k->x];
+  k->border_count = 0;
+  if (!k->insn.insn || k->insn.flips || k->taps || k->matrix.product.insn || k->run_access == k->x || x->gathered)
+    return;
+  for (int c = 0; c < PB_NEST_COLS; ++c)
+    if (x->index[0].coef[c] < 0) return;
+  int count = pb_borders_of(&g->program->values[g->program->value_of[g->main_index][k->x]], k->borders);
+  for (int b = 0; b < count; ++b) {
+    const pb_border border = k->borders[b];
+    bool along = (k->lane_dim >= 0 && pb_vkernel_border_steps(k, &border, k->lane_dim)) ||
+                 (k->group_dim >= 0 && pb_vkernel_border_steps(k, &border, k->group_dim));
+    if (!along) k->borders[k->border_count++] = border;
+  }
+}
+
 const char* pb_vkernel_read(pb_group* g) {
   pb_vkernel* k = g->registers;
   int lanes = (int)pb_vector_facts_of(g->memo->chip).lanes;
@@ -283,5 +301,6 @@ const char* pb_vkernel_read(pb_group* g) {
   k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
   g->contraction = k->insn.insn;
   g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
+  find_borders(g);
   return NULL;
 }

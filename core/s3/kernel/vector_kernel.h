@@ -3,6 +3,7 @@
 #ifndef PB_S3_VECTOR_KERNEL_H
 #define PB_S3_VECTOR_KERNEL_H
 
+#include "core/s3/kernel/border.h"
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/parts.h"
 
@@ -26,6 +27,9 @@ struct pb_vkernel {
   pb_matrix_insn matrix;  // matrix.product.insn NULL: insn, if any, works on vectors; else it is insn.insn
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
   int64_t rows, depth;    // how many of them at once
+  // Of x, along what moves all lanes alike: products by their zeros are left out.
+  pb_border borders[PB_NEST_RANK];
+  int border_count;
 };
 
 // Inside group: the main nest in group->registers. `joins`: two of its dims become one if they are the lanes of a load
@@ -59,6 +63,10 @@ static inline bool pb_vkernel_by_vectors(const pb_vkernel* k) {
 static inline int64_t pb_vkernel_runs(const pb_vkernel* k) { return k->lanes / k->run * k->run_stride; }
 // Whether a summed dim walks elements between the first and the last run.
 bool pb_vkernel_inside_runs(const pb_vkernel* kernel, int dim);
+// How far a dim, or a loop around, moves x along a border.
+static inline int64_t pb_vkernel_border_steps(const pb_vkernel* k, const pb_border* border, int col) {
+  return pb_border_steps(border, pb_vkernel_stride(&k->main->access[k->x], col));
+}
 // The dim of the kernel's tree that dim d of the main nest is: lanes that come in runs are two dims there, and d the
 // inner one of them.
 static inline int pb_vkernel_tree_dim(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }

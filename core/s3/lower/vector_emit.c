@@ -154,7 +154,7 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   const char* add = pb_op_spelling(pb_reduce_op(e->k->main->reduce), type_of_sums(t));
   for (int p = 0; p < t->points; ++p) {
     if (e->k->insn.insn) {
-      call_instruction(t, p, iteration, indent);
+      if (!pb__vtile_in_border(t, p, iteration)) call_instruction(t, p, iteration, indent);
       continue;
     }
     const char* value = evaluate(t, e->k->main, p, iteration, NULL, indent);
@@ -196,20 +196,17 @@ static void print_yield(pb_vtile* t, int indent) {
   pb_text_add(e->text, "\n");
 }
 
-// affine.for over terms with the sums as loop-carried values, from the n-th loop on.
-static void sum(pb_vtile* t, int n, int indent) {
+static void sum(pb_vtile* t, int n, int indent);
+
+// affine.for over terms with the sums as loop-carried values: some iterations of the n-th loop.
+static void sum_run(pb_vtile* t, int n, int64_t begin, int64_t end, int indent) {
   pb_vemit* e = t->e;
-  if (n == e->sum_count) {
-    int64_t iteration[PB_NEST_DIMS] = {0};
-    e->load_count = 0;
-    unrolled(t, 0, iteration, indent);
-    return;
-  }
   const pb_vsum* loop = &e->sums[n];
   int result = e->out->serial++, first = e->out->serial;
   e->out->serial += t->points;
-  pb_text_line(e->text, indent, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points,
-               loop->level, (long long)(loop->iterations * loop->step), (long long)loop->step);
+  pb_text_line(e->text, indent, "%%r%d:%d = affine.for %%o%d = ", result, t->points, loop->level);
+  pb__vtile_print_run(t, n, begin, end);
+  pb_text_add(e->text, " step %lld iter_args(", (long long)loop->step);
   for (int p = 0; p < t->points; ++p) {
     pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
     t->acc[p] = pb_printf(e->arena, "%%v%d", first + p);
@@ -223,6 +220,26 @@ static void sum(pb_vtile* t, int n, int indent) {
   pb_text_line(e->text, indent, "}\n");
   e->load_count = 0;
   for (int p = 0; p < t->points; ++p) t->acc[p] = pb_printf(e->arena, "%%r%d#%d", result, p);
+}
+
+// From the n-th loop on.
+static void sum(pb_vtile* t, int n, int indent) {
+  pb_vemit* e = t->e;
+  if (n == e->sum_count) {
+    int64_t iteration[PB_NEST_DIMS] = {0};
+    e->load_count = 0;
+    unrolled(t, 0, iteration, indent);
+    return;
+  }
+  for (int64_t begin = 0, end; begin < e->sums[n].iterations; begin = end) {
+    if (!pb__vtile_next_run(t, n, begin, &end)) continue;
+    if (t->one[n])
+      sum(t, n + 1, indent);
+    else
+      sum_run(t, n, begin, end, indent);
+  }
+  t->iteration[n] = -1;
+  t->one[n] = false;
 }
 
 // ---- the tile ----
@@ -451,6 +468,7 @@ bool pb_vemit_tile(pb_vemit* e, int indent) {
   if (!t) pb_no_memory(sizeof *t);
   t->e = e;
   make_points(t);
+  pb__vtile_find_borders(t);
   pb__vtile_choose_prefetch(t);
   e->load_count = 0;
   if (e->k->main->reduce == PB_SET) {

@@ -13,7 +13,13 @@ void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displac
   *place = (pb_linear){.cst = displacement};
   for (int d = 0; d < e->k->main->dim_count; ++d)
     if (e->walk[d]) pb_linear_add(place, pb_vkernel_stride(access, d) * e->walk_step[d], 0, "q%d", e->walk[d] - 1);
-  for (int o = 0; o < PB_NEST_OUTERS; ++o) pb_linear_add(place, pb_vemit_outer(e, access, o), 0, "o%d", o);
+  for (int o = 0; o < PB_NEST_OUTERS; ++o) {
+    int n = pb__vtile_sum_at(e, o);
+    if (n >= 0 && t->one[n])
+      place->cst += t->iteration[n] * pb_vkernel_stride(access, PB_NEST_DIMS + o);
+    else
+      pb_linear_add(place, pb_vemit_outer(e, access, o), 0, "o%d", o);
+  }
 }
 
 // What is loaded or stored: the flat tensor, the place in it, both types.
@@ -251,18 +257,12 @@ static const char* load_taps(const load* l) {
 
 // ---- weights ----
 
-static bool is_sum_level(const pb_vemit* e, int level) {
-  for (int n = 0; n < e->sum_count; ++n)
-    if (e->sums[n].level == level) return true;
-  return false;
-}
-
 // How far behind weights those of the next block of columns lie, if rows are walked inside blocks; 0: they are not.
 static int64_t next_block(const pb_vemit* e) {
   const pb_access *x = &e->k->main->access[e->k->x], *w = &e->k->main->access[e->k->w];
   bool rows = false;
   for (int level = PB_NEST_OUTERS - 1; level >= 0; --level) {
-    if (is_sum_level(e, level)) continue;
+    if (pb__vtile_sum_at(e, level) >= 0) continue;
     int64_t stride = pb_vemit_outer(e, w, level);
     if (stride) return rows ? stride : 0;
     rows |= pb_vemit_outer(e, x, level) != 0;

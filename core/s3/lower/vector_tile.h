@@ -11,8 +11,12 @@ typedef struct pb_vtile {
   int points;
   int64_t offset[PB_VTILE_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
   const char* acc[PB_VTILE_POINTS];              // the register of each point: its sum, then its value
-  int64_t prefetch;        // so far behind weights the next block's are asked for; 0: they are not
-  const char *code, *wide; // the code made last, and the i32 that it is; NULL: none yet
+  // Of loops over terms the iteration that is written, or the first of those written as one; -1: it is not known.
+  int64_t iteration[PB_NEST_OUTERS];
+  bool one[PB_NEST_OUTERS];   // by such a loop: that iteration is written alone, and there is no loop
+  bool is_near[PB_NEST_RANK]; // by border of x: which points meet it is known
+  int64_t prefetch;           // so far behind weights the next block's are asked for; 0: they are not
+  const char *code, *wide;    // the code made last, and the i32 that it is; NULL: none yet
 } pb_vtile;
 
 // Of an access at a point, from where the tile begins, in elements. iteration: of the sums written out, NULL: none.
@@ -30,6 +34,17 @@ int64_t pb__vtile_elements(const pb_value* value);
 void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place);
 // Sets t->prefetch.
 void pb__vtile_choose_prefetch(pb_vtile* t);
+// vector_border.c. The loop over terms that stands in this level, -1: it is one over tiles.
+int pb__vtile_sum_at(const pb_vemit* e, int level);
+// Which borders are near, and that no iteration is known yet.
+void pb__vtile_find_borders(pb_vtile* t);
+// Whether x is 0 at a point, of terms written out in this iteration, NULL: in all of them.
+bool pb__vtile_in_border(const pb_vtile* t, int point, const int64_t* iteration);
+// The next iterations of the n-th loop over terms that are one loop, up to *end: t->iteration has them then. false:
+// nothing is multiplied there.
+bool pb__vtile_next_run(pb_vtile* t, int n, int64_t begin, int64_t* end);
+// `0 to 3`, of these iterations.
+void pb__vtile_print_run(const pb_vtile* t, int n, int64_t begin, int64_t end);
 // Puts a point's register where the access has it.
 void pb__vtile_store(pb_vtile* t, const pb_access* to, int point, int indent);
 // A register of the access's elements at a point: neighbours, or one element for all lanes. Of a factor of an

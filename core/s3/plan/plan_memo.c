@@ -74,6 +74,9 @@ static void print_key(const pb_program* p, char kind, bool classes, pb_text* tex
     pb_value_kind kind_of = p->values[v].kind;
     bare.values[v].kind = kind_of == PB_VALUE_OUTPUT ? PB_VALUE_INPUT : kind_of;
     bare.values[v].expands = p->values[v].expands;
+    bare.values[v].rank = p->values[v].rank;
+    memcpy(bare.values[v].shape, p->values[v].shape, sizeof bare.values[v].shape);
+    memcpy(bare.values[v].border, p->values[v].border, sizeof bare.values[v].border);
   }
   pb_text_add(text, "%c", kind);
   pb_program_print_view(&bare, &scratch, text);

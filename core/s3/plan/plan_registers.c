@@ -103,17 +103,39 @@ const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const 
 
 // ---- the search ----
 
+// Whether a tile that stands in no loop along it has all of the dim, or one of two parts.
+static bool stands_alone(const pb_vkernel* k, const int64_t* tile, int d) {
+  pb_parts parts = parts_along(k, tile, d);
+  return parts.count == 1 || (parts.count == 2 && parts.big == 1);
+}
+
+// Whether iterations of a summed dim are each code of their own, as a border that it walks is near.
+static bool is_apart(const pb_vkernel* k, const int64_t* tile, int s) {
+  for (int b = 0; b < k->border_count; ++b) {
+    bool apart = k->is_sum[s] && pb_vkernel_border_steps(k, &k->borders[b], s);
+    for (int d = 0; d < k->main->dim_count && apart; ++d)
+      apart =
+          !pb_vkernel_is_spatial(k, d) || !pb_vkernel_border_steps(k, &k->borders[b], d) || stands_alone(k, tile, d);
+    if (apart) return true;
+  }
+  return false;
+}
+
 // How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
 void pb__registers_unroll(pb_planner* p) {
   const pb_vkernel* k = p->group->registers;
   int64_t *tile = p->step, points = points_of(k, tile), code = 1;
+  bool apart[PB_NEST_DIMS];
+  for (int d = 0; d < k->main->dim_count; ++d)
+    if ((apart[d] = is_apart(k, tile, d))) code *= k->main->extent[d];
   for (int d = k->main->dim_count - 1; d >= 0; --d) {
     int64_t extent = k->main->extent[d];
     if (!k->is_sum[d]) continue;
     bool inside = pb_vkernel_inside_runs(k, d), whole = d == k->group_dim || inside;
     tile[d] = whole ? extent : k->matrix.product.insn && d == k->depth_dim ? k->depth : 1;
     if (inside && d != k->group_dim) code *= extent;
+    if (apart[d] && code > 0) code /= extent;
     if (whole || code < 0 || k->matrix.product.insn) continue;
     int64_t most = 256 / (points * code);
     if (most > 16 / code) most = 16 / code;

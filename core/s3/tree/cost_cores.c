@@ -278,7 +278,10 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
     return TILE_CYCLES + BRANCH_CYCLES + waits(t, f, nest); // behind the first part of a sum
   if (!is_product(nest) && takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
   if (k->main->reduce == PB_SET) cycles += TILE_CYCLES;
-  return cycles + main_cycles(t, f, nest, size);
+  int64_t products = main_cycles(t, f, nest, size);
+  if (!k->border_count) return cycles + products;
+  const pb_nest* by = loader_of(t, nest, k->x);
+  return cycles + pb__core_outside(t, by, by == nest ? &nest->access[k->x] : &by->access[0], products);
 }
 
 // ---- traffic ----

@@ -31,6 +31,8 @@ int64_t pb_core_window(const pb_vkernel* kernel, const int64_t* size, int outer)
 // Cycles of one execution of the nest. What fills registers with an operand of a product takes none of its own: its
 // loads go on beside the product's arithmetic.
 int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// Of the cycles for its products of x those outside of borders of zeros. `nest` is what loads x.
+int64_t pb__core_outside(const pb_tiling* tiling, const pb_nest* nest, const pb_access* x, int64_t cycles);
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all
 // iterations of the loops around, tiling->around. *waited: those of them that computing does not hide.
 int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);

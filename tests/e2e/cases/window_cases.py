@@ -244,3 +244,53 @@ def transposed_by_an_infinite_weight():
     w[4, 0, 1, 0] = np.inf
     y = m.op("ConvTranspose", m.input("x", 1, 16, 6, 16), m.const(w), strides=[2, 2], pads=[1, 1, 1, 1])
     return m.done(y, refused="PB2020", targets=("cpu",), says=("weights that are not finite",))
+
+
+BORDERS = [  # channels, results, image, kernel, attributes of a convolution whose products with its border are left out
+    ("a_row_a_tile", 32, 48, (7, 7), (3, 3), {"pads": [1, 1, 1, 1]}),
+    ("rows_in_a_tile", 16, 64, (5, 3), (3, 3), {"pads": [1, 1, 1, 1]}),
+    ("parts_of_rows", 16, 32, (6, 61), (3, 3), {"pads": [1, 1, 1, 1]}),
+    ("of_one_side", 16, 32, (8, 9), (3, 3), {"pads": [2, 0, 0, 2]}),
+    ("as_wide_as_the_window", 16, 32, (4, 4), (3, 3), {"pads": [3, 3, 3, 3]}),
+    ("wider_than_the_image", 16, 32, (3, 4), (7, 7), {"pads": [5, 5, 5, 5]}),
+    ("with_strides", 32, 32, (9, 12), (5, 3), {"pads": [2, 1, 2, 1], "strides": [2, 3]}),
+    ("dilated", 16, 32, (9, 7), (3, 3), {"pads": [3, 2, 3, 2], "dilations": [3, 2]}),
+    ("in_groups", 64, 64, (7, 7), (3, 3), {"pads": [1, 1, 1, 1], "group": 4}),
+    ("of_each_channel", 32, 32, (7, 7), (5, 5), {"pads": [2, 2, 2, 2], "group": 32}),
+    ("of_few_channels", 3, 32, (10, 12), (3, 3), {"pads": [1, 1, 1, 1]}),
+    ("of_images", 16, 32, (7, 7), (3, 3), {"pads": [1, 1, 1, 1]}),
+    ("of_volumes", 16, 32, (3, 5, 4), (3, 3, 3), {"pads": [1] * 6}),
+]
+
+
+def border(label, ins, outs, image, kernel, attrs, **more):
+    """The convolution, then another of its result, which is made inside of its border."""
+    m = Maker(label)
+    x = m.input("x", 2 if "images" in label else 1, ins, *image)
+    shape, group = (outs, ins // attrs.get("group", 1), *kernel), attrs.get("group", 1)
+    if more.pop("codes", False):
+        w = m.weights(m.rng.integers(-127, 128, shape).astype(I8), F32(0.01), I8(0))
+        return m.done(m.codes(m.op("Conv", m.codes(x, F32(0.05)), w, **attrs), F32(0.3)), step=0.3)
+    w = m.rng.standard_normal(shape).astype(F32)
+    if more.pop("infinite", False):
+        w[0, 0, 0, 0] = np.inf
+    y = m.op("Relu", m.op("Conv", x, m.const(w), m.const(m.rng.standard_normal(outs).astype(F32)), **attrs))
+    again = (m.rng.standard_normal((16, outs // group, *kernel)) / outs).astype(F32) if group == 1 else w
+    return m.done(y, m.op("Conv", y, m.const(again), **attrs), targets=("cpu", "cpu:v3"), **more)
+
+
+for _name, *_facts in BORDERS:
+    _label = f"border_{_name}"
+    CASES[_label] = lambda a=(_label, *_facts): border(*a, bisect=True)
+    if len(_facts[2]) == 2:
+        _label = f"border_{_name}_codes"
+        CASES[_label] = lambda a=(_label, *_facts): border(*a, codes=True)
+CASES["border_met_by_an_infinite_weight"] = lambda: border("border_met_by_an_infinite_weight", *BORDERS[0][1:], infinite=True)
+
+
+@case
+def border_met_by_computed_weights():
+    m = Maker("border_met_by_computed_weights")
+    w = m.input("w", 32, 16, 3, 3)
+    m.feeds["w"][3, 2, 0, 0] = np.nan
+    return m.done(m.op("Conv", m.input("x", 1, 16, 7, 7), w, pads=[1, 1, 1, 1]), targets=("cpu",))

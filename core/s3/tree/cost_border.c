@@ -1,0 +1,59 @@
+// Of a register tile's products those that meet no border of zeros: others are left out (lower/vector_border.c).
+#include "core/s3/tree/cost.h"
+#include "core/s3/tree/cost_cores.h"
+
+// Dims and loops that move x along a border.
+typedef struct moves {
+  int count;
+  struct {
+    int64_t step, iterations;
+  } of[PB_NEST_COLS];
+} moves;
+
+static int64_t add_move(moves* m, int64_t step, int64_t iterations) {
+  if (!step || iterations < 2) return 0;
+  m->of[m->count].step = step;
+  m->of[m->count++].iterations = iterations;
+  return step * (iterations - 1);
+}
+
+// Of all iterations, from the k-th move on, those in which some of `span` neighbours more is outside of the border.
+static int64_t count_outside(const pb_border* border, const moves* m, int k, int64_t at, int64_t span) {
+  int64_t outside = 0;
+  if (k == m->count) return at + span >= border->begin && at < border->end;
+  for (int64_t i = 0; i < m->of[k].iterations; ++i)
+    outside += count_outside(border, m, k + 1, at + i * m->of[k].step, span);
+  return outside;
+}
+
+// Of so many cycles those for products outside of one border. Of a tile that has a part of its
+// index a step is left out if no point is outside.
+static int64_t outside_of(const pb_tiling* t, const pb_border* border, const pb_nest* nest, const pb_access* x,
+                          int64_t cycles) {
+  moves own = {0}, loops = {0};
+  int sums = t->base + t->plan->result_level;
+  int64_t all = 1, inside = 0, window = 0, first = pb_border_steps(border, pb_access_offset(x));
+  bool parts = false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    inside += add_move(&own, pb_border_steps(border, pb_access_stride(x, d)), nest->extent[d]);
+  for (int l = 0; l < nest->outer_count; ++l) {
+    int64_t step = pb_border_steps(border, pb_access_stride(x, PB_NEST_DIMS + l));
+    int64_t along = add_move(&loops, step, nest->outer_extent[l]);
+    if (l < sums)
+      parts |= along > 0;
+    else
+      window += along;
+  }
+  parts |= !pb_border_is_near(border, 1 + inside + window);
+  for (int k = 0; k < own.count && !parts; ++k) loops.of[loops.count++] = own.of[k];
+  for (int k = 0; k < loops.count; ++k) all *= loops.of[k].iterations;
+  int64_t outside = count_outside(border, &loops, 0, first, parts ? inside : 0);
+  return (cycles * outside + all - 1) / all;
+}
+
+int64_t pb__core_outside(const pb_tiling* t, const pb_nest* nest, const pb_access* x, int64_t cycles) {
+  const pb_vkernel* k = t->group->registers;
+  for (int b = 0; b < k->border_count && !pb__is_buffer(x); ++b)
+    cycles = outside_of(t, &k->borders[b], nest, x, cycles);
+  return cycles;
+}
