@@ -26,7 +26,7 @@ A row says what its operator is in the operators of [StableHLO](stablehlo.md), w
 two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by
 name (products, convolutions and pools over f32, softmax, norms, attention, everything on codes of 8 bits between
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
-attributes. What stands between codes and is in none of these forms (a convolution over three dims, one whose biases fill 32 bits) is
+attributes. What stands between codes and is in none of these forms (a convolution over three dims) is
 computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032);
 so does one of a scale that is 0, negative or no number (PB2033). Opsets 1 to 28 are read, others refused (PB2036). An output whose
 type is not what the model declares is refused (PB2034), of one whose shape is not a warning tells (PB2035). An operator is added by its row, its

@@ -294,6 +294,20 @@ pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   return o.status;
 }
 
+// Codes of 32 bits are sums, as biases are, whose zero point ONNX says to be 0: one that is not has no meaning that all
+// who run the model share.
+static pb_status check_zero_point(lifter* l, const pb_node* n) {
+  int tensor = pb__input(n, 2);
+  if (tensor < 0 || pb__type_of(l, pb__input(n, 0)) != PB_I32) return PB_OK;
+  const pb_const* zero = pb__constant(l, tensor);
+  if (!zero)
+    return pb__refuse(l, n, "none, or 0", "of int32 by a zero point that is computed, where ONNX says that it is 0");
+  const char* bytes = pb_const_data(l->consts, l->g->tensors[tensor].const_id);
+  for (uint64_t k = 0; k < zero->bytes; ++k)
+    if (bytes[k]) return pb__refuse(l, n, "none, or 0", "of int32 by a zero point other than 0, which ONNX says it is");
+  return PB_OK;
+}
+
 static pb_status check(lifter* l, const pb_node* n) {
   int k = row_of(n);
   if (k < 0) return PB_OK;
@@ -312,6 +326,7 @@ static pb_status check(lifter* l, const pb_node* n) {
     return pb__refuse(
         l, n, NULL,
         pb_printf(&l->g->arena, "it came with opset %d, and the model is of %lld", row->since, (long long)l->g->opset));
+  if (pb__is(n, "DequantizeLinear")) PB_TRY(check_zero_point(l, n));
   return check_attributes(l, n, row);
 }
 

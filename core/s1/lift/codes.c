@@ -35,24 +35,22 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
     return pb__refuse(l, n, NULL, "shapes that do not fit");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_result(l, n, &t));
-  op.zy = t.zero;
-  op.lo = t.lo;
-  op.hi = t.hi;
   op.zx = x.zero;
   op.weights = rows_first ? w.id : pb__turned(l, &l->consts->items[w.id]);
-  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
+  const float* apart;
+  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op, &apart));
   int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
   if (in.rank == 2) {
     op.x = w.twice ? pb__twice(l, n, x.value, 1, 1) : x.value;
     op.y = pb__make_result(l, &t, 2, shape);
-    pb__push_op(l, op);
+    pb__push_product(l, n, &t, op, apart);
     return PB_OK;
   }
   op.x = pb__matrix_of(l, n, x.value); // a matrix of all rows, in front and behind
   if (w.twice) op.x = pb__twice(l, n, op.x, 1, 1);
   op.y = pb__add_value(l, n->name, pb__target_type(&t), 2, shape);
-  pb__push_op(l, op);
+  pb__push_product(l, n, &t, op, apart);
   in.shape[in.rank - 1] = outputs;
   pb__alias(l, pb__make_result(l, &t, in.rank, in.shape), op.y);
   if (in.rank > 3) pb__own(l, n, &l->value_of[t.tensor]);

@@ -233,167 +233,6 @@ pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t) {
   return op;
 }
 
-static void add_bias_and_factor(lifter* l, const pb_node* n, int64_t count, const int32_t* bias, const float* m,
-                                pb_s1_op* op) {
-  op->bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &count, bias);
-  op->m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &count, m);
-}
-
-float pb__factor(lifter* l, float scale, float by) {
-  const float least = 1e-20f;
-  float factor = scale / by;
-  if (!isfinite(factor) || (fabsf(scale) < FLT_MIN && by < least))
-    l->impossible = "scales so far apart that f32 does not hold their products and quotients";
-  return factor;
-}
-
-// A constant's f32 or i32 number for a result, where it has one for each or one for all; false: it has another count.
-static bool has_each(const pb_const* c, pb_type type, int64_t outputs) {
-  return c && c->type == type && (c->bytes == 4 || c->bytes == (uint64_t)outputs * 4);
-}
-
-static const void* each_at(const pb_const* c, int64_t o) { return (const char*)c->data + (c->bytes == 4 ? 0 : 4 * o); }
-
-// A bias in units of the sums; false: they cannot hold it, or it moves the result by more than half a code.
-static bool in_units(double exact, float units, float scale, int64_t* bias) {
-  const double most = (double)((int64_t)1 << 40), half = 0.5;
-  double rounded = nearbyint(exact);
-  if (!(fabs(exact) < most) || fabs(exact - rounded) * units > half * (double)scale) return false;
-  *bias = (int64_t)rounded;
-  return true;
-}
-
-// Biases that are codes of 8 bits, as those that several products share.
-static pb_status read_bias_codes(lifter* l, const pb_node* n, int64_t outputs, const float* units, float scale,
-                                 int64_t* bias) {
-  int rank;
-  const float* numbers = pb__numbers(l, pb__input(n, 2), outputs, &rank);
-  if (!numbers || rank > 1) return pb__no_form(l);
-  for (int64_t o = 0; o < outputs; ++o)
-    if (!in_units((double)numbers[o] / (double)units[o], units[o], scale, &bias[o])) return pb__no_form(l);
-  return PB_OK;
-}
-
-// The biases in units of the sums that they are added to. One whose scale is not the sums' is rounded to it, if that
-// moves no result by more than half a code. `units`: of the sums by result; `scale`: of a result's code, 0: it has
-// none, and no result may move.
-static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const float* units, float scale,
-                           int64_t* bias) {
-  const pb_node* dq = pb__producer(l, pb__input(n, 2));
-  bool quantised = dq && pb__is(dq, "DequantizeLinear");
-  const pb_const *b = quantised ? pb__constant(l, pb__input(dq, 0)) : NULL,
-                 *s = quantised ? pb__constant(l, pb__input(dq, 1)) : NULL,
-                 *z = quantised ? pb__constant(l, pb__input(dq, 2)) : NULL;
-  if (b && b->type == PB_I8) return read_bias_codes(l, n, outputs, units, scale, bias);
-  if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4 || (b->rank && b->shape[b->rank - 1] != outputs))
-    return pb__refuse(l, n, "int32 biases with scale sx * sw",
-                      "a bias that is not constant int32, one for each result");
-  if (!has_each(s, PB_F32, outputs) || (pb__input(dq, 2) >= 0 && !has_each(z, PB_I32, outputs)))
-    return pb__refuse(l, dq, NULL,
-                      "a bias whose scale and zero point are not constant, one for each result or for all");
-  for (int64_t o = 0; o < outputs; ++o) {
-    int32_t code, zero = 0;
-    float own;
-    memcpy(&code, (const char*)b->data + 4 * o, 4);
-    memcpy(&own, each_at(s, o), 4);
-    if (z) memcpy(&zero, each_at(z, o), 4);
-    bias[o] = (int64_t)code - zero;
-    if (own == units[o]) continue;
-    if (!in_units((double)bias[o] * ((double)own / units[o]), units[o], scale, &bias[o]))
-      return pb__refuse(l, dq, "int32 biases with scale sx * sw", "a bias that its results' sums cannot hold");
-  }
-  return PB_OK;
-}
-
-enum { RUN = 64 }; // of a length that is known, so that compilers take vectors
-
-// What a result's weights above zero come to, and those below.
-typedef struct weight_sums {
-  int64_t above, below;
-} weight_sums;
-
-static weight_sums sum_row(const int8_t* weights, int64_t count) {
-  weight_sums sums = {0};
-  int64_t k = 0;
-  for (; k + RUN <= count; k += RUN) {
-    int32_t positive = 0, all = 0;
-    for (int j = 0; j < RUN; ++j) {
-      all += weights[k + j];
-      positive += weights[k + j] > 0 ? weights[k + j] : 0;
-    }
-    sums.above += positive;
-    sums.below += all - positive;
-  }
-  for (; k < count; ++k) *(weights[k] > 0 ? &sums.above : &sums.below) += weights[k];
-  return sums;
-}
-
-static inline void add_codes(const int8_t* codes, int64_t count, int16_t* all, int16_t* positive) {
-  for (int64_t k = 0; k < count; ++k) {
-    all[k] = (int16_t)(all[k] + codes[k]);
-    positive[k] = (int16_t)(positive[k] + (codes[k] > 0 ? codes[k] : 0));
-  }
-}
-
-// The same of each column, `width` of them, row by row as they lie.
-static void sum_columns(const int8_t* weights, int64_t rows, int64_t width, weight_sums* sums) {
-  enum { FEW = 64 }; // rows whose sums 16 bits hold, and that stay in a core's cache until all columns have theirs
-  for (int64_t first = 0; first < rows; first += FEW)
-    for (int64_t column = 0; column < width; column += RUN) {
-      int16_t positive[RUN] = {0}, all[RUN] = {0};
-      int64_t end = first + FEW < rows ? first + FEW : rows, n = width - column < RUN ? width - column : RUN;
-      for (int64_t r = first; r < end; ++r) {
-        const int8_t* codes = weights + r * width + column;
-        if (n == RUN)
-          add_codes(codes, RUN, all, positive);
-        else
-          add_codes(codes, n, all, positive);
-      }
-      for (int64_t j = 0; j < n; ++j) {
-        sums[column + j].above += positive[j];
-        sums[column + j].below += all[j] - positive[j];
-      }
-    }
-}
-
-// Of each result of weights [outputs, ...], or of [k, outputs] that are turned to that when they are read.
-static weight_sums* sum_weights(lifter* l, int id) {
-  const pb_const* codes = &l->consts->items[id];
-  int64_t outputs = codes->shape[0], each = (int64_t)codes->bytes / outputs;
-  weight_sums* sums = PB_NEW_ARRAY(&l->consts->arena, weight_sums, (size_t)outputs);
-  for (int64_t o = 0; codes->data && o < outputs; ++o) sums[o] = sum_row((const int8_t*)codes->data + o * each, each);
-  if (!codes->data) sum_columns(l->consts->items[codes->pack->source].data, each, outputs, sums);
-  return sums;
-}
-
-// bias' = bias - zx * sum(w), if neither it, nor any sum of products, nor any of both together leaves 32 bits.
-static bool fold_bias(weight_sums sums, int zero, int64_t bias, int32_t* folded) {
-  int64_t most = sums.above * INT8_MAX + sums.below * INT8_MIN, least = sums.above * INT8_MIN + sums.below * INT8_MAX;
-  bias -= zero * (sums.above + sums.below);
-  *folded = (int32_t)bias;
-  return bias >= INT32_MIN && bias <= INT32_MAX && least >= INT32_MIN && most <= INT32_MAX &&
-         least + bias >= INT32_MIN && most + bias <= INT32_MAX;
-}
-
-pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
-                             pb_s1_op* op) {
-  int64_t outputs = l->consts->items[op->weights].shape[0];
-  const weight_sums* sums = sum_weights(l, op->weights);
-  int64_t* wide = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)outputs);
-  int32_t* bias = PB_NEW_ARRAY(&l->consts->arena, int32_t, (size_t)outputs);
-  float* m = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)outputs);
-  for (int64_t o = 0; o < outputs; ++o) m[o] = x->scale * w->scales[w->scale_count == 1 ? 0 : o];
-  if (pb__input(n, 2) >= 0) PB_TRY(read_bias(l, n, outputs, m, t->floats ? 0 : t->scale, wide));
-  for (int64_t o = 0; o < outputs; ++o) {
-    bool negated = w->negated && w->negated[o];
-    m[o] = pb__factor(l, negated ? -m[o] : m[o], t->scale);
-    if (!fold_bias(sums[o], (int)x->zero, negated ? -wide[o] : wide[o], &bias[o]))
-      return pb__refuse(l, n, NULL, "sums that may not fit 32 bits, its bias and zero point counted");
-  }
-  add_bias_and_factor(l, n, outputs, bias, m, op);
-  return PB_OK;
-}
-
 int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to) {
   pb_s1_value x = l->out->values[value];
   pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_SLICE);
@@ -432,11 +271,12 @@ static void line_as_image(lifter* l, const pb_node* n, int* value, pb__weights* 
 }
 
 // A convolution's result; as a line again, if its input was one.
-static void give_image(lifter* l, const pb_node* n, const pb_target* t, bool line, int64_t* shape, pb_s1_op* op) {
-  op->y = line ? pb__add_value(l, n->name, pb__target_type(t), 4, shape) : pb__make_result(l, t, 4, shape);
-  pb__push_op(l, *op);
+static void give_image(lifter* l, const pb_node* n, const pb_target* t, bool line, int64_t* shape, pb_s1_op op,
+                       const float* apart) {
+  op.y = line ? pb__add_value(l, n->name, pb__target_type(t), 4, shape) : pb__make_result(l, t, 4, shape);
+  pb__push_product(l, n, t, op, apart);
   shape[2] = line ? shape[3] : shape[2];
-  if (line) pb__reshaped_result(l, n, t, op->y, 3, shape);
+  if (line) pb__reshaped_result(l, n, t, op.y, 3, shape);
 }
 
 static pb_status lift_conv(lifter* l, const pb_node* n) {
@@ -460,9 +300,6 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   int64_t shape[4] = {in.shape[0], w.shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   PB_TRY(pb__find_result(l, n, &t));
-  op.zy = t.zero;
-  op.lo = t.lo;
-  op.hi = t.hi;
   op.zx = x.zero;
   op.x = x.value;
   pb__own(l, n, &op.x);
@@ -471,8 +308,9 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   pb__own(l, n, &op.x);
   op.weights = w.id;
   pb__live_window(l, l->out->values[op.x].shape, shape, &op);
-  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
-  give_image(l, n, &t, line, shape, &op);
+  const float* apart;
+  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op, &apart));
+  give_image(l, n, &t, line, shape, op, apart);
   return PB_OK;
 }
 
@@ -506,22 +344,6 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   pb__push_op(l, op);
   pb__requantise(l, n, (pb_codes){op.y, x.scale, x.zero}, &t, pb__make_result(l, &t, 4, shape));
   return PB_OK;
-}
-
-void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, float scale,
-                  const pb_target* t, pb_s1_op* op) {
-  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  float* m = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  const float factor = pb__factor(l, scale, t->scale);
-  if (area > INT32_MAX / UINT8_MAX) {
-    l->impossible = "so many codes that their sum may not fit 32 bits";
-    area = 1;
-  }
-  for (int64_t c = 0; c < channels; ++c) {
-    bias[c] = (int32_t)(-x->zero * (double)area);
-    m[c] = factor;
-  }
-  add_bias_and_factor(l, n, channels, bias, m, op);
 }
 
 static pb_status lift_average(lifter* l, const pb_node* n) {

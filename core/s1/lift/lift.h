@@ -131,9 +131,12 @@ float pb__factor(lifter* l, float scale, float by);
 pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, pb__weights* w) PB_MUST_CHECK;
 // The value with all that it has along the axis twice, of each group: what weights that are `twice` are multiplied by.
 int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups);
-// bias' = bias - zx * sum(w), and the factor of each result, for the operator's weights [o, ...].
+// In sums.c. bias' = bias - zx * sum(w), and the factor of each result, for the operator's weights [o, ...]. Where sums
+// of 32 bits do not hold the biases, these are numbers `apart` for the result, else that is NULL.
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
-                             pb_s1_op* op) PB_MUST_CHECK;
+                             pb_s1_op* op, const float** apart) PB_MUST_CHECK;
+// The operator, whose y is there, and what `apart` says behind it: y = requantise(f32(sum + bias') * m + apart).
+void pb__push_product(lifter* l, const pb_node* n, const pb_target* t, pb_s1_op op, const float* apart);
 
 // Bias and factor of each channel for the sum of `area` codes, a unit of which is worth `scale`.
 void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, float scale,

@@ -98,7 +98,7 @@ static pb_status push_phase(lifter* l, const pb_node* n, const transposed* c, co
   const pb_s1_value in = l->out->values[c->x.value];
   int64_t from[PB_GRAPH_RANK] = {0}, to[PB_GRAPH_RANK];
   memcpy(to, in.shape, sizeof to);
-  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, &c->t);
+  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   pb__weights w = c->w;
   op.groups = c->groups;
   op.x = c->x.value;
@@ -116,10 +116,11 @@ static pb_status push_phase(lifter* l, const pb_node* n, const transposed* c, co
   pb__own(l, n, &op.x);
   op.x = pb__part_of(l, n, op.x, from, to);
   op.weights = w.id = phase_weights(l, n, c, p);
-  PB_TRY(pb__fold_constants(l, n, &w, &c->x, &c->t, &op));
+  const float* apart;
+  PB_TRY(pb__fold_constants(l, n, &w, &c->x, &c->t, &op, &apart));
   const int64_t shape[4] = {c->shape[0], c->shape[1], p[0].results, p[1].results};
   op.y = *y = *y >= 0 ? *y : pb__add_value(l, n->name, PB_I8, 4, shape);
-  pb__push_op(l, op);
+  pb__push_product(l, n, &c->t, op, apart);
   return PB_OK;
 }
 

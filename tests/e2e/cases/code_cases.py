@@ -280,14 +280,45 @@ def volume_of_codes():
 
 @case
 def biases_of_32_bits():
-    """The codes of biases fill 32 bits, as quantisers clamp them: no sum of codes holds one and a product."""
+    """The codes of biases fill 32 bits, as quantisers clamp them: no sum of codes holds one and a product, and they are added behind it."""
     m = Maker("biases_of_32_bits")
     x = m.codes(m.input("x", 1, 16, 5, 6), F32(0.05))
     scales = np.full(8, 1e-9, F32)
     w = m.weights(m.rng.integers(-127, 128, (8, 16, 1, 1)).astype(I8), scales, np.zeros(8, I8))
     bias = m.op("DequantizeLinear", m.const(np.array([2**31 - 1, -(2**31), 5, 0, -7, 1 << 30, 3, 2**31 - 9], I32)), m.const(F32(0.05) * scales),
                 m.const(np.zeros(8, I32)), axis=0)
-    return m.done(m.codes(m.op("Conv", x, w, bias), F32(0.001)), step=0.001, targets=("cpu", ), says=("PB2032", ))
+    return m.done(m.codes(m.op("Conv", x, w, bias), F32(0.001)), step=0.001)
+
+
+PRODUCTS = {  # operator, its operand, its weights, attributes
+    "conv": ("Conv", (1, 16, 5, 6), (8, 16, 3, 3), {"pads": [1] * 4}),
+    "depthwise": ("Conv", (1, 16, 9, 7), (16, 1, 3, 3), {"group": 16, "pads": [1] * 4}),
+    "line": ("Conv", (1, 16, 21), (24, 16, 3), {"pads": [1, 1]}),
+    "gemm": ("Gemm", (5, 48), (24, 48), {"transB": 1}),
+    "transposed": ("ConvTranspose", (1, 16, 5, 4), (16, 8, 2, 2), {"strides": [2, 2]}),
+}
+
+
+def biases_apart(label, kind, floats, numbers):
+    """Biases that 32 bits do not hold beside the products, or numbers of f32: of codes, then Relu and codes, or floats."""
+    op, shape, weights, attrs = PRODUCTS[kind]
+    m = Maker(label)
+    outs, scale = weights[1 if op == "ConvTranspose" else 0], F32(0.02 if numbers else 1e-9)
+    x = m.codes(m.input("x", *shape), F32(0.05), I8(-9))
+    w = m.weights(m.rng.integers(-127, 128, weights).astype(I8), scale, I8(0))
+    codes = m.rng.integers(-(2**31), 2**31, outs)
+    codes[:2] = 2**31 - 1, -(2**31)
+    bias = m.const(m.rng.uniform(-40, 40, outs).astype(F32)) if numbers else m.op("DequantizeLinear", m.const(codes.astype(I32)), m.const(F32(0.05) * scale))
+    y = m.op(op, x, w, bias, **attrs)
+    step = 0.5 if numbers else 0.001
+    return m.done(y) if floats else m.done(m.codes(m.op("Relu", y), F32(step), I8(-128)), step=step, bisect=kind == "conv")
+
+
+for kind in PRODUCTS:
+    for floats in (False, True) if kind in ("conv", "gemm") else (False, ):
+        for numbers in False, True:
+            label = f"biases_apart_{kind}{'_floats' if floats else ''}{'_numbers' if numbers else ''}"
+            CASES[label] = lambda a=(label, kind, floats, numbers): biases_apart(*a)
 
 
 def channels_of_parts(label, first, second):
@@ -489,3 +520,24 @@ def product_scaled_by_0_on_codes_alone():
     x = m.codes(m.input("x", 4, 32), F32(0.1))
     w = m.weights(m.rng.integers(-100, 100, (32, 16)).astype(I8), F32(0), I8(0))
     return m.done(m.codes(m.op("MatMul", x, w), F32(0.1)), targets=("simnpu",), says=("PB2033",))
+
+
+def zero_point_of_sums(label, build, constant=True):
+    """Codes of int32 have no zero point but 0, by ONNX: ONNX Runtime wraps some of those that are not."""
+    m = Maker(label)
+    zero = m.const(I32(7)) if constant else m.op("Cast", m.input("z", values=np.array(7, F32)), to=6)
+    return m.done(build(m, zero), refused="PB2020", says=("of int32 by a zero point", "ONNX says"))
+
+
+def bias_with_zero(m, zero):
+    b = m.op("DequantizeLinear", m.const(np.arange(8, dtype=I32)), m.const(F32(0.05) * F32(0.02)), zero)
+    return m.codes(m.op("Gemm", m.codes(m.input("x", 3, 16), F32(0.05)), m.weights(np.full((16, 8), 3, I8), F32(0.02), I8(0)), b), F32(0.1))
+
+
+def sums_with_zero(m, zero):
+    return m.op("DequantizeLinear", m.op("Cast", m.input("x", 3, 16), to=6), m.const(F32(0.5)), zero)
+
+
+for label, args in {"zero_point_of_a_bias": (bias_with_zero,), "computed_zero_point_of_a_bias": (bias_with_zero, False),
+                    "zero_point_of_sums": (sums_with_zero,), "computed_zero_point_of_sums": (sums_with_zero, False)}.items():
+    CASES[label] = lambda label=label, args=args: zero_point_of_sums(label, *args)

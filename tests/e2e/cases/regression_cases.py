@@ -212,8 +212,8 @@ for factor in (1, 0.5, 1.001, 3):
         CASES[label] = lambda label=label, factor=factor, each=each: biased(label, factor, each)
 
 
-def bias_at_the_limit(label, bias, floats=False, factor=1, weight=127, zero=0):
-    """Sixteen products of 127 by a code, and the bias: what lies in 32 bits whatever the codes is right, the next is computed in floats.
+def bias_at_the_limit(label, bias, factor=1, weight=127, zero=0):
+    """Sixteen products of 127 by a code, and the bias: what lies in 32 bits whatever the codes is in their sums, the next behind them.
     Without products the result is the bias to the code."""
     m = Maker(label)
     x = m.codes(m.input("x", 1, 16, 4, 4), F32(0.05), I8(zero))
@@ -221,26 +221,25 @@ def bias_at_the_limit(label, bias, floats=False, factor=1, weight=127, zero=0):
     unit = F32(F32(0.05) * F32(0.01))
     b = m.op("DequantizeLinear", m.const(np.full(8, bias, I32)), m.const(F32(unit * F32(factor))), m.const(I32(0)))
     scale = F32(unit * F32(1 << 25 if weight else 1))
-    return m.done(m.codes(m.op("Conv", x, w, b), scale), step=scale if weight else None,
-                  **(IN_FLOATS if floats else {}))
+    return m.done(m.codes(m.op("Conv", x, w, b), scale), step=scale if weight else None)
 
 
 IN_FLOATS = {"targets": ("cpu",), "says": ("PB2032",)}
 MOST, LEAST = (1 << 31) - 1 - 16 * 127 * 127, -(1 << 31) + 16 * 127 * 128
 for label, args in {
     "largest_bias": (MOST,),
-    "bias_over_the_largest": (MOST + 1, True),
+    "bias_over_the_largest": (MOST + 1,),
     "least_bias": (LEAST,),
-    "bias_under_the_least": (LEAST - 1, True),
-    "largest_bias_of_its_own_scale": (MOST // 2, False, 2),
-    "bias_of_its_own_scale_over_the_largest": (MOST // 2 + 1, True, 2),
-    "largest_bias_with_zero_point": (MOST - 100 * 16 * 127, False, 1, 127, -100),
-    "bias_with_zero_point_over_the_largest": (MOST - 100 * 16 * 127 + 1, True, 1, 127, -100),
-    "least_bias_with_negative_weights": (-(1 << 31) + 16 * 128 * 127, False, 1, -128),
-    "bias_of_a_huge_scale": (1 << 20, True, 1 << 21),
-    "bias_that_rounds_up": (42, False, 0.375, 0),
-    "bias_that_rounds_down": (41, False, 0.375, 0),
-    "negative_bias_that_rounds": (-42, False, 0.375, 0),
+    "bias_under_the_least": (LEAST - 1,),
+    "largest_bias_of_its_own_scale": (MOST // 2, 2),
+    "bias_of_its_own_scale_over_the_largest": (MOST // 2 + 1, 2),
+    "largest_bias_with_zero_point": (MOST - 100 * 16 * 127, 1, 127, -100),
+    "bias_with_zero_point_over_the_largest": (MOST - 100 * 16 * 127 + 1, 1, 127, -100),
+    "least_bias_with_negative_weights": (-(1 << 31) + 16 * 128 * 127, 1, -128),
+    "bias_of_a_huge_scale": (1 << 20, 1 << 21),
+    "bias_that_rounds_up": (42, 0.375, 0),
+    "bias_that_rounds_down": (41, 0.375, 0),
+    "negative_bias_that_rounds": (-42, 0.375, 0),
 }.items():
     CASES[label] = lambda label=label, args=args: bias_at_the_limit(label, *args)
 
@@ -599,21 +598,20 @@ def padded_in_six_dims():
     return m.done(m.op("Pad", m.input("x", 1, 2, 2, 3, 2, 3), pads, m.const(F32(0.5))), targets=("cpu",))
 
 
-def bias_at_the_edge(label, bias, floats):
+def bias_at_the_edge(label, bias):
     """One weight of 127 times any code, and a bias, make the largest or the smallest sum that 32 bits hold, or one more."""
     m = Maker(label)
     one = F32(1)
     x = m.codes(m.input("x", 1, 1, 4, 5), one, I8(0))
     w = m.weights(np.full((1, 1, 1, 1), 127, I8), one, I8(0))
     b = m.op("DequantizeLinear", m.const(np.array([bias], I32)), m.const(one), m.const(I32(0)))
-    return m.done(m.codes(m.op("Conv", x, w, b), F32(2.0**25), I8(0)), step=2.0**25, **(IN_FLOATS if floats else {}))
+    return m.done(m.codes(m.op("Conv", x, w, b), F32(2.0**25), I8(0)), step=2.0**25)
 
 
 LARGEST, SMALLEST = 2**31 - 1 - 127 * 127, -(2**31) + 127 * 128
-for name, bias, floats in (("largest", LARGEST, False), ("past_largest", LARGEST + 1, True), ("smallest", SMALLEST, False),
-                           ("past_smallest", SMALLEST - 1, True)):
+for name, bias in (("largest", LARGEST), ("past_largest", LARGEST + 1), ("smallest", SMALLEST), ("past_smallest", SMALLEST - 1)):
     label = f"bias_{name}"
-    CASES[label] = lambda label=label, bias=bias, floats=floats: bias_at_the_edge(label, bias, floats)
+    CASES[label] = lambda label=label, bias=bias: bias_at_the_edge(label, bias)
 
 
 @case
