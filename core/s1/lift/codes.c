@@ -402,13 +402,14 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   averaged whole = {.leaves_out = leaves_out_pads(n)};
   pb_s1_op* op = &whole.op;
   int64_t shape[4];
-  PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, op, shape));
+  bool line;
+  PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, op, shape, &line));
   if (op->window[0] * op->window[1] > 1 << 16)
     return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
   op->groups = shape[1];
   op->zx = x.zero;
   for (int k = 0; k < 2; ++k) whole.extent[k] = l->out->values[op->x].shape[2 + k];
-  average_parts(l, n, &whole, &x, &t, shape, pb__make_result(l, &t, 4, shape));
+  average_parts(l, n, &whole, &x, &t, shape, pb__image_result(l, n, &t, line, shape));
   return PB_OK;
 }
 
@@ -423,6 +424,7 @@ static bool has_many_sizes(const pb_node* n) {
     sizes[k] = 1 + pb_node_int(n, "ceil_mode", 0);
     if (same) sizes[k] += window[k] - 1;
     if (!same && pads && pads->count == 4) sizes[k] += pads->ints[k] + pads->ints[2 + k];
+    if (!same && pads && pads->count == 2 && k) sizes[k] += pads->ints[0] + pads->ints[1]; // of a line
   }
   return sizes[0] > MOST || sizes[1] > MOST || sizes[0] * sizes[1] > MOST;
 }

@@ -149,8 +149,7 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
   return PB_OK;
 }
 
-// A line of places as an image of one row: [n, c, w] as [n, c, 1, w].
-static int as_image(lifter* l, const pb_node* n, int value) {
+int pb__as_image(lifter* l, const pb_node* n, int value) {
   const pb_s1_value from = l->out->values[value];
   int64_t shape[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
   int image = pb__reshaped(l, from.name, value, 4, shape);
@@ -171,7 +170,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   if (!w || w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not constant f32");
   int dims = w->rank;
   if (dims == 3 && l->out->values[op.x].rank == 3) {
-    op.x = as_image(l, n, op.x);
+    op.x = pb__as_image(l, n, op.x);
     w = weights_as_image(l, w);
   }
   pb_s1_value in = l->out->values[op.x];

@@ -258,25 +258,22 @@ void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op) {
 
 // A line of codes, and the weights that walk it, as the image of one row.
 static void line_as_image(lifter* l, const pb_node* n, int* value, pb__weights* w) {
-  const pb_s1_value x = l->out->values[*value];
   const pb_const from = l->consts->items[w->id];
-  int64_t shape[4] = {x.shape[0], x.shape[1], 1, x.shape[2]},
-          window[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
-  *value = pb__reshaped(l, n->name, *value, 4, shape);
-  pb__own(l, n, value);
+  int64_t window[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
+  *value = pb__as_image(l, n, *value);
   w->id = pb_consts_add(l->consts, from.name, PB_I8, 4, window, pb_const_data(l->consts, w->id));
   w->rank = 4;
   w->shape[3] = w->shape[2];
   w->shape[2] = 1;
 }
 
-// A convolution's result; as a line again, if its input was one.
-static void give_image(lifter* l, const pb_node* n, const pb_target* t, bool line, int64_t* shape, pb_s1_op op,
-                       const float* apart) {
-  op.y = line ? pb__add_value(l, n->name, pb__target_type(t), 4, shape) : pb__make_result(l, t, 4, shape);
-  pb__push_product(l, n, t, op, apart);
-  shape[2] = line ? shape[3] : shape[2];
-  if (line) pb__reshaped_result(l, n, t, op.y, 3, shape);
+// The result of an operator on images, which has four dims; as a line again, if its input was one.
+int pb__image_result(lifter* l, const pb_node* n, const pb_target* t, bool line, const int64_t* shape) {
+  if (!line) return pb__make_result(l, t, 4, shape);
+  const int64_t of_line[3] = {shape[0], shape[1], shape[3]};
+  int image = pb__add_value(l, n->name, pb__target_type(t), 4, shape);
+  pb__reshaped_result(l, n, t, image, 3, of_line);
+  return image;
 }
 
 static pb_status lift_conv(lifter* l, const pb_node* n) {
@@ -310,23 +307,29 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   pb__live_window(l, l->out->values[op.x].shape, shape, &op);
   const float* apart;
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op, &apart));
-  give_image(l, n, &t, line, shape, op, apart);
+  op.y = pb__image_result(l, n, &t, line, shape);
+  pb__push_product(l, n, &t, op, apart);
   return PB_OK;
 }
 
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
-                        int64_t* shape) {
+                        int64_t* shape, bool* line) {
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), x));
   PB_TRY(pb__find_target(l, n, t));
-  pb_s1_value in = l->out->values[x->value];
-  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  const pb_attr* window = pb_node_attr(n, "kernel_shape");
+  int rank = l->out->values[x->value].rank;
+  *line = rank == 3;
+  if ((rank != 4 && !*line) || !window || window->count != rank - 2)
+    return pb__refuse(l, n, NULL, "only pooling over one or two dims is read");
   *op = pb__codes_op(n, kind, t);
   pb__read_pair(n, "kernel_shape", op->window);
+  op->x = *line ? pb__as_image(l, n, x->value) : x->value;
+  pb__own(l, n, &op->x);
+  const pb_s1_value in = l->out->values[op->x];
   shape[0] = in.shape[0];
   shape[1] = in.shape[1];
-  op->x = x->value;
-  pb__own(l, n, &op->x);
-  return pb__read_window(l, n, &in, op, shape + 2);
+  PB_TRY(pb__read_window(l, n, &in, op, shape + 2));
+  return *line && shape[2] != 1 ? pb__refuse(l, n, NULL, "pads of another number of dims") : PB_OK;
 }
 
 static pb_status lift_maxpool(lifter* l, const pb_node* n) {
@@ -334,15 +337,13 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   pb_target t;
   pb_s1_op op;
   int64_t shape[4];
-  PB_TRY(pb__read_pool(l, n, PB_S1_MAXPOOL, &x, &t, &op, shape));
-  if (pb__same_codes(&x, &t)) {
-    op.y = pb__make_result(l, &t, 4, shape);
-    pb__push_op(l, op);
-    return PB_OK;
-  }
-  op.y = pb__add_value(l, n->name, PB_I8, 4, shape);
+  bool line;
+  PB_TRY(pb__read_pool(l, n, PB_S1_MAXPOOL, &x, &t, &op, shape, &line));
+  int result = pb__image_result(l, n, &t, line, shape);
+  bool same = pb__same_codes(&x, &t);
+  op.y = same ? result : pb__add_value(l, n->name, PB_I8, 4, shape);
   pb__push_op(l, op);
-  pb__requantise(l, n, (pb_codes){op.y, x.scale, x.zero}, &t, pb__make_result(l, &t, 4, shape));
+  if (!same) pb__requantise(l, n, (pb_codes){op.y, x.scale, x.zero}, &t, result);
   return PB_OK;
 }
 
@@ -351,8 +352,10 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_target t;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(pb__find_result(l, n, &t));
+  bool line = l->out->values[x.value].rank == 3;
+  if (line) x.value = pb__as_image(l, n, x.value);
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over one or two dims is read");
   pb_s1_op op = pb__codes_op(n, PB_S1_AVERAGE, &t);
   int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {in.shape[0], channels, 1, 1};
   op.x = x.value;
@@ -360,7 +363,7 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   op.window[0] = in.shape[2];
   op.window[1] = in.shape[3];
   pb__fold_sum(l, n, channels, area, &x, x.scale / (float)area, &t, &op);
-  op.y = pb__make_result(l, &t, 4, shape);
+  op.y = pb__image_result(l, n, &t, line, shape);
   pb__push_op(l, op);
   return PB_OK;
 }

@@ -122,6 +122,10 @@ static inline pb_type pb__target_type(const pb_target* t) { return t->floats ? P
 // The target's clamp narrowed by the bounds of n, which is Relu or Clip.
 pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
+// A line of places as an image of one row: [n, c, w] as [n, c, 1, w].
+int pb__as_image(lifter* l, const pb_node* n, int value);
+// An image; `line`: whose elements are those of the target, a line.
+int pb__image_result(lifter* l, const pb_node* n, const pb_target* t, bool line, const int64_t* shape);
 // The result is the elements of `value` under another shape; a copy of them, where dims do not merge or split to it.
 void pb__reshaped_result(lifter* l, const pb_node* n, const pb_target* t, int value, int rank, const int64_t* shape);
 pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t);
@@ -141,9 +145,10 @@ void pb__push_product(lifter* l, const pb_node* n, const pb_target* t, pb_s1_op 
 // Bias and factor of each channel for the sum of `area` codes, a unit of which is worth `scale`.
 void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, float scale,
                   const pb_target* t, pb_s1_op* op);
-// What MaxPool and AveragePool begin with: codes, target, an operator with its window, and the result's shape.
+// What MaxPool and AveragePool begin with: codes, target, an operator with its window, and the shape of its result,
+// which is an image; `line`: of a line.
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
-                        int64_t* shape) PB_MUST_CHECK;
+                        int64_t* shape, bool* line) PB_MUST_CHECK;
 
 // Graphs within nodes: expand.c. Writes the subgraph out behind the graph's nodes and makes its operators. in: what its
 // inputs are. out[k]: the tensor that its result k is, -1: it gets one of its own.

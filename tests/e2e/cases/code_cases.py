@@ -541,3 +541,24 @@ def sums_with_zero(m, zero):
 for label, args in {"zero_point_of_a_bias": (bias_with_zero,), "computed_zero_point_of_a_bias": (bias_with_zero, False),
                     "zero_point_of_sums": (sums_with_zero,), "computed_zero_point_of_sums": (sums_with_zero, False)}.items():
     CASES[label] = lambda label=label, args=args: zero_point_of_sums(label, *args)
+
+
+def pooled_line(label, kind, attrs):
+    """Pools over the one dim of lines, between convolutions, which have channels in lanes."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 2, 12, 37), F32(0.05))
+    w = m.weights(m.rng.integers(-127, 128, (24, 12, 3)).astype(I8), F32(0.01), I8(0))
+    y = m.codes(m.op(kind, m.codes(m.op("Conv", x, w), F32(0.1)), **attrs), F32(0.1 if kind == "MaxPool" else 0.07))
+    if kind == "GlobalAveragePool":
+        return m.done(y, step=0.07, bisect=True)
+    v = m.weights(m.rng.integers(-127, 128, (20, 24, 1)).astype(I8), F32(0.002), I8(0))
+    return m.done(m.codes(m.op("Conv", y, v), F32(0.1)), step=0.2, bisect=True)
+
+
+for label, args in {
+    "average_of_lines": ("AveragePool", {"kernel_shape": [2], "strides": [2]}),
+    "average_of_padded_lines": ("AveragePool", {"kernel_shape": [5], "strides": [3], "pads": [2, 1]}),
+    "average_of_counted_pads_of_lines": ("AveragePool", {"kernel_shape": [4], "strides": [2], "pads": [1, 2], "count_include_pad": 1}),
+    "largest_of_lines": ("MaxPool", {"kernel_shape": [3], "strides": [2], "pads": [1, 1]}),
+    "average_of_whole_lines": ("GlobalAveragePool", {})}.items():
+    CASES[label] = lambda label=label, args=args: pooled_line(label, *args)
