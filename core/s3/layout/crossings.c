@@ -50,31 +50,30 @@ static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* 
   return -1;
 }
 
+// Whether copies can go along the lanes of a tensor in blocks: one dim does, or none, of its only channel or of one
+// that is read.
+static bool has_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access, bool stored) {
+  if (channel_of(l, nest, access) >= 0) return true;
+  bool one = access->rank > 1 && !pb_index_moves(&access->index[1]) && access->index[1].cst % l->lanes == 0;
+  return one && (!stored || access->shape[1] == 1) && nest->dim_count < PB_NEST_DIMS;
+}
+
 static void copy_all(pb_layout* l, crossing c) {
+  pb_nest with_channel;
+  pb_access blocked = *c.blocked;
   c.channel = channel_of(l, c.nest, c.blocked);
+  if (c.channel < 0) { // one iteration along the lanes
+    pb_nest_copy(&with_channel, c.nest);
+    c.channel = pb_nest_add_dim(&with_channel, 1);
+    blocked.index[1].coef[c.channel] = 1;
+    c.nest = &with_channel;
+    c.blocked = &blocked;
+  }
   int64_t channels = c.nest->extent[c.channel], rest = channels % l->lanes, whole = channels - rest;
   if (whole) copy_blocks(l, &c, 0, whole);
   if (rest) copy_blocks(l, &c, whole, rest);
   double zero;
   if (rest && !c.out && pb__layout_ends_in(l, c.v, &zero)) pb__layout_fill_rest(l, c.nest, NULL, c.v, channels, zero);
-}
-
-// A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
-// So it writes a plain tensor, and a copy turns that into blocks.
-static void point_then_in(pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  pb_access plain = *store;
-  plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
-  pb__layout_declare(l, &plain);
-  pb_nest out;
-  pb__layout_rewrite_unsplit(l, n, &out);
-  out.access[out.access_count - 1] = plain;
-  pb__layout_spread_in_plain(l, n, &out);
-  pb__layout_splat(l, &out);
-  pb__layout_print(l, &out);
-  int v = pb_program_stored(&l->program, n);
-  copy_all(l, (crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v});
 }
 
 // The nest over blocks and lanes of its dim `channel`.
@@ -183,9 +182,14 @@ static void bring_in(pb_layout* l, int n) {
   pb__layout_print(l, &out);
 }
 
-// The same where it writes plainly: those in blocks come out of them.
-static void bring_out(pb_layout* l, int n) {
+// The nest over plain tensors alone: operands that lie in blocks come out of them, each by a copy of its own along its
+// own lanes, and what the nest makes goes into blocks where it is to lie in such.
+static void over_plain(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int v = pb_program_stored(&l->program, n);
+  bool in = pb__layout_in_rows(l, v);
+  pb_access made = *store;
   pb_nest out;
   pb__layout_rewrite_unsplit(l, n, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
@@ -200,9 +204,27 @@ static void bring_out(pb_layout* l, int n) {
             .nest = &once, .plain = &plain, .blocked = &nest->access[a], .v = l->program.value_of[n][a], .out = true});
     out.access[a] = plain;
   }
+  if (in) {
+    made.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+    pb__layout_declare(l, &made);
+    *pb_nest_store(&out) = made;
+  }
   pb__layout_spread_in_plain(l, n, &out);
   pb__layout_splat(l, &out);
   pb__layout_print(l, &out);
+  if (in) copy_all(l, (crossing){.nest = nest, .plain = &made, .blocked = store, .v = v});
+}
+
+// Whether copies can take each tensor of the nest that lies in blocks out of them.
+static bool can_go_over_plain(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    bool stored = a == nest->access_count - 1;
+    bool blocks = stored ? pb__layout_in_rows(l, pb_program_stored(&l->program, n))
+                         : pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED);
+    if (blocks && (nest->access[a].boxed || !has_lanes(l, nest, &nest->access[a], stored))) return false;
+  }
+  return !pb_nest_is_copy(nest);
 }
 
 // Whether what the nest reads several times can lie in blocks for it: along their lanes, and read by nothing else.
@@ -213,21 +235,15 @@ static bool can_bring_repeated(const pb_layout* l, int n, int a, int channel) {
   return reads == 1 && channel_of(l, nest, &nest->access[a]) == channel && !nest->access[a].boxed;
 }
 
-// Whether such copies are made along one dim of the nest, and all that lies in blocks has its lanes along it.
+// Whether what lies plainly can come into blocks like those that the nest stores, along whose lanes all others lie.
 static bool can_bring(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  int last = nest->access_count - 1;
-  bool in = pb__layout_in_rows(l, pb_program_stored(&l->program, n));
-  pb_layout_kind copied = in ? PB_LAYOUT_PLAIN : PB_LAYOUT_BLOCKED;
-  int channel = in ? channel_of(l, nest, &nest->access[last]) : -1;
-  if (pb_nest_is_copy(nest) || (in && channel < 0)) return false;
+  int last = nest->access_count - 1, channel = channel_of(l, nest, &nest->access[last]);
+  if (pb_nest_is_copy(nest) || channel < 0) return false;
   for (int a = 0; a < last; ++a) {
-    if (pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED)) {
-      int own = channel_of(l, nest, &nest->access[a]);
-      if (own < 0 || (channel >= 0 && own != channel)) return false;
-      channel = own;
-    }
-    if (in && pb__layout_reads_as(l, n, a, copied) && pb_nest_repeats(nest, &nest->access[a]) &&
+    if (pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED) && channel_of(l, nest, &nest->access[a]) != channel)
+      return false;
+    if (pb__layout_reads_as(l, n, a, PB_LAYOUT_PLAIN) && pb_nest_repeats(nest, &nest->access[a]) &&
         !can_bring_repeated(l, n, a, channel))
       return false;
   }
@@ -260,26 +276,26 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool in = pb__layout_in_rows(l, v);
   bool mixed = in ? blocked >= 0 : pb__layout_reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0;
-  if (mixed && can_bring(l, n)) {
-    if (in)
-      bring_in(l, n);
-    else
-      bring_out(l, n);
+  bool copies = pb_nest_is_copy(nest);
+  if (in && mixed && can_bring(l, n)) {
+    bring_in(l, n);
     return PB_OK;
   }
-  if (mixed || (in && channel_of(l, nest, store) < 0))
+  if ((mixed || (in && !copies)) && can_go_over_plain(l, n)) {
+    over_plain(l, n);
+    return PB_OK;
+  }
+  if (mixed || (in && !has_lanes(l, nest, store, true)))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014,
                           "channels that fill rows, another target, or --fallback=cpu",
                           "some of its operands lie in rows of %lld lanes, others do not", (long long)l->lanes);
-  if (pb_nest_is_copy(nest)) {
+  if (copies) {
     pb_access plain = nest->access[in ? 0 : 1];
     pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
     const pb_access* inside = &nest->access[in ? 1 : 0];
     copy_all(
         l, (crossing){
                .nest = nest, .plain = &plain, .blocked = inside, .v = l->program.value_of[n][in ? 1 : 0], .out = !in});
-  } else if (in) {
-    point_then_in(l, n);
   } else {
     point_then_out(l, n, blocked);
   }
