@@ -26,6 +26,7 @@ typedef struct pb_layout_value {
   bool refused;  // it must stay plain: what it is multiplied into does
   const char* ref;
   bool masked;      // pointwise nests that make it clean its lanes
+  bool ends_early;  // of padded ones: a nest sets no lanes behind a row's last element
   const char* made; // it is made here, then its lanes are cleaned; NULL: as it is
   enum { PB_REST_UNKNOWN, PB_REST_FINITE, PB_REST_ANY } rest; // lanes that no channel fills, of floats
   int64_t run; // its rows are runs of so many, each with an end of its own: two indices; 0: they are one

@@ -95,15 +95,16 @@ static void walk_single_channel(pb_layout* l, int n) {
   }
 }
 
-// Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,
-// constants (which are padded then) and what the dim does not move.
+// Whether all that the nest reads along the dim may be read past its end: padded values along their last dim whose rows
+// are set to their ends, blocks, constants (which are padded then) and what the dim does not move.
 static bool all_padded(const pb_layout* l, int n, int dim) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a], d;
     const pb_access* access = &nest->access[a];
     if (!pb_access_uses(access, dim) || l->program.values[v].kind == PB_VALUE_CONST) continue;
-    if (l->values[v].kind != PB_LAYOUT_PADDED || !pb_index_single(&access->index[access->rank - 1], &d) || d != dim)
+    if (l->values[v].kind != PB_LAYOUT_PADDED || l->values[v].ends_early ||
+        !pb_index_single(&access->index[access->rank - 1], &d) || d != dim)
       return false;
     for (int r = 0; r + 1 < access->rank; ++r)
       if (access->index[r].coef[dim]) return false;
@@ -150,6 +151,17 @@ void pb__layout_complete_single_channel(pb_layout* l, int n) {
     pb__layout_fill_rest(l, nest, store, v, 1, 0);
 }
 
+// The dim whose iterations are lanes of access a, which lies in blocks; -1: none. The only channel of what is read
+// stays one number where the result's lanes are another dim's: those behind it are no elements.
+static int lanes_of(const pb_layout* l, int n, int a) {
+  const pb_nest* nest = &l->program.nests[n];
+  int last = nest->access_count - 1, v = l->program.value_of[n][a], to = l->program.value_of[n][last];
+  int dim = along_blocks(nest, &nest->access[a], l->values[v].block);
+  if (dim < 0 || nest->extent[dim] > 1 || !pb__layout_in_rows(l, to)) return dim;
+  int stored = along_blocks(nest, &nest->access[last], l->values[to].block);
+  return stored < 0 || stored == dim ? dim : -1;
+}
+
 void pb__layout_rewrite_nest(pb_layout* l, int n) {
   pb__layout_complete_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
@@ -157,9 +169,7 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
   bool pads[PB_NEST_DIMS] = {0};
   int cut = -1;
   for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    if (!pb__layout_in_rows(l, v)) continue;
-    int dim = along_blocks(nest, &nest->access[a], l->values[v].block);
+    int v = l->program.value_of[n][a], dim = pb__layout_in_rows(l, v) ? lanes_of(l, n, a) : -1;
     if (dim >= 0) size[dim] = l->values[v].block;
   }
   for (int a = 0; a < nest->access_count; ++a) {
@@ -174,6 +184,7 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
       if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
       continue;
     }
+    l->values[v].ends_early |= sets && l->values[v].kind == PB_LAYOUT_PADDED;
     // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
     for (int d = 0; d < nest->dim_count; ++d)
       if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&

@@ -305,3 +305,28 @@ def codes_without_elements_summed():
     y = m.codes(m.op("MatMul", x, w), F32(0.1))
     axis = m.const(np.array([1], I64))
     return m.done(m.codes(m.op("ReduceSum", y, axis, keepdims=0), F32(0.1)), m.op("ReduceMax", x, axes=[1]))
+
+
+@case
+def rows_that_end_early():
+    """Rows padded to lanes that a nest sets to their last element alone, since what it adds ends there: another read them to
+    their ends."""
+    m = Maker("rows_that_end_early")
+    rows = m.op("Add", m.op("MatMul", m.input("x", 17, 1, 1), m.const(drawn(m, 1, 8))), m.op("Relu", m.input("b", 8)))
+    row = m.op("Slice", rows, *(m.const(np.array([at], I64)) for at in (15, 16, 0)))
+    return m.done(m.op("Add", row, m.op("MatMul", m.op("Tanh", row), m.const(drawn(m, 8, 8)))), bisect=True, targets=("cpu:avx512", "cpu:v3"))
+
+
+@case
+def single_channel_beside_rows_of_another_dim():
+    """An image's only channel meets rows along its width: as lanes it was read where there is no channel."""
+    m = Maker("single_channel_beside_rows_of_another_dim")
+    x = m.codes(m.op("Transpose", m.codes(m.input("x", 1, 1, 8, 6), F32(0.05), I8(-5)), perm=[2, 1, 0, 3]), F32(0.05), I8(-5))
+    x = m.codes(m.op("Concat", x, m.codes(m.op("Relu", x), F32(0.05), I8(-5)), axis=3), F32(0.05), I8(-5))
+    pooled = m.codes(m.op("GlobalAveragePool", x), F32(0.05), I8(-5))
+    gate = m.op("Conv", pooled, m.weights(m.rng.integers(-127, 128, (1, 1, 1, 1)).astype(I8), F32(0.02), I8(0)))
+    gate = m.codes(m.op("Sigmoid", m.codes(gate, F32(0.05), I8(-5))), F32(1 / 256), I8(-128))
+    gated = m.codes(m.op("Mul", x, gate), F32(0.05), I8(-5))
+    turned = m.codes(m.op("Transpose", gated, perm=[3, 0, 1, 2]), F32(0.05), I8(-5))
+    dense = m.op("MatMul", m.op("Flatten", turned), m.weights(m.rng.integers(-127, 128, (8, 16)).astype(I8), F32(0.02), I8(0)))
+    return m.done(m.codes(dense, F32(0.1)), gated, step=0.1, bisect=True)
