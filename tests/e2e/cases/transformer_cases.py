@@ -66,6 +66,26 @@ def silu_steps(g, width):
         g.output(g.quantise(y, 0.03, -100, (5, width)), codes=True)
 
 
+@family("gelu_codes", (32, False), (32, True), (17, False))
+def gelu_codes(g, width, image):
+    """A scale for each step of GELU, as a static quantiser leaves it, a reshape among them: one table, whoever else reads a step; with
+    numbers that differ it is none."""
+    shape = (1, 20, 6, width) if image else (1, 6, width)
+    x = g.input(*shape, codes=True, scale=0.05, zero=-3)
+    one, half, others = (g.const(np.asarray(codes, np.int8)) for codes in (40, 25, g.rng.integers(-99, 99, width)))
+    number = lambda codes, scale: g.node("DequantizeLinear", [codes, g.const(np.float32(scale)), g.const(np.int8(0))])  # noqa: E731
+
+    def step(kind, a, by, scale, zero):
+        return g.quantise(g.node(kind, [g.floats(a), by]), scale, zero, shape)
+
+    error = g.op("Erf", x, scale=1 / 127, zero=2)
+    more = step("Add", error, number(one, 0.025), 0.02, -30)
+    for by in half, others:
+        part = step("Mul", more, number(by, 0.02), 0.01, -100)
+        g.output(g.quantise(g.node("Mul", [g.floats(x), g.floats(part)]), 0.03, -80, shape), codes=True)
+    g.output(more, codes=True)
+
+
 @family("gelu_steps", (48, ))
 def gelu_steps(g, width):
     x = g.dense(g.input(6, 32), width)
