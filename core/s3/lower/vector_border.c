@@ -1,6 +1,6 @@
-// Products of a register tile that are left out, as x is in a border of zeros there. Where there are one
-// or two tiles along an index each iteration of a window is code of its own, for the points that are outside; where
-// there are more a loop over the window begins and ends where a point is outside.
+// Products of a register tile that are left out, as x is in a border of zeros there. Where there are one or two tiles
+// along an index each iteration of a window is code of its own, for the points that are outside; where there are more a
+// loop over the window begins and ends where a point is outside.
 //
 //   for r = max(0, 1 - h) to min(3, 8 - h) {                       a row of 7 points in an image of 7x7, padded by 1
 //     s = 0: points 1 to 6;  s = 1: points 0 to 6;  s = 2: points 0 to 5 }
@@ -101,8 +101,8 @@ bool pb__vtile_next_run(pb_vtile* t, int n, int64_t begin, int64_t* end) {
 
 // ---- loops over tiles along an index ----
 
-// The n-th loop along a border that is not near: iteration i has points at `first + place + step * i` to
-// `span` further, where place is linear in loops over tiles and `most` at most.
+// The n-th loop along a border that is not near: iteration i has points at `first + place + step * i` to `span`
+// further, where place is linear in loops over tiles and `most` at most.
 typedef struct along {
   const pb_border* border;
   int64_t first, span, step, most;

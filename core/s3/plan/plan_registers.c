@@ -151,12 +151,24 @@ static int64_t rows_of_square(const pb_vkernel* k) {
   return extent < k->lanes ? extent : k->lanes;
 }
 
+// The steps are those of the plan's tile from then on. Returns whether that is another one, whatever the sums are.
+static bool take_tile(pb_planner* p, const pb_plan* plan) {
+  const pb_vkernel* k = p->group->registers;
+  int64_t before[PB_NEST_DIMS];
+  bool other = false;
+  memcpy(before, p->step, sizeof before);
+  pb_plan_tile(plan, &p->group->main, p->step);
+  for (int d = 0; d < k->main->dim_count; ++d) other |= !k->is_sum[d] && p->step[d] != before[d];
+  return other;
+}
+
 // Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
 // are in registers inside all loops.
 void pb__plan_registers(pb_planner* p) {
   static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
   const pb_vkernel* k = p->group->registers;
   int dims[PB_NEST_DIMS], count = 0;
+  pb_found plain = {0};
   pb__plan_whole(p);
   p->start = (pb_plan){.row_parts = 1, .column_parts = 1, .bound = ""};
   p->orders = orders;
@@ -177,8 +189,10 @@ void pb__plan_registers(pb_planner* p) {
     p->order_count = 1;
     // what windows share waits in registers, and parts of a cycle count
     p->unrolls = pb_vkernel_by_vectors(k) || k->insn.group > 1;
+    p->plain = k->border_count ? &plain : NULL;
     pb__plan_steps(p, dims, count, 1);
-    if (p->result->found) pb_plan_tile(&p->result->plan, &p->group->main, p->step);
+    p->plain = NULL;
+    if (p->result->found) (void)take_tile(p, &p->result->plan);
     p->unrolls = true;
   }
   // parts of the sum and shares of this tile, all of them on trees of their own
@@ -188,4 +202,5 @@ void pb__plan_registers(pb_planner* p) {
   p->gain = p->takes_last ? 0 : SHARES_GAIN;
   p->result->found = false;
   pb__plan_tile(p);
+  if (plain.found && take_tile(p, &plain.plan)) pb__plan_tile(p);
 }

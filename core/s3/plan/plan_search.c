@@ -55,6 +55,17 @@ static void add_up(pb_planner* p, pb_tiling* tiling) {
   judged(p, legal, tiling->failure);
 }
 
+// The same as if no product were left out.
+static void add_up_plain(const pb_planner* with, pb_tiling* tiling) {
+  pb_vkernel* k = with->group->registers;
+  int borders = k->border_count;
+  pb_planner p = *with;
+  p.result = with->plain;
+  k->border_count = 0;
+  add_up(&p, tiling);
+  k->border_count = borders;
+}
+
 // The same for each way to share its tiles among threads that may take less than the best so far.
 static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
@@ -92,5 +103,6 @@ void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
     add_up_shares(p, tiling);
   else
     add_up(p, tiling);
+  if (built && p->plain) add_up_plain(p, tiling);
   pb_arena_free(&scratch);
 }

@@ -24,9 +24,12 @@ typedef struct pb_planner {
   pb_plan plan; // that is considered
   pb_found* result;
   const pb_judge* judge; // of a stage among others; NULL: the kernel's cycles
-  int copies;            // of results at most, 0: as `results` says
-  pb_plan start;         // where every plan begins: the bands that cores share, in how many parts
-  pb_plan_dims dims;     // of the main nest, and how much one core has of them
+  // The best if no product were left out: what another tile leaves out it may lose to caches, and where threads share
+  // it. NULL: nobody asks.
+  pb_found* plain;
+  int copies;        // of results at most, 0: as `results` says
+  pb_plan start;     // where every plan begins: the bands that cores share, in how many parts
+  pb_plan_dims dims; // of the main nest, and how much one core has of them
   int64_t extent[PB_NEST_DIMS];
 
   // The tile: what it has of each dim, in whole numbers of `unit`, and the part of the first sum that is made at once.
