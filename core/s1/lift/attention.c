@@ -217,6 +217,42 @@ static void operand_steps(pb_s1_walk* w, int side, const pb_s1_value* v, int row
   }
 }
 
+// The product's result; of one `column`, whose elements were made as a row.
+static void give_product(lifter* l, const pb_node* n, const pb_target* t, bool column, int rank, const int64_t* shape,
+                         pb_s1_op* op) {
+  pb_s1_value y = {.rank = rank};
+  memcpy(y.shape, shape, sizeof y.shape);
+  if (column) {
+    y.shape[rank - 1] = shape[rank - 2];
+    y.shape[rank - 2] = 1;
+  }
+  operand_steps(op->walk, 2, &y, rank - 2, rank - 1);
+  if (!column) {
+    pb__matrix_result(l, n, t, rank, shape, &op->y);
+  } else {
+    int64_t matrix[2] = {rows_of(&y), y.shape[rank - 1]};
+    op->y = pb__add_value(l, n->name, PB_I8, 2, matrix);
+    pb__alias(l, pb__make_result(l, t, rank, shape), op->y);
+  }
+  pb__push_op(l, *op);
+  pb__own_result(l, n, t, op->y);
+}
+
+// The product by a matrix of one column: that column, as a row, by the rows of the other factor, which chips take
+// several at once of. Its results lie in a row.
+static void by_column(lifter* l, const pb_node* n, int column, int rows, pb_s1_walk* w, pb_s1_op* op) {
+  pb_s1_value a = l->out->values[rows], b = l->out->values[column];
+  int batch = w->dims - 3;
+  b.shape[b.rank - 1] = b.shape[b.rank - 2];
+  b.shape[b.rank - 2] = 1;
+  w->extent[batch + 1] = w->extent[batch];
+  w->extent[batch] = 1;
+  operand_steps(w, 0, &b, batch, batch + 2);
+  operand_steps(w, 1, &a, batch + 1, batch + 2);
+  op->x = pb__matrix_of(l, n, pb__reshaped(l, n->name, column, b.rank, b.shape));
+  op->z = pb__matrix_of(l, n, rows);
+}
+
 pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) {
   pb_codes x, z;
   pb_target t;
@@ -238,20 +274,21 @@ pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) {
   shape[batch] = w->extent[batch] = a.shape[a.rank - 2];
   shape[batch + 1] = w->extent[batch + 1] = b.shape[b.rank - 1];
   w->extent[batch + 2] = k;
-  operand_steps(w, 0, &a, batch, batch + 2);
-  operand_steps(w, 1, &b, batch + 2, batch + 1);
-  pb_s1_value y = {.rank = batch + 2};
-  memcpy(y.shape, shape, sizeof shape);
-  operand_steps(w, 2, &y, batch, batch + 1);
+  bool column =
+      shape[batch + 1] == 1 && shape[batch] > 1 && pb__elements(b.rank, b.shape) == pb__elements(batch, shape) * k;
   pb_s1_op op = pb__codes_op(n, PB_S1_MATMUL, &t);
-  op.zx = x.zero;
-  op.zz = z.zero;
+  op.zx = column ? z.zero : x.zero;
+  op.zz = column ? x.zero : z.zero;
   op.walk = w;
   op.ma = pb__factor(l, x.scale * z.scale, t.scale);
-  op.x = pb__matrix_of(l, n, x.value);
-  op.z = pb__matrix_of(l, n, z.value);
-  pb__matrix_result(l, n, &t, batch + 2, shape, &op.y);
-  pb__push_op(l, op);
-  pb__own_result(l, n, &t, op.y);
+  if (column) {
+    by_column(l, n, z.value, x.value, w, &op);
+  } else {
+    operand_steps(w, 0, &a, batch, batch + 2);
+    operand_steps(w, 1, &b, batch + 2, batch + 1);
+    op.x = pb__matrix_of(l, n, x.value);
+    op.z = pb__matrix_of(l, n, z.value);
+  }
+  give_product(l, n, &t, column, batch + 2, shape, &op);
   return PB_OK;
 }

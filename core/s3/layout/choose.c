@@ -81,8 +81,13 @@ static bool maximises_plain(const pb_layout* l, int v) {
   return false;
 }
 
+// Whether the value is no rows and no image, and plain for that.
+static bool has_no_channels(const pb_layout* l, const pb_value* value) {
+  return value->rank > 2 && !pb__layout_is_image(l, value->rank);
+}
+
 // Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
-// one that is made element by element behind a reshape, or the plain twin of the value.
+// one that is made element by element behind a reshape, the plain twin of the value, or a stack that is no image.
 static bool made_of_plain(const pb_layout* l, int v) {
   const pb_layout_twin* twin = pb__layout_twin_of(l, v);
   if (twin && l->program.value_of[twin->copy][1] == v) return true;
@@ -90,7 +95,8 @@ static bool made_of_plain(const pb_layout* l, int v) {
     for (int a = 0; a + 1 < l->program.nests[n].access_count; ++a) {
       int from = l->program.value_of[n][a];
       pb_value_kind kind = pb__layout_kind_at_edge(l, from);
-      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
+      bool plain = pb__layout_flattened(l, from) || has_no_channels(l, &l->program.values[from]);
+      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && plain)) return true;
     }
   return false;
 }
@@ -162,9 +168,23 @@ static bool is_one_row(const pb_value* value) {
   return value->type == PB_F32 && (value->rank < 2 || (value->rank == 2 && value->shape[0] == 1));
 }
 
-// Whether the value is no rows and no image, and plain for that.
-static bool has_no_channels(const pb_layout* l, const pb_value* value) {
-  return value->rank > 2 && !pb__layout_is_image(l, value->rank);
+// Whether elements of rows become a column of codes, each a row of its own: copies take them out of their lanes.
+static bool turns_rows_to_column(const pb_value* rows, const pb_value* column) {
+  return column->type == PB_I8 && rows->rank == 2 && rows->shape[1] > 1;
+}
+
+// Whether the nest reads the column's elements for all of a row each: no command takes one lane for others.
+static bool repeats_elements(const pb_layout* l, int n, int v) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_value* value = &l->program.values[v];
+  bool any = false;
+  if (value->rank != 2 || value->shape[0] == 1 || pb_program_stored(&l->program, n) == v) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (l->program.value_of[n][a] != v) continue;
+    if (!pb_nest_repeats(nest, &nest->access[a])) return false;
+    any = true;
+  }
+  return any;
 }
 
 // Whether pointwise nests and copies alone touch the value, on such values where they compute anything, or on one row.
@@ -172,10 +192,12 @@ static bool stays_single(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (nest->reduce != PB_SET || pb_program_is_fixed(&l->program, n)) return false;
+    if (repeats_elements(l, n, v)) continue;
     for (int a = 0; a < nest->access_count && !pb_nest_is_copy(nest); ++a) {
       int with = l->program.value_of[n][a];
       const pb_value* value = &l->program.values[with];
-      if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value) && !has_no_channels(l, value))
+      bool out = pb_program_stored(&l->program, n) == v && turns_rows_to_column(value, &l->program.values[v]);
+      if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value) && !has_no_channels(l, value) && !out)
         return false;
     }
   }

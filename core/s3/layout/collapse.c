@@ -45,8 +45,7 @@ static void read_sources(pb_layout* l) {
 // ---- tensors that are rows ----
 
 static bool can_lie_otherwise(const pb_layout* l, int v) {
-  const pb_value* value = &l->program.values[v];
-  if (value->kind != PB_VALUE_LOCAL || value->rank < 3) return false;
+  if (l->program.values[v].kind != PB_VALUE_LOCAL) return false;
   PB_FOR_ACCESSES (n, a, &l->program, v) {
     const pb_access* access = &l->program.nests[n].access[a];
     if (access->boxed || access->gathered || access->splat || pb_access_can_leave(&l->program.nests[n], access))
@@ -78,6 +77,71 @@ static void collapse(pb_layout* l, int v) {
   value->rank = 2;
   value->shape[0] = rows;
   value->shape[1] = channels;
+}
+
+// ---- columns that are rows ----
+
+// How many neighbours in the column a product sums over: those that its one dim of the sum walks. 0: none does so
+// alone.
+static int64_t summed_neighbours(const pb_nest* nest, const pb_contraction_dims* roles, const pb_access* access) {
+  int64_t run = 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t step = access->index[0].coef[d];
+    if (!step || roles->role[d] != PB_ROLE_K) continue;
+    if (run || step != 1) return 0;
+    run = nest->extent[d];
+  }
+  return run;
+}
+
+// Whether the index stays within a run of so many, but for dims that step over whole ones.
+static bool keeps_run(const pb_nest* nest, const pb_index* index, int64_t run) {
+  int64_t within = index->cst % run;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (index->coef[d] < 0) return false;
+    if (index->coef[d] % run) within += index->coef[d] * (nest->extent[d] - 1);
+  }
+  return index->cst >= 0 && within < run;
+}
+
+// The column's elements that products of two computed tensors sum over, where these do nothing else with it: commands
+// take rows. 0: it is no such column.
+static int64_t run_of_column(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  int64_t run = 0;
+  if (value->rank != 2 || value->shape[1] != 1) return 0;
+  PB_FOR_ACCESSES (n, a, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    pb_contraction_dims roles;
+    if (!pb__layout_contraction_dims(l, n, &roles)) continue;
+    int64_t its =
+        a == roles.y || pb__layout_weighs(l, n, &roles) ? 0 : summed_neighbours(nest, &roles, &nest->access[a]);
+    if (!its || (run && its != run)) return 0;
+    run = its;
+  }
+  if (run < 2 || value->shape[0] % run) return 0;
+  PB_FOR_ACCESSES (n, a, &l->program, v)
+    if (!keeps_run(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run)) return 0;
+  return run;
+}
+
+// As rows of so many.
+static void turn_column(pb_layout* l, int v, int64_t run) {
+  pb_value* value = &l->program.values[v];
+  PB_FOR_ACCESSES (n, a, &l->program, v) {
+    pb_access* access = &l->program.nests[n].access[a];
+    pb_index *rows = &access->index[0], *along = &access->index[1];
+    for (int c = 0; c < PB_NEST_COLS; ++c) {
+      along->coef[c] = rows->coef[c] % run;
+      rows->coef[c] /= run;
+    }
+    along->cst = rows->cst % run;
+    rows->cst /= run;
+    access->shape[0] /= run;
+    access->shape[1] = run;
+  }
+  value->shape[0] /= run;
+  value->shape[1] = run;
 }
 
 static bool walks_alone(const pb_nest* nest, const pb_index* index, int d) {
@@ -130,5 +194,8 @@ void pb__layout_read_sources(pb_layout* l) {
 
 void pb__layout_collapse(pb_layout* l) {
   for (int v = 0; v < l->program.value_count; ++v)
-    if (l->lies[v] == PB_LIE_ROWS && can_lie_otherwise(l, v)) collapse(l, v);
+    if (l->program.values[v].rank > 2 && l->lies[v] == PB_LIE_ROWS && can_lie_otherwise(l, v))
+      collapse(l, v);
+    else if (run_of_column(l, v) && can_lie_otherwise(l, v))
+      turn_column(l, v, run_of_column(l, v));
 }

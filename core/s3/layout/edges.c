@@ -111,7 +111,8 @@ static bool wants_twin(const pb_layout* l, int v) {
                          (!even && (number || is_product(l, v) || pb__layout_made_with_numbers(l, v)))
                    : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
-  return put_together(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
+  bool lies_so = one_row && even && !pb__layout_read_by_rows(l, v); // to products, which take rows of lanes anywhere
+  return put_together(l, v) || (summed && !lies_so && pb__layout_flattened(l, v));
 }
 
 // Whether the value is made in blocks, by a unit that takes sums or largest elements or by code's contractions: what is

@@ -167,3 +167,62 @@ def tokens_that_count():
     column = m.op("Sub", m.const(F32(1)), m.op("Transpose", mask, perm=[1, 0]))
     left = m.op("Greater", m.op("Reshape", column, m.const(np.array([1, 16, 1, 1], I64))), m.const(F32(0)))
     return m.done(m.codes(m.op("Where", left, m.const(F32(-20)), m.const(F32(0))), F32(20 / 255), I8(127)), step=20 / 255, targets=BOTH)
+
+
+@case
+def sums_of_tokens_times_rows():
+    """Sums of all tokens, a row that ends inside a row of lanes, times each token's row: the row came out of a tensor of three dims."""
+    m = Maker("sums_of_tokens_times_rows", opset=17)
+    w = m.weights(m.rng.integers(-127, 128, (56, 56)).astype(I8), F32(0.005), I8(0))
+    y = m.codes(m.op("MatMul", m.codes(m.input("x", 1, 28, 56), F32(0.05)), w), F32(0.1))
+    total = m.codes(m.op("ReduceSum", y, m.const(np.array([1], I64)), keepdims=1), F32(0.5))
+    z = m.codes(m.op("Mul", y, total), F32(2))
+    return m.done(m.codes(m.op("MatMul", z, w), F32(8)), step=8, bisect=True)
+
+
+@case
+def products_by_a_normed_column():
+    """Scores of tokens, each over the root of the squares of all, as codes: some of their operands lay in rows of lanes, others did not."""
+    m = Maker("products_by_a_normed_column", opset=17)
+    w = m.weights(m.rng.integers(-127, 128, (48, 48)).astype(I8), F32(0.005), I8(0))
+    v = m.weights(m.rng.integers(-127, 128, (48, 1)).astype(I8), F32(0.01), I8(0))
+    y = m.codes(m.op("MatMul", m.codes(m.input("x", 1, 20, 48), F32(0.05)), w), F32(0.1))
+    score = m.codes(m.op("MatMul", y, v), F32(0.2))
+    root = m.op("Clip", m.op("ReduceL2", score, axes=[1], keepdims=1), m.const(F32(1e-12)))
+    part = m.codes(m.op("Div", score, m.op("Expand", root, m.const(np.array([1, 20, 1], I64)))), F32(0.01))
+    return m.done(m.codes(m.op("Mul", y, part), F32(0.05)), step=0.1, bisect=True)
+
+
+def product_by_a_column(label, x, z):
+    """Products of two computed tensors, the second one a column: it is multiplied as a row, by the rows of the other."""
+    m = Maker(label)
+    a, b = m.codes(m.input("x", *x), F32(0.05), I8(-5)), m.codes(m.input("z", *z), F32(0.04), I8(9))
+    return m.done(m.codes(m.op("MatMul", a, b), F32(0.1)), step=0.1, bisect=True)
+
+
+for label, shapes in {"product_by_a_column": ((1, 48, 16), (1, 16, 1)), "products_by_columns": ((3, 20, 32), (3, 32, 1))}.items():
+    CASES[label] = lambda label=label, shapes=shapes: product_by_a_column(label, *shapes)
+
+
+@case
+def codes_of_rows_as_columns():
+    """Rows of f32 are quantised as one column of codes, of which each is multiplied by a row: what selects states in Mamba."""
+    m = Maker("codes_of_rows_as_columns", opset=17)
+    w = m.weights(m.rng.integers(-127, 128, (32, 32)).astype(I8), F32(0.005), I8(0))
+    t = m.op("Softplus", m.codes(m.op("MatMul", m.codes(m.input("x", 1, 24, 32), F32(0.05)), w), F32(0.1)))
+    column = m.codes(m.op("Unsqueeze", t, m.const(np.array([3], I64))), F32(0.02), I8(-128))
+    scaled = m.op("Mul", column, m.const(m.rng.uniform(-1, 1, (1, 24, 1, 16)).astype(F32)))
+    row = m.op("Mul", column, m.op("Unsqueeze", m.codes(m.input("z", 1, 32, 16), F32(0.05)), m.const(np.array([1], I64))))
+    return m.done(m.codes(m.op("Exp", m.codes(scaled, F32(0.05))), F32(0.05)), m.codes(row, F32(0.1)), step=0.1)
+
+
+@case
+def norm_of_all_of_an_image():
+    """One group over all channels of an image, as one row behind a reshape."""
+    m = Maker("norm_of_all_of_an_image", opset=17)
+    w = m.weights(m.rng.integers(-127, 128, (16, 16, 1, 1)).astype(I8), F32(0.01), I8(0))
+    y = m.codes(m.op("Conv", m.codes(m.input("x", 1, 16, 8, 8), F32(0.05)), w), F32(0.1))
+    rows = m.op("Reshape", y, m.const(np.array([0, 1, -1], I64)))
+    norm = m.op("InstanceNormalization", rows, m.const(np.ones(1, F32)), m.const(np.zeros(1, F32)))
+    y = m.codes(m.op("Reshape", norm, m.const(np.array([1, 16, 8, 8], I64))), F32(0.05))
+    return m.done(m.codes(m.op("Conv", y, w), F32(0.1)), step=0.2, bisect=True)
