@@ -15,6 +15,7 @@
 // and a pointwise nest of one tensor that lies in rows, which `layout` brings into lanes whatever the ranks. The rest
 // comes in rows by the copy, and what an instruction makes leaves by it: `outline` puts both into one kernel.
 #include "core/s3/compose.h"
+#include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
@@ -104,12 +105,24 @@ static bool turns_inside_borders(const viewer* v, int n, const pb_access* now) {
   return borders && !same;
 }
 
+// Whether copy n goes as its source lies, which is made for others too, while `now` has other neighbours: a mover would
+// turn the elements round once more.
+static bool turns_again(const viewer* v, int n, const pb_access* now) {
+  const pb_program* p = &v->program;
+  const pb_nest* nest = &p->nests[n];
+  bool others = false;
+  PB_FOR_USES (k, p, p->value_of[n][0])
+    others |= k != n && !v->dropped[k] && !pb_program_writes(p, k, p->value_of[n][0]);
+  return others && pb_same_places(nest, &nest->access[0], &nest->access[1]) &&
+         neighbours(nest, now) != neighbours(nest, &nest->access[1]);
+}
+
 // Whether the nest goes on well with `now` in place of its load `a`.
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
-  if (pb_copies_elements(nest)) return !v->whole_rows || !turns_inside_borders(v, n, now);
+  if (pb_copies_elements(nest)) return !v->whole_rows || (!turns_inside_borders(v, n, now) && !turns_again(v, n, now));
   if (v->whole_rows) return lies_in_rows(nest, now);
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
@@ -268,6 +281,53 @@ static bool move_all_in(viewer* v) {
   return changed;
 }
 
+// ---- dims that are joined ----
+
+// The extent of the second of the last two dims of an image which the one nest that makes the value of it joins as its
+// last; 0: it makes it otherwise.
+static int64_t joined_dims(const viewer* v, int value) {
+  const pb_program* p = &v->program;
+  int n = pb_program_only_writer(p, value), outer = -1, inner = -1;
+  if (n < 0 || p->values[value].rank != 3) return 0;
+  const pb_nest* nest = &p->nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->reduce != PB_SET || pb_nest_is_fixed(nest) || nest->access_count < 2 || nest->access[0].rank != 4 ||
+      store->index[2].cst)
+    return 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (!store->index[2].coef[d]) continue;
+    if ((store->index[2].coef[d] == 1 ? inner : outer) >= 0) return 0;
+    *(store->index[2].coef[d] == 1 ? &inner : &outer) = d;
+  }
+  if (inner < 0 || outer < 0 || store->index[2].coef[outer] != nest->extent[inner]) return 0;
+  bool whole = nest->extent[outer] * nest->extent[inner] == store->shape[2];
+  return whole && pb_access_moves_only(store, 2, outer) && pb_access_moves_only(store, 2, inner) ? nest->extent[inner]
+                                                                                                 : 0;
+}
+
+// The dim by which the nest, a copy, walks all of the last index of what it reads; -1: it is none.
+static int walks_joined(const pb_nest* nest) {
+  const pb_access* read = &nest->access[0];
+  int dim;
+  bool alone = pb_copies_elements(nest) && nest->dim_count < PB_NEST_DIMS && pb_index_single(&read->index[2], &dim) &&
+               dim >= 0 && nest->extent[dim] == read->shape[2] && pb_access_moves_only(read, 2, dim);
+  return alone ? dim : -1;
+}
+
+// Whether an image whose lines and columns are joined on the way to copies keeps them apart, as it lies, and copies
+// join them.
+static bool part_dims(viewer* v, int value) {
+  pb_program* p = &v->program;
+  int64_t inner = joined_dims(v, value);
+  if (!inner) return false;
+  PB_FOR_USES (n, p, value)
+    if (!pb_program_writes(p, n, value) && walks_joined(&p->nests[n]) < 0) return false;
+  PB_FOR_USES (n, p, value)
+    if (!pb_program_writes(p, n, value)) pb_nest_cut_dim(&p->nests[n], walks_joined(&p->nests[n]), inner);
+  pb_program_cut_value(p, value, 2, inner);
+  return true;
+}
+
 static void find_joined(viewer* v) {
   const pb_program* p = &v->program;
   v->joined = PB_NEW_ARRAY(&v->unit->pass, bool, (size_t)p->value_count + 1);
@@ -285,10 +345,12 @@ pb_status pb_s3_views(pb_unit* unit) {
   pb_program* p = &v.program;
   bool changed = false;
   v.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
+  for (int value = 0; v.whole_rows && value < p->value_count; ++value) changed |= part_dims(&v, value);
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
       while (look_through(&v, n, a)) changed = true;
   changed |= pb_program_drop_copies(p, v.dropped);
+  if (v.whole_rows) changed |= pb_fusion_narrow_copies(p, v.dropped, &unit->pass);
   find_joined(&v);
   changed |= move_all_in(&v);
   return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;

@@ -11,6 +11,7 @@
 // are walked together have their parts at the same places, or stay as they are, where the model's own are among them or
 // where more rows would take longer than the elements that are saved. Zeros do not keep infinity apart: what sums of
 // f32 read is masked there (rest.c); where no instruction does so, products of floats keep their channels as they are.
+#include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 #include "core/s3/program.h"
 #include "core/s3/transfer_paths.h"
@@ -427,10 +428,28 @@ static bool has_matrices(parts* p) {
   return false;
 }
 
+// Copies that repeat pixels or cut channels go by tensors of more dims than an image, in which no channel can be told:
+// the one behind reads what the one in front does.
+static void pass_over_copies(pb_unit* unit, pb_program* program) {
+  enum { IMAGE_RANK = 4 };
+  bool any = false;
+  for (int n = 0; n < program->nest_count; ++n) {
+    pb_access source;
+    if (!pb_copies_elements(&program->nests[n]) || program->nests[n].access[0].rank <= IMAGE_RANK) continue;
+    int copy = pb_program_source(program, n, 0, &source);
+    if (copy < 0) continue;
+    pb_program_read_source(program, &unit->pass, n, 0, copy, &source);
+    any = true;
+  }
+  bool* gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program->nest_count + 1);
+  if (any && pb_program_drop_copies(program, gone)) pb_program_drop_nests(program, &unit->pass, gone);
+}
+
 pb_status pb_s3_parts(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  pass_over_copies(unit, &program);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program.func, 0));
   parts p = {.unit = unit,
              .selections = {.chip = unit->chip, .arena = &unit->pass},

@@ -3,7 +3,7 @@ parameters."""
 
 import numpy as np
 from onnx import helper
-from regression_cases import CASES, F32, I8, I32, I64, U8, Maker, case
+from regression_cases import CASES, F32, I8, I32, I64, U8, Maker, case, codes_conv
 
 
 def constant_in_front(label, op, kind, shape):
@@ -562,3 +562,44 @@ for label, args in {
     "largest_of_lines": ("MaxPool", {"kernel_shape": [3], "strides": [2], "pads": [1, 1]}),
     "average_of_whole_lines": ("GlobalAveragePool", {})}.items():
     CASES[label] = lambda label=label, args=args: pooled_line(label, *args)
+
+
+def gated_by_a_resize(label, part, scale):
+    """Channels that are put together times a gate that is made small and resized: parts begin at whole rows of lanes though the resize
+    goes by tensors of more dims than an image, and codes are what it moves."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 6, 8), F32(0.05))
+    halves = codes_conv(m, x, 16, part, 1), codes_conv(m, x, 16, part, 3, pads=[1] * 4)
+    joined = m.codes(m.op("Concat", *halves, axis=1), F32(0.3))
+    small = m.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
+    gate = m.codes(m.op("Sigmoid", codes_conv(m, m.codes(small, F32(0.03)), 16, 2 * part, 1)), F32(1 / 256), I8(-128))
+    wide = m.op("Resize", gate, "", m.const(np.array([1, 1, scale, scale], F32)), mode="nearest", nearest_mode="floor",
+                coordinate_transformation_mode="asymmetric")
+    product = m.codes(m.op("Mul", joined, wide), F32(0.3))
+    return m.done(codes_conv(m, product, 2 * part, 24, 1, scale=F32(2)), step=2, bisect=True)
+
+
+for _part in (24, 16, 5):
+    CASES[f"gated_by_a_resize_{_part}"] = lambda p=_part: gated_by_a_resize(f"gated_by_a_resize_{p}", p, 2)
+
+
+def image_behind_a_token(label, channels, readers):
+    """The pixels of an image, rows now, behind one more: lines and columns are joined where the rows are made, and what turns is made
+    once for all that read it."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 5, 6), F32(0.05))
+    image = codes_conv(m, x, 16, channels, 1)
+    flat = m.op("Reshape", image, m.const(np.array([1, channels, 30], I64)))
+    token = m.codes(m.input("t", 1, channels, 1), F32(0.05))
+    joined = m.codes(m.op("Concat", token, m.codes(flat, F32(0.2)), axis=2), F32(0.25))
+    rows = m.codes(m.op("Transpose", joined, perm=[0, 2, 1]), F32(0.25))
+    w = m.weights(m.rng.integers(-127, 128, (channels, channels)).astype(I8), F32(0.01), I8(0))
+    y = m.codes(m.op("MatMul", rows, w), F32(1.5))
+    outs = [m.codes(m.op("Add", rows, y), F32(1.5))] if readers > 1 else [y]
+    return m.done(*outs, step=3, bisect=True)
+
+
+for _channels in (24, 32):
+    for _readers in (1, 2):
+        CASES[f"image_behind_a_token_{_channels}_{_readers}"] = lambda c=_channels, r=_readers: image_behind_a_token(
+            f"image_behind_a_token_{c}_{r}", c, r)

@@ -1,0 +1,80 @@
+// Copies of numbers that a pointwise nest makes of narrower ones, as of codes, become copies of the narrower ones, and
+// the nest goes behind them: an image that a resize repeats is moved as codes, and what takes it makes the numbers.
+// Where movers go along the channels of images alone, which stay where they are. Exact.
+//
+//   before   f[c, h, w] = (x[c, h, w] - 3) * 0.1;  y[c, 2 h + i, w] = f[c, h, w]                     of x: codes
+//   after    t[c, 2 h + i, w] = x[c, h, w];        y[c, h, w] = (t[c, h, w] - 3) * 0.1
+#include "core/s3/compose.h"
+#include "core/s3/fusion/fusion.h"
+
+#include <string.h>
+
+enum { IMAGE_RANK = 4, CHANNELS = 1 };
+
+// Whether the nest makes each element of one of fewer bits, at the same place.
+static bool widens(const pb_program* p, int n) {
+  const pb_nest* nest = &p->nests[n];
+  const pb_access *x = &nest->access[0], *y = &nest->access[1];
+  int dim_of[PB_NEST_RANK];
+  if (nest->reduce != PB_SET || nest->access_count != 2 || pb_nest_is_fixed(nest) || pb_nest_gathers(nest))
+    return false;
+  if (pb_program_is_const(p, n, 0) || x->boxed || x->splat || pb_type_bits(x->type) >= pb_type_bits(y->type))
+    return false;
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_INDEX) return false;
+  return x->rank == IMAGE_RANK && y->rank == IMAGE_RANK && pb_walks_elements(nest, y, dim_of) &&
+         !memcmp(x->shape, y->shape, sizeof *x->shape * IMAGE_RANK) &&
+         !memcmp(x->index, y->index, sizeof *x->index * IMAGE_RANK);
+}
+
+// Whether the copy fills an image with another one's lines and columns, channel by channel.
+static bool keeps_channels(const pb_program* p, int n) {
+  const pb_nest* nest = &p->nests[n];
+  const pb_access *x = &nest->access[0], *y = &nest->access[1];
+  return pb_copies_elements(nest) && x->rank == IMAGE_RANK && y->rank == IMAGE_RANK && x->shape[CHANNELS] > 1 &&
+         x->shape[CHANNELS] == y->shape[CHANNELS] &&
+         !memcmp(&x->index[CHANNELS], &y->index[CHANNELS], sizeof x->index[CHANNELS]) &&
+         pb_nest_iterations(nest) == pb_access_elements(y);
+}
+
+// The nest that widens what copy n, its only reader, moves; -1: there is none.
+static int widened_by(const pb_program* p, int n, const bool* dropped) {
+  int from = p->value_of[n][0], to = pb_program_stored(p, n);
+  if (dropped[n] || !keeps_channels(p, n) || pb_program_only_writer(p, to) != n) return -1;
+  int maker = pb_program_only_writer(p, from);
+  bool alone = maker >= 0 && maker < n && !dropped[maker] && pb_program_only_reader(p, dropped, from) == n;
+  return alone && widens(p, maker) ? maker : -1;
+}
+
+// The copy takes the maker's place, and the maker, over all that was copied, the copy's.
+static void swap(pb_program* p, pb_arena* arena, int maker, int copy) {
+  pb_nest *first = &p->nests[maker], *then = &p->nests[copy];
+  pb_nest* made = pb_nest_kept(arena, first);
+  pb_access whole = pb_value_shape(&p->values[pb_program_stored(p, copy)]), narrow = whole;
+  narrow.type = first->access[0].type;
+  int moved = pb_program_add_local(p, arena, &narrow);
+  const pb_type type = narrow.type;
+  pb_nest_copy(first, then);
+  first->expr_count = 0;
+  first->access[0].type = first->access[1].type = type;
+  (void)pb_nest_load(first, 0);
+  pb_nest_copy(then, made);
+  then->dim_count = 0;
+  for (int r = 0; r < whole.rank; ++r) whole.index[r].coef[pb_nest_add_dim(then, whole.shape[r])] = 1;
+  memcpy(narrow.index, whole.index, sizeof narrow.index);
+  then->access[0] = narrow;
+  then->access[1] = whole;
+  pb_program_set_value(p, arena, maker, 1, moved);
+  pb_program_set_value(p, arena, copy, 0, moved);
+}
+
+bool pb_fusion_narrow_copies(pb_program* p, const bool* dropped, pb_arena* arena) {
+  bool any = false;
+  for (int n = 0; n < p->nest_count; ++n) { // what widens goes on to the next copy
+    int maker = widened_by(p, n, dropped);
+    if (maker < 0) continue;
+    swap(p, arena, maker, n);
+    any = true;
+  }
+  return any;
+}
