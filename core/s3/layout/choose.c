@@ -168,9 +168,14 @@ static bool is_one_row(const pb_value* value) {
   return value->type == PB_F32 && (value->rank < 2 || (value->rank == 2 && value->shape[0] == 1));
 }
 
-// Whether elements of rows become a column of codes, each a row of its own: copies take them out of their lanes.
-static bool turns_rows_to_column(const pb_value* rows, const pb_value* column) {
-  return column->type == PB_I8 && rows->rank == 2 && rows->shape[1] > 1;
+// Whether elements along the lanes of what the nest reads by an access become elements of a column: copies take them
+// out of their lanes.
+static bool turns_to_column(const pb_layout* l, const pb_nest* nest, const pb_access* rows) {
+  const pb_access* column = &nest->access[nest->access_count - 1];
+  bool turns = false, lanes = rows->rank == 2 || pb__layout_is_image(l, rows->rank);
+  for (int d = 0; lanes && column->rank == 2 && d < nest->dim_count; ++d)
+    turns |= nest->extent[d] > 1 && rows->index[1].coef[d] && column->index[0].coef[d];
+  return turns;
 }
 
 // Whether the nest reads the column's elements for all of a row each: no command takes one lane for others.
@@ -196,7 +201,7 @@ static bool stays_single(const pb_layout* l, int v) {
     for (int a = 0; a < nest->access_count && !pb_nest_is_copy(nest); ++a) {
       int with = l->program.value_of[n][a];
       const pb_value* value = &l->program.values[with];
-      bool out = pb_program_stored(&l->program, n) == v && turns_rows_to_column(value, &l->program.values[v]);
+      bool out = pb_program_stored(&l->program, n) == v && turns_to_column(l, nest, &nest->access[a]);
       if (value->kind != PB_VALUE_CONST && !l->single[with] && !is_one_row(value) && !has_no_channels(l, value) && !out)
         return false;
     }

@@ -78,7 +78,7 @@ bool pb__layout_turns(const pb_layout* l, int n) {
     // What is stored may have one channel, and then no dim along its lanes: where the other's lanes become another
     // index, those that no channel fills would go past its end. So may what is read: its elements go along lanes then.
     bool past = to < 0 && store->rank > 1 && pb_access_uses(store, from) && access->shape[1] % l->lanes;
-    bool plain = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_INPUT; // from which copies come
+    bool plain = pb__layout_kind_at_edge(l, l->program.value_of[n][a]) == PB_VALUE_INPUT; // from which copies come
     bool lanes = !plain && (access->rank == 2 || pb__layout_is_image(l, access->rank));
     bool elsewhere = from < 0 && lanes && pb_access_uses(access, to);
     if (to < 0 ? past : from >= 0 || elsewhere) return true;

@@ -200,7 +200,8 @@ def product_by_a_column(label, x, z):
     return m.done(m.codes(m.op("MatMul", a, b), F32(0.1)), step=0.1, bisect=True)
 
 
-for label, shapes in {"product_by_a_column": ((1, 48, 16), (1, 16, 1)), "products_by_columns": ((3, 20, 32), (3, 32, 1))}.items():
+for label, shapes in {"product_by_a_column": ((1, 48, 16), (1, 16, 1)), "products_by_columns": ((3, 20, 32), (3, 32, 1)),
+                      "product_by_a_column_of_a_matrix": ((48, 16), (16, 1))}.items():
     CASES[label] = lambda label=label, shapes=shapes: product_by_a_column(label, *shapes)
 
 
@@ -226,3 +227,11 @@ def norm_of_all_of_an_image():
     norm = m.op("InstanceNormalization", rows, m.const(np.ones(1, F32)), m.const(np.zeros(1, F32)))
     y = m.codes(m.op("Reshape", norm, m.const(np.array([1, 16, 8, 8], I64))), F32(0.05))
     return m.done(m.codes(m.op("Conv", y, w), F32(0.1)), step=0.2, bisect=True)
+
+
+@case
+def largest_codes_of_rows():
+    """One of each row: they are made as an image's channels and leave as a column."""
+    m = Maker("largest_codes_of_rows")
+    x = m.codes(m.input("x", 16, 3), F32(0.05), I8(-5))
+    return m.done(m.codes(m.op("ReduceMax", x, axes=[1], keepdims=1), F32(0.05), I8(-5)), step=0.05, bisect=True)
