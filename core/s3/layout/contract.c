@@ -221,6 +221,19 @@ static int64_t group_of(const contract* c) {
   return c->sums ? c->sums : c->x_block;
 }
 
+// Whether rows or batches walk the channels of a tensor in blocks: they stay whole loops here.
+static bool cuts_blocks(const contract* c) {
+  for (int a = 0; a < c->nest->access_count; ++a) {
+    const pb_layout_value* v = &c->l->values[value_at(c, a)];
+    if (v->kind != PB_LAYOUT_BLOCKED || (c->gather && a == c->roles->x)) continue;
+    for (int d = 0; d < c->nest->dim_count; ++d)
+      if ((c->roles->role[d] == PB_ROLE_M || c->roles->role[d] == PB_ROLE_B) && d != c->lanes_dim &&
+          c->nest->extent[d] > 1 && c->nest->access[a].index[1].coef[d] % v->block)
+        return true;
+  }
+  return false;
+}
+
 static bool classify(contract* c) {
   const pb_contraction_dims* r = c->roles;
   if (classify_dot(c)) return true;
@@ -236,7 +249,7 @@ static bool classify(contract* c) {
     c->lanes_dim = pb__layout_depthwise(c->nest, r);
     if (c->lanes_dim < 0 || c->w_const < 0 || x->kind != PB_LAYOUT_BLOCKED || x->block % c->l->lanes) return false;
   }
-  if (!y_takes_lanes(c) || (c->w_const < 0 && !runtime_w_fits(c))) return false;
+  if (!y_takes_lanes(c) || (c->w_const < 0 && !runtime_w_fits(c)) || cuts_blocks(c)) return false;
   find_inner(c);
   choose_insn(c);
   choose_matrix(c);

@@ -330,3 +330,13 @@ def single_channel_beside_rows_of_another_dim():
     turned = m.codes(m.op("Transpose", gated, perm=[3, 0, 1, 2]), F32(0.05), I8(-5))
     dense = m.op("MatMul", m.op("Flatten", turned), m.weights(m.rng.integers(-127, 128, (8, 16)).astype(I8), F32(0.02), I8(0)))
     return m.done(m.codes(dense, F32(0.1)), gated, step=0.1, bisect=True)
+
+
+@case
+def batches_that_are_channels():
+    """A product whose batches walk the channels of an image in blocks: the loop over them stayed whole and left the blocks."""
+    m = Maker("batches_that_are_channels")
+    x = m.input("x", 4, 32, 8, 1)
+    wide = m.op("Conv", x, m.const(drawn(m, 32, 32, 3, 1)), pads=[1, 0, 1, 0])
+    y = m.op("Einsum", wide, m.const(drawn(m, 32, 4, 2)), equation="abcd,bap->dbcp")
+    return m.done(m.op("Conv", y, m.const(drawn(m, 3, 32, 4, 3)), pads=[0, 2, 2, 0]), bisect=True, targets=("cpu:avx512", "cpu:v3"))
