@@ -255,6 +255,9 @@ class Analysis:
         axes = tuple(range(attributes(node).get("axis", -1) % x.ndim, x.ndim))
         return self.normalised(node, axes, self.operand(1)[0])
 
+    def rule_MeanVarianceNormalization(self, node):
+        return self.normalised(node, tuple(attributes(node).get("axes", (0, 2, 3))), 1)
+
     def normalised(self, node, axes, scale):
         x, e = self.operand(0)
         a = attributes(node)
@@ -262,7 +265,7 @@ class Analysis:
         n = int(np.prod([x.shape[d] for d in axes]))
         middle, d = mean(x), x - mean(x)
         off = e + mean(e) + gamma(n + SPARE) * mean(np.abs(x)) + U * np.abs(d)
-        var = mean(d * d) + a.get("epsilon", 1e-5)
+        var = mean(d * d) + a.get("epsilon", 1e-9 if node.op_type == "MeanVarianceNormalization" else 1e-5)
         var_off = mean(2 * np.abs(d) * off + off * off) + gamma(n + SPARE) * (mean(x * x) + middle * middle)
         least = np.maximum(var - var_off, 0)
         z = np.where(least > 0, off / np.sqrt(least) + np.abs(d) * var_off / (2 * least * np.sqrt(least)), np.inf)
