@@ -3,9 +3,8 @@
 // are a function of one code: a table, whose numbers are computed here as the operators would. What the model has
 // between, if nobody else reads it, goes.
 //
-//   before   b = T[a + 128];  c = clamp(roundeven((b - zb) * m + 1) + zc);  y = clamp(roundeven((a - za) * (c - zc) *
-//   n)
-//            + zy)
+//   before   b = T[a + 128];  c = clamp(roundeven((b - zb) * m + 1) + zc);
+//            y = clamp(roundeven((a - za) * (c - zc) * n) + zy)
 //   after    y = U[a + 128]
 #include "core/s1/control.h"
 #include "core/s1/lift/lift.h"

@@ -94,16 +94,6 @@ static int64_t summed_neighbours(const pb_nest* nest, const pb_contraction_dims*
   return run;
 }
 
-// Whether the index stays within a run of so many, but for dims that step over whole ones.
-static bool keeps_run(const pb_nest* nest, const pb_index* index, int64_t run) {
-  int64_t within = index->cst % run;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (index->coef[d] < 0) return false;
-    if (index->coef[d] % run) within += index->coef[d] * (nest->extent[d] - 1);
-  }
-  return index->cst >= 0 && within < run;
-}
-
 // The column's elements that products of two computed tensors sum over, where these do nothing else with it: commands
 // take rows. 0: it is no such column.
 static int64_t run_of_column(const pb_layout* l, int v) {
@@ -121,12 +111,12 @@ static int64_t run_of_column(const pb_layout* l, int v) {
   }
   if (run < 2 || value->shape[0] % run) return 0;
   PB_FOR_ACCESSES (n, a, &l->program, v)
-    if (!keeps_run(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run)) return 0;
+    if (!pb__layout_keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run, false)) return 0;
   return run;
 }
 
 // As rows of so many.
-static void turn_column(pb_layout* l, int v, int64_t run) {
+static void turn_into_rows(pb_layout* l, int v, int64_t run) {
   pb_value* value = &l->program.values[v];
   PB_FOR_ACCESSES (n, a, &l->program, v) {
     pb_access* access = &l->program.nests[n].access[a];
@@ -193,9 +183,13 @@ void pb__layout_read_sources(pb_layout* l) {
 }
 
 void pb__layout_collapse(pb_layout* l) {
-  for (int v = 0; v < l->program.value_count; ++v)
-    if (l->program.values[v].rank > 2 && l->lies[v] == PB_LIE_ROWS && can_lie_otherwise(l, v))
+  for (int v = 0; v < l->program.value_count; ++v) {
+    bool rows = l->program.values[v].rank > 2 && l->lies[v] == PB_LIE_ROWS;
+    int64_t run = rows ? 0 : run_of_column(l, v);
+    if ((!rows && !run) || !can_lie_otherwise(l, v)) continue;
+    if (rows)
       collapse(l, v);
-    else if (run_of_column(l, v) && can_lie_otherwise(l, v))
-      turn_column(l, v, run_of_column(l, v));
+    else
+      turn_into_rows(l, v, run);
+  }
 }

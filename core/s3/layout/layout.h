@@ -313,6 +313,8 @@ pb_status pb__layout_check_rows(const pb_layout* l, int n) PB_MUST_CHECK;
 // The number that the access's codes are less in the nest. false: it is none, or not known now.
 bool pb__layout_zero_of_codes(const pb_nest* nest, int access, double* zero);
 void pb__layout_choose_runs(pb_layout* l);
+// Whether dims of the index step over whole runs, or stay within one; `cuts`: once those that do both are cut in two.
+bool pb__layout_keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run, bool cuts);
 // Puts a box around the second factor where whole rows of lanes reach past its end.
 void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out);
 // The accesses of a nest to values whose rows are runs get their two indices.

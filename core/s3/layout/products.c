@@ -33,14 +33,13 @@ static int64_t iterations_in_run(const pb_nest* nest, const pb_index* index, int
   return run / step;
 }
 
-// Whether dims of the index step over whole runs, or stay within one, once those that do both are cut in two.
-static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) {
+bool pb__layout_keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run, bool cuts) {
   int64_t within = index->cst % run;
   int cut = 0;
   for (int d = 0; d < nest->dim_count; ++d) {
     if (index->coef[d] < 0) return false;
     if (index->coef[d] % run == 0) continue;
-    int64_t iterations = iterations_in_run(nest, index, d, run);
+    int64_t iterations = cuts ? iterations_in_run(nest, index, d, run) : 0;
     cut += iterations > 0;
     within += index->coef[d] * ((iterations ? iterations : nest->extent[d]) - 1);
   }
@@ -53,7 +52,7 @@ static bool can_cut(const pb_layout* l, int v, int64_t run) {
       !pb__layout_in_rows(l, v))
     return false;
   PB_FOR_ACCESSES (n, a, &l->program, v)
-    if (!keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run)) return false;
+    if (!pb__layout_keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run, true)) return false;
   return true;
 }
 

@@ -194,6 +194,11 @@ static const pb_nest* loader_of(const pb_tiling* t, const pb_nest* nest, int a) 
   return in_registers(t, &nest->access[a]) ? t->filled[nest->access[a].buffer] : nest;
 }
 
+// The access by which it does.
+static const pb_access* loaded_by(const pb_nest* loader, const pb_nest* nest, int a) {
+  return &loader->access[loader == nest ? a : 0];
+}
+
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
 static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
   int64_t loads = 0, filled[PB_NEST_DIMS];
@@ -281,7 +286,7 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   int64_t products = main_cycles(t, f, nest, size);
   if (!k->border_count) return cycles + products;
   const pb_nest* by = loader_of(t, nest, k->x);
-  return cycles + pb__core_outside(t, by, by == nest ? &nest->access[k->x] : &by->access[0], products);
+  return cycles + pb__core_outside(t, by, loaded_by(by, nest, k->x), products);
 }
 
 // ---- traffic ----
@@ -396,7 +401,7 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     bool stored = a + 1 == nest->access_count;
     if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
     const pb_nest* by = stored ? nest : loader_of(t, nest, a);
-    const pb_access* access = by == nest ? &nest->access[a] : &by->access[0];
+    const pb_access* access = loaded_by(by, nest, a);
     stream* s = &streams[count++];
     loops = loops_around(t, access, nest->outer_count, s->around);
     note_touched(f, by, access, loops, s);
