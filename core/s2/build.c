@@ -17,14 +17,15 @@ int pb__s2_base_of(const builder* b, int v) {
 pb_access pb__s2_on_value(builder* b, int v) {
   const pb_s1_value* value = &b->program->values[v];
   if (value->const_id >= 0) return pb__s2_on_const(b, value->const_id);
-  pb_access access = {.ref = ref_of(b, v), .type = pb_type_stored(value->type), .rank = value->rank};
+  pb_access access = {.ref = ref_of(b, v), .buffer = v, .type = pb_type_stored(value->type), .rank = value->rank};
   memcpy(access.shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
   return access;
 }
 
 pb_access pb__s2_on_const(builder* b, int id) {
   const pb_const* c = &b->consts->items[id];
-  pb_access access = {.ref = pb_printf(&b->arena, "%%c%d", id), .type = pb_type_stored(c->type), .rank = c->rank};
+  pb_access access = {
+      .ref = pb_printf(&b->arena, "%%c%d", id), .buffer = -1, .type = pb_type_stored(c->type), .rank = c->rank};
   memcpy(access.shape, c->shape, sizeof(int64_t) * (size_t)c->rank);
   b->used_const[id] = true;
   return access;
@@ -39,13 +40,33 @@ static void declare(builder* b, const char* ref, pb_type type, int rank, const i
 }
 
 pb_access pb__s2_new_local(builder* b, pb_type type, int rank, const int64_t* shape) {
-  pb_access access = {.ref = pb_printf(&b->arena, "%%t%d", b->extra++), .type = type, .rank = rank};
+  pb_access access = {.ref = pb_printf(&b->arena, "%%t%d", b->extra++), .buffer = -1, .type = type, .rank = rank};
   memcpy(access.shape, shape, sizeof(int64_t) * (size_t)rank);
   declare(b, access.ref, type, rank, shape);
   return access;
 }
 
+// What a nest reads in another shape than it was made in is read where it lies, if the dims there are products of
+// neighbours here: an index there is a sum of those that meet in it.
+static void take_base(builder* b, pb_access* access) {
+  int v = access->buffer, base = v < 0 ? v : pb__s2_base_of(b, v);
+  const pb_s1_value* values = b->program->values;
+  if (base == v || access->boxed || access->gathered || !pb_s1_merges(&values[v], &values[base])) return;
+  pb_access read = pb__s2_on_value(b, base);
+  int at = access->rank - 1;
+  for (int r = read.rank - 1; r >= 0; --r) {
+    for (int64_t inside = 1; at >= 0 && inside * access->shape[at] <= read.shape[r]; --at) {
+      for (int c = 0; c < PB_NEST_COLS; ++c) read.index[r].coef[c] += access->index[at].coef[c] * inside;
+      read.index[r].cst += access->index[at].cst * inside;
+      inside *= access->shape[at];
+    }
+  }
+  read.splat = access->splat;
+  *access = read;
+}
+
 void pb__s2_print(builder* b, pb_nest* nest) {
+  for (int a = 0; a + 1 < nest->access_count; ++a) take_base(b, &nest->access[a]);
   if (nest->reduce == PB_ACC_ADD && nest->expr[nest->expr_count - 1].op == PB_OP_MUL) {
     nest->macs = 1;
     for (int d = 0; d < nest->dim_count; ++d) nest->macs *= nest->extent[d];
@@ -387,7 +408,7 @@ static void nest(builder* b, const pb_s1_op* op) {
     n.access[a].type = on.type;
     n.access[a].rank = on.rank;
     memcpy(n.access[a].shape, on.shape, sizeof on.shape);
-    n.access[a].buffer = -1;
+    n.access[a].buffer = on.buffer;
   }
   pb__s2_print(b, &n);
 }

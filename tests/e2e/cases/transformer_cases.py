@@ -86,6 +86,24 @@ def gelu_codes(g, width, image):
     g.output(more, codes=True)
 
 
+READERS = {  # of 24 rows of 32: attributes, and the shape that is made
+    "Transpose": ({"perm": [0, 2, 1]}, (1, 32, 24)), "Softmax": ({"axis": 2}, (1, 24, 32)), "Concat": ({"axis": 2}, (1, 24, 64)),
+    "MatMul": ({}, (1, 24, 24))}
+
+
+@family("gelu_read", *((kind, ) for kind in READERS))
+def gelu_read(g, kind):
+    """The table that steps of GELU are joined in is of rows: who reads it in the shape that the model has finds it there."""
+    x = g.input(1, 24, 32, codes=True, scale=0.05, zero=-3)
+    half = g.node("DequantizeLinear", [g.const(np.int8(25)), g.const(np.float32(0.02)), g.const(np.int8(0))])
+    part = g.quantise(g.node("Mul", [g.floats(g.op("Erf", x, scale=1 / 127, zero=2)), half]), 0.01, -100, (1, 24, 32))
+    y = g.quantise(g.node("Mul", [g.floats(x), g.floats(part)]), 0.03, -80, (1, 24, 32))
+    beside = {"MatMul": lambda: [g.floats(g.op("Transpose", x, perm=[0, 2, 1]))], "Concat": lambda: [g.floats(x)]}
+    attrs, shape = READERS[kind]
+    made = g.node(kind, [g.floats(y), *beside.get(kind, list)()], **attrs)
+    g.output(g.quantise(made, 0.04, 3, shape), codes=True)
+
+
 @family("gelu_steps", (48, ))
 def gelu_steps(g, width):
     x = g.dense(g.input(6, 32), width)
