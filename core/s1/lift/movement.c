@@ -137,6 +137,7 @@ static pb_status pad(lifter* l, const pb_node* n) {
     return pb__refuse(l, n, NULL, "a value around it that is not one constant number");
   const pb_attr* value = pb_node_attr(n, "value");
   if (value && value->kind == PB_ATTR_FLOAT) op.ma = value->f;
+  if (l->unsigned_codes[n->inputs[0]]) op.ma -= 128; // they lie 128 less
   memcpy(shape, x.shape, sizeof shape);
   bool seen[PB_GRAPH_RANK] = {0};
   for (int k = 0; k < padded; ++k) {
