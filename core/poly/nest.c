@@ -179,14 +179,16 @@ void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   case PB_OP_MUL: {
     pb_nest_range(nest, node->args[0], &a, &b);
     pb_nest_range(nest, node->args[1], &c, &d);
-    const int64_t far = INT32_MAX; // products of what is nearer do not wrap
-    if (bits < 64 || a < -far || b > far || c < -far || d > far) return;
-    int64_t ends[4] = {a * c, a * d, b * c, b * d};
-    *least = *most = ends[0];
+    const int64_t far = INT32_MAX; // products of what is nearer fit 64 bits
+    if (a < -far || b > far || c < -far || d > far) return;
+    int64_t ends[4] = {a * c, a * d, b * c, b * d}, low = ends[0], high = ends[0];
     for (int k = 1; k < 4; ++k) {
-      if (ends[k] < *least) *least = ends[k];
-      if (ends[k] > *most) *most = ends[k];
+      if (ends[k] < low) low = ends[k];
+      if (ends[k] > high) high = ends[k];
     }
+    if (low < *least || high > *most) return; // it wraps
+    *least = low;
+    *most = high;
     return;
   }
   case PB_OP_MIN:

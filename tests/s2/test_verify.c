@@ -58,6 +58,19 @@ static const char program[] =
     "    %4 = memref.load %s[%3] : memref<6xi32>\n"
     "    affine.store %4, %g[%i] : memref<4xi32>\n"
     "  } {pb.nest = \"pick\", pb.part = \"gather\"}\n"
+    "  %r = memref.alloc() : memref<6xi32>\n"
+    "  affine.for %i = 0 to 6 {\n"
+    "    %0 = affine.load %x[%i] : memref<6xi32>\n"
+    "    %from = arith.constant 0 : i32\n"
+    "    %to = arith.constant 2 : i32\n"
+    "    %each = arith.constant 2 : i32\n"
+    "    %1 = arith.maxsi %0, %from : i32\n"
+    "    %2 = arith.minsi %1, %to : i32\n"
+    "    %3 = arith.muli %2, %each : i32\n"
+    "    %4 = arith.index_cast %3 : i32 to index\n"
+    "    %5 = memref.load %s[%4] : memref<6xi32>\n"
+    "    affine.store %5, %r[%i] : memref<6xi32>\n"
+    "  } {pb.nest = \"rows\", pb.part = \"gather\"}\n"
     "  affine.for %i = 0 to 6 {\n"
     "    %blank = arith.constant 0 : i32\n"
     "    affine.store %blank, %q[%i] : memref<6xi32>\n"
@@ -90,6 +103,8 @@ typedef struct mutant {
 static const mutant mutants[] = {
     {"constant 5 : i64", "constant 6 : i64", 4078, "'pick' reads outside"},
     {"arith.maxsi %0, %least", "arith.addi %0, %least", 4079, "'pick' reads a tensor at a number that is not clamped"},
+    {"%to = arith.constant 2", "%to = arith.constant 3", 4078, "'rows' reads outside"},
+    {"%each = arith.constant 2", "%each = arith.constant 2000000000", 4079, "'rows'"}, // the product wraps
     {", pb.body", "", 4076, "'change' writes a tensor that has been read"},
     {"constant 4 : i64", "constant 6 : i64", 4078, "'change' reads outside"},
     {"memref.store %new, %q[%3]", "memref.store %new, %q[%9]", 4079, "'change'"},
