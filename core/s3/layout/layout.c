@@ -150,32 +150,46 @@ static void keep_single_channels(pb_layout* l) {
   }
 }
 
+// Whether a sum that no loop of channels walks makes the value: it is in lane 0 alone.
+static bool is_in_one_lane(const pb_layout* l, int v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (nest->reduce != PB_SET && !pb_index_moves(&nest->access[nest->access_count - 1].index[1])) return true;
+  }
+  return false;
+}
+
 // Whether all that the nest computes with is one element, which none of its loops walks.
 static bool is_of_one_element(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  if (nest->reduce != PB_SET || pb_nest_is_copy(nest) || pb_nest_is_fill(nest) || nest->dim_count != 1) return false;
+  if (nest->reduce != PB_SET || pb_nest_is_copy(nest) || nest->dim_count != 1) return false;
+  if (pb_nest_is_fill(nest) && is_in_one_lane(l, pb_program_stored(&l->program, n))) return false;
   for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].rank < 2 || pb_access_elements(&nest->access[a]) != 1 || pb_access_uses(&nest->access[a], 0))
       return false;
   return nest->extent[0] == 1;
 }
 
+// Whether it copies a channel that it walks to one that it does not.
+static bool copies_one_element(const pb_layout* l, int n, int* dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (!pb_nest_is_copy(nest)) return false;
+  const pb_access *from = &nest->access[0], *to = &nest->access[1];
+  if (from->rank < 2 || from->rank != to->rank || pb_access_elements(from) != 1 || pb_access_elements(to) != 1)
+    return false;
+  if (!pb_index_single(&from->index[1], dim) || *dim < 0 || pb_access_uses(to, *dim)) return false;
+  return !is_in_one_lane(l, l->program.value_of[n][0]);
+}
+
 // Such an element is a channel: what goes along channels is split into lanes.
 static void walk_single_elements(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_nest* nest = &l->program.nests[n];
+    int dim = 0;
+    if (copies_one_element(l, n, &dim)) nest->access[1].index[1].coef[dim] = 1;
     if (!is_of_one_element(l, n)) continue;
     for (int a = 0; a < nest->access_count; ++a) nest->access[a].index[1].coef[0] = 1;
   }
-}
-
-// Whether all lanes of the value's only channel are written: sums that no loop of channels walks are in lane 0 alone.
-static bool fills_lanes(const pb_layout* l, int v) {
-  PB_FOR_WRITERS (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (nest->reduce != PB_SET && !pb_index_moves(&nest->access[nest->access_count - 1].index[1])) return false;
-  }
-  return pb_program_is_local(&l->program, v);
 }
 
 // The only channel of an image, which a loop of one iteration walks in what the nest stores, and none in what it reads
@@ -190,7 +204,8 @@ static void walk_channels_alike(pb_layout* l) {
       continue;
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (pb__layout_is_image(l, nest->access[a].rank) && nest->access[a].shape[1] == 1 &&
-          !pb_index_moves(&nest->access[a].index[1]) && fills_lanes(l, l->program.value_of[n][a]))
+          !pb_index_moves(&nest->access[a].index[1]) && pb_program_is_local(&l->program, l->program.value_of[n][a]) &&
+          !is_in_one_lane(l, l->program.value_of[n][a]))
         nest->access[a].index[1].coef[dim] = 1;
   }
 }

@@ -1,6 +1,7 @@
 """Models that once went wrong, found by random graphs of operators in every form; regressions.py runs them."""
 
 import numpy as np
+from onnx import TensorProto, helper
 from regression_cases import CASES, F32, I8, I64, Maker, case
 
 CORES = ("cpu:v3", "cpu:avx512")
@@ -340,3 +341,29 @@ def batches_that_are_channels():
     wide = m.op("Conv", x, m.const(drawn(m, 32, 32, 3, 1)), pads=[1, 0, 1, 0])
     y = m.op("Einsum", wide, m.const(drawn(m, 32, 4, 2)), equation="abcd,bap->dbcp")
     return m.done(m.op("Conv", y, m.const(drawn(m, 3, 32, 4, 3)), pads=[0, 2, 2, 0]), bisect=True, targets=("cpu:avx512", "cpu:v3"))
+
+
+@case
+def pads_of_other_types():
+    """Nothing said what is around them: around codes without sign, which lie 128 less, it was 128."""
+    m, rows = Maker("pads_of_other_types"), []
+    x, edges = m.input("x", 2, 3, values=[0, 1, 7, 4, 2, 90]), m.const(np.array([0, 1, 1, 2], I64))
+    for kind in (np.uint8, np.int8, np.int32, np.int64):
+        typed = m.op("Cast", x, to=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+        rows += [m.op("Pad", typed, edges), m.op("Pad", typed, edges, m.const(kind(5)))]
+    rows = [m.op("Cast", row, to=TensorProto.FLOAT) for row in rows]
+    return m.done(m.op("Concat", *rows, axis=0), targets=CORES, bisect=True)
+
+
+@case
+def mask_of_one_element():
+    """A number stood in the first lane of a row alone, and whole rows were read."""
+    m = Maker("mask_of_one_element")
+    mask = m.op("EyeLike", m.const(np.zeros((1, 1), I64)), k=1, dtype=TensorProto.BOOL)
+    return m.done(m.op("Where", mask, m.input("x", 1, 1), m.input("y", 1, 1)), bisect=True)
+
+
+@case
+def product_of_one_element():
+    m = Maker("product_of_one_element")
+    return m.done(m.op("Min", m.op("ReduceProd", m.input("x", 1, 5, 1), axes=[1], keepdims=0), m.const(F32(1.5))), bisect=True)
