@@ -78,6 +78,9 @@ CASES = {
     "scan_backwards_along_another_axis": """g (float[2] x, float[2, 3] s) => (float[2] y, float[2, 3] all) {
         y, all = Scan<num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [1], scan_output_axes = [1],
             scan_output_directions = [1], body = b (float[2] v, float[2] e) => (w, u) { w = Add(v, e) u = Mul(w, v) }>(x, s) }""",
+    "scan_along_axes_from_the_end": """g (float[2] x, float[2, 3] s) => (float[2] y, float[2, 3] all, float[3, 2] rows) {
+        y, all, rows = Scan<num_scan_inputs = 1, scan_input_axes = [-1], scan_output_axes = [-1, -2],
+            body = b (float[2] v, float[2] e) => (w, u, t) { w = Add(v, e) u = Mul(w, v) t = Neg(w) }>(x, s) }""",
     # ---- sequences ----
     "sequence": """g (float[2] x, float[2] z) => (float[2] y, int64 n, float[6] all) {
         one = Constant<value_int = 1>() back = Constant<value_int = -1>()

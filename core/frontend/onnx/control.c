@@ -419,8 +419,6 @@ void pb__o_op_scan(pb_onnx* o) {
   numbers(o, examples ? "directions" : "scan_input_directions", s.read, s.turned);
   numbers(o, "scan_output_axes", s.made, s.out_axis);
   numbers(o, "scan_output_directions", s.made, s.out_turned);
-  for (int k = 0; k < s.made; ++k)
-    if (s.out_axis[k] < 0) pb__o_refuse(o, "results along an axis from the end");
   if (pb__o_bad(o)) return;
   if (examples) {
     scan_examples(o, &s, o->n->inputs + 1);
