@@ -9,15 +9,19 @@ import onnx
 import onnxruntime
 from float_graph import Graph, expected_of
 from onnx import helper
+from random_any_control import CONTROL
+from random_any_functions import FUNCTIONS
 from random_any_moves import MOVES
 from random_any_products import PRODUCTS
 from random_any_sums import SUMS
+from random_any_types import TYPES
 from random_any_windows import WINDOWS
 from random_shapes import product
 
 ELEMENTS = 4_000
 MOST = 50.0  # beyond it f32's roundings alone would be seen
 EXTENTS = [1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 24, 32, 33]
+LONG = [61, 64, 97, 127, 128, 129, 251, 257, 509, 1021]
 SMOOTH = ["Tanh", "Sigmoid", "Erf", "Gelu", "Elu", "Selu", "LeakyRelu", "HardSigmoid", "HardSwish", "Softplus", "Softsign", "Sin",
           "Cos", "Mish", "Celu", "Abs", "Neg", "Relu", "Identity", "Atan"]
 JUMPS = ["Floor", "Ceil", "Round", "Sign", "Not", "ThresholdedRelu", "Shrink"]
@@ -45,6 +49,7 @@ class AnyDrawing:
     def __init__(self, rng, name):
         self.rng, self.graph, self.words = rng, Graph(name), []
         self.graph.opset = rng.choice([18, 20, 21, 22])
+        self.kind, self.others = np.float32, []  # what numbers are drawn as; tensors of other types that may be results
         self.tensors = [self.given(self.shape())]
         self.words.append("x".join(map(str, self.tensors[0].shape)) or "scalar")
 
@@ -52,9 +57,9 @@ class AnyDrawing:
         return self.rng.random() < of
 
     def shape(self, rank=None, most=ELEMENTS // 2):
-        rank = self.rng.choice([0, 1, 2, 3, 3, 4, 4, 4, 5]) if rank is None else rank
+        rank = self.rng.choice([0, 1, 1, 2, 3, 3, 4, 4, 4, 5, 6]) if rank is None else rank
         while True:
-            shape = tuple(self.rng.choice(EXTENTS) for _ in range(rank))
+            shape = tuple(self.rng.choice(LONG if self.chance(0.05) else EXTENTS) for _ in range(rank))
             if product(shape) <= most:
                 return shape
 
@@ -81,21 +86,26 @@ class AnyDrawing:
         """Multiples of 1/64 where a shape is all that is said: few of them are equal, and halves are exact."""
         if isinstance(shape_or_array, (np.ndarray, np.generic)):
             return np.asarray(shape_or_array)
-        return np.asarray(np.rint(np.clip(self.graph.rng.standard_normal(shape_or_array), -3, 3) * 64) / 64, np.float32)
+        drawn = np.clip(self.graph.rng.standard_normal(shape_or_array), -3, 3)
+        if np.issubdtype(self.kind, np.floating):
+            return np.asarray(np.rint(drawn * 64) / 64, self.kind)
+        whole = np.rint(drawn * 4) if self.kind != np.bool_ else drawn > 0
+        return np.asarray(np.abs(whole) if np.issubdtype(self.kind, np.unsignedinteger) else whole).astype(self.kind)
 
     def ints(self, *numbers):
         return self.const(np.array(numbers, np.int64))
 
     # ---- operators ----
 
-    def op(self, kind, *operands, exact=False, results=1, domain="", **attrs):
+    def op(self, kind, *operands, exact=False, results=1, domain="", finite=True, captured=(), **attrs):
         """The result, or the list of them where several are asked for; an operand of None is left out. Raises NotDrawn where
-        ONNX Runtime has no such thing or the numbers are of no use. `exact`: so is the result where all operands are."""
+        ONNX Runtime has no such thing or the numbers are of no use. `exact`: so is the result where all operands are.
+        `captured`: what graphs inside the node read by its name."""
         names = [o.name if o is not None else "" for o in operands]
         outs = [f"t{len(self.graph.nodes)}" + (f"_{k}" if k else "") for k in range(results)]
         node = helper.make_node(kind, names, outs, name=f"{kind.lower()}{len(self.graph.nodes)}", domain=domain, **attrs)
-        arrays = self.evaluate(node, [o for o in operands if o is not None])
-        if arrays is None or not all(useful(array) for array in arrays):
+        arrays = self.evaluate(node, [o for o in (*operands, *captured) if o is not None])
+        if arrays is None or not all(useful(array, finite) for array in arrays):
             raise NotDrawn
         self.graph.nodes.append(node)
         exact = exact and all(o.exact for o in operands if o is not None)
@@ -126,7 +136,10 @@ class AnyDrawing:
     # ---- the drawing ----
 
     def floats(self):
-        return [t for t in self.tensors if t.array.dtype == np.float32]
+        return [t for t in self.tensors if t.array.dtype == self.kind]
+
+    def broadcast(self, shape):
+        return broadcast(self, shape)
 
     def step(self):
         x = self.tensors[-1] if self.chance(0.7) else self.rng.choice(self.tensors)
@@ -148,7 +161,8 @@ class AnyDrawing:
             self.step()
             tries += 1
         made = [t for t in self.tensors if t.name not in self.graph.feeds]
-        outputs = [t.name for t in made[:-1] if self.chance(0.2)] + [made[-1].name]
+        outputs = [t.name for t in made[:-1] + self.others if self.chance(0.2)] + [made[-1].name]
+        outputs = list(dict.fromkeys(outputs))
         self.drop_unread(outputs)
         case = self.graph.finish(*outputs, inferred=False)
         try:
@@ -163,7 +177,7 @@ class AnyDrawing:
         for node in reversed(self.graph.nodes):
             if read & set(node.output):
                 nodes.insert(0, node)
-                read.update(node.input)
+                read.update(names_read(node))
         self.graph.nodes = nodes
         self.graph.consts = [c for c in self.graph.consts if c.name in read]
         self.graph.inputs = [i for i in self.graph.inputs if i.name in read]
@@ -178,10 +192,18 @@ def draw_any(rng, name):
             return drawn
 
 
-def useful(array):
+def names_read(node):
+    """By the node and by the graphs inside it."""
+    yield from node.input
+    for attribute in node.attribute:
+        for inner in attribute.g.node:
+            yield from names_read(inner)
+
+
+def useful(array, finite=True):
     if array.size > ELEMENTS or array.size == 0:
         return False
-    return array.dtype != np.float32 or bool(np.isfinite(array).all() and np.abs(array).max() <= MOST)
+    return not finite or array.dtype != np.float32 or bool(np.isfinite(array).all() and np.abs(array).max() <= MOST)
 
 
 # ---- operators of elements ----
@@ -294,4 +316,4 @@ def whole(d, x):
 
 
 ELEMENTWISE = [smooth] * 3 + [pair] * 4 + [jump, clip, several, choice, choice, integers]
-FAMILIES = ELEMENTWISE + MOVES + SUMS + PRODUCTS + WINDOWS
+FAMILIES = ELEMENTWISE + MOVES + SUMS + PRODUCTS + WINDOWS + TYPES + FUNCTIONS + CONTROL

@@ -8,7 +8,7 @@ What this processor cannot run is compiled alone; the next of A|B that it can ru
 all its checks on.
 
 codes: int8, also what is moved, cut and reduced along any axis (random_codes_any.py). any: f32, operators of any rank in every
-form (random_any.py). --like: of a chip whose codes are made by its own formula every
+form, also in other types, in branches and loops (random_any.py). --like: of a chip whose codes are made by its own formula every
 output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
