@@ -1,5 +1,6 @@
 // Lifts look-ups: elements at indices that come at run time, or, where the indices are constant neighbours, a slice.
 #include "core/s1/lift/lift.h"
+#include "core/s1/places.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,39 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
   if (!pb_s1_merges(&l->out->values[op.y], &l->out->values[*result])) pb__own(l, n, result);
 }
 
+// y at constant indices, as copies of parts of x. false: they would be too many, or an index says no place, or rows of
+// a table that is constant itself, which is read once as it is.
+static bool gather_known(lifter* l, const pb_s1_op* gather, const pb_const* indices, int y) {
+  enum { MOST = 1 << 22 };
+  const pb_s1_value* x = &l->out->values[gather->x];
+  int64_t count = pb__elements(indices->rank, indices->shape), extent = x->shape[gather->axis];
+  if (l->out->values[pb_s1_base(l->out, gather->x)].const_id >= 0 || count < 1 || count > MOST || !indices->data ||
+      l->out->values[y].rank > PB_NEST_RANK)
+    return false;
+  pb_places p = {.x = gather->x, .y = y};
+  pb_arena scratch = {0};
+  int64_t* table = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count);
+  bool made = true;
+  for (int64_t k = 0; made && k < count; ++k) {
+    int64_t at = index_at(indices, k);
+    table[k] = at < 0 ? at + extent : at;
+    made = table[k] >= 0 && table[k] < extent;
+    pb__guard_bound(l, at, extent);
+  }
+  for (int r = 0, d = 0; r < x->rank; ++r) {
+    bool looked_up = r == gather->axis;
+    p.along[r] = looked_up ? -1 : d;
+    if (looked_up) p.table[r] = table;
+    for (int k = 0; looked_up && !gather->pointwise && k < indices->rank; ++k) p.walked[d++] = true;
+    if (gather->pointwise || !looked_up) p.walked[d++] = gather->pointwise;
+  }
+  pb_maker* m = PB_NEW(&scratch, pb_maker);
+  *m = (pb_maker){.program = l->out, .consts = l->consts, .name = gather->name, .type = gather->type};
+  made = made && pb_make_places(m, &p);
+  pb_arena_free(&scratch);
+  return made;
+}
+
 pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
   pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_GATHER);
   op.pointwise = pb__is(n, "GatherElements");
@@ -92,6 +126,7 @@ pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
   }
   op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, rank, shape);
   l->value_of[n->outputs[0]] = op.y;
-  pb__push_op(l, op);
+  c = pb__constant(l, n->inputs[1]); // the table may have moved
+  if (!c || !gather_known(l, &op, c, op.y)) pb__push_op(l, op);
   return PB_OK;
 }

@@ -1,10 +1,26 @@
 // Elements at places that come at run time.
 #include "core/frontend/onnx/rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define IN(k) pb__o_in(o, k)
 #define OUT(v) pb__o_out(o, 0, v)
+
+// The numbers of constant indices, in the node's arena. NULL: they come at run time.
+static int64_t* known_indices(pb_onnx* o, int input) {
+  const pb_const* c = pb__constant(o->l, pb__input(o->n, input));
+  if (!c || (c->type != PB_I64 && c->type != PB_I32) || !c->bytes) return NULL;
+  const char* data = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
+  size_t size = c->type == PB_I64 ? 8 : 4, count = (size_t)c->bytes / size;
+  int64_t* all = PB_NEW_ARRAY(&o->l->consts->arena, int64_t, count);
+  for (size_t k = 0; k < count; ++k) {
+    int32_t narrow = 0;
+    memcpy(size == 8 ? (void*)&all[k] : (void*)&narrow, data + k * size, size);
+    if (size == 4) all[k] = narrow;
+  }
+  return all;
+}
 
 // Below 0 counted from the end.
 static int place(pb_onnx* o, int at, int64_t extent) {
@@ -90,23 +106,15 @@ static const char* combiner(pb_onnx* o) {
   return "second";
 }
 
-void pb__o_op_scatter_elements(pb_onnx* o) {
-  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1), with = IN(2);
-  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
-  const char* how = combiner(o);
-  pb_onnx_places p;
-  if (!inside(&where, &in, axis) || !pb__o_same_shape(o, at, with))
-    pb__o_refuse(o, "indices or updates that do not fit");
-  if (pb__o_bad(o)) return;
-  every_dim(&in, &p);
-  OUT(pb__o_scatter(o, x, all_places(o, at, axis, in.shape[axis]), with, how, &p));
-}
-
 // The last dim of the indices has vectors over x's dims behind `batches`: each its own extent to count from the end.
 static int vectors(pb_onnx* o, int at, const pb_flat_type* in, int batches) {
   const pb_flat_type where = *pb__o_type(o, at);
-  int64_t extents[PB_FLAT_RANK], count = where.shape[where.rank - 1];
+  int64_t extents[PB_FLAT_RANK], count = where.shape[where.rank - 1], *known = known_indices(o, 1);
   for (int k = 0; k < count; ++k) extents[k] = in->shape[batches + k];
+  if (known && !batches && !o->l->consts->open) {
+    for (int64_t k = 0, all = pb__o_elements(o, at); k < all; ++k) known[k] += known[k] < 0 ? extents[k % count] : 0;
+    return pb__o_constant(o, PB_I64, where.rank, where.shape, known);
+  }
   at = pb__o_cast(o, at, PB_I64);
   int below = pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0));
   int more = pb__o_add(o, at, pb__o_constant(o, PB_I64, 1, &count, extents));
@@ -161,14 +169,85 @@ static int run_of(pb_onnx* o, int x, int dims, int64_t first, int rank, const in
   return pb__o_reshape(o, x, rank, shape);
 }
 
-// x with some of its rows, from `first` on, set to others, or these added to them.
-static int with_rows(pb_onnx* o, int x, int64_t first, int rows, bool add) {
-  int64_t extent = pb__o_type(o, x)->shape[0], end = first + pb__o_type(o, rows)->shape[0];
-  int parts[3], count = 0;
-  if (first) parts[count++] = pb__o_part(o, x, 0, 0, first);
-  parts[count++] = add ? pb__o_add(o, pb__o_part(o, x, 0, first, end), rows) : rows;
-  if (end < extent) parts[count++] = pb__o_part(o, x, 0, end, extent);
-  return count > 1 ? pb__o_join(o, count, parts, 0) : parts[0];
+// Updates first, first + 1, ... that go to places at, at + 1, ... of an axis.
+typedef struct run {
+  int64_t at, first, count;
+} run;
+
+enum { MOST_RUNS = 64 };
+
+static int by_place(const void* a, const void* b) {
+  int64_t v = ((const run*)a)->at, w = ((const run*)b)->at;
+  return v < w ? -1 : v > w;
+}
+
+// The runs of so many constant places, in the order of these. 0: two updates are for one place, or there are too many.
+static int runs_of(pb_onnx* o, const int64_t* place, int64_t count, int64_t extent, run* runs) {
+  int found = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t at = place[k] < 0 ? place[k] + extent : place[k];
+    run* last = &runs[found - 1];
+    pb__guard_bound(o->l, place[k], extent);
+    if (at < 0 || at >= extent) return 0;
+    if (found && last->at + last->count == at) {
+      ++last->count;
+    } else {
+      if (found == MOST_RUNS) return 0;
+      runs[found++] = (run){at, k, 1};
+    }
+  }
+  qsort(runs, (size_t)found, sizeof *runs, by_place);
+  for (int k = 1; k < found; ++k)
+    if (runs[k - 1].at + runs[k - 1].count > runs[k].at) return 0;
+  return found;
+}
+
+// x with the updates at these places of the axis, or combined with what is there.
+static int with_runs(pb_onnx* o, int x, int axis, int updates, const char* how, int count, const run* runs) {
+  int64_t extent = pb__o_type(o, x)->shape[axis], done = 0;
+  int parts[2 * MOST_RUNS + 1], many = 0;
+  for (int k = 0; k < count; ++k) {
+    const run* r = &runs[k];
+    int part = pb__o_part(o, updates, axis, r->first, r->first + r->count);
+    if (strcmp(how, "second")) part = pb__o_binary(o, how, pb__o_part(o, x, axis, r->at, r->at + r->count), part);
+    if (r->at > done) parts[many++] = pb__o_part(o, x, axis, done, r->at);
+    parts[many++] = part;
+    done = r->at + r->count;
+  }
+  if (done < extent) parts[many++] = pb__o_part(o, x, axis, done, extent);
+  return pb__o_join(o, many, parts, axis);
+}
+
+// The same of indices that are alike along all dims but the axis, and go all the way along those.
+static int whole_runs(pb_onnx* o, const pb_flat_type* where, const pb_flat_type* in, int axis, run* runs) {
+  int64_t *known = known_indices(o, 1), inner = 1, outer = 1, count = where->shape[axis];
+  for (int r = 0; r < where->rank; ++r) {
+    if (r != axis && where->shape[r] != in->shape[r]) return 0;
+    if (r < axis) outer *= where->shape[r];
+    if (r > axis) inner *= where->shape[r];
+  }
+  for (int64_t k = 0; known && k < outer * count * inner; ++k)
+    if (known[k] != known[k / inner % count * inner]) return 0;
+  for (int64_t k = 0; known && k < count; ++k) known[k] = known[k * inner];
+  return known ? runs_of(o, known, count, in->shape[axis], runs) : 0;
+}
+
+void pb__o_op_scatter_elements(pb_onnx* o) {
+  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1), with = IN(2);
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
+  const char* how = combiner(o);
+  pb_onnx_places p;
+  if (!inside(&where, &in, axis) || !pb__o_same_shape(o, at, with))
+    pb__o_refuse(o, "indices or updates that do not fit");
+  if (pb__o_bad(o)) return;
+  run runs[MOST_RUNS];
+  int count = whole_runs(o, &where, &in, axis, runs);
+  if (count) {
+    OUT(with_runs(o, x, axis, with, how, count, runs));
+    return;
+  }
+  every_dim(&in, &p);
+  OUT(pb__o_scatter(o, x, all_places(o, at, axis, in.shape[axis]), with, how, &p));
 }
 
 void pb__o_op_gather_nd(pb_onnx* o) {
@@ -190,7 +269,7 @@ void pb__o_op_gather_nd(pb_onnx* o) {
     }
   }
   if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
-  int64_t first;
+  int64_t first = 0;
   if (!pb__o_bad(o) && !batches && are_run(o, 1, &in, &first)) {
     OUT(run_of(o, x, maps, first, rank, shape));
     return;
@@ -205,12 +284,13 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   if (!vectors_fit(&in, &where, 0)) pb__o_refuse(o, "indices that do not fit");
   if (pb__o_bad(o)) return;
   int maps = (int)where.shape[where.rank - 1];
-  int64_t first;
-  bool sets = !strcmp(how, "second"), adds = !strcmp(how, "add"), rows = update.rank == in.rank && maps == 1;
+  bool rows = update.rank == in.rank && maps == 1 && where.rank == 2;
   for (int r = 0; rows && r < in.rank; ++r) rows = update.shape[r] == (r ? in.shape[r] : where.shape[0]);
-  rows &= where.rank == 2;
-  if (rows && (sets || adds) && are_run(o, 1, &in, &first)) {
-    OUT(with_rows(o, x, first, with, adds));
+  const int64_t* known = rows ? known_indices(o, 1) : NULL;
+  run runs[MOST_RUNS];
+  int count = known ? runs_of(o, known, where.shape[0], in.shape[0], runs) : 0;
+  if (count) {
+    OUT(with_runs(o, x, 0, with, how, count, runs));
     return;
   }
   pb_onnx_places p = {.dropped = maps, .maps = maps};

@@ -1,8 +1,8 @@
 // Elements at places that come at run time: what reads them, and what changes them there. All dims of such a tensor
 // count as one, so that one number says where.
 #include "core/frontend/stablehlo/operators/pieces.h"
-#include "core/frontend/stablehlo/operators/runs.h"
 #include "core/s1/control.h"
+#include "core/s1/places.h"
 
 #include <string.h>
 
@@ -231,57 +231,53 @@ static int component(pb_door* d, const places* p, int indices, int k, int u_rank
   return index_number(&d->m.nest, access, value.type);
 }
 
-// Constant places along one dim of the results, *along; NULL: they go along several, or come at run time. In the arena
-// of constants.
-static const int64_t* known_places(pb_door* d, const places* p, int x, int indices, const int64_t* size, int* along,
-                                   int64_t* count) {
-  const pb_s1_value value = *pb_made(&d->m, indices);
-  int own[PB_NEST_RANK], walked = -1;
-  if (p->map.count != 1 || p->batch.count) return NULL;
-  for (int s = 0; s < value.rank; ++s) {
-    if (s == p->vector || value.shape[s] == 1) continue;
-    if (walked >= 0) return NULL;
-    walked = s;
+// Component k of all vectors of constant indices, in their order, brought to [0, last]. NULL: what is read at open
+// extents is kept to those where none has to be.
+static const int64_t* known_component(pb_door* d, const places* p, const pb_s1_value* at, const int64_t* all, int k,
+                                      int64_t last, pb_arena* arena) {
+  bool open = d->m.consts->open;
+  int64_t most = 0, inner = 1, vector = p->vector < at->rank ? at->shape[p->vector] : 1, count = 1;
+  for (int s = 0; s < at->rank; ++s) {
+    if (s > p->vector) inner *= at->shape[s];
+    if (s != p->vector) count *= at->shape[s];
   }
-  if (walked < 0) return NULL;
-  for (int r = 0; r < PB_NEST_RANK; ++r) own[r] = r;
-  *along = index_loop(p, walked, value.rank - (p->vector < value.rank) + p->window.count, own);
-  *count = value.shape[walked];
-  int64_t* place = pb_alloc_array(&d->m.consts->arena, (size_t)*count, sizeof *place);
-  if (*count > INT32_MAX || pb__door_integers(d, indices, (int)*count, place) < 0) return NULL;
-  int64_t last = pb_made(&d->m, x)->shape[p->map.at[0]] - size[p->map.at[0]];
-  for (int64_t k = 0; k < *count; ++k) {
-    if (value.type == PB_UI64 && place[k] < 0) place[k] = last;
-    place[k] = place[k] < 0 ? 0 : place[k] < last ? place[k] : last;
+  int64_t* table = PB_NEW_ARRAY(arena, int64_t, (size_t)count + 1);
+  for (int64_t j = 0; j < count; ++j) {
+    int64_t place = all[(j / inner * vector + k) * inner + j % inner];
+    if (at->type == PB_UI64 && place < 0) place = last;
+    if (open && (place < 0 || place > last)) return NULL;
+    if (place > most) most = place;
+    table[j] = place < 0 ? 0 : place < last ? place : last;
   }
-  return place;
+  if (open) pb_consts_guard(d->m.consts, false, most, last, "an index lies inside as it does here");
+  return table;
 }
 
-// Places that the model says, in steps: slices of the operand. false: they are looked up.
-static bool gather_runs(pb_door* d, const places* p, int x, int indices, int y, const int64_t* size) {
-  int rank = pb_made(&d->m, x)->rank;
-  pb_door_runs runs;
-  int along;
-  int64_t count;
-  const int64_t* place = known_places(d, p, x, indices, size, &along, &count);
-  if (!place || !pb__door_find_runs(place, count, &runs)) return false;
-  for (int k = 0; k < runs.count; ++k) {
-    const pb_door_run* run = &runs.run[k];
-    int dims[PB_NEST_RANK], moved = (int)p->map.at[0];
-    pb_nest* n = pb_make_walk(&d->m, "copy", y, dims);
-    n->extent[dims[along]] = run->count;
-    int from = pb_make_access(&d->m, x);
-    for (int r = 0; r < rank; ++r) pb_make_move(&d->m, from, r, window_loop(p, r, dims), 1);
-    pb_make_move(&d->m, from, moved, dims[along], run->step);
-    n->access[from].index[moved].cst += run->from;
-    (void)pb_nest_load(n, from);
-    int to = pb_make_access(&d->m, y);
-    pb_make_along(&d->m, to, dims);
-    n->access[to].index[along].coef[dims[along]] = runs.period;
-    n->access[to].index[along].cst += run->first;
-    pb_make_finish(&d->m);
+// Places that the model says: slices of the operand. false: they are looked up.
+static bool gather_known(pb_door* d, const places* p, int x, int indices, int y, const int64_t* size) {
+  enum { MOST = 1 << 22 };
+  const pb_s1_value in = *pb_made(&d->m, x), at = *pb_made(&d->m, indices), out = *pb_made(&d->m, y);
+  int64_t count = pb_made_elements(&d->m, indices);
+  int own[PB_NEST_RANK];
+  if (count > MOST || at.const_id < 0) return false;
+  pb_arena scratch = {0};
+  int64_t* all = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count + 1);
+  bool known = pb__door_integers(d, indices, (int)count, all) == count;
+  pb_places made = {.x = x, .y = y};
+  for (int r = 0; r < out.rank; ++r) {
+    own[r] = r;
+    made.walked[r] = found(&p->window, r) < 0;
   }
-  return true;
+  for (int r = 0; known && r < in.rank; ++r) {
+    int k = found(&p->map, r), b = found(&p->batch, r);
+    made.along[r] = b >= 0 ? index_loop(p, (int)p->index_batch.at[b], out.rank, own) : window_loop(p, r, own);
+    if (k < 0) continue;
+    made.table[r] = known_component(d, p, &at, all, k, in.shape[r] - size[r], &scratch);
+    known = made.table[r] != NULL;
+  }
+  bool done = known && pb_make_places(&d->m, &made);
+  pb_arena_free(&scratch);
+  return done;
 }
 
 pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
@@ -299,7 +295,7 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   bool fits = size && p.map.count + 2 < PB_NEST_ACCESSES;
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == window_extent(&p, r, &out) && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "slices that do not fit");
-  if (gather_runs(d, &p, x, indices, y, size)) return PB_OK;
+  if (gather_known(d, &p, x, indices, y, size)) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
   int flat = pb__door_flat(d, x), at = -1;

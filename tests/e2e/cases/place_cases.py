@@ -1,0 +1,92 @@
+"""Elements at places that the model says, along one dim or several: copies of boxes, on chips that look nothing up too."""
+
+import numpy as np
+from regression_cases import CASES, F32, I8, I64, Maker, case
+
+BOTH = ("cpu", "simnpu")
+RELATIVE = np.arange(24)[:, None] - np.arange(24)[None]
+
+
+def bucketed(distance, buckets=8):
+    """As DeBERTa has relative positions: near ones each by itself, far ones by powers."""
+    far = buckets / 2 + np.log(np.maximum(np.abs(distance), 1) / (buckets / 2)) / np.log(8) * (buckets / 2)
+    return np.where(np.abs(distance) <= buckets / 2, distance, np.sign(distance) * np.ceil(far)).clip(1 - buckets, buckets - 1).astype(I64)
+
+
+def at_places(label, shape, places, axis, coded, kind="GatherElements"):
+    m = Maker(label)
+    x = m.op("Neg", m.input("x", *shape))
+    if not coded:
+        return m.done(m.op("Relu", m.op(kind, x, m.const(places), axis=axis)), targets=BOTH, bisect=True)
+    y = m.codes(m.op(kind, m.codes(x, F32(0.01)), m.const(places), axis=axis), F32(0.01))
+    return m.done(m.codes(m.op("Add", y, m.const(F32(0.1))), F32(0.02)), step=0.02, targets=BOTH, bisect=True)
+
+
+def spread(places, *shape):
+    return np.ascontiguousarray(np.broadcast_to(places, shape))
+
+
+PLACES = {
+    "of_differences": ((2, 24, 16), spread(bucketed(RELATIVE) + 8, 2, 24, 24), 2),  # scores by relative positions
+    "of_sums": ((3, 24, 47), spread(np.arange(24)[:, None] + np.arange(24)[None], 3, 24, 24), -1),
+    "of_differences_in_front": ((2, 47, 24), spread(23 - RELATIVE, 2, 24, 24), 1),
+    "from_the_end": ((2, 12, 40), spread(-1 - np.arange(32), 2, 12, 32), 2),
+    "of_blocks_by_heads": ((2, 6, 8, 20), spread(np.array([[5, 1, 3], [2, 2, 7]]).reshape(2, 1, 3, 1), 2, 6, 3, 20), 2),
+    "that_differ_in_rows": ((2, 4, 40), spread(np.array([3, 0, 8, 5])[:, None] + np.arange(24)[None], 2, 4, 24), 2),
+}
+for name, (shape, places, axis) in PLACES.items():
+    for coded in (False, True):
+        label = f"places_{name}{'_on_codes' if coded else ''}"
+        CASES[label] = lambda label=label, s=shape, p=places, a=axis, c=coded: at_places(label, s, p, a, c)
+for name, places in (("some_rows", [7, 0, 3]), ("rows_in_two_dims", [[4, 1, 1], [0, 6, 2]]), ("many_rows", np.random.default_rng(1).permutation(40))):
+    for coded in (False, True):
+        label = f"{name}_at_places{'_on_codes' if coded else ''}"
+        CASES[label] = lambda label=label, p=places, c=coded: at_places(label, (2, 40, 96), np.array(p, I64), 1, c, "Gather")
+
+
+@case
+def places_in_two_dims():
+    """A vector of indices for each window, of which none is another's neighbour."""
+    m = Maker("places_in_two_dims")
+    at = np.array([[0, 2], [3, 1], [1, 4], [2, 2]], I64)
+    return m.done(m.op("Relu", m.op("GatherND", m.input("x", 4, 5, 64), m.const(at))), targets=BOTH, bisect=True)
+
+
+def cubic(label, extent, to):
+    """Four neighbours for each element, at places in as many runs as both extents have steps. ONNX Runtime computes places in f32."""
+    m = Maker(label, 18)
+    shape = m.const(np.array([1, 3, to, to], I64))
+    y = m.op("Resize", m.input("x", 1, 3, extent, extent), "", "", shape, mode="cubic", coordinate_transformation_mode="half_pixel")
+    return m.done(m.op("Relu", y), step=2e-4, targets=BOTH, bisect=True)
+
+
+for extent, to in ((150, 140), (24, 36), (40, 38)):
+    CASES[f"cubic_{extent}_to_{to}"] = lambda e=extent, t=to: cubic(f"cubic_{e}_to_{t}", e, t)
+
+
+def changed(label, kind, shape, places, how, **attrs):
+    """Rows of a tensor changed at places in any order: what lies between them is left."""
+    m = Maker(label, 18)
+    x, places = m.input("x", *shape), np.array(places, I64)
+    update = m.op("Neg", m.input("u", *(places.shape if kind == "ScatterElements" else (len(places), *shape[1:]))))
+    return m.done(m.op("Relu", m.op(kind, x, m.const(places), update, reduction=how, **attrs)), targets=BOTH, bisect=True)
+
+
+ROWS = np.array([7, 8, 0, -1, 4])
+for how in ("none", "add", "max"):
+    label = f"rows_changed_by_{how}"
+    CASES[label] = lambda label=label, how=how: changed(label, "ScatterND", (12, 48), ROWS[:, None], how)
+    label = f"columns_changed_by_{how}"
+    CASES[label] = lambda label=label, how=how: changed(label, "ScatterElements", (2, 12, 32), spread(ROWS[:, None], 2, 5, 32), how, axis=1)
+
+
+@case
+def rows_changed_one_by_one():
+    """As recurrent layers come out of PyTorch: each step's row takes its place in what begins as zeros."""
+    m = Maker("rows_changed_one_by_one")
+    x, state, y = m.input("x", 1, 6, 64), m.input("s", 1, 64), m.const(np.zeros((1, 6, 64), F32))
+    for k in range(6):
+        state = m.op("Tanh", m.op("Add", state, m.op("Gather", x, m.const(np.array(k, I64)), axis=1)))
+        row = m.op("Unsqueeze", state, m.const(np.array([1], I64)))
+        y = m.op("ScatterElements", y, m.const(np.full((1, 1, 64), k, I64)), row, axis=1)
+    return m.done(y, targets=BOTH, bisect=True)
