@@ -642,6 +642,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
     if (pb__is(n, elementwise[k].name))
       return each(l, n, elementwise[k].op, elementwise[k].operands, elementwise[k].type, y);
+  if (pb__fold_places(l, n, y)) return true;
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)
     if (pb__is(n, movements[k].op)) return pb__fold_take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
   return pb__fold_reduced(l, n, y);

@@ -30,6 +30,8 @@ pb__number pb__fold_number(const pb__folded* c, int64_t k);
 
 // Reductions and norms (fold_reduce.c): *y is the result. false: it is none of them, or not of constants.
 bool pb__fold_reduced(lifter* l, const pb_node* n, pb__folded* y);
+// What stands at constant places of a constant (fold_places.c): the same.
+bool pb__fold_places(lifter* l, const pb_node* n, pb__folded* y);
 // Results of extents that the data say: NonZero, Unique, NonMaxSuppression (fold_search.c). true: they are given.
 bool pb__fold_search(lifter* l, const pb_node* n);
 

@@ -90,3 +90,16 @@ def rows_changed_one_by_one():
         row = m.op("Unsqueeze", state, m.const(np.array([1], I64)))
         y = m.op("ScatterElements", y, m.const(np.full((1, 1, 64), k, I64)), row, axis=1)
     return m.done(y, targets=BOTH, bisect=True)
+
+
+@case
+def places_of_constants():
+    """As frameworks compute indices of positions: parts of constants set and looked up, numbers from the end among the places."""
+    m = Maker("places_of_constants", 18)
+    table = m.const(np.arange(6 * 8 * 5, dtype=F32).reshape(6, 8, 5) / 64)
+    columns = m.const(np.broadcast_to(np.array([3, -1, 0], I64)[:, None], (6, 3, 5)).copy())
+    y = m.op("ScatterElements", table, columns, m.const(-np.arange(90, dtype=F32).reshape(6, 3, 5) / 32), axis=-2)
+    y = m.op("ScatterND", y, m.const(np.array([[[2, -2], [5, 0]]], I64)), m.const(np.linspace(1, 2, 10, dtype=F32).reshape(1, 2, 5)))
+    y = m.op("GatherND", y, m.const(np.array([[[7, -1], [0, 2]]] * 6, I64)), batch_dims=1)
+    y = m.op("GatherElements", y, m.const(np.array([[1, 0, -1]] * 6, I64)), axis=1)
+    return m.done(m.op("Relu", m.op("Add", m.input("x", 6, 3), y)), targets=BOTH, bisect=True)
