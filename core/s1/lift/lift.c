@@ -726,6 +726,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   if (status == PB_OK) status = mark_outputs(&l);
   if (status == PB_OK) pb__s1_join_tables(program, consts);
   if (status == PB_OK) pb_s1_drop_unread(program);
+  if (status == PB_OK) pb__s1_shuffles(program, consts);
   if (status == PB_OK) pb__s1_walks(program, consts);
   if (status == PB_OK) pb_s1_drop_unread(program);
   if (status == PB_OK) pb__s1_bound(program, consts);

@@ -251,6 +251,8 @@ void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank
 void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y);
 // Folds what only moves codes in front of products and behind them into their walks: walks.c.
 void pb__s1_walks(pb_s1* program, pb_consts* consts);
+// Channel shuffles in front of convolutions of codes go into their weights: shuffles.c.
+void pb__s1_shuffles(pb_s1* program, pb_consts* consts);
 // Sums and products of codes and of tables of the same codes become tables.
 void pb__s1_join_tables(pb_s1* program, pb_consts* consts);
 // What only moves elements, on codes: lift/moves.c.

@@ -27,6 +27,7 @@ import image_cases  # noqa: E402, F401  (the same)
 import rank_cases  # noqa: E402, F401  (the same)
 import place_cases  # noqa: E402, F401  (the same)
 import product_cases  # noqa: E402, F401  (the same)
+import shuffle_cases  # noqa: E402, F401  (the same)
 import token_cases  # noqa: E402, F401  (the same)
 import window_cases  # noqa: E402, F401  (the same)
 from random_codes import layers_apart  # noqa: E402

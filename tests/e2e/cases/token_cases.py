@@ -235,3 +235,21 @@ def largest_codes_of_rows():
     m = Maker("largest_codes_of_rows")
     x = m.codes(m.input("x", 16, 3), F32(0.05), I8(-5))
     return m.done(m.codes(m.op("ReduceMax", x, axes=[1], keepdims=1), F32(0.05), I8(-5)), step=0.05, bisect=True)
+
+
+def silu_and_turned(label, read):
+    """A table of rows is made as their matrix; who walks the stack by its own dims had nothing to read."""
+    m = Maker(label)
+    w = m.weights(m.rng.integers(-127, 128, (32, 48)).astype(I8), F32(0.01), I8(0))
+    x = m.codes(m.op("MatMul", m.codes(m.input("x", 1, 32, 32), F32(0.05)), w), F32(0.05))
+    x = m.codes(m.op("Slice", x, m.const(np.array([0], I64)), m.const(np.array([32], I64)), m.const(np.array([2], I64))), F32(0.05))
+    y = m.codes(m.op("Mul", x, m.codes(m.op("Sigmoid", x), F32(1 / 256))), F32(0.03))
+    return m.done(*(m.codes(value, F32(0.03)) for value in read(m, y)), step=0.03, bisect=True)
+
+
+for _label, _read in {
+    "turned": lambda m, y: [m.op("Transpose", y, perm=[0, 2, 1])],
+    "cut": lambda m, y: [m.op("Slice", y, m.const(np.array([1], I64)), m.const(np.array([17], I64)), m.const(np.array([2], I64)))],
+    "twice": lambda m, y: [m.op("Transpose", y, perm=[0, 2, 1]), m.op("Mul", y, m.codes(m.op("Tanh", y), F32(1 / 128)))],
+}.items():
+    CASES[f"silu_{_label}"] = lambda a=(f"silu_{_label}", _read): silu_and_turned(*a)
