@@ -3,8 +3,7 @@
 #define PB_S3_VECTOR_TILE_H
 
 #include "core/s3/lower/vector_emit.h"
-
-enum { PB_VTILE_POINTS = 64 };
+#include "core/s3/tree/cost_cores.h"
 
 typedef struct pb_vtile {
   pb_vemit* e;

@@ -23,6 +23,9 @@ int64_t pb_core_rate_of(const pb_core_facts* facts, int cache, int64_t without);
 // Bytes a cycle at which a block of this size is read again.
 int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
 
+// So many registers of sums or values a tile has at most: each is written out.
+enum { PB_VTILE_POINTS = 64 };
+
 // Registers that the dims of `moves` (by dim, NULL: all) make of a tile; size: registers that it has along each.
 int64_t pb_core_registers(const pb_vkernel* kernel, const int64_t* size, const int64_t* moves);
 // Registers of x that the windows of such a tile cover. outer: of them those that an iteration of this summed dim

@@ -82,6 +82,13 @@ def shared_stage(graph):
     return told.stderr or "carried out" if told and "it has no parts of its own" not in told.stderr else None
 
 
+def large_tile(graph):
+    """A copy whose tile has all of the longer dim, more values than are written out, is refused for just that reason."""
+    text, changed = re.subn(r"(stages = \[\{bands = array<i64: )0, 8>(.*?extents = array<i64: 117, 8>)", r"\g<1>1, 8>\g<2>", graph.text)
+    told = graph.compile(text, "edited.pbe") if changed else None
+    return (told.stderr or "carried out") if told and "more values than are written out" not in told.stderr else None
+
+
 def edited(text, rng):
     """One or two numbers, or a truth, of one plan changed."""
     lines = text.split("\n")
@@ -112,6 +119,9 @@ def main():
             if told := shared_stage(graph):
                 failed += 1
                 print(f"FAILED {graph.name} on {graph.target}, with a stage shared among threads: {told}")
+        if told := large_tile(graphs[-1]):
+            failed += 1
+            print(f"FAILED {graphs[-1].name} on {graphs[-1].target}, with a large tile: {told}")
         for k in range(args.count):
             graph = graphs[k % len(graphs)]
             text, line = edited(graph.text, rng)
