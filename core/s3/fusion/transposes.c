@@ -17,7 +17,7 @@ enum { INIT, PRODUCT, CODES, OWN_NESTS };     // that a copy becomes
 // A copy of codes with the dims in which it turns tiles of lanes x lanes.
 typedef struct transpose {
   pb_nest copy; // these dims cut into tiles
-  int row;      // neighbours of the source, rows of a tile of the destination
+  int row;      // neighbours of the source, rows of a tile of the destination, or the first of them
   int column;   // neighbours of the destination
 } transpose;
 
@@ -36,9 +36,20 @@ static int dim_of_neighbours(const pb_nest* nest, const pb_access* access, int64
   return -1;
 }
 
+// The same for a source of which fewer elements are wanted than a row of lanes has, as channels that end inside of one:
+// the row is there as a whole, and what the diagonal has no row for is multiplied by zeros alone.
+static int dim_of_part(const pb_nest* nest, const pb_access* access, int64_t lanes) {
+  const int last = access->rank - 1;
+  int dim;
+  if (last < 0 || !pb_index_single(&access->index[last], &dim) || dim < 0) return -1;
+  bool part = access->index[last].coef[dim] == 1 && nest->extent[dim] > 1 && nest->extent[dim] < lanes &&
+              pb_access_moves_only(access, last, dim);
+  return part && access->shape[last] == lanes && access->index[last].cst == 0 ? dim : -1;
+}
+
 // Cuts the dim into tiles of lanes. Returns the dim inside.
 static int cut(pb_nest* nest, int d, int64_t lanes, int* other) {
-  if (nest->extent[d] == lanes) return d;
+  if (nest->extent[d] <= lanes) return d;
   pb_nest_cut_dim(nest, d, lanes);
   *other += *other > d;
   return d + 1;
@@ -52,7 +63,8 @@ static bool is_transpose(const transposer* t, int n, transpose* found) {
     return false;
   if (pb_program_is_const(&t->from, n, 0)) return false;
   int row = dim_of_neighbours(nest, x, t->lanes), column = dim_of_neighbours(nest, y, t->lanes);
-  if (row < 0 || column < 0 || pb_access_stride(x, column) % t->lanes) return false;
+  if (row < 0) row = dim_of_part(nest, x, t->lanes);
+  if (row < 0 || column < 0 || row == column || pb_access_stride(x, column) % t->lanes) return false;
   for (int d = 0; d < nest->dim_count; ++d) {
     int64_t apart = pb_access_stride(y, d);
     if (nest->extent[d] > 1 && pb_access_stride(x, d) < 0) return false;

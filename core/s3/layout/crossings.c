@@ -281,7 +281,7 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
     bring_in(l, n);
     return PB_OK;
   }
-  if ((mixed || (in && !copies)) && can_go_over_plain(l, n)) {
+  if ((mixed || (in && !copies) || pb__layout_widens_codes(l, n)) && can_go_over_plain(l, n)) {
     over_plain(l, n);
     return PB_OK;
   }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY_ELEMENTS = 1 << 16 };
+
 // A copy of the whole value, which is a crossing by itself.
 static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
   const pb_value* made = &l->program.values[pb_program_stored(&l->program, n)];
@@ -89,6 +91,24 @@ static bool is_product(const pb_layout* l, int v) {
   return false;
 }
 
+// Whether an output is the one result of codes, element by element, and nothing else reads it: where neighbours of
+// planes fill rows of lanes, the codes come out of their blocks and not what is made of them, which takes more bytes.
+bool pb__layout_widens_codes(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access *x = &nest->access[0], *y = &nest->access[nest->access_count - 1];
+  int v = pb_program_stored(&l->program, n);
+  const pb_value* value = &l->program.values[v];
+  if (!l->whole_rows || value->kind != PB_VALUE_OUTPUT || value->rank != 4 || nest->access_count != 2 ||
+      nest->reduce != PB_SET || pb_type_bits(x->type) >= pb_type_bits(y->type) || x->rank != y->rank ||
+      memcmp(x->index, y->index, sizeof *x->index * (size_t)x->rank) || value->shape[1] == 1)
+    return false;
+  PB_FOR_USES (m, &l->program, v)
+    if (m != n && !(l->gone && l->gone[m])) return false;
+  return pb_access_elements(y) >= MANY_ELEMENTS && value->shape[2] * value->shape[3] % l->lanes == 0 &&
+         memcmp(x->shape, y->shape, sizeof *x->shape * (size_t)x->rank) == 0 &&
+         pb_nest_iterations(nest) == pb_access_elements(y);
+}
+
 // Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
@@ -102,7 +122,8 @@ static bool wants_twin(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
     summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
-    computed |= pb_program_writes(&l->program, n, v) && !pb_nest_is_copy(&l->program.nests[n]);
+    computed |= pb_program_writes(&l->program, n, v) && !pb_nest_is_copy(&l->program.nests[n]) &&
+                !pb__layout_widens_codes(l, n);
   }
   if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
   bool number = computed && value->type == PB_F32 && value->shape[1] == 1; // what computes it does so in all lanes

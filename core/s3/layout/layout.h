@@ -264,6 +264,7 @@ bool pb__layout_grow_apart(pb_layout* l);
 void pb__layout_add_twins(pb_layout* l);  // in front of choosing layouts
 void pb__layout_drop_twins(pb_layout* l); // behind it: those that are as plain as their edge
 bool pb__layout_flattened(const pb_layout* l, int v);
+bool pb__layout_widens_codes(const pb_layout* l, int n);             // an output that its codes leave as, in more bytes
 const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v); // whose twin v is, NULL: of none
 bool pb__layout_unused(const pb_layout* l, int v);                   // a twin that was dropped
 // A tensor of the graph's edge, or a twin of one that will be dropped: as what it comes in or leaves. Else it is LOCAL.

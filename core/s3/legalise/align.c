@@ -2,7 +2,8 @@
 // which walk as the nest does: movers take any strides, units take rows of lanes. Requires the program function in
 // value form, leaves it so. In front of layout, which puts these tensors into rows. Does nothing where code runs, as
 // loads there take any strides too, and nothing to nests all of whose tensors lie alike. Rows that come several times
-// are copied once: commands repeat them.
+// are copied once: commands repeat them; a number for a long row is one row of lanes. Rows that hold a tensor's
+// elements already, as a nest in front has left them, are not copied again.
 //
 //   before   y[i, j, k] = x[i, 0, k] * w[0, j, k]       of x: 20x1x40, w: 1x24x40
 //   after    c[i, k] = x[i, 0, k];  d[j, k] = w[0, j, k];  s[24 i + j, k] = c[i, k] * d[j, k];  y[i, j, k] = s[24 i +
@@ -16,11 +17,20 @@
 
 #include <string.h>
 
+enum { LONG_ROW = 16 }; // rows of lanes: fewer in a command take longer than the elements that are not moved
+
+// A tensor of two dims that has a value's elements, in their order; value -1: there is none.
+typedef struct lain {
+  int value;
+  int64_t shape[2];
+} lain;
+
 typedef struct aligner {
   pb_unit* unit;
   pb_program* from;
   pb_program to;      // its nests are those of `from` and the copies
   const bool* spread; // by value of `from`
+  lain* rows;         // by value of `from`
 } aligner;
 
 // Of one tensor alone (`only`) layout makes rows whatever the ranks are.
@@ -208,21 +218,57 @@ static void spread_rows(aligner* a, int n) {
   (void)pb_program_add_nest(&a->to, &nest, value_of);
 }
 
+// Whether some tensor comes as one number for all that the last loop walks, and nothing of a constant is cut by it.
+static bool has_number(const aligner* a, const pb_nest* nest, const int* value_of) {
+  const int last = nest->dim_count - 1;
+  bool any = false;
+  for (int k = 0; k + 1 < nest->access_count; ++k) {
+    bool constant = a->from->values[value_of[k]].kind == PB_VALUE_CONST, walks = pb_access_uses(&nest->access[k], last);
+    if (constant && walks) return false;
+    any |= !constant && !walks;
+  }
+  return any;
+}
+
+// Units repeat rows: of a number that stands for a long one, one row of lanes is enough.
+static void cut_long_rows(const aligner* a, pb_nest* nest, const int* value_of) {
+  const int last = nest->dim_count - 1;
+  const int64_t lanes = pb_chip_lanes(a->unit->chip), rows = nest->extent[last] / lanes;
+  bool cuts = rows >= LONG_ROW && nest->extent[last] % lanes == 0 && nest->dim_count < PB_NEST_DIMS;
+  if (cuts && has_number(a, nest, value_of)) pb_nest_cut_dim(nest, last, lanes);
+}
+
+// Notes that the rows have the elements of a value in their order, as the nest walks both.
+static void note_rows(aligner* a, const pb_nest* nest, int v, const pb_access* was, int rows, const pb_access* walk) {
+  if (!pb_program_is_local(a->from, v) || !pb_same_places(nest, was, walk)) return;
+  a->rows[v] = (lain){rows, {walk->shape[0], walk->shape[1]}};
+}
+
+// What the nest reads by this access, in rows: those that are there already, or a copy.
+static int bring_rows(aligner* a, const pb_nest* nest, const pb_access* was, int v, pb_access* walk) {
+  const lain* there = &a->rows[v];
+  int rows = add_rows(a, nest, was, walk);
+  bool same = there->value >= 0 && there->shape[0] == walk->shape[0] && there->shape[1] == walk->shape[1];
+  if (same && pb_same_places(nest, was, walk)) return there->value;
+  pb_program_add_copy(&a->to, nest, was, v, walk, rows);
+  note_rows(a, nest, v, was, rows, walk);
+  return rows;
+}
+
 static void align(aligner* a, int n) {
   pb_nest nest;
   int value_of[PB_NEST_ACCESSES], stored = a->from->value_of[n][a->from->nests[n].access_count - 1];
   pb_nest_copy(&nest, &a->from->nests[n]);
   memcpy(value_of, a->from->value_of[n], sizeof value_of);
   while (nest.dim_count < 2) add_outer_loop(&nest);
+  cut_long_rows(a, &nest, value_of);
   for (int k = 0; k + 1 < nest.access_count; ++k) {
     if (a->from->values[value_of[k]].kind == PB_VALUE_CONST &&
         !is_by_row(&nest.access[k], &a->from->nests[n].access[nest.access_count - 1]))
       continue;
     pb_access walk, was = nest.access[k];
-    int rows = add_rows(a, &nest, &was, &walk);
-    pb_program_add_copy(&a->to, &nest, &was, value_of[k], &walk, rows);
+    value_of[k] = bring_rows(a, &nest, &was, value_of[k], &walk);
     nest.access[k] = walk;
-    value_of[k] = rows;
   }
   pb_access walk, was = *pb_nest_store(&nest);
   int rows = add_rows(a, &nest, &was, &walk);
@@ -230,6 +276,43 @@ static void align(aligner* a, int n) {
   value_of[nest.access_count - 1] = rows;
   (void)pb_program_add_nest(&a->to, &nest, value_of);
   pb_program_add_copy(&a->to, &nest, &walk, rows, &was, stored);
+  if (pb_program_only_writer(a->from, stored) == n) note_rows(a, &nest, stored, &was, rows, &walk);
+}
+
+// A nest of one tensor, which takes rows whatever the ranks are, reads the rows that are there already. false: there
+// are none, or it walks them otherwise.
+static bool read_rows(aligner* a, int n) {
+  const pb_nest* from = &a->from->nests[n];
+  int value_of[PB_NEST_ACCESSES], index_of[PB_NEST_DIMS] = {0}, v = -1;
+  pb_nest nest;
+  for (int k = 0; k + 1 < from->access_count; ++k) {
+    if (pb_program_is_const(a->from, n, k) ? pb_access_uses(&from->access[k], from->dim_count - 1)
+                                           : v >= 0 && a->from->value_of[n][k] != v)
+      return false;
+    if (!pb_program_is_const(a->from, n, k)) v = a->from->value_of[n][k];
+  }
+  if (v < 0 || a->rows[v].value < 0 || from->reduce != PB_SET || from->expr_count < 2 ||
+      !pb_program_is_local(a->from, pb_program_stored(a->from, n)))
+    return false;
+  const lain* rows = &a->rows[v];
+  pb_nest_copy(&nest, from);
+  memcpy(value_of, a->from->value_of[n], sizeof value_of);
+  while (nest.dim_count < 2) add_outer_loop(&nest);
+  if (nest.extent[nest.dim_count - 1] != rows->shape[1]) {
+    if (nest.extent[nest.dim_count - 1] % rows->shape[1] || nest.dim_count == PB_NEST_DIMS) return false;
+    pb_nest_cut_dim(&nest, nest.dim_count - 1, rows->shape[1]);
+  }
+  index_of[nest.dim_count - 1] = 1;
+  for (int k = 0; k + 1 < nest.access_count; ++k) {
+    if (value_of[k] != v) continue;
+    pb_access walk = pb_access_of_matrix(&nest, nest.access[k].type, index_of);
+    if (nest.access[k].boxed || walk.shape[0] != rows->shape[0] || !pb_same_places(&nest, &nest.access[k], &walk))
+      return false;
+    nest.access[k] = walk;
+    value_of[k] = rows->value;
+  }
+  (void)pb_program_add_nest(&a->to, &nest, value_of);
+  return true;
 }
 
 pb_status pb_s3_align(pb_unit* unit) {
@@ -239,6 +322,8 @@ pb_status pb_s3_align(pb_unit* unit) {
   aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};
   size_t room = 0;
   bool any = false;
+  a.rows = PB_NEW_ARRAY(&unit->pass, lain, (size_t)program.value_count + 1);
+  for (int v = 0; v < program.value_count; ++v) a.rows[v].value = -1;
   for (int n = 0; n < program.nest_count; ++n) {
     bool moves = !is_aligned(&a, n);
     any |= moves;
@@ -247,12 +332,16 @@ pb_status pb_s3_align(pb_unit* unit) {
   if (!any) return PB_OK;
   pb_program_begin_nests(&program, room, &unit->pass, &a.to);
   for (int n = 0; n < program.nest_count; ++n)
-    if (is_aligned(&a, n))
+    if (is_aligned(&a, n) && read_rows(&a, n))
+      continue;
+    else if (is_aligned(&a, n))
       (void)pb_program_add_nest(&a.to, &program.nests[n], program.value_of[n]);
     else if (lacks_rows_alone(&a, n))
       spread_rows(&a, n);
     else
       align(&a, n);
   pb_program_index(&a.to, &unit->pass);
+  bool* gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)a.to.nest_count + 1);
+  if (pb_program_drop_copies(&a.to, gone)) pb_program_drop_nests(&a.to, &unit->pass, gone);
   return pb_program_rewrite(unit, &a.to, NULL, "align");
 }

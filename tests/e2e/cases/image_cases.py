@@ -3,7 +3,7 @@ runs them."""
 
 import numpy as np
 from rank_cases import drawn
-from regression_cases import CASES, F32, I8, I64, Maker
+from regression_cases import CASES, F32, I8, I64, Maker, codes_conv
 
 
 def added(label, make, opset=18, **more):
@@ -192,3 +192,31 @@ added("resized_images_of_one_channel", resized_single_channels)
 normalised_image(1, 11, 9, 32)
 normalised_image(1, 1, 8, 17)
 added("rows_of_heads_by_their_lengths", norm_of_codes, 13, step=1 / 64)
+
+
+def widened(label, channels, size, scaled):
+    """Codes leave as f32 in planes: they come out of their blocks as codes, the channels that end inside of a row too."""
+    m = Maker(label)
+    x = codes_conv(m, m.codes(m.input("x", 1, 16, size, size), F32(0.05)), 16, channels)
+    return m.done(m.op("Mul", x, m.const(F32(3))) if scaled else x, step=0.9 if scaled else 0.3, bisect=True)
+
+
+for _args in ((21, 56, False), (5, 116, False), (32, 48, False), (21, 56, True), (21, 57, False), (21, 8, False)):
+    _label = "codes_widened_" + "_".join(map(str, _args))
+    CASES[_label] = lambda a=(_label, *_args): widened(*a)
+
+
+def long_row(label, shape, number, again):
+    """One number for a row of many lanes, of a tensor that several steps walk, and of codes that are made of it."""
+    m = Maker(label, opset=17)
+    x = m.codes(m.input("x", *shape), F32(0.05))
+    y = m.op("Sub", x, m.input("z", *number))
+    y = m.op("Mul", m.op("Mul", y, y), m.const(np.full(number, 0.3, F32)))
+    if again:
+        y = m.op("Add", m.op("Sub", y, m.op("ReduceMean", y, axes=[2], keepdims=1)), y)
+    return m.done(y, m.codes(y, F32(0.2)), step=0.2, bisect=True)
+
+
+for _args in (((1, 1, 512), (1, 1, 1), True), ((1, 4, 512), (1, 4, 1), False), ((2, 3, 272), (1, 1, 1), True), ((1, 3, 32), (1, 3, 1), False)):
+    _label = f"long_row_{'x'.join(map(str, _args[0]))}_by_{'x'.join(map(str, _args[1]))}"
+    CASES[_label] = lambda a=(_label, *_args): long_row(*a)
