@@ -2,6 +2,7 @@
 
     random_graphs.py --bin BUILD/bin --type int8|f32|codes|any --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
                      [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT] [--like]
+                     [--fallback]
 
 A RUN is TARGET:DEVICE, with /N only each N-th graph, and A|B takes one after the other: cpu:v3:native|cpu:avx512:native.
 What this processor cannot run is compiled alone; the next of A|B that it can run takes the graph too. The machine runs with
@@ -9,7 +10,7 @@ all its checks on.
 
 codes: int8, also what is moved, cut and reduced along any axis (random_codes_any.py). any: f32, operators of any rank in every
 form, also in other types, in branches and loops (random_any.py). --like: of a chip whose codes are made by its own formula every
-output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too.
+output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too, as with --fallback.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
 optimisation off). f32: within 1e-4 of ONNX Runtime's largest output, by one thread or two; where numbers cancel out (less
@@ -121,6 +122,11 @@ class Runner:
         os.replace(self.path("m.pbe"), engine)
         return engine
 
+    def all_is_left(self, engine):
+        """Whether --fallback left every kernel to the processor."""
+        shown = tools.run([os.path.join(self.args.bin, "pb-objdump"), engine])
+        return not re.search(r"^  queue ", shown, re.M)
+
     def outputs(self, graph, engine, device):
         files = {name: self.path(f"out{k}.npy") for k, name in enumerate(graph.expected)}
         threads = [f"--threads={1 + graph.number % 2}"] if device == "native" else []
@@ -130,6 +136,8 @@ class Runner:
         return {name: np.load(file) for name, file in files.items()}
 
     def run_on(self, graph, engine, device):
+        if self.args.fallback and self.all_is_left(engine):
+            device = "native"
         wrong = {name: graph.differs(name, array) for name, array in self.outputs(graph, engine, device).items()}
         return [f"on {device}: {name} {text}" for name, text in wrong.items() if text]
 
@@ -146,8 +154,9 @@ class Runner:
                     engines[target], options = None, []
                     if self.args.bisect and graph.number % self.args.bisect == 0:
                         options.append("--bisect")
-                    if self.args.like:
+                    if self.args.like or self.args.fallback:
                         options.append("--fallback=cpu")
+                    if self.args.like:
                         graph.expected = self.outputs(graph, self.compile("cpu", f"--like={target}"), "native")
                     engines[target] = self.compile(target, *options)
                 if engines[target] and here:
@@ -181,6 +190,7 @@ def main():
     parser.add_argument("--refused", type=float, default=1, help="percent of the graphs that may be refused")
     parser.add_argument("--bisect", type=int, help="run the IR after every pass for each so many-th graph")
     parser.add_argument("--like", action="store_true", help="by the formula of a chip that makes codes in its own way")
+    parser.add_argument("--fallback", action="store_true", help="what a chip lacks is the processor's")
     parser.add_argument("--keep", help="folder for the models that fail")
     args = parser.parse_args()
     first, step = (int(part) for part in args.shard.split("/"))
