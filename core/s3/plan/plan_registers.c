@@ -93,9 +93,9 @@ const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const 
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
   }
   sizes_of(k, tile, size);
-  if (pb_core_registers(k, size, NULL) > PB_VTILE_POINTS) return "a tile has more values than are written out";
   if (nest->reduce != PB_SET && pb_core_registers(k, size, NULL) > 1 && tile_registers(k, size, registers) > registers)
     return "a tile needs more registers than there are";
+  if (pb_core_registers(k, size, NULL) > PB_VTILE_POINTS) return "a tile has more values than are written out";
   if (parts && !can_cut_sum(k)) return "the sum cannot be taken in parts";
   if (parts && k->lane_dim >= 0 && last_overlaps(k, tile))
     return "parts of a sum would be added twice where the last register of a row lies over another tile";
