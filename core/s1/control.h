@@ -22,7 +22,9 @@ void pb_control_assign(pb_maker* m, int count, const int* variables, const int* 
 
 void pb_control_place(pb_maker* m, int variable, int x, int axis, int index);
 
-// Where the chip has no command that gathers rows.
+// Where the chip has no command that gathers rows. First, before integers of 64 bits are words, all else that is looked
+// up at run time becomes rows at numbers.
+void pb_s1_places_by_host(pb_s1* program, pb_consts* consts);
 void pb_s1_rows_by_host(pb_s1* program);
 
 // Drops operators whose results nobody reads, in this turn or a later one.

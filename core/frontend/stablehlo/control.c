@@ -10,9 +10,9 @@
 enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, SHORT_BRANCH = 24 };
 
 // The integer that a value always is; false: it is not known.
-static bool known(const pb_door* d, int value, int64_t* number) {
+static bool all_equal(const pb_door* d, int value, int64_t* number) {
   const pb_s1_value* v = value >= 0 ? pb_made(&d->m, value) : NULL;
-  if (!v || v->rank || pb_type_is_float(v->type)) return false;
+  if (!v || pb_type_is_float(v->type) || pb_type_bits(pb_type_stored(v->type)) > 64) return false;
   const void* bytes = pb_made_splat(&d->m, value);
   if (!bytes) return false;
   int width = pb_type_bits(pb_type_stored(v->type));
@@ -23,6 +23,10 @@ static bool known(const pb_door* d, int value, int64_t* number) {
   uint64_t up = (uint64_t)*number << shift;
   *number = is_unsigned ? (int64_t)(up >> shift) : (int64_t)up >> shift;
   return true;
+}
+
+static bool known(const pb_door* d, int value, int64_t* number) {
+  return value >= 0 && !pb_made(&d->m, value)->rank && all_equal(d, value, number);
 }
 
 static bool compare(const pb_flat_op* op, bool is_unsigned, int64_t a, int64_t b, int64_t* result) {
@@ -91,17 +95,26 @@ static bool computed(const pb_flat_op* op, pb_type type, const int64_t* v, int64
   return true;
 }
 
+// An integer and all small tensors of equal ones, that equal ones make.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op) {
-  int64_t v[3] = {0}, result;
+  enum { MOST = 64 };
+  int64_t v[3] = {0}, result, count = 1;
   const pb_flat_type* out = pb__door_type(d, op->results[0]);
-  if (op->operand_count > 3 || out->rank || pb_type_is_float(out->type)) return false;
-  for (int k = 0; k < op->operand_count; ++k)
-    if (!known(d, pb__door_in(d, op, k), &v[k])) return false;
+  if (op->operand_count > 3 || pb_type_is_float(out->type) || out->is_complex || (out->rank && d->open)) return false;
+  for (int r = 0; r < out->rank && count <= MOST; ++r) count *= out->shape[r];
+  if (count > MOST) return false;
+  for (int k = 0; k < op->operand_count; ++k) {
+    const pb_s1_value* in = pb_made(&d->m, pb__door_in(d, op, k));
+    bool same = in->rank == out->rank && !memcmp(in->shape, out->shape, sizeof *out->shape * (size_t)in->rank);
+    if ((in->rank && !same) || !all_equal(d, pb__door_in(d, op, k), &v[k])) return false;
+  }
   if (!computed(op, pb__door_type(d, op->operands[0])->type, v, &result)) return false;
   if (out->type == PB_I1) result = result != 0;
-  int64_t* kept = PB_NEW(&d->m.consts->arena, int64_t);
-  *kept = result; // little-endian: its low bytes are the number of fewer bits
-  d->value[op->results[0]] = pb_make_constant(&d->m, out->type == PB_INDEX ? PB_I64 : out->type, 0, NULL, kept);
+  pb_type type = out->type == PB_INDEX ? PB_I64 : out->type;
+  size_t width = (size_t)pb_type_bits(pb_type_stored(type)) / 8;
+  char* kept = pb_alloc_array(&d->m.consts->arena, (size_t)count + 1, sizeof result);
+  for (int64_t k = 0; k < count; ++k) memcpy(kept + (size_t)k * width, &result, width); // little-endian: its low bytes
+  d->value[op->results[0]] = pb_make_constant(&d->m, type, out->rank, out->shape, kept);
   return true;
 }
 

@@ -1,7 +1,8 @@
 """Elements at places that the model says, along one dim or several: copies of boxes, on chips that look nothing up too."""
 
 import numpy as np
-from regression_cases import CASES, F32, I8, I64, Maker, case
+from onnx import TensorProto, helper
+from regression_cases import CASES, F32, I8, I32, I64, Maker, case
 
 BOTH = ("cpu", "simnpu")
 RELATIVE = np.arange(24)[:, None] - np.arange(24)[None]
@@ -103,3 +104,31 @@ def places_of_constants():
     y = m.op("GatherND", y, m.const(np.array([[[7, -1], [0, 2]]] * 6, I64)), batch_dims=1)
     y = m.op("GatherElements", y, m.const(np.array([[1, 0, -1]] * 6, I64)), axis=1)
     return m.done(m.op("Relu", m.op("Add", m.input("x", 6, 3), y)), targets=BOTH, bisect=True)
+
+
+def integers(m, name, values, kind=I64):
+    """An input of whole numbers, i64 or i32."""
+    values = np.array(values, kind)
+    m.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT64 if kind == I64 else TensorProto.INT32, values.shape))
+    m.feeds[name] = values
+    return name
+
+
+def looked_up(label, shape, places, kind, integer=I64, **attrs):
+    """Places that come at run time: rows at numbers that are computed, which the host copies where no command gathers."""
+    m = Maker(label)
+    x = m.op("Neg", m.input("x", *shape))
+    return m.done(m.op("Relu", m.op(kind, x, integers(m, "at", places, integer), **attrs)), targets=BOTH, bisect=True)
+
+
+LOOKED_UP = {
+    "columns": ((3, 5, 48), [4, -1, 0, 2], "Gather", I64, {"axis": 1}),
+    "numbers_of_columns": ((2, 3, 20), [[19, -20], [7, 7]], "Gather", I32, {"axis": 2}),
+    "elements": ((2, 6, 16), np.random.default_rng(3).integers(-16, 16, (2, 6, 5)), "GatherElements", I64, {"axis": 2}),
+    "elements_of_rows": ((7, 32), np.random.default_rng(4).integers(-7, 7, (4, 32)), "GatherElements", I64, {"axis": 0}),
+    "vectors": ((4, 5, 32), [[0, 2], [3, -1], [-2, 4]], "GatherND", I64, {}),
+    "whole_vectors": ((4, 5, 6), [[[0, 2, 5], [3, 1, -6]]], "GatherND", I64, {}),
+}
+for name, (shape, places, kind, integer, attrs) in LOOKED_UP.items():
+    label = f"looked_up_{name}"
+    CASES[label] = lambda label=label, s=shape, p=places, k=kind, i=integer, a=attrs: looked_up(label, s, p, k, i, **a)
