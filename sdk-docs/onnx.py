@@ -28,7 +28,8 @@ name (products, convolutions and pools over f32, softmax, norms, attention, ever
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
 attributes. What stands between codes and is in none of these forms (a convolution over three dims) is
 computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032);
-so does one of a scale that is 0, negative or no number (PB2033). Opsets 1 to 28 are read, others refused (PB2036). An output whose
+so does one of a scale that is 0, negative or no number (PB2033). Opsets 1 to 28 are read, others refused (PB2036).
+Of constant indices outside of what they index, for which ONNX has no result, a warning tells (PB2037). An output whose
 type is not what the model declares is refused (PB2034), of one whose shape is not a warning tells (PB2035). An operator is added by its row, its
 function in `core/frontend/onnx` and its test in `tests/onnx`.
 

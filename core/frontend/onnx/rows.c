@@ -327,6 +327,7 @@ static pb_status check(lifter* l, const pb_node* n) {
         l, n, NULL,
         pb_printf(&l->g->arena, "it came with opset %d, and the model is of %lld", row->since, (long long)l->g->opset));
   if (pb__is(n, "DequantizeLinear")) PB_TRY(check_zero_point(l, n));
+  if (own) pb__warn_of_places(l, n);
   return check_attributes(l, n, row);
 }
 

@@ -22,6 +22,9 @@ typedef struct pb_onnx {
   pb_status status;   // the first thing that went wrong
 } pb_onnx;
 
+// Warns of constant indices of a look-up or an update that lie outside of its operand.
+void pb__warn_of_places(lifter* l, const pb_node* n);
+
 void pb__o_refuse(pb_onnx* o, const char* format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
 

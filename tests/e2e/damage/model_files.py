@@ -191,6 +191,25 @@ def declared(s):
     s.refuses("none", without, 2036, "node 'product' (MatMul): the model does not say of which opset")
 
 
+def indexed(s):
+    """Constant indices outside of what they index: ONNX has no result for them, and the node may never run."""
+    def model(op, places, *more, shape, **attrs):
+        constants = [numpy_helper.from_array(np.array(places, np.int64), "at"), *(numpy_helper.from_array(u, "u") for u in more)]
+        node = helper.make_node(op, ["x", "at", *("u" for _ in more)], ["y"], name="look", **attrs)
+        made = gemm(constants, nodes=[node])
+        made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, shape))
+        made.opset_import[0].version = 18
+        return made
+    row = np.ones((1, 8), np.float32)
+    s.takes("an index past the end", model("Gather", [7, 8], shape=(2, 2), axis=1), "index 8, number 1 of the constant 'at', lies outside of dim 1, which has 8: the nearest is read [PB2037]")
+    s.takes("one too far from the end", model("GatherElements", [[-3, 1]], shape=(1, 2)), "index -3, number 0 of the constant 'at', lies outside of dim 0, which has 2")
+    s.takes("a vector outside", model("GatherND", [[1, 3], [0, 9]], shape=(2, )), "index 9, number 3 of the constant 'at', lies outside of dim 1, which has 8")
+    s.takes("an update of a row that is not there", model("ScatterND", [[2]], row, shape=(2, 8)), "outside of dim 0, which has 2: it sets nothing [PB2037]")
+    for op, places in (("Gather", [[-8, 7]]), ("GatherND", [[-2, -8]])):
+        found = s.compile(model(op, places, shape=(2, 1, 2) if op == "Gather" else (1, ), **({"axis": 1} if op == "Gather" else {})))
+        s.check(f"places of {op} within: {found.stderr}", found.returncode == 0 and "PB2037" not in found.stderr)
+
+
 def packed(s):
     """Numbers of an attribute one behind the other, as some writers have them, not each with its tag: the same engine."""
     def engine(model):
@@ -220,7 +239,7 @@ def main():
     args.bin = os.path.abspath(args.bin)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(args.bin, folder)
-        for part in (data_outside, types, shapes, declared, packed, texts):
+        for part in (data_outside, types, shapes, declared, indexed, packed, texts):
             part(session)
     print(f"{session.count} models, {session.failures} failed")
     return int(session.failures > 0)
