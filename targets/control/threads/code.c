@@ -70,25 +70,33 @@ static void start(void) {
   LLVMInitializeNativeAsmPrinter();
 }
 
+// Kernels in the LLVM dialect.
+static bool lower(MlirModule kernels, pb_text* why) {
+  MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(kernels));
+  mlirPassManagerEnableVerifier(passes, false); // the IR is verified when it is made
+  bool ok = mlirLogicalResultIsSuccess(
+                mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(passes), str(lowering), append, why)) &&
+            mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(kernels)));
+  mlirPassManagerDestroy(passes);
+  return ok;
+}
+
+// A pipeline registers with the context what its passes depend on, the first time that it runs, and no lock is around
+// that: of two groups that began together one lost an extension of convert-to-llvm, or read the list while it moved.
+static void register_dependent(MlirContext context) {
+  pb_text why = {0};
+  MlirModule nothing = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
+  (void)lower(nothing, &why); // what is wrong with the pipeline the first group says
+  mlirModuleDestroy(nothing);
+  pb_text_free(&why);
+}
+
 void pb_code_start(MlirContext context) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, start);
   mlirRegisterAllLLVMTranslations(context);
   for (size_t k = 0; k < sizeof lowered / sizeof *lowered; ++k) mlirContextGetOrLoadDialect(context, str(lowered[k]));
-}
-
-// Kernels in the LLVM dialect.
-static bool lower(pb_code* code, MlirModule kernels) {
-  pb_text why = {0};
-  MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(kernels));
-  mlirPassManagerEnableVerifier(passes, false); // the IR is verified when it is made
-  bool ok = mlirLogicalResultIsSuccess(
-                mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(passes), str(lowering), append, &why)) &&
-            mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(kernels)));
-  mlirPassManagerDestroy(passes);
-  if (!ok) refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");
-  pb_text_free(&why);
-  return ok;
+  register_dependent(context);
 }
 
 // "avx2,fma" to "+avx2,+fma", without state that the operating system grants.
@@ -190,7 +198,12 @@ void pb_code_make(pb_code* code) {
   pb_threads_address(code->kernels);
   pb_threads_rename(code->kernels);
   pb_threads_flatten(code->kernels);
-  if (lower(code, code->kernels)) through_llvm(code, code->kernels, entries);
+  pb_text why = {0};
+  if (lower(code->kernels, &why))
+    through_llvm(code, code->kernels, entries);
+  else
+    refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");
+  pb_text_free(&why);
   mlirModuleDestroy(entries);
 }
 
