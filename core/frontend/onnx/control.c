@@ -105,9 +105,7 @@ static int weight_of(const pb_onnx* o, const pb_subgraph* s) {
 }
 
 // A mark or a move, made for the node itself.
-static void stand_at(pb_onnx* o) {
-  o->door.m.type = o->n->op;
-}
+static void stand_at(pb_onnx* o) { o->door.m.type = o->n->op; }
 
 static void mark(pb_onnx* o, pb_s1_kind kind, int x) {
   stand_at(o);
