@@ -14,6 +14,8 @@ typedef struct pb_places {
   bool walked[PB_NEST_RANK];
 } pb_places;
 
+enum { PB_PLACES_MOST = 1 << 22 }; // places that are worth looking at
+
 // Makes the copies. false: they would be too many to be worth it, and nothing was made.
 bool pb_make_places(pb_maker* m, const pb_places* p);
 

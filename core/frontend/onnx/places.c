@@ -8,10 +8,13 @@
 typedef struct indexed {
   const char* op;
   bool by_axis; // else vectors over the dims behind batch_dims
+  const char* outside;
 } indexed;
 
-static const indexed operators[] = {{"Gather", true},  {"GatherElements", true}, {"ScatterElements", true},
-                                    {"Scatter", true}, {"GatherND", false},      {"ScatterND", false}};
+static const indexed operators[] = {
+    {"Gather", true, "the nearest is read"},    {"GatherElements", true, "the nearest is read"},
+    {"GatherND", false, "the nearest is read"}, {"ScatterElements", true, "it sets nothing"},
+    {"Scatter", true, "it sets nothing"},       {"ScatterND", false, "it sets nothing"}};
 
 static const indexed* find(const pb_node* n) {
   for (size_t k = 0; k < sizeof operators / sizeof *operators; ++k)
@@ -29,38 +32,38 @@ static bool shape_of(const lifter* l, int tensor, int* rank, int64_t* shape) {
   return true;
 }
 
-static int64_t number(const pb_const* c, const char* data, int64_t k) {
-  int64_t wide;
-  int32_t narrow;
-  if (c->type == PB_I64)
-    memcpy(&wide, data + 8 * k, 8);
-  else
-    memcpy(&narrow, data + 4 * k, 4), wide = narrow;
-  return wide;
+// The first of constant indices that lies outside, and the dim of which. false: none does.
+static bool find_outside(lifter* l, const pb_node* n, const indexed* op, int64_t count, int rank, const int64_t* shape,
+                         const int64_t* indices, int64_t* found, int* dim) {
+  const pb_const* c = pb__constant(l, pb__input(n, 1));
+  int64_t dims = 1, first = 0;
+  if (op->by_axis ? !pb__axis(pb_node_int(n, "axis", 0), rank, dim) : c->rank < 1) return false; // refused by its row
+  if (!op->by_axis) {
+    dims = c->shape[c->rank - 1];
+    first = pb_node_int(n, "batch_dims", 0);
+    if (first < 0 || dims < 1 || first + dims > rank) return false;
+  }
+  for (*found = 0; *found < count; ++*found) {
+    if (!op->by_axis) *dim = (int)(first + *found % dims);
+    if (indices[*found] < -shape[*dim] || indices[*found] >= shape[*dim]) return true;
+  }
+  return false;
 }
 
 void pb__warn_of_places(lifter* l, const pb_node* n) {
   const indexed* op = find(n);
-  int data = pb__input(n, 0), at = pb__input(n, 1), rank, axis = 0;
-  int64_t shape[PB_GRAPH_RANK], dims = 1, first = 0;
+  int data = pb__input(n, 0), at = pb__input(n, 1), rank, dim, count;
+  int64_t shape[PB_GRAPH_RANK], found;
   const pb_const* c = op && data >= 0 && at >= 0 && !l->consts->open ? pb__constant(l, at) : NULL;
-  if (!c || (c->type != PB_I64 && c->type != PB_I32) || !shape_of(l, data, &rank, shape)) return;
-  if (op->by_axis ? !pb__axis(pb_node_int(n, "axis", 0), rank, &axis) : c->rank < 1) return; // refused by its row
-  if (!op->by_axis) {
-    dims = c->shape[c->rank - 1];
-    first = pb_node_int(n, "batch_dims", 0);
-    if (first < 0 || dims < 1 || first + dims > rank) return;
-  }
-  const char* numbers = pb_const_data(l->consts, l->g->tensors[at].const_id);
-  for (int64_t k = 0, count = (int64_t)c->bytes / (c->type == PB_I64 ? 8 : 4); k < count; ++k) {
-    int dim = op->by_axis ? axis : (int)(first + k % dims);
-    int64_t index = number(c, numbers, k), extent = shape[dim];
-    if (index >= -extent && index < extent) continue;
+  int64_t elements = c ? pb__elements(c->rank, c->shape) : 0;
+  if (elements < 1 || elements > INT32_MAX || !shape_of(l, data, &rank, shape)) return;
+  pb_arena scratch = {0};
+  int64_t* indices = PB_NEW_ARRAY(&scratch, int64_t, (size_t)elements);
+  pb__read_integers(l, n, NULL, 1, (int)elements, indices, &count);
+  if (find_outside(l, n, op, count, rank, shape, indices, &found, &dim))
     pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2037,
                "index %lld, number %lld of the constant '%s', lies outside of dim %d, which has %lld: %s",
-               (long long)index, (long long)k, l->g->tensors[at].name, dim, (long long)extent,
-               pb__is(n, "ScatterElements") || pb__is(n, "Scatter") || pb__is(n, "ScatterND") ? "it sets nothing"
-                                                                                              : "the nearest is read");
-    return;
-  }
+               (long long)indices[found], (long long)found, l->g->tensors[at].name, dim, (long long)shape[dim],
+               op->outside);
+  pb_arena_free(&scratch);
 }

@@ -59,11 +59,10 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
 // y at constant indices, as copies of parts of x. false: they would be too many, or an index says no place, or rows of
 // a table that is constant itself, which is read once as it is.
 static bool gather_known(lifter* l, const pb_s1_op* gather, const pb_const* indices, int y) {
-  enum { MOST = 1 << 22 };
   const pb_s1_value* x = &l->out->values[gather->x];
   int64_t count = pb__elements(indices->rank, indices->shape), extent = x->shape[gather->axis];
-  if (l->out->values[pb_s1_base(l->out, gather->x)].const_id >= 0 || count < 1 || count > MOST || !indices->data ||
-      l->out->values[y].rank > PB_NEST_RANK)
+  if (l->out->values[pb_s1_base(l->out, gather->x)].const_id >= 0 || count < 1 || count > PB_PLACES_MOST ||
+      !indices->data || l->out->values[y].rank > PB_NEST_RANK)
     return false;
   pb_places p = {.x = gather->x, .y = y};
   pb_arena scratch = {0};

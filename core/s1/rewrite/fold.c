@@ -13,17 +13,15 @@ enum { MOST_ELEMENTS = 1 << 26, MOST_SIZES = 32 };
 typedef pb__number number;
 typedef pb__folded constant;
 
-static size_t size_of(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; }
-
 number pb__fold_number(const constant* c, int64_t k) {
   number v = {0};
-  const char* at = c->data + (size_t)k * size_of(c->type);
+  const char* at = c->data + (size_t)k * pb__fold_size(c->type);
   int32_t narrow;
   uint16_t half = 0;
   if (c->type == PB_F32) {
     memcpy(&v.f, at, 4);
   } else if (pb_type_is_narrow(c->type)) {
-    memcpy(&half, at, size_of(c->type));
+    memcpy(&half, at, pb__fold_size(c->type));
     v.f = pb_narrow_number(c->type, half);
   } else if (c->type == PB_I64) {
     memcpy(&v.i, at, 8);
@@ -37,14 +35,14 @@ number pb__fold_number(const constant* c, int64_t k) {
 }
 
 static void set_number(constant* c, int64_t k, number v) {
-  char* at = c->data + (size_t)k * size_of(c->type);
+  char* at = c->data + (size_t)k * pb__fold_size(c->type);
   uint16_t half = pb_narrow_of(c->type, (double)v.f);
   if (c->type == PB_F32)
     memcpy(at, &v.f, 4);
   else if (pb_type_is_narrow(c->type))
-    memcpy(at, &half, size_of(c->type));
+    memcpy(at, &half, pb__fold_size(c->type));
   else
-    memcpy(at, &v.i, size_of(c->type)); // the low bytes of a little-endian number
+    memcpy(at, &v.i, pb__fold_size(c->type)); // the low bytes of a little-endian number
 }
 
 // Whether products of its extents are far from overflow, of some too where another is 0.
@@ -76,7 +74,7 @@ bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, con
     c->shape[r] = shape[r];
     c->count *= shape[r];
   }
-  c->data = pb_alloc(&l->consts->arena, (size_t)c->count * size_of(type) + 1);
+  c->data = pb_alloc(&l->consts->arena, (size_t)c->count * pb__fold_size(type) + 1);
   return true;
 }
 
@@ -128,7 +126,7 @@ static void copy_element(char* to, const char* from, size_t size) {
 
 static void walk(const constant* from, int64_t base, const int64_t* stride, constant* y) {
   int64_t at[PB_GRAPH_RANK] = {0}, source = base;
-  size_t size = size_of(y->type);
+  size_t size = pb__fold_size(y->type);
   int rank;
   int64_t run = run_of(y, stride, &rank);
   for (int64_t k = 0; k < y->count; k += run) {
@@ -142,7 +140,7 @@ static void walk(const constant* from, int64_t base, const int64_t* stride, cons
   }
 }
 
-static void strides_of(const constant* c, int64_t* stride) {
+void pb__fold_strides(const constant* c, int64_t* stride) {
   int64_t step = 1;
   for (int r = c->rank - 1; r >= 0; --r) {
     stride[r] = step;
@@ -153,7 +151,7 @@ static void strides_of(const constant* c, int64_t* stride) {
 // The strides by which c is walked to fill a shape that it is broadcast to.
 static void spread(const constant* c, int rank, int64_t* stride) {
   int64_t own[PB_GRAPH_RANK];
-  strides_of(c, own);
+  pb__fold_strides(c, own);
   for (int r = 0; r < rank; ++r) {
     int mine = r - (rank - c->rank);
     stride[r] = mine < 0 || c->shape[mine] == 1 ? 0 : own[mine];
@@ -173,7 +171,7 @@ static bool reshape(lifter* l, const pb_node* n, const constant* x, constant* y)
     return false;
   }
   if (!pb__fold_start(l, x->type, rank, shape, y) || y->count != x->count) return false;
-  strides_of(y, stride);
+  pb__fold_strides(y, stride);
   walk(x, 0, stride, y);
   return true;
 }
@@ -182,7 +180,7 @@ static bool transpose(lifter* l, const pb_node* n, const constant* x, constant* 
   const pb_attr* perm = pb_node_attr(n, "perm");
   int64_t own[PB_GRAPH_RANK], stride[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   if (perm && perm->count != x->rank) return false;
-  strides_of(x, own);
+  pb__fold_strides(x, own);
   for (int r = 0; r < x->rank; ++r) {
     int64_t from = perm ? perm->ints[r] : x->rank - 1 - r;
     if (from < 0 || from >= x->rank) return false;
@@ -210,7 +208,7 @@ static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
   pb__read_integers(l, n, NULL, 4, PB_GRAPH_RANK, steps, &step_count);
   if (count < 1 || end_count != count || (axis_count && axis_count != count) || (step_count && step_count != count))
     return false;
-  strides_of(x, stride);
+  pb__fold_strides(x, stride);
   memcpy(shape, x->shape, sizeof shape);
   for (int k = 0; k < count; ++k) {
     int64_t step = step_count ? steps[k] : 1, first = starts[k], last = ends[k];
@@ -249,7 +247,7 @@ static bool expand(lifter* l, const pb_node* n, const constant* x, constant* y) 
 static bool look_up_same(lifter* l, const pb_node* n, const constant* x, constant* y) {
   int axis, rank = 0, tensor = pb__input(n, 1), value = tensor < 0 ? -1 : l->value_of[tensor];
   int64_t shape[2 * PB_GRAPH_RANK] = {0};
-  size_t each = size_of(x->type);
+  size_t each = pb__fold_size(x->type);
   if (value < 0 || x->count < 1 || !pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
   const pb_s1_value* at = &l->out->values[value];
   for (int64_t k = 1; k < x->count; ++k)
@@ -281,7 +279,7 @@ static bool gather(lifter* l, const pb_node* n, const constant* x, constant* y) 
     if (r > axis) inner *= x->shape[r];
   }
   if (!pb__fold_start(l, x->type, rank, shape, y)) return false;
-  size_t bytes = (size_t)inner * size_of(x->type);
+  size_t bytes = (size_t)inner * pb__fold_size(x->type);
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < ids.count; ++k) {
       int64_t at = pb__fold_number(&ids, k).i, extent = x->shape[axis];
@@ -307,7 +305,7 @@ static bool concat(lifter* l, const pb_node* n, const constant* x, constant* y) 
   if (!pb__fold_start(l, x->type, x->rank, shape, y)) return false;
   for (int r = 0; r < x->rank; ++r)
     if (r != axis) *(r < axis ? &outer : &inner) *= x->shape[r];
-  size_t row = (size_t)inner * size_of(x->type);
+  size_t row = (size_t)inner * pb__fold_size(x->type);
   for (int k = 0; k < n->input_count; ++k) {
     (void)pb__fold_take(l, n->inputs[k], &part);
     size_t bytes = (size_t)part.shape[axis] * row;
@@ -570,10 +568,10 @@ static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
   if (rank < 0 || (value && (value->kind != PB_ATTR_TENSOR || value->tensor < 0 || value->is_unsigned))) return false;
   const pb_const* c = value ? &l->consts->items[value->tensor] : NULL;
   pb_type type = c ? c->type : PB_F32;
-  if ((c && c->bytes != size_of(type)) || !pb__fold_start(l, type, rank, shape, y)) return false;
+  if ((c && c->bytes != pb__fold_size(type)) || !pb__fold_start(l, type, rank, shape, y)) return false;
   for (int64_t k = 0; k < y->count; ++k)
     if (c)
-      memcpy(y->data + (size_t)k * size_of(type), c->data, size_of(type));
+      memcpy(y->data + (size_t)k * pb__fold_size(type), c->data, pb__fold_size(type));
     else
       memset(y->data + 4 * k, 0, 4);
   return true;
@@ -619,7 +617,7 @@ static bool split(lifter* l, const pb_node* n) {
     all += sizes[k];
   }
   if (all != x.shape[axis]) return false;
-  strides_of(&x, stride);
+  pb__fold_strides(&x, stride);
   for (int k = 0; k < n->output_count; from += sizes[k++]) {
     int64_t shape[PB_GRAPH_RANK];
     memcpy(shape, x.shape, sizeof shape);

@@ -20,6 +20,10 @@ typedef struct pb__folded {
 // Whose numbers are floats: of f32, or of 16 bits, which are computed in f32 and rounded, as the program does it.
 static inline bool pb__fold_is_real(const pb__folded* c) { return c->type == PB_F32 || pb_type_is_narrow(c->type); }
 
+static inline size_t pb__fold_size(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; } // bytes of an element
+// Elements from one index of each dim to the next.
+void pb__fold_strides(const pb__folded* c, int64_t* stride);
+
 // The constant that a tensor is; false: it is none, or of another type than f32, f16, bf16, i64, i32, i8 and truths.
 bool pb__fold_take(lifter* l, int tensor, pb__folded* c);
 // A result to be filled; false: it is too large.

@@ -6,14 +6,7 @@
 
 typedef pb__folded constant;
 
-static size_t size_of(const constant* c) { return ((size_t)pb_type_bits(c->type) + 7) / 8; }
-
-// Elements from one index of dim r to the next.
-static int64_t stride_of(const constant* c, int r) {
-  int64_t stride = 1;
-  while (++r < c->rank) stride *= c->shape[r];
-  return stride;
-}
+static size_t size_of(const constant* c) { return pb__fold_size(c->type); }
 
 static bool take_places(lifter* l, const pb_node* n, int input, constant* at) {
   int tensor = pb__input(n, input);
@@ -28,26 +21,29 @@ static bool place(const constant* at, int64_t k, int64_t extent, int64_t* index)
   return *index >= 0 && *index < extent;
 }
 
-// Element k of `at` stands for the element of x with the same index, but along the axis. false: outside of x.
-static bool beside(const constant* x, const constant* at, int axis, int64_t k, int64_t* element) {
+// Element k of `at` stands for the element of x, of these strides, with the same index, but along the axis. false:
+// outside of x.
+static bool beside(const constant* x, const int64_t* stride, const constant* at, int axis, int64_t k,
+                   int64_t* element) {
   int64_t rest = k;
   *element = 0;
   for (int r = at->rank - 1; r >= 0; --r) {
     int64_t index = rest % at->shape[r];
     rest /= at->shape[r];
     if (r == axis ? !place(at, k, x->shape[r], &index) : index >= x->shape[r]) return false;
-    *element += index * stride_of(x, r);
+    *element += index * stride[r];
   }
   return true;
 }
 
 // Row k of the last dim of `at` is an index of the dims of x from `first` on: where they meet. false: outside.
-static bool below(const constant* x, const constant* at, int first, int64_t k, int64_t* element) {
+static bool below(const constant* x, const int64_t* stride, const constant* at, int first, int64_t k,
+                  int64_t* element) {
   int64_t length = at->shape[at->rank - 1], index;
   *element = 0;
   for (int64_t d = 0; d < length; ++d) {
     if (!place(at, k * length + d, x->shape[first + d], &index)) return false;
-    *element += index * stride_of(x, first + (int)d);
+    *element += index * stride[first + d];
   }
   return true;
 }
@@ -58,9 +54,11 @@ static bool gather_elements(lifter* l, const pb_node* n, const constant* x, cons
   if (!take_places(l, n, 1, &at) || at.rank != x->rank) return false;
   if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
   if (!pb__fold_start(l, x->type, at.rank, at.shape, y)) return false;
+  int64_t stride[PB_GRAPH_RANK];
   size_t each = size_of(x);
+  pb__fold_strides(x, stride);
   for (int64_t k = 0, from; k < y->count; ++k) {
-    if (!beside(x, &at, axis, k, &from)) return false;
+    if (!beside(x, stride, &at, axis, k, &from)) return false;
     memcpy(y->data + (size_t)k * each, x->data + (size_t)from * each, each);
   }
   return true;
@@ -69,9 +67,9 @@ static bool gather_elements(lifter* l, const pb_node* n, const constant* x, cons
 // Elements that one place of x stands for, and how many places there are in each batch.
 static bool windows(const constant* x, const constant* at, int batches, int64_t* window, int64_t* rows) {
   if (at->rank <= batches || at->shape[at->rank - 1] > x->rank - batches) return false;
-  *window = stride_of(x, batches + (int)at->shape[at->rank - 1] - 1);
-  *rows = 1;
-  for (int r = batches; r + 1 < at->rank; ++r) *rows *= at->shape[r];
+  int walked = batches + (int)at->shape[at->rank - 1];
+  *window = pb__elements(x->rank - walked, x->shape + walked);
+  *rows = pb__elements(at->rank - 1 - batches, at->shape + batches);
   return true;
 }
 
@@ -86,10 +84,12 @@ static bool gather_nd(lifter* l, const pb_node* n, const constant* x, constant* 
   for (int r = 0; r + 1 < at.rank; ++r) shape[rank++] = at.shape[r];
   for (int r = first + (int)at.shape[at.rank - 1]; r < x->rank; ++r) shape[rank++] = x->shape[r];
   if (rank > PB_GRAPH_RANK || !pb__fold_start(l, x->type, rank, shape, y)) return false;
+  int64_t stride[PB_GRAPH_RANK];
   size_t bytes = (size_t)window * size_of(x);
-  int64_t batch = stride_of(x, first - 1), count = window ? y->count / window : 0;
+  pb__fold_strides(x, stride);
+  int64_t batch = pb__elements(x->rank - first, x->shape + first), count = window ? y->count / window : 0;
   for (int64_t k = 0, from; k < count; ++k) {
-    if (!below(x, &at, first, k, &from)) return false;
+    if (!below(x, stride, &at, first, k, &from)) return false;
     memcpy(y->data + (size_t)k * bytes, x->data + (size_t)(k / rows * batch + from) * size_of(x), bytes);
   }
   return true;
@@ -112,9 +112,11 @@ static bool scatter_elements(lifter* l, const pb_node* n, const constant* x, con
   if (!take_places(l, n, 1, &at) || at.rank != x->rank) return false;
   if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis) || !begin(l, n, x, &updates, y)) return false;
   if (updates.rank != at.rank || memcmp(updates.shape, at.shape, sizeof *at.shape * (size_t)at.rank) != 0) return false;
+  int64_t stride[PB_GRAPH_RANK];
   size_t each = size_of(x);
+  pb__fold_strides(x, stride);
   for (int64_t k = 0, to; k < at.count; ++k) {
-    if (!beside(x, &at, axis, k, &to)) return false;
+    if (!beside(x, stride, &at, axis, k, &to)) return false;
     memcpy(y->data + (size_t)to * each, updates.data + (size_t)k * each, each);
   }
   return true;
@@ -125,9 +127,11 @@ static bool scatter_nd(lifter* l, const pb_node* n, const constant* x, constant*
   int64_t window, rows;
   if (!take_places(l, n, 1, &at) || !windows(x, &at, 0, &window, &rows) || !begin(l, n, x, &updates, y)) return false;
   if (updates.count != rows * window) return false;
+  int64_t stride[PB_GRAPH_RANK];
   size_t bytes = (size_t)window * size_of(x);
+  pb__fold_strides(x, stride);
   for (int64_t k = 0, to; k < rows; ++k) {
-    if (!below(x, &at, 0, k, &to)) return false;
+    if (!below(x, stride, &at, 0, k, &to)) return false;
     memcpy(y->data + (size_t)to * size_of(x), updates.data + (size_t)k * bytes, bytes);
   }
   return true;

@@ -332,14 +332,10 @@ pb_status pb_s3_align(pb_unit* unit) {
   if (!any) return PB_OK;
   pb_program_begin_nests(&program, room, &unit->pass, &a.to);
   for (int n = 0; n < program.nest_count; ++n)
-    if (is_aligned(&a, n) && read_rows(&a, n))
-      continue;
-    else if (is_aligned(&a, n))
+    if (!is_aligned(&a, n))
+      (lacks_rows_alone(&a, n) ? spread_rows : align)(&a, n);
+    else if (!read_rows(&a, n))
       (void)pb_program_add_nest(&a.to, &program.nests[n], program.value_of[n]);
-    else if (lacks_rows_alone(&a, n))
-      spread_rows(&a, n);
-    else
-      align(&a, n);
   pb_program_index(&a.to, &unit->pass);
   bool* gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)a.to.nest_count + 1);
   if (pb_program_drop_copies(&a.to, gone)) pb_program_drop_nests(&a.to, &unit->pass, gone);

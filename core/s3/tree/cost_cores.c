@@ -401,9 +401,9 @@ static int loops_around(const pb_tiling* t, const pb_access* access, int level, 
 // own; weights, which come in one stream, took no longer).
 static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const stream* s, int64_t cycles,
                           int64_t shared) {
-  if (!s->is_x) return 0;
-  if (!k->alone && !pb_vkernel_by_vectors(k)) return shared;
-  if (!k->alone || !pb_vkernel_by_vectors(k)) return 0;
+  bool vectors = pb_vkernel_by_vectors(k);
+  if (!s->is_x || k->alone != vectors) return 0;
+  if (!vectors) return shared;
   int64_t run = s->inside[0].reach, first = s->inside[0].bytes / pb_core_rate(f, s->all);
   if (first < cycles) cycles = first;
   if (run >= 2 * UNFOLLOWED) return 0;

@@ -93,9 +93,9 @@ def main():
     with open(PINS, encoding="utf-8") as pins:
         pinned = dict(line.rstrip("\n").split(": ", 1) for line in pins)
     if args.write:
-        kept = {key: text for key, text in pinned.items() if args.only not in key.split()[0]}
+        kept = {key: text for key, text in pinned.items() if key in now or args.only not in key.split()[0]}
         with open(PINS, "w", encoding="utf-8") as pins:  # in the order that they had, new ones behind
-            pins.writelines(f"{key}: {text}\n" for key, text in {**{key: None for key in pinned if key in kept or key in now}, **kept, **now}.items())
+            pins.writelines(f"{key}: {text}\n" for key, text in {**kept, **now}.items())
         return 0
     wanted = {key: text for key, text in pinned.items() if args.only in key.split()[0]}
     moved = [key for key in {**wanted, **now} if wanted.get(key) != now.get(key)]

@@ -8,18 +8,14 @@
 #define OUT(v) pb__o_out(o, 0, v)
 
 // The numbers of constant indices, in the node's arena. NULL: they come at run time.
-static int64_t* known_indices(pb_onnx* o, int input) {
-  const pb_const* c = pb__constant(o->l, pb__input(o->n, input));
-  if (!c || (c->type != PB_I64 && c->type != PB_I32) || !c->bytes) return NULL;
-  const char* data = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
-  size_t size = c->type == PB_I64 ? 8 : 4, count = (size_t)c->bytes / size;
-  int64_t* all = PB_NEW_ARRAY(&o->l->consts->arena, int64_t, count);
-  for (size_t k = 0; k < count; ++k) {
-    int32_t narrow = 0;
-    memcpy(size == 8 ? (void*)&all[k] : (void*)&narrow, data + k * size, size);
-    if (size == 4) all[k] = narrow;
-  }
-  return all;
+static int64_t* known_indices(pb_onnx* o) {
+  const pb_const* c = pb__constant(o->l, pb__input(o->n, 1));
+  int64_t elements = c ? pb__elements(c->rank, c->shape) : 0;
+  int count;
+  if (elements < 1 || elements > INT32_MAX) return NULL;
+  int64_t* all = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)elements);
+  pb__read_integers(o->l, o->n, NULL, 1, (int)elements, all, &count);
+  return count == elements ? all : NULL;
 }
 
 // Below 0 counted from the end.
@@ -109,9 +105,10 @@ static const char* combiner(pb_onnx* o) {
 // The last dim of the indices has vectors over x's dims behind `batches`: each its own extent to count from the end.
 static int vectors(pb_onnx* o, int at, const pb_flat_type* in, int batches) {
   const pb_flat_type where = *pb__o_type(o, at);
-  int64_t extents[PB_FLAT_RANK], count = where.shape[where.rank - 1], *known = known_indices(o, 1);
+  int64_t extents[PB_FLAT_RANK], count = where.shape[where.rank - 1];
+  int64_t* known = batches || o->l->consts->open ? NULL : known_indices(o);
   for (int k = 0; k < count; ++k) extents[k] = in->shape[batches + k];
-  if (known && !batches && !o->l->consts->open) {
+  if (known) {
     for (int64_t k = 0, all = pb__o_elements(o, at); k < all; ++k) known[k] += known[k] < 0 ? extents[k % count] : 0;
     return pb__o_constant(o, PB_I64, where.rank, where.shape, known);
   }
@@ -186,10 +183,10 @@ static int runs_of(pb_onnx* o, const int64_t* place, int64_t count, int64_t exte
   int found = 0;
   for (int64_t k = 0; k < count; ++k) {
     int64_t at = place[k] < 0 ? place[k] + extent : place[k];
-    run* last = &runs[found - 1];
+    run* last = found ? &runs[found - 1] : NULL;
     pb__guard_bound(o->l, place[k], extent);
     if (at < 0 || at >= extent) return 0;
-    if (found && last->at + last->count == at) {
+    if (last && last->at + last->count == at) {
       ++last->count;
     } else {
       if (found == MOST_RUNS) return 0;
@@ -220,16 +217,18 @@ static int with_runs(pb_onnx* o, int x, int axis, int updates, const char* how, 
 
 // The same of indices that are alike along all dims but the axis, and go all the way along those.
 static int whole_runs(pb_onnx* o, const pb_flat_type* where, const pb_flat_type* in, int axis, run* runs) {
-  int64_t *known = known_indices(o, 1), inner = 1, outer = 1, count = where->shape[axis];
+  int64_t inner = 1, outer = 1, count = where->shape[axis];
   for (int r = 0; r < where->rank; ++r) {
     if (r != axis && where->shape[r] != in->shape[r]) return 0;
     if (r < axis) outer *= where->shape[r];
     if (r > axis) inner *= where->shape[r];
   }
-  for (int64_t k = 0; known && k < outer * count * inner; ++k)
+  int64_t* known = known_indices(o);
+  if (!known) return 0;
+  for (int64_t k = 0; k < outer * count * inner; ++k)
     if (known[k] != known[k / inner % count * inner]) return 0;
-  for (int64_t k = 0; known && k < count; ++k) known[k] = known[k * inner];
-  return known ? runs_of(o, known, count, in->shape[axis], runs) : 0;
+  for (int64_t k = 0; k < count; ++k) known[k] = known[k * inner];
+  return runs_of(o, known, count, in->shape[axis], runs);
 }
 
 void pb__o_op_scatter_elements(pb_onnx* o) {
@@ -286,7 +285,7 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   int maps = (int)where.shape[where.rank - 1];
   bool rows = update.rank == in.rank && maps == 1 && where.rank == 2;
   for (int r = 0; rows && r < in.rank; ++r) rows = update.shape[r] == (r ? in.shape[r] : where.shape[0]);
-  const int64_t* known = rows ? known_indices(o, 1) : NULL;
+  const int64_t* known = rows ? known_indices(o) : NULL;
   run runs[MOST_RUNS];
   int count = known ? runs_of(o, known, where.shape[0], in.shape[0], runs) : 0;
   if (count) {

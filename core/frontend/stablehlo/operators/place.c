@@ -255,11 +255,10 @@ static const int64_t* known_component(pb_door* d, const places* p, const pb_s1_v
 
 // Places that the model says: slices of the operand. false: they are looked up.
 static bool gather_known(pb_door* d, const places* p, int x, int indices, int y, const int64_t* size) {
-  enum { MOST = 1 << 22 };
   const pb_s1_value in = *pb_made(&d->m, x), at = *pb_made(&d->m, indices), out = *pb_made(&d->m, y);
   int64_t count = pb_made_elements(&d->m, indices);
   int own[PB_NEST_RANK];
-  if (count > MOST || at.const_id < 0) return false;
+  if (count > PB_PLACES_MOST || at.const_id < 0) return false;
   pb_arena scratch = {0};
   int64_t* all = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count + 1);
   bool known = pb__door_integers(d, indices, (int)count, all) == count;
