@@ -144,13 +144,23 @@ static int set_explain(pb_compile_options* o, pb_diag* diag, const char* report)
   return 0;
 }
 
-// The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
+// The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option. What follows and is an option
+// itself is no value.
 static char* value_of(int argc, char** argv, int* k, const char* name) {
   char* a = argv[*k];
   size_t n = strlen(name);
   if (strncmp(a, name, n) != 0) return NULL;
   if (a[n] == '=') return a + n + 1;
-  return !a[n] && *k + 1 < argc ? argv[++*k] : NULL;
+  const char* next = !a[n] && *k + 1 < argc ? argv[*k + 1] : "-?";
+  return next[0] == '-' && next[1] ? NULL : argv[++*k];
+}
+
+// Of options that are there or not.
+static bool takes_no_value(const char* name) {
+  static const char* const names[] = {"bisect", "time-passes", "help", "version"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strcmp(name, names[k])) return true;
+  return false;
 }
 
 // What the command line says.
@@ -184,6 +194,7 @@ static int read_argument(int argc, char** argv, int* k, arguments* all) {
     return fail(1002, NULL, "option '%s' has no value", a);
   else if (a[0] == '-' && a[1] == '-') {
     const char* name = pb_printf(all->arena, "%.*s", (int)strcspn(a + 2, "="), a + 2);
+    if (takes_no_value(name)) return fail(1002, NULL, "option '--%s' takes no value", name);
     v = value_of(argc, argv, k, pb_printf(all->arena, "--%s", name));
     return pb_option_set(o, all->arena, name, v, NULL) == PB_OK ? 0 : 1;
   } else if (a[0] == '-')
