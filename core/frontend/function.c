@@ -14,15 +14,14 @@ int64_t pb__opset_read(pb__loader* l, pb_wire wire) {
   return !domain[0] || !strcmp(domain, "ai.onnx") ? version : 0;
 }
 
-pb_status pb__opset_check(pb__loader* l) {
+pb_status pb__opset_check(pb__loader* l, const char* whose, int64_t opset) {
   enum { NEWEST = 28 }; // what operators mean was read up to here (core/frontend/onnx/onnx.def)
-  int64_t opset = l->graph->opset;
   if (opset >= 0 && opset <= NEWEST) return PB_OK;
   return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2036,
                   "onnx.version_converter.convert_version(model, 28)",
-                  "the model is of opset %lld; 1 to %d are known, and later ones may mean something else by the same "
+                  "%s is of opset %lld; 1 to %d are known, and later ones may mean something else by the same "
                   "operators",
-                  (long long)opset, NEWEST);
+                  whose, (long long)opset, NEWEST);
 }
 
 pb_status pb__function_read(pb__loader* l, pb_wire wire) {
@@ -110,23 +109,23 @@ static pb_status bind_names(pb__loader* l, const pb__function* f, const pb_node*
 
 pb_status pb__function_expand(pb__loader* l, const pb__function* f, const pb_node* node) {
   pb_node call = *node;
-  if (f->opset && f->opset != l->graph->opset)
-    return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = call.name}, 2013, NULL,
-                          "function '%s' is of opset %lld, the model of %lld", f->name, (long long)f->opset,
-                          (long long)l->graph->opset);
+  PB_TRY(pb__opset_check(l, pb_printf(&l->graph->arena, "function '%s'", f->name), f->opset));
   PB_TRY(add_defaults(l, f, &call));
   const pb_node* outer = l->call;
+  int64_t around = l->opset;
   pb_node* copies = PB_NEW_ARRAY(&l->graph->arena, pb_node, (size_t)call.output_count + 1);
   int copied = 0;
   PB_TRY(pb__scope_open(l, -1, true));
   PB_TRY(bind_names(l, f, &call, copies, &copied));
   l->call = &call;
+  l->opset = f->opset ? f->opset : around;
   pb_wire wire = f->bytes;
   pb_wire_field field;
   while (pb_wire_next(&wire, &field))
     if (field.number == 7 && field.type == 2) PB_TRY(pb__read_node(l, field.bytes));
   for (int k = 0; k < copied; ++k) PB_TRY(pb__push_node(l, copies[k]));
   l->call = outer;
+  l->opset = around;
   pb__scope_close(l);
   return PB_OK;
 }

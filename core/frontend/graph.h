@@ -23,6 +23,7 @@ typedef struct pb_tensor {
   const char** dim_names; // of an input, by dim: NULL where it has none; NULL: none has
   int const_id;           // initialiser: its id in the constant table; -1
   bool is_input, is_output;
+  bool too_deep;                    // of a type as the file says it: more dims than there is room for
   const struct pb_tensor* declared; // of an output: type and shape as the file says them, whatever the nodes make of it
   int donated_to;                   // of an input: the output that is made in its place, and 1; 0: none
   bool lists,
@@ -62,6 +63,7 @@ typedef struct pb_attr {
 
 typedef struct pb_node {
   const char *op, *name, *domain;
+  int64_t opset; // of a function that has its own; 0: the model's
   int input_count, output_count, attr_count;
   int *inputs, *outputs; // tensors; -1: left out
   pb_attr* attrs;
@@ -178,6 +180,7 @@ void pb_graph_free(pb_graph* graph);
 pb_type pb_onnx_type(int64_t code, bool* is_unsigned);
 const pb_attr* pb_node_attr(const pb_node* node, const char* name); // NULL: none
 int64_t pb_node_int(const pb_node* node, const char* name, int64_t missing);
+int64_t pb_node_opset(const pb_graph* graph, const pb_node* node);
 // "node 'conv1' (Conv)" in the graph's arena.
 const char* pb_node_place(pb_graph* graph, const pb_node* node);
 

@@ -36,6 +36,7 @@ typedef struct pb__loader {
   pb__function* functions;
   size_t function_count, function_capacity;
   const pb_node* call; // of the function that it reads, NULL
+  int64_t opset;       // of that function, 0: the model's
   size_t nodes_read;
   bool cut_name; // a name holds a NUL
   bool in_file;  // the model is graph->file, and may have data beside it
@@ -57,12 +58,15 @@ pb_status pb__read_node(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 pb_status pb__read_attr(pb__loader* l, pb_wire wire, pb_attr* attr, bool* there) PB_MUST_CHECK;
 pb_status pb__push_node(pb__loader* l, pb_node node) PB_MUST_CHECK;
 
+// order.c. Each node behind those that make what it reads; a graph that has a circle stays as it is.
+void pb__sort_nodes(pb_graph* graph);
+
 // inputs.c.
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) PB_MUST_CHECK;
 
 // function.c. OperatorSetIdProto { domain = 1, version = 2 }: the version of ONNX's own operators, 0: of others.
 int64_t pb__opset_read(pb__loader* l, pb_wire wire);
-pb_status pb__opset_check(pb__loader* l) PB_MUST_CHECK; // the model's
+pb_status pb__opset_check(pb__loader* l, const char* whose, int64_t opset) PB_MUST_CHECK;
 // FunctionProto, and calls of it in place of the node.
 pb_status pb__function_read(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 const pb__function* pb__function_of(const pb__loader* l, const pb_node* node, const char* overload); // NULL: none

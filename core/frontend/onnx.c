@@ -131,6 +131,9 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
   pb__external external = {0};
   bool outside = false;
   *name = "";
+  while (pb_wire_next(&again, &f)) // mostly behind the shape
+    if (f.number == 8 && f.type == 2) *name = pb__loader_text(l, f.bytes);
+  again = wire;
   while (pb_wire_next(&wire, &f)) {
     if (f.number == 1 && f.type == 2) {
       uint64_t d;
@@ -142,8 +145,6 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       shape[rank++] = (int64_t)f.value;
     } else if (f.number == 2)
       code = (int64_t)f.value;
-    else if (f.number == 8 && f.type == 2)
-      *name = pb__loader_text(l, f.bytes);
     else if (f.number == 9 && f.type == 2)
       raw = f.bytes;
     else if (f.number == 13 && f.type == 2)
@@ -336,7 +337,7 @@ pb_status pb__push_node(loader* l, pb_node node) {
 }
 
 pb_status pb__read_node(loader* l, pb_wire wire) {
-  pb_node node = {.op = "", .name = "", .domain = ""};
+  pb_node node = {.op = "", .name = "", .domain = "", .opset = l->opset};
   const char* overload = "";
   pb_wire again = wire;
   pb_wire_field f;
@@ -400,7 +401,9 @@ static void read_tensor_type(loader* l, pb_wire wire, pb_tensor* tensor) {
     if (part.number != 2 || part.type != 2) continue;
     tensor->rank = 0;
     while (pb_wire_next(&part.bytes, &dim)) {
-      if (dim.number != 1 || dim.type != 2 || tensor->rank == PB_GRAPH_RANK) continue;
+      if (dim.number != 1 || dim.type != 2) continue;
+      if (tensor->rank == PB_GRAPH_RANK) tensor->too_deep = true;
+      if (tensor->too_deep) continue;
       int64_t extent = -1;
       const char* name = NULL;
       while (pb_wire_next(&dim.bytes, &value)) {
@@ -445,6 +448,7 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
     if (f.number == 2 && f.type == 2) read_value_type(l, f.bytes, &type);
   }
   if (!name[0]) return pb__loader_refuse(l, NULL, "an input or output without a name");
+  if (type.too_deep) return pb__loader_refuse(l, name, "a tensor of more than 8 dims");
   int at = input ? pb__name_defined(l, name) : pb__name_used(l, name); // may move the table
   if (in && input) {
     if (is_made(&l->graph->tensors[at])) return pb__loader_refuse(l, name, MADE_TWICE);
@@ -520,7 +524,7 @@ static pb_status read_model(loader* l, pb_wire wire) {
   pb_wire_field f;
   bool found = false;
   PB_TRY(read_head(l, wire));
-  PB_TRY(pb__opset_check(l));
+  PB_TRY(pb__opset_check(l, "the model", l->graph->opset));
   PB_TRY(pb__scope_open(l, -1, false));
   while (pb_wire_next(&wire, &f)) {
     if (f.number != 7 || f.type != 2) continue;
@@ -530,6 +534,7 @@ static pb_status read_model(loader* l, pb_wire wire) {
   }
   if (!found) return pb__loader_refuse(l, NULL, NOT_ONNX);
   if (l->cut_name) return pb__loader_refuse(l, NULL, "a name with a NUL in it");
+  pb__sort_nodes(l->graph);
   return PB_OK;
 }
 
@@ -638,6 +643,8 @@ int64_t pb_node_int(const pb_node* node, const char* name, int64_t missing) {
   const pb_attr* a = pb_node_attr(node, name);
   return a && a->kind == PB_ATTR_INT ? a->i : missing;
 }
+
+int64_t pb_node_opset(const pb_graph* graph, const pb_node* node) { return node->opset ? node->opset : graph->opset; }
 
 const char* pb_node_place(pb_graph* graph, const pb_node* node) {
   return pb_printf(&graph->arena, "node '%s' (%s)", node->name, node->op);

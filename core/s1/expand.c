@@ -194,7 +194,7 @@ pb_status pb__expand_node(lifter* l, const pb_node* n, const char* op, int count
                           int attr_count, int* out) {
   PB_TRY(check_room(l, n, 1, 1));
   size_t first = l->g->node_count;
-  pb_node made = {.op = op, .name = n->name, .domain = "", .input_count = count, .output_count = 1};
+  pb_node made = {.op = op, .name = n->name, .domain = "", .opset = n->opset, .input_count = count, .output_count = 1};
   made.attr_count = attr_count;
   made.inputs = copied_all(l, in, (size_t)count);
   made.outputs = PB_NEW(&l->g->arena, int);

@@ -115,6 +115,9 @@ CASES = {
     "branch_in_a_function": """g (bool c, float[2] x) => (float[2] y) { y = local.f(c, x) }
         <domain: "local", opset_import: ["" : 18]> f(q, p) => (r) {
             s = Add(p, p) r = If<then_branch = a () => (u) { u = Mul(s, p) }, else_branch = b () => (u) { u = Neg(s) }>(q) }""",
+    "functions_of_other_opsets": """g (float[2, 3] x) => (float[2, 3] y, float[2, 1] z) { y = local.f(x) z = local.g(x) }
+        <domain: "local", opset_import: ["" : 13]> f(p) => (r) { q = ReduceMax<axes = [1]>(p) r = Sub(p, q) }
+        <domain: "local", opset_import: ["" : 20, "local" : 1]> g(p) => (r) { q = local.f(p) one = Constant<value_ints = [1]>() r = ReduceMax(q, one) }""",
     "function_in_place_of_an_operator": """g (float[2] x) => (float[2] y) { y = local.Relu(x) }
         <domain: "local", opset_import: ["" : 18]> Relu(p) => (r) { r = Neg(p) }""",
 }
@@ -165,8 +168,9 @@ RUN_TIME = {
         y = Loop<body = b (int64 i, bool c, int8[4] v) => (c, w) { w = Add(v, x) }>(n, , x) }""",
                                 [{"n": 3, "x": np.array([1, -2, 40, 100], np.int8)}]),
 }
-# It refuses outer tensors as a branch's results, and a function's operand as its result; ONNX's own evaluator takes them.
-NOT_FOR_ONNXRUNTIME = {"long_branches", "branches_of_outer_tensors", "constants_of_a_branch", "function_of_its_operand"}
+# It refuses outer tensors as a branch's results, and a function's operand as its result, and takes functions to be of the
+# model's opset; ONNX's own evaluator takes them.
+NOT_FOR_ONNXRUNTIME = {"functions_of_other_opsets", "long_branches", "branches_of_outer_tensors", "constants_of_a_branch", "function_of_its_operand"}
 GATHERED = "body = b (int64 i, bool c, float[3] v) => (c, w, w) { w = Neg(v) }"
 BODY = "body = b (int64 i, bool c, float[3] v) => (c, w) { w = Neg(v) }"
 REFUSED = {
@@ -195,8 +199,10 @@ REFUSED = {
         y = If<then_branch = a () => (u) { u = local.Neg2(x) }, else_branch = b () => (u) { u = Neg(x) }>(c) }""", "operator 'local.Neg2' is not read"),
     "function_calls_itself": ("""g (float[3] x) => (y) { y = local.f(x) }
         <domain: "local", opset_import: ["" : 18, "local" : 1]> f(p) => (r) { r = local.f(p) }""", "more than 64 deep"),
-    "function_of_another_opset": ("""g (float[3] x) => (y) { y = local.f(x) }
-        <domain: "local", opset_import: ["" : 13]> f(p) => (r) { r = Neg(p) }""", "function 'f' is of opset 13, the model of 18"),
+    "function_of_a_later_opset": ("""g (float[3] x) => (y) { y = local.f(x) }
+        <domain: "local", opset_import: ["" : 29]> f(p) => (r) { r = Neg(p) }""", "function 'f' is of opset 29; 1 to 28 are known"),
+    "function_of_an_earlier_opset": ("""g (float[3] x) => (y) { y = local.f(x) }
+        <domain: "local", opset_import: ["" : 13]> f(p) => (r) { r = Mish(p) }""", "it came with opset 18, and this is of 13"),
     "function_of_more_operands": ("""g (float[3] x) => (y) { y = local.f(x, x) }
         <domain: "local", opset_import: ["" : 18]> f(p) => (r) { r = Neg(p) }""", "more operands than its function has"),
     "sequence_outside": ("""g (float[2] x) => (float[2] y) { s = SequenceConstruct(x, x) two = Constant<value_int = 2>() y = SequenceAt(s, two) }""",

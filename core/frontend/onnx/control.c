@@ -397,7 +397,7 @@ static void scan_examples(pb_onnx* o, scan* s, const int* in) {
 
 void pb__o_op_scan(pb_onnx* o) {
   scan s = {0};
-  bool examples = o->l->g->opset == 8;
+  bool examples = pb__o_opset(o) == 8;
   const pb_subgraph* body = body_of(o, "body", &s.graph);
   int64_t reads = pb__o_int(o, "num_scan_inputs", 0);
   int inputs = o->n->input_count - examples, out[MOST_VALUES]; // the first one was the examples' lengths

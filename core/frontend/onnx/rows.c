@@ -318,14 +318,15 @@ static pb_status check(lifter* l, const pb_node* n) {
                                 n->input_count, n->output_count, row->least, row->most, row->results));
   if (n->output_count < 1) return pb__refuse(l, n, NULL, "a node without a result");
   bool own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
-  if (own && !l->g->opset)
+  int64_t opset = pb_node_opset(l->g, n);
+  if (own && !opset)
     return pb_error(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2036,
                     "an opset_import of the domain ''",
                     "the model does not say of which opset its operators are, on which their meaning hangs");
-  if (own && l->g->opset < row->since)
-    return pb__refuse(
-        l, n, NULL,
-        pb_printf(&l->g->arena, "it came with opset %d, and the model is of %lld", row->since, (long long)l->g->opset));
+  if (own && opset < row->since)
+    return pb__refuse(l, n, NULL,
+                      pb_printf(&l->g->arena, "it came with opset %d, and %s is of %lld", row->since,
+                                n->opset ? "this" : "the model", (long long)opset));
   if (pb__is(n, "DequantizeLinear")) PB_TRY(check_zero_point(l, n));
   if (own) pb__warn_of_places(l, n);
   return check_attributes(l, n, row);

@@ -58,6 +58,7 @@ void pb__o_give_number(pb_onnx* o, int tensor, pb_type type, int64_t value);
 // ---- tensors ----
 
 static inline const pb_flat_type* pb__o_type(const pb_onnx* o, int v) { return &o->types[v]; }
+static inline int64_t pb__o_opset(const pb_onnx* o) { return pb_node_opset(o->l->g, o->n); }
 int64_t pb__o_elements(const pb_onnx* o, int v);
 bool pb__o_same_shape(const pb_onnx* o, int a, int b);
 

@@ -71,7 +71,7 @@ void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y) {
 // The axis along which the node takes codes together, -1: it is none alone.
 static int axis_of(const lifter* l, const pb_node* n, int rank) {
   int axis;
-  bool softmax = pb__is(n, "Softmax"), one = !softmax || l->g->opset >= 13;
+  bool softmax = pb__is(n, "Softmax"), one = !softmax || pb_node_opset(l->g, n) >= 13;
   if (rank < 1 || !pb__axis(pb_node_int(n, "axis", one ? -1 : 1), rank, &axis)) return -1;
   return axis == rank - 1 || (softmax && one) ? axis : -1;
 }

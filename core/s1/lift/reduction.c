@@ -72,7 +72,7 @@ static pb_status reduce(lifter* l, const pb_node* n) {
 // Up to opset 12 softmax takes together all dims from the axis on.
 static pb_status softmax(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FSOFTMAX);
-  bool one = l->g->opset >= 13;
+  bool one = pb_node_opset(l->g, n) >= 13;
   int axis;
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];

@@ -69,7 +69,7 @@ void pb__o_op_modulo(pb_onnx* o) {
   int x = IN(0), z = IN(1), rest = pb__o_binary(o, "remainder", x, z);
   pb_type type = pb__o_type(o, x)->type;
   bool floats = pb_type_is_float(type), of_c = pb__o_int(o, "fmod", 0);
-  if (floats && !of_c && o->l->g->opset < 28) pb__o_refuse(o, "of floats without fmod=1");
+  if (floats && !of_c && pb__o_opset(o) < 28) pb__o_refuse(o, "of floats without fmod=1");
   if (!of_c && !pb_type_is_unsigned(type)) { // the sign of the divisor
     int zero = pb__o_like(o, x, 0), below = pb__o_compare(o, "LT", rest, zero);
     int turn = pb__o_binary(o, "xor", below, pb__o_compare(o, "LT", z, zero));
@@ -202,7 +202,7 @@ void pb__o_op_dropout(pb_onnx* o) {
   OUT(x);
   if (!pb__o_wants(o, 1)) return;
   const pb_flat_type in = *pb__o_type(o, x);
-  bool truths = o->l->g->opset >= 10;
+  bool truths = pb__o_opset(o) >= 10;
   int one = truths ? pb__o_integer(o, PB_I1, 1) : pb__o_like(o, x, 1);
   pb__o_out(o, 1, pb__o_expand(o, one, in.rank, in.shape));
 }
@@ -232,7 +232,7 @@ void pb__o_op_leaky_relu(pb_onnx* o) {
 void pb__o_op_prelu(pb_onnx* o) {
   int x = IN(0), slope = IN(1);
   const pb_flat_type in = *pb__o_type(o, x), of = *pb__o_type(o, slope);
-  if (o->l->g->opset < 7 && of.rank == 1 && in.rank > 2) slope = pb__o_along(o, slope, in.rank, 1); // by channels
+  if (pb__o_opset(o) < 7 && of.rank == 1 && in.rank > 2) slope = pb__o_along(o, slope, in.rank, 1); // by channels
   int below = pb__o_mul(o, x, slope);
   OUT(pb__o_select(o, below_zero(o, x), below, x));
 }

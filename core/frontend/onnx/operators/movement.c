@@ -178,7 +178,7 @@ void pb__o_op_concat(pb_onnx* o) {
   }
   if (!count) pb__o_refuse(o, "a result without elements");
   if (pb__o_bad(o)) return;
-  int axis = pb__o_axis(o, pb__o_int(o, "axis", o->l->g->opset < 4 ? 1 : 0), pb__o_type(o, parts[0])->rank);
+  int axis = pb__o_axis(o, pb__o_int(o, "axis", pb__o_opset(o) < 4 ? 1 : 0), pb__o_type(o, parts[0])->rank);
   if (!pb__o_bad(o)) OUT(pb__o_join(o, count, parts, axis));
 }
 

@@ -105,7 +105,7 @@ void pb__o_op_arg_most(pb_onnx* o) {
 
 // The axes that Softmax and its like go over: up to opset 12 all from the axis on.
 static void soft_axes(pb_onnx* o, int rank, bool* axes) {
-  bool old = o->l->g->opset < 13;
+  bool old = pb__o_opset(o) < 13;
   int64_t first = pb__o_int(o, "axis", old ? 1 : -1);
   int axis = old && first == rank ? rank : pb__o_axis(o, first, rank);
   memset(axes, 0, PB_FLAT_RANK * sizeof *axes);

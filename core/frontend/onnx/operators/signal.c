@@ -75,7 +75,7 @@ static int64_t number_at(pb_onnx* o, int k, int64_t missing) {
 void pb__o_op_dft(pb_onnx* o) {
   int x = IN(0);
   const pb_flat_type in = *pb__o_type(o, x);
-  bool inverse = pb__o_int(o, "inverse", 0), onesided = pb__o_int(o, "onesided", 0), later = o->l->g->opset >= 20;
+  bool inverse = pb__o_int(o, "inverse", 0), onesided = pb__o_int(o, "onesided", 0), later = pb__o_opset(o) >= 20;
   int axis = pb__o_axis(o, later ? number_at(o, 2, -2) : pb__o_int(o, "axis", 1), in.rank);
   if (in.rank < 2 || axis == in.rank - 1 || in.shape[in.rank - 1] > 2 || !pb_type_is_float(in.type))
     pb__o_refuse(o, "other than real or complex numbers in the last dim");

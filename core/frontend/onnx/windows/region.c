@@ -70,7 +70,7 @@ void pb__o_op_roi_align(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, x), list = *pb__o_type(o, rois);
   const char *mode = pb__o_text(o, "mode", "avg"),
              *how = pb__o_text(o, "coordinate_transformation_mode",
-                               o->l->g->opset >= 16 ? "half_pixel" : "output_half_pixel");
+                               pb__o_opset(o) >= 16 ? "half_pixel" : "output_half_pixel");
   boxes b = {.in = &in, .half_pixel = !strcmp(how, "half_pixel"), .most = !strcmp(mode, "max")};
   b.out[0] = pb__o_int(o, "output_height", 1), b.out[1] = pb__o_int(o, "output_width", 1);
   b.points = pb__o_int(o, "sampling_ratio", 0);

@@ -116,7 +116,7 @@ static void read_plan(pb_onnx* o, bool upsample, plan* p) {
                                            "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", NULL};
   static const char* const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
   static const char* const modes[] = {"nearest", "linear", "bilinear", "cubic", NULL};
-  bool old = upsample || o->l->g->opset < 11;
+  bool old = upsample || pb__o_opset(o) < 11;
   const char* mode = pb__o_text(o, "mode", "nearest");
   p->transform = pb__o_text(o, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
   p->nearest = pb__o_text(o, "nearest_mode", old ? "floor" : "round_prefer_floor");
@@ -150,7 +150,7 @@ static void keep_aspect(pb_onnx* o, const pb_flat_type* in, const pb_attr* some,
 // Scales or sizes, of all dims or of `axes`: out and scale of each dim.
 static void read_sizes(pb_onnx* o, const pb_flat_type* in, bool upsample, int64_t* out, double* scale) {
   const pb_attr *attr = pb_node_attr(o->n, "scales"), *some = pb_node_attr(o->n, "axes");
-  bool old = upsample || o->l->g->opset < 11;
+  bool old = upsample || pb__o_opset(o) < 11;
   float scales[PB_FLAT_RANK];
   int64_t sizes[PB_FLAT_RANK];
   int count = 0, at = old ? 1 : 2, all = some ? some->count : in->rank,
@@ -182,7 +182,7 @@ void pb__o_op_resize(pb_onnx* o) {
   float box[2 * PB_FLAT_RANK] = {0};
   plan p;
   read_plan(o, upsample, &p);
-  int scales_at = upsample || o->l->g->opset < 11 ? 1 : 2;
+  int scales_at = upsample || pb__o_opset(o) < 11 ? 1 : 2;
   bool by_sizes = scales_at == 2 && pb__o_says(o, 3);
   if (by_sizes || pb__o_says(o, scales_at)) {
     if (!pb__o_bad(o)) pb__o_said_resize(o, &p, by_sizes, scales_at);
