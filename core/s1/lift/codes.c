@@ -18,6 +18,19 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
   pb__push_op(l, op);
 }
 
+bool pb__rescaled(lifter* l, const pb_node* n, const pb_target* t) {
+  const pb_node* maker = pb__producer(l, pb__input(n, 0));
+  pb_codes x;
+  if (!maker || !pb__is(maker, "DequantizeLinear") || pb__read_codes(l, n, n->inputs[0], &x) != PB_OK) return false;
+  const pb_s1_value in = l->out->values[x.value];
+  if (in.type != PB_I8 || pb__is_empty(in.rank, in.shape)) return false;
+  if (pb__same_codes(&x, t))
+    pb__reshaped_result(l, n, t, x.value, in.rank, in.shape);
+  else
+    pb__requantise(l, n, x, t, pb__make_result(l, t, in.rank, in.shape));
+  return true;
+}
+
 // Gemm and MatMul by constant weights: rows of x by [o, k] or [k, o].
 static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_codes x;

@@ -391,8 +391,6 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
 static pb_status lift_quantise(lifter* l, const pb_node* n) {
   pb_target t = {.tensor = n->outputs[0]};
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
-  if (source < 0 && !pb__is_table(l, n))
-    return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
   if (source >= 0 && l->out->values[source].type != PB_F32) return pb__refuse(l, n, NULL, "its input is no float");
   PB_TRY(read_scale(l, n, &t.scale, &t.zero));
   t.is_unsigned = is_unsigned(l, n);
@@ -400,6 +398,8 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   t.hi = 127;
   (void)pb__factor(l, 1, t.scale);
   if (pb__is_table(l, n)) return pb__lift_table(l, n, &t);
+  if (pb__rescaled(l, n, &t)) return PB_OK;
+  if (source < 0) return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
   pb_s1_op op = pb__codes_op(n, PB_S1_QUANTISE, &t);
   op.x = source;
   op.ma = pb__factor(l, 1, t.scale);
@@ -514,6 +514,13 @@ static bool is_of_codes(lifter* l, const pb_node* n) {
   return n->input_count > 0 && n->inputs[0] >= 0 && reads_codes(l, n) && pb__ends_in_codes(l, n);
 }
 
+// ONNX's own. ONNX Runtime's quantiser may write these two under the runtime's domain: codes of 16 bits were there
+// first.
+static bool is_own(const pb_node* n) {
+  return !n->domain[0] || !strcmp(n->domain, "ai.onnx") ||
+         (!strcmp(n->domain, "com.microsoft") && (pb__is(n, "QuantizeLinear") || pb__is(n, "DequantizeLinear")));
+}
+
 static bool is_of_runtime(const pb_node* n) {
   return !strcmp(n->domain, "com.microsoft") &&
          (pb__is(n, "Gelu") || pb__is(n, "FastGelu") || pb__is(n, "SimplifiedLayerNormalization"));
@@ -530,7 +537,7 @@ static bool has_plain_types(const lifter* l, const pb_node* n) {
 }
 
 pb_status pb__lift_node(lifter* l, const pb_node* n) {
-  bool known = false, own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
+  bool known = false, own = is_own(n);
   bool made = n->output_count > 0 && n->outputs[0] >= 0;
   PB_TRY(l->rows->check(l, n));
   bool quantises = own && pb__is(n, "QuantizeLinear");
@@ -714,6 +721,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program, .rows = rows};
   *program = (pb_s1){0};
   pb__drop_guards(graph, consts);
+  pb__drop_identities(graph); // guards that went are such
   pb__move_transposes(graph, consts);
   pb__reserve(&l);
   for (size_t n = 0; n < graph->node_count; ++n) pb__count_uses(&l, &graph->nodes[n], (int)n);

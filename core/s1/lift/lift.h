@@ -182,6 +182,8 @@ pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK
 bool pb__same_codes(const pb_codes* x, const pb_target* t); // neither another scale nor a clamp
 // y = x in the target's scale, clamped.
 void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t, int y);
+// QuantizeLinear behind nothing but DequantizeLinear: the same numbers as codes of the target. false: it is not.
+bool pb__rescaled(lifter* l, const pb_node* n, const pb_target* t);
 
 // Inside the operators on f32. The value of a float tensor; codes that a float operator reads are turned into floats.
 pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
@@ -268,5 +270,7 @@ pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK
 void pb__move_transposes(pb_graph* g, pb_consts* consts);
 // Takes what keeps NaN away from codes, which have none: guards.c.
 void pb__drop_guards(pb_graph* g, const pb_consts* consts);
+// In rewrite/identities.c.
+void pb__drop_identities(pb_graph* g);
 
 #endif
