@@ -349,18 +349,19 @@ static void mark_outside(const mapper* m, size_t arguments) {
 
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
 
-// Vectors of one number are marked on the kernel's argument; what loads one brings them into a buffer.
+// Vectors of one number are marked on the kernel's argument, whose loads bring them into a buffer, or on the buffer.
+// What fills one moves all of it.
 static void note_splats(const mapper* m, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
     nest->access[a].splat =
         b ? b->shape.splat : !mlirAttributeIsNull(pb_argument_attribute(nest->access[a].memref, "pb.splat"));
   }
+  pb_nest_store(nest)->splat = false;
   if (strcmp(nest->part, "load") || nest->access_count != 2 || !nest->access[0].splat) return;
   pb_tiled_buffer* b = buffer_of(m, &nest->access[1]);
   if (b) b->shape.splat = true;
-  nest->access[0].splat = false; // the load itself moves the whole row
-  nest->access[1].splat = false;
+  nest->access[0].splat = false;
 }
 
 static pb_status map_nest(void* user, pb_nest* nest, int indent) {

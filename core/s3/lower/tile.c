@@ -54,6 +54,7 @@ static void print_alloc(void* user, int id, int indent) {
                buffer->depth);
   if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
     pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
+  if (buffer->number) pb_text_add(p->text, ", pb.splat");
   if (type.type != buffer->type) pb_text_add(p->text, ", pb.packed = %d : i64", pb_codes_of_type(buffer->type));
   pb_text_add(p->text, "} : ");
   pb_access_print_type(p->text, &type);

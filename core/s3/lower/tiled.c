@@ -67,6 +67,7 @@ static pb_status read_alloc(reader* r, MlirOperation op, pb_tree* parent) {
   }
   b->depth = (int)pb_op_integer(op, "pb.depth", 1);
   b->place = pb_op_integer(op, "pb.place", -1);
+  b->shape.splat = !mlirAttributeIsNull(pb_op_attribute(op, "pb.splat"));
   b->lies = pb_small_codes_alloc(op, b->lies);
   add_node(r, parent, PB_TREE_ALLOC)->buffer = (int)(b - r->tiled->buffers);
   return PB_OK;

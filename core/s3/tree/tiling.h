@@ -59,10 +59,11 @@ typedef struct pb_buffer {
   int64_t bytes;     // of one copy
   int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
-  bool ahead;        // a loop inside takes what the iteration before has left there, then leaves it for the next
-  int claimed;       // by the buffers of which remainder, 0: none
-  int tensor;        // 1 + the argument of the kernel that lies there and stays; 0: it is the kernel's own
-  int along;         // 1 + the index along which its load goes piece by piece; 0: it does not
+  const struct pb_expr_node* number; // the number that all of it is for the whole kernel; NULL: it is no such row
+  bool ahead;  // a loop inside takes what the iteration before has left there, then leaves it for the next
+  int claimed; // by the buffers of which remainder, 0: none
+  int tensor;  // 1 + the argument of the kernel that lies there and stays; 0: it is the kernel's own
+  int along;   // 1 + the index along which its load goes piece by piece; 0: it does not
 } pb_buffer;
 
 // Equal iterations of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.

@@ -61,6 +61,19 @@ static bool is_tensor_operand(pb_tiling* t, const pb_nest* nest, const pb_access
   return true;
 }
 
+// A buffer that one piece of a cover after the other leaves its value in: the next one may when nobody reads the value
+// any more.
+typedef struct place {
+  int memory, until; // the last piece that reads what lies there, or adds to it
+  pb_access at;
+} place;
+
+// A tensor that a piece has brought: the nest's access, and where those behind it find the same.
+typedef struct operand {
+  int access, memory;
+  pb_access at;
+} operand;
+
 // A pointwise nest on its way into the tile: one instruction, or several with buffers between them.
 typedef struct point {
   pb_tiling* t;
@@ -71,8 +84,14 @@ typedef struct point {
   int64_t valid;
   pb_tree* parent; // the loop or iteration that its nests stand in
   pb_access* made; // by piece: where its value lies
-  bool direct;     // the last instruction writes the tensor itself
-  pb_nest move;    // else this takes the result out of its buffer
+  int* until;      // by piece: the last one that reads the value, or adds to it
+  int copies;      // of what pieces leave for each other
+  int place_count, operand_count;
+  place* places; // one for each piece at most
+  operand* operands;
+  int source[PB_NEST_ACCESSES]; // by access of a piece: which of the nest's it is, -1: none
+  bool direct;                  // the last instruction writes the tensor itself
+  pb_nest move;                 // else this takes the result out of its buffer
 } point;
 
 // One instruction if there is one, else the cheapest cover. Code of cores computes whatever a nest says.
@@ -118,7 +137,7 @@ static int load_of(pb_nest* part, pb_type type, int access) {
 
 // What is left of `part`, a copy of the nest, is the value of one piece, without a store. *carried: which of its
 // accesses is the carried one, -1: none. false: it has more operands than a nest can have.
-static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carried) {
+static bool cut(point* p, const pb_piece* piece, pb_nest* part, int* carried) {
   int in[PB_COVER_NODES], access_of[PB_NEST_ACCESSES], root = piece->addend >= 0 ? piece->addend : piece->node;
   bool needed[PB_COVER_NODES] = {false}, leaf[PB_COVER_NODES] = {false};
   part->access_count = part->expr_count = 0;
@@ -132,6 +151,7 @@ static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carri
     if (!needed[n]) continue;
     pb_expr_node node = p->nest->expr[n];
     if (part->access_count == PB_NEST_ACCESSES) return false;
+    p->source[part->access_count] = leaf[n] || node.op != PB_OP_LOAD ? -1 : node.operand;
     if (leaf[n]) {
       int memory = 0;
       for (int k = 0; k < piece->leaf_count; ++k)
@@ -151,21 +171,163 @@ static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carri
   return true;
 }
 
+// A place whose value nobody reads any more when the piece runs, or a new one.
+static place* find_place(point* p, int at) {
+  const pb_piece* piece = &p->cover->pieces[at];
+  pb_nest unused;
+  pb_type type = p->nest->expr[piece->node].type;
+  for (int k = 0; k < p->place_count; ++k) {
+    place* old = &p->places[k];
+    if (old->until < at && old->memory == piece->memory && old->at.type == type) return old;
+  }
+  place* made = &p->places[p->place_count++];
+  *made = (place){.memory = piece->memory, .until = at, .at = *pb_nest_store(p->nest)};
+  made->at.type = type;
+  pb__tiling_buffer(p->t, &made->at, p->nest->extent, p->level, piece->memory, p->copies, "between", &unused);
+  return made;
+}
+
 // Where a piece that is not the last one leaves its value.
 static void place_between(point* p, int at) {
   const pb_piece* piece = &p->cover->pieces[at];
   pb_access* made = &p->made[at];
-  pb_nest unused;
+  place* in = NULL;
   if (piece->onto_access >= 0) {
     *made = p->nest->access[piece->onto_access];
-  } else if (piece->onto >= 0) {
-    *made = p->made[maker_of(p->cover, piece->onto, piece->memory)];
-  } else {
-    *made = *pb_nest_store(p->nest);
-    made->type = p->nest->expr[piece->node].type;
-    pb__tiling_buffer(p->t, made, p->nest->extent, p->level, piece->memory, p->t->plan->result_depth, "between",
-                      &unused);
+    return;
   }
+  if (piece->onto >= 0) {
+    *made = p->made[maker_of(p->cover, piece->onto, piece->memory)];
+    for (int k = 0; k < p->place_count; ++k)
+      if (p->places[k].at.buffer == made->buffer) in = &p->places[k];
+  } else {
+    in = find_place(p, at);
+    *made = in->at;
+  }
+  if (in && in->until < p->until[at]) in->until = p->until[at];
+}
+
+// ---- numbers ----
+
+// How many elements the instruction reads side by side at most through any of its windows on the memory, where it can
+// read the same ones again for all that do not lie side by side; 0: it cannot.
+static int64_t row_of(const pb_insn* insn, int memory) {
+  int64_t most = 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* window = &insn->operands[o];
+    int64_t row = 1;
+    if (o == insn->dest || window->memory != memory) continue;
+    for (int k = 0; k < window->rank; ++k) {
+      pb_stride_kind kind = window->strides[k].kind;
+      if (kind == PB_STRIDE_ELEM) row *= insn->dims[window->dims[k]].max;
+      if (kind != PB_STRIDE_ELEM && kind != PB_STRIDE_FIELD && kind != PB_STRIDE_NONE) return 0;
+    }
+    if (row > most) most = row;
+  }
+  return most;
+}
+
+// The same of all that read what a piece leaves; 0: one of them writes onto it.
+static int64_t row_of_readers(const point* p, const pb_piece* piece) {
+  int64_t most = 0;
+  for (int r = 0; r < p->cover->count; ++r) {
+    const pb_piece* reader = &p->cover->pieces[r];
+    if (reader->onto == piece->node) return 0;
+    for (int k = 0; k < reader->leaf_count; ++k) {
+      if (reader->leaves[k] != piece->node || reader->leaf_memory[k] != piece->memory) continue;
+      int64_t row = row_of(reader->insn, piece->memory);
+      if (!row) return 0;
+      if (row > most) most = row;
+    }
+  }
+  return most;
+}
+
+// The row that a number stands in, once for each bank that neighbours among the memory's rows lie in: whoever reads it
+// beside rows that go from bank to bank can go with them.
+static pb_access number_row(const pb_chip* chip, const pb_expr_node* number, int memory, int64_t row) {
+  const pb_memory* m = &chip->memories[memory];
+  bool in_all = m->banks > 1 && row * pb_type_bits(number->type) == 8 * m->row_bytes;
+  return (pb_access){
+      .type = number->type, .buffer = -1, .rank = 2, .shape = {in_all ? m->banks : 1, row}, .splat = true};
+}
+
+// What fills it. false: nothing does.
+static bool fill_number(const point* p, const pb_expr_node* number, int memory, const pb_access* row, pb_nest* fill) {
+  pb_flat flat;
+  pb_match match;
+  const char* why;
+  pb_nest_begin(fill, p->nest->name, "point", 1);
+  fill->access[0] = *row;
+  fill->access[0].splat = false;
+  for (int r = 0; r < row->rank; ++r) fill->access[0].index[r].coef[pb_nest_add_dim(fill, row->shape[r])] = 1;
+  pb_nest_node_from(fill, *number, NULL);
+  pb_tiling_flat(p->t, fill, &flat);
+  flat.access[0].memory = memory;
+  return pb_select_again(p->t->group->memo, &flat, &match, &why);
+}
+
+static int number_kept(const pb_tiling* t, const pb_expr_node* number, int memory, int64_t row) {
+  for (int b = 0; b < t->buffer_count; ++b) {
+    const pb_buffer* kept = &t->buffers[b];
+    if (kept->number && kept->memory == memory && kept->shape[1] == row &&
+        !memcmp(kept->number, number, sizeof *number))
+      return b;
+  }
+  return -1;
+}
+
+// A number that pieces read from a memory stands there in a row for the whole kernel, in front of its loops, and is
+// read again for all others. false: it cannot.
+static bool keep_number(point* p, int at) {
+  pb_tiling* t = p->t;
+  const pb_piece* piece = &p->cover->pieces[at];
+  const pb_expr_node* number = &p->nest->expr[piece->node];
+  int64_t row = number->op == PB_OP_CONST && piece->addend < 0 ? row_of_readers(p, piece) : 0;
+  pb_access* made = &p->made[at];
+  pb_nest fill;
+  if (!row || row >= pb_nest_iterations(p->nest)) return false;
+  *made = number_row(t->chip, number, piece->memory, row);
+  made->buffer = number_kept(t, number, piece->memory, row);
+  if (made->buffer >= 0) return true;
+  if (!fill_number(p, number, piece->memory, made, &fill)) return false;
+  pb_tree* before = t->body[0]->last;
+  pb__tiling_own(t, made, 0, piece->memory, 1, "number");
+  if (t->failure) return true;
+  pb_expr_node* held = PB_NEW(t->arena, pb_expr_node);
+  *held = *number;
+  t->buffers[made->buffer].number = held;
+  fill.access[0].buffer = made->buffer;
+  pb__tiling_add(t, 0, &fill);
+  pb__tiling_to_front(t, 0, before);
+  return true;
+}
+
+static bool is_number(const pb_tiling* t, const pb_access* access) {
+  return !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].number;
+}
+
+// What reads rows and a number beside them goes from bank to bank in both, where its dims can be cut so.
+static void walk_banks(const point* p, pb_nest* part) {
+  pb_tiling* t = p->t;
+  const pb_access* number = NULL;
+  pb_flat flat;
+  pb_match match;
+  const char* why;
+  pb_nest walk;
+  for (int a = 0; a + 1 < part->access_count; ++a)
+    if (is_number(t, &part->access[a])) number = &part->access[a];
+  if (!number || number->shape[0] < 2) return;
+  int64_t banks = number->shape[0], row = number->shape[1];
+  pb_nest_copy(&walk, part);
+  pb_nest_join_alike(&walk);
+  if (walk.dim_count == 1 && walk.extent[0] % row == 0) pb_nest_cut_dim(&walk, 0, row);
+  if (walk.dim_count != 2 || walk.extent[1] != row || walk.extent[0] % banks) return;
+  pb_nest_cut_dim(&walk, 0, banks);
+  for (int a = 0; a + 1 < walk.access_count; ++a)
+    if (is_number(t, &walk.access[a]) && walk.access[a].shape[0] == banks) walk.access[a].index[0].coef[1] = 1;
+  pb_tiling_flat(t, &walk, &flat);
+  if (pb_select_again(t->group->memo, &flat, &match, &why) && !match.loop_count) pb_nest_copy(part, &walk);
 }
 
 static bool is_whole(const pb_access* source, const pb_access* box, const pb_access* origin) {
@@ -199,6 +361,17 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
 // Whether the nest takes one block of several that lie side by side where the results' buffer begins.
 static bool takes_blocks(const point* p) { return p->level > p->t->plan->result_level; }
 
+// What a piece in front has brought of the same operand.
+static bool find_operand(const point* p, int a, int memory, pb_access* found) {
+  for (int k = 0; k < p->operand_count; ++k) {
+    const operand* brought = &p->operands[k];
+    if (p->cover->count < 2 || brought->access != p->source[a] || brought->memory != memory) continue;
+    *found = brought->at;
+    return true;
+  }
+  return false;
+}
+
 // Operands that are tensors move in beside the tile unless the instruction reads them where they are; vectors stay
 // resident.
 static void bring_operands(point* p, pb_nest* part, int carried, const pb_match* match) {
@@ -212,12 +385,15 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
+    if (find_operand(p, a, memory, &part->access[a])) continue;
     // for all blocks at once: a load that waited for one of them would hold up whatever its queue brings behind it
     int level = takes_blocks(p) ? t->plan->result_level : p->level;
     pb__tiling_buffer(t, &part->access[a], part->extent, level, memory, t->plan->x_depth, "operand", &move);
     move.stream = carried >= 0 ? 1 : 0;
     if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
     pb__tiling_add(t, level, &move);
+    if (p->operand_count < PB_NEST_ACCESSES)
+      p->operands[p->operand_count++] = (operand){p->source[a], memory, part->access[a]};
   }
 }
 
@@ -252,6 +428,7 @@ static bool add_piece(point* p, int at) {
   bool selects = !pb__in_registers(p->t);
   bool final = at + 1 == p->cover->count;
   int carried = p->carried;
+  if (!final && keep_number(p, at)) return !p->t->failure;
   if (p->cover->count > 1) {
     part = &one;
     pb_nest_copy(part, p->nest);
@@ -269,8 +446,28 @@ static bool add_piece(point* p, int at) {
   bring_operands(p, part, carried, selects ? &match : NULL);
   if (final && !place_result(p, pb_nest_store(part), selects ? &match : NULL)) return false;
   p->made[at] = *pb_nest_store(part);
+  if (selects) walk_banks(p, part);
   pb__tiling_put(p->t, p->parent, p->level, part);
   return !p->t->failure;
+}
+
+// Pieces that one unit runs, one after the other, need no second copy of what they leave for each other.
+static bool on_one_unit(const pb_cover* cover) {
+  for (int p = 1; p < cover->count; ++p)
+    if (cover->pieces[p].insn->unit != cover->pieces[0].insn->unit) return false;
+  return true;
+}
+
+// The last piece that reads or adds to what each leaves.
+static void find_readers(point* p) {
+  int count = p->cover->count;
+  p->until = pb_alloc(p->t->arena, (size_t)count * sizeof *p->until);
+  for (int r = 0; r < count; ++r) {
+    const pb_piece* reader = &p->cover->pieces[r];
+    for (int k = 0; k < reader->leaf_count; ++k)
+      p->until[maker_of(p->cover, reader->leaves[k], reader->leaf_memory[k])] = r;
+    if (reader->onto >= 0) p->until[maker_of(p->cover, reader->onto, reader->memory)] = r;
+  }
 }
 
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid, pb_tree* parent) {
@@ -286,6 +483,10 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   p.t = t, p.nest = nest, p.cover = &cover, p.carried = carried, p.level = level, p.last = last, p.valid = valid;
   p.parent = parent ? parent : t->body[level];
   p.made = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.made);
+  p.places = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.places);
+  p.operands = pb_alloc_raw(t->arena, PB_NEST_ACCESSES * sizeof *p.operands);
+  if (cover.count > 1) find_readers(&p); // code of cores is one piece that names none
+  p.copies = on_one_unit(&cover) ? 1 : t->plan->result_depth;
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;
   *pb_nest_store(nest) = p.made[cover.count - 1];

@@ -496,6 +496,14 @@ def turned_by_products():
     return m.done(m.codes(m.op("Transpose", z, perm=[0, 2, 1]), F32(0.4)), step=0.4, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
 
 
+@case
+def exponentials_in_many_commands():
+    """Functions of f32 that some thirty commands compute: values between lie where others did, numbers stand for the whole kernel."""
+    m = Maker("exponentials_in_many_commands")
+    x = m.input("x", 6, 1040)
+    return m.done(m.op("Add", m.op("Exp", x), m.op("Softplus", m.op("Mul", x, m.const(F32(-3))))), targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
+
+
 def function_of_codes(label, scale, back, type_back=I8, by_input=False, **known):
     """No table where a scale is no number or a type is another: the function between is computed, and not lost with the table."""
     m = Maker(label, opset=21)
