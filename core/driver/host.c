@@ -9,9 +9,7 @@
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
 
 static int place_of(const pb_host* h, MlirValue v) {
-  if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
-    v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
-  return pb_table_find_address(&h->numbers, v.ptr);
+  return pb_table_find_address(&h->numbers, pb_tensor_viewed(v).ptr);
 }
 
 // Whether the tensor lies in the system's memory.

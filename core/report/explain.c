@@ -172,12 +172,6 @@ static void share_kernel(const pb_explained_step* from, pb_explained_step* to) {
   to->memory = from->memory;
 }
 
-static MlirValue whole_of(MlirValue v) {
-  while (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
-    v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
-  return v;
-}
-
 static const char* shape_text(pb_arena* arena, MlirValue v) {
   pb_access shape;
   pb_text t = {0};
@@ -213,7 +207,7 @@ static void add_tensors(explainer* x, MlirOperation call, int index) {
   pb_explained_step* step = &x->out->steps[index];
   intptr_t n = mlirOperationGetNumOperands(call);
   for (intptr_t k = 0; k < n; ++k) {
-    MlirValue v = whole_of(mlirOperationGetOperand(call, k));
+    MlirValue v = pb_tensor_viewed(mlirOperationGetOperand(call, k));
     if (is_argument(v, "pb.const")) continue;
     int tensor = tensor_of(x, v), writer = x->tensors[tensor];
     if (is_argument(v, "pb.input")) {
@@ -247,7 +241,7 @@ static void add_kept(explainer* x, MlirOperation call, int index, bool* keeps) {
   for (intptr_t k = 0; k < n; ++k) {
     MlirValue v = mlirOperationGetOperand(call, k);
     if (pb_memref_memory(chip, v) == chip->system_memory) continue;
-    int tensor = tensor_of(x, whole_of(v));
+    int tensor = tensor_of(x, pb_tensor_viewed(v));
     if (k + 1 < n && x->tensors[tensor] >= 0) {
       add_from(&x->out->steps[index], x->tensors[tensor]);
       continue;
@@ -266,7 +260,7 @@ static void add_results(explainer* x, const pb_engine* e, const MlirOperation* m
       if (!pb_op_is(op, "func.call")) continue;
       while (step < e->step_count && e->steps[step].op != PB_HOST_LAUNCH) ++step;
       if (step == e->step_count) return;
-      MlirValue v = whole_of(mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1));
+      MlirValue v = pb_tensor_viewed(mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1));
       add_kept(x, op, step, keeps);
       x->out->steps[step++].result = shape_text(&x->out->arena, v);
     }

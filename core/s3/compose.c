@@ -135,3 +135,19 @@ bool pb_stores_apart(const pb_nest* a, const pb_nest* b) {
   }
   return false;
 }
+
+static bool is_fixed_at_0(const pb_index* index) {
+  static const pb_index zero;
+  return !memcmp(index, &zero, sizeof zero);
+}
+
+bool pb_repeats_along(const pb_access* read, const pb_access* store) {
+  if (read->rank != store->rank || (read->rank != 2 && read->rank != 4)) return false;
+  for (int r = 0; r < read->rank; ++r) {
+    bool same = !memcmp(&read->index[r], &store->index[r], sizeof read->index[r]);
+    if (!same && !(read->shape[r] == 1 && is_fixed_at_0(&read->index[r]))) return false;
+  }
+  if (read->rank == 2) return read->shape[0] == store->shape[0];
+  if (store->shape[1] > 1) return !is_fixed_at_0(&read->index[1]);
+  return read->shape[3] == store->shape[3] || pb_access_elements(read) == 1; // of one channel: rows, or one number
+}

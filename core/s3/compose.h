@@ -30,6 +30,9 @@ pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* inde
 
 // Whether both accesses of the nest walk their tensors, of several dims each, by the same places in memory.
 bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b);
+// Whether a pointwise nest reads what layout knows to bring into the lanes of `store`: channels of an image, one number
+// for each row.
+bool pb_repeats_along(const pb_access* read, const pb_access* store);
 
 // The one nest that stores the value, if it is a local one that nothing else writes; -1: there is none.
 int pb_program_only_writer(const pb_program* program, int value);

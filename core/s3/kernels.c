@@ -16,6 +16,15 @@ bool pb_op_is(MlirOperation op, const char* name) {
   return s.length == strlen(name) && !memcmp(s.data, name, s.length);
 }
 
+MlirValue pb_tensor_viewed(MlirValue value) {
+  while (mlirValueIsAOpResult(value)) {
+    MlirOperation op = mlirOpResultGetOwner(value);
+    if (!pb_op_is(op, "memref.collapse_shape") && !pb_op_is(op, "memref.reinterpret_cast")) break;
+    value = mlirOperationGetOperand(op, 0);
+  }
+  return value;
+}
+
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name) {
   return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
 }

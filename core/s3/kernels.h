@@ -45,6 +45,8 @@ MlirOperation pb_module_func(MlirModule module, const char* name); // null: none
 void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop);
 
 bool pb_op_is(MlirOperation op, const char* name);
+// The tensor of the program that the value is, in whatever shape.
+MlirValue pb_tensor_viewed(MlirValue value);
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
 MlirAttribute pb_member(MlirAttribute dictionary, const char* name);        // null: none

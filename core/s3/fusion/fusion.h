@@ -50,6 +50,10 @@ void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
 // Joins groups that become kernels of several stages; *staged, by group: it is of several stages now.
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
 
+// By value: the one that it is, in another shape; -1: it is a tensor of its own. Groups that would only copy the one to
+// the other have no last nest any more.
+const int* pb_find_same_tensors(const pb_program* program, pb_groups* groups, const bool* staged, pb_arena* arena);
+
 // Of copies of what a pointwise nest widens, copies of what it makes that of, the nest behind them (narrow_copies.c).
 // Returns whether there were any; `dropped`: nests that count no more.
 bool pb_fusion_narrow_copies(pb_program* program, const bool* dropped, pb_arena* arena);

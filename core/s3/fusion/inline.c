@@ -90,12 +90,28 @@ static int append(merge* m, int n, const int* access, int load, int taken) {
   return map[nest->expr_count - 1];
 }
 
+// Whether elements of some tensor come to the maker several times each, otherwise than along lanes: movers bring them
+// so, and take the result away, where commands take whole rows, so that no kernel passes it on to the taker on the
+// chip. Not where the taker walks a constant along its rows: then a number could not come as one row of lanes (align).
+static bool spreads(const merge* m) {
+  const pb_nest* maker = &m->p->nests[m->maker];
+  const pb_nest* taker = &m->p->nests[m->taker];
+  const pb_access* store = &maker->access[maker->access_count - 1];
+  for (int a = 0; a + 1 < taker->access_count; ++a)
+    if (pb_program_is_const(m->p, m->taker, a) && pb_access_uses(&taker->access[a], taker->dim_count - 1)) return false;
+  for (int a = 0; a + 1 < maker->access_count; ++a)
+    if (!pb_program_is_const(m->p, m->maker, a) && pb_nest_repeats(maker, &maker->access[a]) &&
+        !pb_repeats_along(&maker->access[a], store))
+      return true;
+  return false;
+}
+
 // Whether the chip has less to do for both in one nest: commands are to be fewer, as code's always are, or to compute
-// what none did by itself.
+// what none did by itself; as many are enough for what would leave the chip in between.
 static bool gains(const merge* m) {
   int maker = pb_point_commands(m->chip, &m->p->nests[m->maker]),
       taker = pb_point_commands(m->chip, &m->p->nests[m->taker]), both = pb_point_commands(m->chip, &m->out);
-  return both && (!maker || !taker || both < maker + taker);
+  return both && (!maker || !taker || both < maker + taker + spreads(m));
 }
 
 // The taker with the maker's expression in place of its load. false: a nest has no room for both.

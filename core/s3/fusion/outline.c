@@ -42,6 +42,8 @@ typedef struct outliner {
   const pb_blocks** blocks;        // by group, what it does of it; NULL: everything
   int (*guards)[PB_NEST_ACCESSES]; // by group, 1 + the values that tell whether it is to run at all (block_sparse.h)
   bool* is_guard;                  // by value
+  const int* same_as;              // by value: the one that it is, in another shape; -1: it is a tensor of its own
+  int same_count;                  // values that same_as knows, as below
   int guard_count;                 // values that is_guard knows: forms of weights add others
   int group_count;
   pb_groups groups; // the same, once every nest has one
@@ -526,6 +528,8 @@ static const char* value_ref(const outliner* o, int v) {
   return argument >= 0 ? pb_printf(&o->unit->pass, "%%a%d", argument) : pb_printf(&o->unit->pass, "%%v%d", v);
 }
 
+static int same_as(const outliner* o, int v) { return o->same_as && v < o->same_count ? o->same_as[v] : -1; }
+
 static uint64_t multiplies(const outliner* o, int group) {
   uint64_t macs = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
@@ -541,22 +545,51 @@ static void print_origin(const outliner* o, int group, pb_text* text) {
   if (!named) pb_text_add(text, "%s", o->program.nests[o->last[group]].name);
 }
 
-static void print_call(outliner* o, int group, const signature* s, int kernel, bool flat) {
-  for (int k = 0; k < s->count && flat; ++k) {
-    const pb_value* value = &o->program.values[s->values[k]];
-    if (is_splat(o, s->values[k]) || value->rank == 1) continue;
-    pb_text_add(&o->calls, "  %%f%d_%d = memref.collapse_shape %s [[", group, k, value_ref(o, s->values[k]));
+// Whether the value is handed on in another shape than that of the tensor that holds it.
+static bool is_reshaped(const outliner* o, int v, bool flat) {
+  return same_as(o, v) >= 0 || (flat && !is_splat(o, v) && o->program.values[v].rank != 1);
+}
+
+// The shape of the value, or all of it in a row.
+static void print_view(outliner* o, int v, bool flat) {
+  int root = same_as(o, v);
+  const pb_value *value = &o->program.values[v], *held = &o->program.values[root >= 0 ? root : v];
+  pb_access shape = pb_value_shape(value);
+  if (flat) {
+    shape.shape[0] = pb_access_elements(&shape);
+    shape.rank = 1;
+  }
+  if (root < 0) {
+    pb_text_add(&o->calls, "memref.collapse_shape %s [[", value_ref(o, v));
     for (int r = 0; r < value->rank; ++r) pb_text_add(&o->calls, "%s%d", r ? ", " : "", r);
     pb_text_add(&o->calls, "]] : ");
-    print_type(&o->calls, value, false);
-    pb_text_add(&o->calls, " into ");
-    print_type(&o->calls, value, true);
-    pb_text_add(&o->calls, "\n");
+  } else {
+    pb_text_add(&o->calls, "memref.reinterpret_cast %s to offset: [0], sizes: [", value_ref(o, root));
+    for (int r = 0; r < shape.rank; ++r) pb_text_add(&o->calls, "%s%lld", r ? ", " : "", (long long)shape.shape[r]);
+    pb_text_add(&o->calls, "], strides: [");
+    for (int r = 0; r < shape.rank; ++r) {
+      int64_t stride = 1;
+      for (int k = r + 1; k < shape.rank; ++k) stride *= shape.shape[k];
+      pb_text_add(&o->calls, "%s%lld", r ? ", " : "", (long long)stride);
+    }
+    pb_text_add(&o->calls, "] : ");
+  }
+  print_type(&o->calls, held, false);
+  pb_text_add(&o->calls, root < 0 ? " into " : " to ");
+  print_type(&o->calls, value, flat);
+  pb_text_add(&o->calls, "\n");
+}
+
+static void print_call(outliner* o, int group, const signature* s, int kernel, bool flat) {
+  for (int k = 0; k < s->count; ++k) {
+    if (!is_reshaped(o, s->values[k], flat)) continue;
+    pb_text_add(&o->calls, "  %%f%d_%d = ", group, k);
+    print_view(o, s->values[k], flat);
   }
   pb_text_add(&o->calls, "  func.call @k%d(", kernel);
   for (int k = 0; k < s->count; ++k) {
     int v = s->values[k];
-    if (flat && !is_splat(o, v) && o->program.values[v].rank != 1)
+    if (is_reshaped(o, v, flat))
       pb_text_add(&o->calls, "%s%%f%d_%d", k ? ", " : "", group, k);
     else
       pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
@@ -601,7 +634,7 @@ static pb_status print_program(outliner* o) {
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
   pb_program_print_head(&o->program, "pb.host", &text);
   for (int v = 0; v < o->program.value_count; ++v) {
-    if (!pb_program_is_local(&o->program, v) ||
+    if (!pb_program_is_local(&o->program, v) || same_as(o, v) >= 0 ||
         (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
       continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
@@ -668,6 +701,9 @@ pb_status pb_s3_outline(pb_unit* unit) {
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
   if (!o.cached) pb_fuse_pads(unit, &o.groups);
+  // code of cores reads what is copied where it lies (views.c)
+  if (!o.cached) o.same_as = pb_find_same_tensors(&o.program, &o.groups, o.staged, &unit->pass);
+  o.same_count = o.program.value_count;
   if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);
   if (status == PB_OK) status = emit_groups(&o);

@@ -39,23 +39,6 @@ static bool same_places(const pb_nest* nest, const pb_access* a, const pb_access
   return pb_same_places(nest, a, b);
 }
 
-static bool is_fixed_at_0(const pb_index* index) {
-  static const pb_index zero;
-  return !memcmp(index, &zero, sizeof zero);
-}
-
-// What layout knows to bring into the lanes of `store`: channels of an image, one number for each row.
-static bool repeats(const pb_access* read, const pb_access* store) {
-  if (read->rank != store->rank || (read->rank != 2 && read->rank != 4)) return false;
-  for (int r = 0; r < read->rank; ++r) {
-    bool same = !memcmp(&read->index[r], &store->index[r], sizeof read->index[r]);
-    if (!same && !(read->shape[r] == 1 && is_fixed_at_0(&read->index[r]))) return false;
-  }
-  if (read->rank == 2) return read->shape[0] == store->shape[0];
-  if (store->shape[1] > 1) return !is_fixed_at_0(&read->index[1]);
-  return read->shape[3] == store->shape[3] || pb_access_elements(read) == 1; // of one channel: rows, or one number
-}
-
 // One number for each row.
 static bool is_by_row(const pb_access* read, const pb_access* store) {
   return read->rank == 2 && store->rank == 2 && read->shape[1] == 1 && store->shape[1] > 1;
@@ -151,7 +134,7 @@ static bool lies_along(const aligner* a, int n, int k) {
   if (a->from->values[v].kind == PB_VALUE_CONST) return !by_row || store->shape[0] == 1;
   bool rows = pb_program_is_local(a->from, v) && repeats_rows(nest, read, store);
   return rows || same_places(nest, read, store, is_only_tensor(a, n)) ||
-         (repeats(read, store) && (!by_row || a->spread[v]));
+         (pb_repeats_along(read, store) && (!by_row || a->spread[v]));
 }
 
 static bool is_aligned(const aligner* a, int n) {
@@ -234,7 +217,8 @@ static bool has_number(const aligner* a, const pb_nest* nest, const int* value_o
 static void cut_long_rows(const aligner* a, pb_nest* nest, const int* value_of) {
   const int last = nest->dim_count - 1;
   const int64_t lanes = pb_chip_lanes(a->unit->chip), rows = nest->extent[last] / lanes;
-  bool cuts = rows >= LONG_ROW && nest->extent[last] % lanes == 0 && nest->dim_count < PB_NEST_DIMS;
+  bool cuts = rows > 1 && rows * nest->extent[last - 1] >= LONG_ROW && nest->extent[last] % lanes == 0 &&
+              nest->dim_count < PB_NEST_DIMS;
   if (cuts && has_number(a, nest, value_of)) pb_nest_cut_dim(nest, last, lanes);
 }
 

@@ -504,6 +504,19 @@ def exponentials_in_many_commands():
     return m.done(m.op("Add", m.op("Exp", x), m.op("Softplus", m.op("Mul", x, m.const(F32(-3))))), targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
 
 
+@case
+def positions_of_heads():
+    """Relative positions as SAM adds them, a number for a row and a row for a line: numbers come as one row of lanes of each two, the sum is
+    quantised where it is made, and nothing is copied only to have another shape."""
+    m = Maker("positions_of_heads")
+    h, w = m.codes(m.input("h", 3, 8, 8, 8, 1), F32(0.02)), m.codes(m.input("w", 3, 8, 8, 1, 32), F32(0.03))
+    both = m.codes(m.op("Add", h, w), F32(0.05))
+    scores = m.codes(m.op("Reshape", m.input("x", 192, 256), m.const(np.array([3, 64, 256]))), F32(0.04))
+    y = m.op("Add", scores, m.op("Reshape", both, m.const(np.array([3, 64, 256]))))
+    z = m.op("Mul", m.op("Reshape", y, m.const(np.array([3, 64, 8, 32]))), m.input("v", 3, 64, 8, 1))
+    return m.done(m.codes(m.op("Reshape", z, m.const(np.array([48, 1024]))), F32(0.05)), step=0.05, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
+
+
 def function_of_codes(label, scale, back, type_back=I8, by_input=False, **known):
     """No table where a scale is no number or a type is another: the function between is computed, and not lost with the table."""
     m = Maker(label, opset=21)

@@ -1,0 +1,45 @@
+// Tensors that are others in another shape: a copy of all of a tensor, front to back, moves nothing that has to be
+// moved. Who takes the copy takes a view of what was copied.
+#include "core/s3/fusion/fusion.h"
+
+#include <string.h>
+
+// Whether the copy goes through both of its tensors front to back, and through all of the one that it makes.
+static bool copies_in_order(const pb_nest* nest) {
+  const pb_access *from = &nest->access[0], *to = &nest->access[1];
+  int64_t elements = 1;
+  if (!pb_nest_is_copy(nest) || pb_nest_is_fixed(nest) || from->type != to->type || from->boxed) return false;
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    bool in_order = pb_access_stride(from, d) == elements && pb_access_stride(to, d) == elements;
+    if (!in_order && nest->extent[d] > 1) return false;
+    elements *= nest->extent[d];
+  }
+  return !pb_access_offset(from) && !pb_access_offset(to) && elements == pb_access_elements(to) &&
+         elements <= pb_access_elements(from);
+}
+
+static int writers_of(const pb_program* p, int v) {
+  int count = 0;
+  PB_FOR_WRITERS (n, p, v) ++count;
+  return count;
+}
+
+static int root_of(const int* same_as, int v) {
+  while (same_as[v] >= 0) v = same_as[v];
+  return v;
+}
+
+const int* pb_find_same_tensors(const pb_program* p, pb_groups* groups, const bool* staged, pb_arena* arena) {
+  int* same_as = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
+  memset(same_as, 0xff, sizeof *same_as * (size_t)p->value_count);
+  for (int g = 0; g < groups->count; ++g) {
+    int n = groups->first[g];
+    if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || staged[g] || !copies_in_order(&p->nests[n])) continue;
+    int from = p->value_of[n][0], to = p->value_of[n][1];
+    bool may = p->values[from].kind == PB_VALUE_LOCAL || p->values[from].kind == PB_VALUE_INPUT;
+    if (!may || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
+    same_as[to] = root_of(same_as, from);
+    groups->last[g] = -1;
+  }
+  return same_as;
+}
