@@ -24,6 +24,13 @@ static int writers_of(const pb_program* p, int v) {
   return count;
 }
 
+// Whether the tensor stays as it is from the nest on.
+static bool is_final(const pb_program* p, int v, int nest) {
+  PB_FOR_WRITERS (n, p, v)
+    if (n > nest) return false;
+  return true;
+}
+
 static int root_of(const int* same_as, int v) {
   while (same_as[v] >= 0) v = same_as[v];
   return v;
@@ -38,7 +45,9 @@ const int* pb_find_same_tensors(const pb_program* p, pb_groups* groups, const bo
     int from = p->value_of[n][0], to = p->value_of[n][1];
     bool may = p->values[from].kind == PB_VALUE_LOCAL || p->values[from].kind == PB_VALUE_INPUT;
     if (!may || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
-    same_as[to] = root_of(same_as, from);
+    int root = root_of(same_as, from);
+    if (!is_final(p, root, n)) continue;
+    same_as[to] = root;
     groups->last[g] = -1;
   }
   return same_as;
