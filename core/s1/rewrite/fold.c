@@ -668,6 +668,7 @@ pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
   if (!*known) l->consts->guard_count = guards;
   if (*known) pb__fold_give(l, n->outputs[0], &y);
   if (!*known && pb__is(n, "Split")) *known = n->input_count > 0 && n->inputs[0] >= 0 && split(l, n);
+  if (!*known) *known = pb__fold_codes(l, n);
   if (!*known) *known = pb__fold_search(l, n);
   return l->diag && l->diag->errors > errors ? PB_ERR_UNSUPPORTED : PB_OK; // a shape was refused
 }

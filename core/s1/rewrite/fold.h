@@ -36,6 +36,8 @@ pb__number pb__fold_number(const pb__folded* c, int64_t k);
 bool pb__fold_reduced(lifter* l, const pb_node* n, pb__folded* y);
 // What stands at constant places of a constant (fold_places.c): the same.
 bool pb__fold_places(lifter* l, const pb_node* n, pb__folded* y);
+// Codes of constants (fold_codes.c). true: they are given.
+bool pb__fold_codes(lifter* l, const pb_node* n);
 // Results of extents that the data say: NonZero, Unique, NonMaxSuppression (fold_search.c). true: they are given.
 bool pb__fold_search(lifter* l, const pb_node* n);
 

@@ -198,10 +198,13 @@ void pb__s1_walks(pb_s1* p, pb_consts* consts) {
     if (op->kind != PB_S1_MATMUL) continue;
     for (int side = 0; side < 2; ++side) fold_operand(p, maker, op, side);
     int y = op->y;
-    // what moved the result is gone, and with it the product's own tensor
-    if (fold_result(p, op, read))
+    // What moved the result is gone, and with it the product's own tensor: a product behind it walks no further back.
+    if (fold_result(p, op, read)) {
       for (size_t m = k + 1; m < p->op_count; ++m)
         if (p->ops[m].y == op->y) p->ops[m].y = y;
+      maker[op->y] = (int)k;
+      maker[y] = -1;
+    }
     add_factors(p, consts, op);
   }
 }

@@ -81,3 +81,39 @@ for _kind in (I8, U8, np.uint16):
     for _function in ("Erf", "Tanh", "Relu"):
         _label = f"codes_of_the_runtime_{_function}_{_kind.__name__}"
         CASES[_label] = lambda a=(_label, _kind, _function): of_the_runtime(*a)
+
+
+def constants_that_are_quantised(label, axis, kind):
+    """Weights, biases and scales in floats, as training with codes leaves them: QuantizeLinear and DequantizeLinear behind each."""
+    m = Maker(label)
+
+    def quantised(shape, scale, along=None):
+        scales = np.full(shape[along], scale, F32) * (1 + np.arange(shape[along], dtype=F32) / 64) if along is not None else F32(scale)
+        zeros = np.zeros_like(scales, kind) + (0 if kind == I8 else 128)
+        names = [m.const(scales), m.const(zeros.astype(kind) if along is not None else kind(zeros))]
+        attrs = {} if along is None else {"axis": along}
+        q = m.op("QuantizeLinear", m.const(m.rng.standard_normal(shape).astype(F32)), *names, **attrs)
+        return m.op("DequantizeLinear", q, *names, **attrs)
+
+    x = m.codes(m.input("x", 1, 16, 4, 4), F32(0.05))
+    y = m.codes(m.op("Conv", x, quantised((24, 16, 1, 1), 0.02, None if axis is None else 0)), F32(0.2))
+    rows = m.codes(m.op("Reshape", y, m.const(np.array([24, 16], np.int64))), F32(0.2))
+    z = m.codes(m.op("MatMul", rows, quantised((16, 32), 0.02, axis)), F32(0.5))
+    z = m.codes(m.op("Add", z, quantised((32,), 0.02)), F32(0.5))
+    return m.done(z, step=1, targets=("cpu", "simnpu"), bisect=True)
+
+
+for _axis in (None, 1, -1):
+    for _kind in (I8, U8):
+        _label = f"constants_that_are_quantised_{_axis}_{_kind.__name__}".replace("-", "minus_")
+        CASES[_label] = lambda a=(_label, _axis, _kind): constants_that_are_quantised(*a)
+
+
+@case
+def product_behind_heads():
+    """Heads that a product leaves in the rows that the next product reads: that one read the tensor that was gone."""
+    m = Maker("product_behind_heads")
+    q, k, w = (m.codes(m.input(name, *shape), F32(0.05)) for name, shape in (("q", (1, 4, 16, 16)), ("k", (1, 4, 16, 16)), ("w", (64, 32))))
+    heads = m.codes(m.op("Transpose", m.codes(m.op("MatMul", q, k), F32(0.2)), perm=[0, 2, 1, 3]), F32(0.2))
+    rows = m.codes(m.op("Reshape", heads, m.const(np.array([16, 64], np.int64))), F32(0.2))
+    return m.done(m.codes(m.op("MatMul", rows, w), F32(2)), step=2, targets=("cpu", "simnpu"), bisect=True)
