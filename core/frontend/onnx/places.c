@@ -52,15 +52,12 @@ static bool find_outside(lifter* l, const pb_node* n, const indexed* op, int64_t
 
 void pb__warn_of_places(lifter* l, const pb_node* n) {
   const indexed* op = find(n);
-  int data = pb__input(n, 0), at = pb__input(n, 1), rank, dim, count;
-  int64_t shape[PB_GRAPH_RANK], found;
-  const pb_const* c = op && data >= 0 && at >= 0 && !l->consts->open ? pb__constant(l, at) : NULL;
-  int64_t elements = c ? pb__elements(c->rank, c->shape) : 0;
-  if (elements < 1 || elements > INT32_MAX || !shape_of(l, data, &rank, shape)) return;
+  int data = pb__input(n, 0), at = pb__input(n, 1), rank, dim;
+  int64_t shape[PB_GRAPH_RANK], count, found;
+  if (!op || data < 0 || l->consts->open || !shape_of(l, data, &rank, shape)) return;
   pb_arena scratch = {0};
-  int64_t* indices = PB_NEW_ARRAY(&scratch, int64_t, (size_t)elements);
-  pb__read_integers(l, n, NULL, 1, (int)elements, indices, &count);
-  if (find_outside(l, n, op, count, rank, shape, indices, &found, &dim))
+  const int64_t* indices = pb__all_integers(l, n, 1, &scratch, &count);
+  if (indices && find_outside(l, n, op, count, rank, shape, indices, &found, &dim))
     pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2037,
                "index %lld, number %lld of the constant '%s', lies outside of dim %d, which has %lld: %s",
                (long long)indices[found], (long long)found, l->g->tensors[at].name, dim, (long long)shape[dim],

@@ -5,35 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t index_at(const pb_const* c, int64_t k) {
-  int64_t wide;
-  int32_t narrow;
-  if (c->type == PB_I64) {
-    memcpy(&wide, (const char*)c->data + 8 * k, 8);
-    return wide;
-  }
-  memcpy(&narrow, (const char*)c->data + 4 * k, 4);
-  return narrow;
-}
+// Constant indices.
+typedef struct indices {
+  int64_t *items, count; // items NULL: they are not constant
+  int rank;
+  int64_t shape[PB_GRAPH_RANK];
+} indices;
 
-// Constant indices first, first + step, ... with a step of 1 or more.
-static bool steps(const pb_const* c, int64_t extent, int64_t* first, int64_t* step, int64_t* count) {
-  *count = (int64_t)c->bytes / (pb_type_bits(c->type) / 8);
+// Whether they are first, first + step, ... with a step of 1 or more.
+static bool steps(const indices* at, int64_t extent, int64_t* first, int64_t* step) {
+  *first = at->items[0];
   *step = 1;
-  for (int64_t k = 0; k < *count; ++k) {
-    int64_t at = index_at(c, k);
-    if (at < 0) at += extent;
-    if (at < 0 || at >= extent) return false;
-    if (k == 0) *first = at;
-    if (k == 1) *step = at - *first;
-    if (*step < 1 || at != *first + k * *step) return false;
+  for (int64_t k = 0; k < at->count; ++k) {
+    int64_t place = at->items[k] < 0 ? at->items[k] + extent : at->items[k];
+    if (place < 0 || place >= extent) return false;
+    if (k == 0) *first = place;
+    if (k == 1) *step = place - *first;
+    if (*step < 1 || place != *first + k * *step) return false;
   }
-  return *count > 0;
+  return true;
 }
 
-// The slice that `count` indices take, under the shape that they have.
+// The slice that the indices take, under the shape that they have.
 static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, int64_t first, int64_t step,
-                         int64_t count, const pb_const* indices) {
+                         const indices* at) {
   pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_SLICE);
   const pb_s1_value x = l->out->values[gather->x];
   int64_t shape[PB_GRAPH_RANK], made[PB_GRAPH_RANK];
@@ -42,15 +37,15 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
   for (int r = 0; r < x.rank; ++r) op.step[r] = 1;
   op.step[gather->axis] = step;
   op.start[gather->axis] = first;
-  shape[gather->axis] = count;
+  shape[gather->axis] = at->count;
   op.x = gather->x;
   op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, x.rank, shape);
   pb__push_op(l, op);
   *result = op.y;
-  if (indices->rank == 1) return;
+  if (at->rank == 1) return;
   for (int r = 0; r < x.rank; ++r) {
     if (r != gather->axis) made[rank++] = shape[r];
-    for (int k = 0; r == gather->axis && k < indices->rank; ++k) made[rank++] = indices->shape[k];
+    for (int k = 0; r == gather->axis && k < at->rank; ++k) made[rank++] = at->shape[k];
   }
   *result = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op.y, rank, made);
   if (!pb_s1_merges(&l->out->values[op.y], &l->out->values[*result])) pb__own(l, n, result);
@@ -58,54 +53,38 @@ static void gather_slice(lifter* l, const pb_node* n, const pb_s1_op* gather, in
 
 // y at constant indices, as copies of parts of x. false: they would be too many, or an index says no place, or rows of
 // a table that is constant itself, which is read once as it is.
-static bool gather_known(lifter* l, const pb_s1_op* gather, const pb_const* indices, int y) {
+static bool gather_known(lifter* l, const pb_s1_op* gather, const indices* at, pb_arena* arena) {
   const pb_s1_value* x = &l->out->values[gather->x];
-  int64_t count = pb__elements(indices->rank, indices->shape), extent = x->shape[gather->axis];
-  if (l->out->values[pb_s1_base(l->out, gather->x)].const_id >= 0 || count < 1 || count > PB_PLACES_MOST ||
-      !indices->data || l->out->values[y].rank > PB_NEST_RANK)
+  int64_t extent = x->shape[gather->axis];
+  if (!at->items || at->count > PB_PLACES_MOST || l->out->values[gather->y].rank > PB_NEST_RANK ||
+      l->out->values[pb_s1_base(l->out, gather->x)].const_id >= 0)
     return false;
-  pb_places p = {.x = gather->x, .y = y};
-  pb_arena scratch = {0};
-  int64_t* table = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count);
-  bool made = true;
-  for (int64_t k = 0; made && k < count; ++k) {
-    int64_t at = index_at(indices, k);
-    table[k] = at < 0 ? at + extent : at;
-    made = table[k] >= 0 && table[k] < extent;
-    pb__guard_bound(l, at, extent);
+  pb_places p = {.x = gather->x, .y = gather->y};
+  int64_t* table = PB_NEW_ARRAY(arena, int64_t, (size_t)at->count);
+  for (int64_t k = 0; k < at->count; ++k) {
+    table[k] = at->items[k] < 0 ? at->items[k] + extent : at->items[k];
+    pb__guard_bound(l, at->items[k], extent);
+    if (table[k] < 0 || table[k] >= extent) return false;
   }
   for (int r = 0, d = 0; r < x->rank; ++r) {
     bool looked_up = r == gather->axis;
     p.along[r] = looked_up ? -1 : d;
     if (looked_up) p.table[r] = table;
-    for (int k = 0; looked_up && !gather->pointwise && k < indices->rank; ++k) p.walked[d++] = true;
+    for (int k = 0; looked_up && !gather->pointwise && k < at->rank; ++k) p.walked[d++] = true;
     if (gather->pointwise || !looked_up) p.walked[d++] = gather->pointwise;
   }
-  pb_maker* m = PB_NEW(&scratch, pb_maker);
+  pb_maker* m = PB_NEW(arena, pb_maker);
   *m = (pb_maker){.program = l->out, .consts = l->consts, .name = gather->name, .type = gather->type};
-  made = made && pb_make_places(m, &p);
-  pb_arena_free(&scratch);
-  return made;
+  return pb_make_places(m, &p);
 }
 
-pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
-  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_GATHER);
-  op.pointwise = pb__is(n, "GatherElements");
-  *known = op.pointwise || pb__is(n, "Gather");
-  if (!*known) return PB_OK;
-  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
-  pb_s1_value x = l->out->values[op.x];
-  if (!pb__axis(pb_node_int(n, "axis", 0), x.rank, &op.axis))
-    return pb__refuse(l, n, NULL, "an axis that is not there");
-  l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
-  pb_type type = pb__type_of(l, pb__input(n, 1));
-  if (type != PB_I64 && type != PB_I32) return pb__refuse(l, n, NULL, "indices that are neither i64 nor i32");
-  const pb_const* c = pb__constant(l, n->inputs[1]);
-  int64_t first, step, count;
-  if (c && c->rank + x.rank - 1 <= PB_GRAPH_RANK && !op.pointwise &&
-      steps(c, x.shape[op.axis], &first, &step, &count)) {
-    const pb_const indices = *c; // the table may move
-    gather_slice(l, n, &op, first, step, count, &indices);
+// Of an axis that is there. The table of constants may move, so their numbers are read in front.
+static pb_status gather(lifter* l, const pb_node* n, pb_s1_op op, const indices* at, pb_arena* arena) {
+  const pb_s1_value x = l->out->values[op.x];
+  int64_t first, step;
+  if (at->items && at->rank + x.rank - 1 <= PB_GRAPH_RANK && !op.pointwise &&
+      steps(at, x.shape[op.axis], &first, &step)) {
+    gather_slice(l, n, &op, first, step, at);
     return PB_OK;
   }
   PB_TRY(pb__own_any(l, n, n->inputs[1], &op.z));
@@ -125,7 +104,29 @@ pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
   }
   op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, x.type, rank, shape);
   l->value_of[n->outputs[0]] = op.y;
-  c = pb__constant(l, n->inputs[1]); // the table may have moved
-  if (!c || !gather_known(l, &op, c, op.y)) pb__push_op(l, op);
+  if (!gather_known(l, &op, at, arena)) pb__push_op(l, op);
   return PB_OK;
+}
+
+pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) {
+  pb_s1_op op = pb_s1_new_op(n->name, n->op, PB_S1_GATHER);
+  op.pointwise = pb__is(n, "GatherElements");
+  *known = op.pointwise || pb__is(n, "Gather");
+  if (!*known) return PB_OK;
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
+  const pb_s1_value x = l->out->values[op.x];
+  if (!pb__axis(pb_node_int(n, "axis", 0), x.rank, &op.axis))
+    return pb__refuse(l, n, NULL, "an axis that is not there");
+  l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
+  pb_type type = pb__type_of(l, pb__input(n, 1));
+  if (type != PB_I64 && type != PB_I32) return pb__refuse(l, n, NULL, "indices that are neither i64 nor i32");
+  const pb_const* c = pb__constant(l, n->inputs[1]);
+  pb_arena scratch = {0};
+  indices at = {.count = 0};
+  at.items = pb__all_integers(l, n, 1, &scratch, &at.count);
+  if (c) at.rank = c->rank;
+  if (c) memcpy(at.shape, c->shape, sizeof at.shape);
+  pb_status status = gather(l, n, op, &at, &scratch);
+  pb_arena_free(&scratch);
+  return status;
 }

@@ -217,6 +217,8 @@ bool pb__axis(int64_t axis, int rank, int* at);
 // Integers of an attribute or of a constant input, whichever there is; more than `most` or not constant: *count is -1.
 void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int input, int most, int64_t* items,
                        int* count);
+// All numbers of a constant input of integers, in the arena. NULL: it is none, or has none.
+int64_t* pb__all_integers(const lifter* l, const pb_node* n, int input, pb_arena* arena, int64_t* count);
 
 // Finds which results are bounded: bounds.c.
 void pb__s1_bound(pb_s1* program, pb_consts* consts);

@@ -19,12 +19,21 @@ void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int 
   bool narrow = c && c->type == PB_I32, whole = narrow || (c && c->type == PB_I64);
   int64_t have = a ? a->count : whole ? (int64_t)(c->bytes / (narrow ? 4 : 8)) : -1;
   *count = have < 0 || have > most ? -1 : (int)have;
-  if (*count > 0 && (a || !narrow)) memcpy(items, a ? (const void*)a->ints : c->data, (size_t)*count * 8);
-  for (int k = 0; k < *count && !a && narrow; ++k) {
-    int32_t item;
-    memcpy(&item, (const char*)c->data + 4 * k, 4);
-    items[k] = item;
-  }
+  if (*count <= 0) return;
+  const void* from = a ? a->ints : pb_const_data(l->consts, (int)(c - l->consts->items));
+  if (a || !narrow) memcpy(items, from, (size_t)*count * sizeof *items);
+  for (int k = 0; k < *count && !a && narrow; ++k) items[k] = ((const int32_t*)from)[k];
+}
+
+int64_t* pb__all_integers(const lifter* l, const pb_node* n, int input, pb_arena* arena, int64_t* count) {
+  const pb_const* c = pb__constant(l, pb__input(n, input));
+  int64_t elements = c ? pb__elements(c->rank, c->shape) : 0;
+  int read;
+  if (elements < 1 || elements > INT32_MAX) return NULL;
+  int64_t* all = PB_NEW_ARRAY(arena, int64_t, (size_t)elements);
+  pb__read_integers(l, n, NULL, input, (int)elements, all, &read);
+  *count = elements;
+  return read == elements ? all : NULL;
 }
 
 const char* pb__read_axes(const lifter* l, const pb_node* n, const pb_s1_value* x, bool* axes, int64_t* elements) {

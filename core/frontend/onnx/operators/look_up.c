@@ -9,13 +9,8 @@
 
 // The numbers of constant indices, in the node's arena. NULL: they come at run time.
 static int64_t* known_indices(pb_onnx* o) {
-  const pb_const* c = pb__constant(o->l, pb__input(o->n, 1));
-  int64_t elements = c ? pb__elements(c->rank, c->shape) : 0;
-  int count;
-  if (elements < 1 || elements > INT32_MAX) return NULL;
-  int64_t* all = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)elements);
-  pb__read_integers(o->l, o->n, NULL, 1, (int)elements, all, &count);
-  return count == elements ? all : NULL;
+  int64_t count;
+  return pb__all_integers(o->l, o->n, 1, &o->arena, &count);
 }
 
 // Below 0 counted from the end.
@@ -134,16 +129,14 @@ static bool vectors_fit(const pb_flat_type* in, const pb_flat_type* where, int64
 
 // Whether the indices are constant, each of as many dims as the last of theirs is long, and rows one behind the other,
 // as slices and masks that are read or set come out of PyTorch: from *first on, where these dims are taken as one.
-static bool are_run(pb_onnx* o, int input, const pb_flat_type* in, int64_t* first) {
-  const pb_const* c = pb__constant(o->l, pb__input(o->n, input));
-  if (!c || c->type != PB_I64 || c->rank < 2 || !c->bytes) return false;
-  int64_t dims = c->shape[c->rank - 1], count = (int64_t)(c->bytes / 8) / dims;
-  const char* data = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
+static bool are_run(pb_onnx* o, const pb_flat_type* where, const pb_flat_type* in, int64_t* first) {
+  const int64_t* known = where->rank < 2 ? NULL : known_indices(o);
+  if (!known) return false;
+  int64_t dims = where->shape[where->rank - 1], count = pb__elements(where->rank - 1, where->shape);
   for (int64_t k = 0; k < count; ++k) {
     int64_t row = 0;
     for (int64_t d = 0; d < dims; ++d) {
-      int64_t at;
-      memcpy(&at, data + 8 * (k * dims + d), 8);
+      int64_t at = known[k * dims + d];
       if (at < 0) at += in->shape[d];
       if (at < 0 || at >= in->shape[d]) return false;
       row = row * in->shape[d] + at;
@@ -269,7 +262,7 @@ void pb__o_op_gather_nd(pb_onnx* o) {
   }
   if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
   int64_t first = 0;
-  if (!pb__o_bad(o) && !batches && are_run(o, 1, &in, &first)) {
+  if (!pb__o_bad(o) && !batches && are_run(o, &where, &in, &first)) {
     OUT(run_of(o, x, maps, first, rank, shape));
     return;
   }
