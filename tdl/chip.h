@@ -296,6 +296,16 @@ int pb_token_way(const pb_chip* chip, int from, int to);
 int pb_plain_way(const pb_chip* chip, int from, int to);
 // A command of the queue that does nothing, and so can hand tokens on; NULL: it has none.
 const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue);
+// The index of the window that a dim of its instruction walks; -1: it walks none.
+static inline int pb_operand_index(const pb_operand* window, int dim) {
+  for (int k = 0; k < window->rank; ++k)
+    if (window->dims[k] == dim) return k;
+  return -1;
+}
+// Whether the instruction reduces over the dim: its result lacks it, and it is no table's.
+static inline bool pb_insn_reduces_over(const pb_insn* insn, int dim) {
+  return pb_operand_index(&insn->operands[insn->dest], dim) < 0 && !insn->dims[dim].table;
+}
 // Bytes between neighbours along dim k of a window where no field says them; 0: it does not move.
 int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k);
 
@@ -372,6 +382,8 @@ void pb_command_extents(const pb_command* command, int64_t extents[PB_MAX_INSN_D
 const char* pb_semantics_name(pb_op op, pb_type gives);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
+// Those of one that goes as far as it can along each dim.
+int64_t pb_cycles_at_most(const pb_insn* insn);
 // Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest, on all
 // cores; 0: none.
 uint64_t pb_chip_peak_macs(const pb_chip* chip);

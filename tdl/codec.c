@@ -99,6 +99,12 @@ int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
   return insn->cost_count ? evaluate(insn, insn->cost_count - 1, extents) : 1;
 }
 
+int64_t pb_cycles_at_most(const pb_insn* insn) {
+  int64_t most[PB_MAX_INSN_DIMS] = {0};
+  for (int d = 0; d < insn->dim_count; ++d) most[d] = insn->dims[d].max;
+  return pb_cycles(insn, most);
+}
+
 int64_t pb_shape(const pb_insn* insn, int k, const int64_t* extents) { return evaluate(insn, insn->shape[k], extents); }
 
 static void set_bit(uint8_t* bytes, int bit, bool on) {
@@ -376,10 +382,9 @@ uint64_t pb_chip_peak_macs(const pb_chip* chip) {
   for (int k = 0; k < chip->insn_count; ++k) {
     const pb_insn* insn = &chip->insns[k];
     if (!is_contraction(insn)) continue;
-    int64_t extents[PB_MAX_INSN_DIMS] = {0};
+    int64_t cycles = pb_cycles_at_most(insn);
     double products = 1;
-    for (int d = 0; d < insn->dim_count; ++d) products *= (double)(extents[d] = insn->dims[d].max);
-    int64_t cycles = pb_cycles(insn, extents);
+    for (int d = 0; d < insn->dim_count; ++d) products *= insn->dims[d].max;
     if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
   }
   return (uint64_t)(best * chip->cores + 0.5);

@@ -68,13 +68,9 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
 
 // The dims that the destination lacks: what a reduction runs over.
 static char* reduced_dims(const pb_insn* insn, pb_arena* arena) {
-  const pb_operand* dest = &insn->operands[insn->dest];
   char* text = pb_strdup(arena, "");
-  for (int d = 0; d < insn->dim_count; ++d) {
-    bool kept = false;
-    for (int k = 0; k < dest->rank; ++k) kept |= dest->dims[k] == d;
-    if (!kept && !insn->dims[d].table) text = pb_printf(arena, "%s%s%s", text, *text ? "," : "", insn->dims[d].name);
-  }
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (pb_insn_reduces_over(insn, d)) text = pb_printf(arena, "%s%s%s", text, *text ? "," : "", insn->dims[d].name);
   return text;
 }
 

@@ -25,21 +25,15 @@ typedef struct coverer {
 
 // Cycles for a thousand elements, and something for the command itself.
 static int64_t cost_of(const pb_insn* insn) {
-  int64_t most[PB_MAX_INSN_DIMS] = {0}, elements = 1;
-  for (int d = 0; d < insn->dim_count; ++d) {
-    most[d] = insn->dims[d].max;
-    if (elements < 1 << 20 && !insn->dims[d].table) elements *= most[d];
-  }
-  return 1000 * pb_cycles(insn, most) / elements + 1;
+  int64_t elements = 1;
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (elements < 1 << 20 && !insn->dims[d].table) elements *= insn->dims[d].max;
+  return 1000 * pb_cycles_at_most(insn) / elements + 1;
 }
 
 static bool each_element_alone(const pb_insn* insn) {
-  const pb_operand* dest = &insn->operands[insn->dest];
-  for (int d = 0; d < insn->dim_count; ++d) {
-    bool walks = false;
-    for (int k = 0; k < dest->rank; ++k) walks |= dest->dims[k] == d;
-    if (!walks && !insn->dims[d].table) return false;
-  }
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (pb_insn_reduces_over(insn, d)) return false;
   return true;
 }
 

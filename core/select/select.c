@@ -176,12 +176,6 @@ static void order_dims(search* s) {
       if (is_lane(s->insn, t) == (lanes == 1)) s->order[count++] = t;
 }
 
-static int operand_dim(const pb_operand* window, int insn_dim) {
-  for (int k = 0; k < window->rank; ++k)
-    if (window->dims[k] == insn_dim) return k;
-  return -1;
-}
-
 // Bytes between neighbours along a dim; of codes of 4 bits that is a whole number where none begins inside a byte.
 static int64_t bytes_along(const pb_flat_access* access, int d) {
   return access->type == PB_I1 ? access->stride[d] : access->stride[d] * pb_type_bits(access->type) / 8;
@@ -199,7 +193,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int64_t bytes = bytes_along(access, d);
-    int k = operand_dim(window, t);
+    int k = pb_operand_index(window, t);
     if (k < 0) {
       if (access->stride[d] != 0) return false;
       continue;
@@ -234,7 +228,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
 static bool box_is_said(const search* s, const pb_flat_access* access, const pb_operand* window, int d,
                         const int* dim_of) {
   for (int t = 0; t < s->insn->dim_count; ++t) {
-    int k = operand_dim(window, t);
+    int k = pb_operand_index(window, t);
     if (k >= 0 && dim_of[t] >= 0 && window->box_lo[k] >= 0 && access->box_rank[dim_of[t]] == access->box_rank[d])
       return true;
   }

@@ -4,16 +4,10 @@
 
 #define FAULT(code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
 
-static bool walks(const pb_operand* window, int dim) {
-  for (int k = 0; k < window->rank; ++k)
-    if (window->dims[k] == dim) return true;
-  return false;
-}
-
 // Whether the result walks each of the window's dims, from number `first` on: nothing is reduced.
 static bool is_walked(const pb_insn* insn, const pb_operand* window, int first) {
   for (int k = first; k < window->rank; ++k)
-    if (!walks(&insn->operands[insn->dest], window->dims[k])) return false;
+    if (pb_operand_index(&insn->operands[insn->dest], window->dims[k]) < 0) return false;
   return true;
 }
 

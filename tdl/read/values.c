@@ -193,19 +193,13 @@ static int read_gather(const record* rec, pb_insn* insn, json_t* args, int depth
 static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number);
 static int two(const record* rec, pb_insn* insn, pb_op op, int a, int b);
 
-static bool walks(const pb_operand* window, int dim) {
-  for (int k = 0; k < window->rank; ++k)
-    if (window->dims[k] == dim) return true;
-  return false;
-}
-
 // The dim of four that the result walks and the operands do not; -1: there is none, or another dim like that.
 static int dim_of_four(const pb_insn* insn, const int* operands) {
   int found = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
     bool read = false;
-    for (int k = 0; k < 3; ++k) read |= walks(&insn->operands[operands[k]], d);
-    if (read || !walks(&insn->operands[insn->dest], d)) continue;
+    for (int k = 0; k < 3; ++k) read |= pb_operand_index(&insn->operands[operands[k]], d) >= 0;
+    if (read || pb_operand_index(&insn->operands[insn->dest], d) < 0) continue;
     if (found >= 0 || insn->dims[d].field >= 0 || insn->dims[d].max != 4) return -1;
     found = d;
   }

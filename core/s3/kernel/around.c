@@ -104,5 +104,5 @@ const char* pb_around_add(pb_around* around, int n, pb_arena* arena) {
 
 double pb_reduce_neutral(pb_reduce reduce, pb_type type) {
   if (reduce == PB_ACC_ADD || reduce == PB_ACC_MAXU) return 0;
-  return type == PB_I8 ? INT8_MIN : type == PB_I16 ? INT16_MIN : type == PB_I32 ? INT32_MIN : -__builtin_inf();
+  return pb_type_is_float(type) ? -__builtin_inf() : (double)pb_reduce_least(reduce, pb_type_bits(type));
 }

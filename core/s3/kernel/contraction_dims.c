@@ -121,11 +121,7 @@ int pb_program_products_by_weights(const pb_program* p) {
   return count;
 }
 
-static bool operand_uses(const pb_operand* operand, int dim) {
-  for (int k = 0; k < operand->rank; ++k)
-    if (operand->dims[k] == dim) return true;
-  return false;
-}
+static bool operand_uses(const pb_operand* operand, int dim) { return pb_operand_index(operand, dim) >= 0; }
 
 // The operand with moving rows is x: an instruction holds its weights still.
 bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles) {

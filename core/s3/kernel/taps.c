@@ -13,9 +13,8 @@ static int64_t iterations_taken(const pb_nest* nest, const pb_contraction_dims* 
 
 // How far apart in elements the instruction's weights lie along its dim; 0: as a field says.
 static int64_t weights_apart(const pb_chip* chip, const pb_operand* w, int dim) {
-  for (int k = 0; k < w->rank; ++k)
-    if (w->dims[k] == dim) return pb_fixed_stride(chip, w, k) * 8 / pb_type_bits(w->type);
-  return 0;
+  int k = pb_operand_index(w, dim);
+  return k < 0 ? 0 : pb_fixed_stride(chip, w, k) * 8 / pb_type_bits(w->type);
 }
 
 // Hands summed dims of the nest to those of the instruction, each the one with the most iterations in a command.

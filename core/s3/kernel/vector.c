@@ -56,9 +56,7 @@ static bool counts_lanes(const pb_insn* insn, pb_type type, int lanes) {
     if (o != insn->dest && insn->operands[o].memory >= 0 && insn->operands[o].type == type) from = &insn->operands[o];
   for (int r = 0; from && r < from->rank; ++r) {
     const pb_dim* dim = &insn->dims[from->dims[r]];
-    bool kept = false;
-    for (int k = 0; k < to->rank; ++k) kept |= to->dims[k] == from->dims[r];
-    if (!kept && dim->field >= 0 && dim->max == lanes) return true;
+    if (pb_operand_index(to, from->dims[r]) < 0 && dim->field >= 0 && dim->max == lanes) return true;
   }
   return false;
 }

@@ -114,9 +114,8 @@ static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
 }
 
 static int64_t vector_cycles(const contract* c) {
-  int64_t sum = pb_extent_of_role(c->nest, c->roles, PB_ROLE_K), one[PB_MAX_INSN_DIMS];
-  for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
-  return c->rows * pb__layout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
+  int64_t sum = pb_extent_of_role(c->nest, c->roles, PB_ROLE_K);
+  return c->rows * pb__layout_blocks(sum, c->insn.group) * pb_cycles_at_most(c->insn.insn);
 }
 
 // Matrices instead of vectors, where the description says that they take fewer cycles.

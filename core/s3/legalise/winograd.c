@@ -159,9 +159,8 @@ static int64_t moving(const pb_chip* chip, int64_t bytes) {
 static bool is_worth_it(const winograd* w, const convolution* c) {
   const pb_chip* chip = w->unit->chip;
   const pb_nest* nest = &w->from.nests[c->nest];
-  int64_t one[PB_MAX_INSN_DIMS], tiles = c->images * c->rows * c->columns, lanes = w->insn.lanes;
-  for (int d = 0; d < w->insn.insn->dim_count; ++d) one[d] = w->insn.insn->dims[d].max;
-  int64_t cycles = pb_cycles(w->insn.insn, one), side_by_side = pb_vector_products(&w->insn);
+  int64_t tiles = c->images * c->rows * c->columns, lanes = w->insn.lanes;
+  int64_t cycles = pb_cycles_at_most(w->insn.insn), side_by_side = pb_vector_products(&w->insn);
   int64_t ins = nest->extent[c->c], outs = nest->extent[c->o],
           pixels = c->images * nest->extent[c->h] * nest->extent[c->v];
   int64_t all = PLACES * PLACES, window = WINDOW * WINDOW, products = ins * outs * tiles * cycles / side_by_side;

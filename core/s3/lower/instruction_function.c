@@ -4,6 +4,7 @@
 
 #include "core/base/arena.h"
 #include "core/poly/nest.h"
+#include "core/s3/kernel/around.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,13 +153,6 @@ static void print_node(body* b, int id) {
   }
 }
 
-static bool in_destination(const pb_insn* insn, int dim) {
-  const pb_operand* dest = &insn->operands[insn->dest];
-  for (int k = 0; k < dest->rank; ++k)
-    if (dest->dims[k] == dim) return true;
-  return false;
-}
-
 // The sum so far inside `depth` loops, which begins as `start`.
 static void name_sum(int depth, const char* start, char name[32]) {
   if (depth)
@@ -167,11 +161,12 @@ static void name_sum(int depth, const char* start, char name[32]) {
     snprintf(name, 32, "%s", start);
 }
 
-static void open_loops(body* b, bool destination, const char* carried) {
+// Those over the dims of the result, or (`reduced`) over those that it lacks.
+static void open_loops(body* b, bool reduced, const char* carried) {
   const char* type = pb_type_name(b->insn->operands[b->insn->dest].type);
   int depth = 0;
   for (int d = 0; d < b->insn->dim_count; ++d) {
-    if (in_destination(b->insn, d) != destination || b->insn->dims[d].table) continue;
+    if (pb_insn_reduces_over(b->insn, d) != reduced || b->insn->dims[d].table) continue;
     if (!carried) {
       pb_text_line(b->t, b->indent, "scf.for %%i%d = %%zero to %%to%d step %%one {\n", d, d);
     } else {
@@ -188,7 +183,7 @@ static void open_loops(body* b, bool destination, const char* carried) {
 
 static int reduced_dims(const pb_insn* insn) {
   int n = 0;
-  for (int d = 0; d < insn->dim_count; ++d) n += !in_destination(insn, d) && !insn->dims[d].table;
+  for (int d = 0; d < insn->dim_count; ++d) n += pb_insn_reduces_over(insn, d);
   return n;
 }
 
@@ -201,12 +196,9 @@ static void start_from_flag(body* b) {
   const pb_insn* insn = b->insn;
   pb_type type = insn->operands[insn->dest].type;
   const char* name = pb_type_name(type);
-  if (type == PB_F32)
-    pb_text_line(b->t, b->indent, "%%neutral = arith.constant %s : f32\n",
-                 insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
-  else
-    pb_text_line(b->t, b->indent, "%%neutral = arith.constant %lld : %s\n",
-                 (long long)(insn->reduce == PB_ACC_ADD ? 0 : pb_reduce_least(insn->reduce, pb_type_bits(type))), name);
+  pb_text_line(b->t, b->indent, "%%neutral = arith.constant ");
+  pb_number_print(b->t, type, pb_reduce_neutral(insn->reduce, type));
+  pb_text_add(b->t, " : %s\n", name);
   pb_text_line(b->t, b->indent, "%%start = arith.select %%m_%d, %%old, %%neutral : %s\n", insn->acc_flag, name);
 }
 
@@ -224,7 +216,7 @@ static void print_reduction(body* b) {
   if (insn->acc_flag >= 0) start_from_flag(b);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
   const char* combine = combination_of(insn);
-  if (n) open_loops(b, false, start);
+  if (n) open_loops(b, true, start);
   print_value(b);
   char inner[32];
   name_sum(n, start, inner);
@@ -243,7 +235,7 @@ static void print_reduction(body* b) {
 
 static void print_loops(body* b) {
   const pb_insn* insn = b->insn;
-  open_loops(b, true, NULL);
+  open_loops(b, false, NULL);
   if (insn->reduce == PB_SET) {
     print_value(b);
     pb_text_line(b->t, b->indent, "memref.store %%e%d, ", insn->expr_count - 1);

@@ -137,8 +137,7 @@ static bool is_kept(const pb_match* match, int o, int d) {
   for (int t = 0; t < match->insn->dim_count; ++t) {
     if (match->dim_of[t] != d) continue;
     walked = true;
-    for (int k = 0; k < window->rank; ++k)
-      if (window->dims[k] == t) return false;
+    if (pb_operand_index(window, t) >= 0) return false;
   }
   return walked;
 }

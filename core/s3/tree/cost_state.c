@@ -4,13 +4,6 @@
 // strides and immediates are other ones when several nests of a kernel want the field.
 #include "core/s3/tree/cost.h"
 
-// Cycles of one write; what a writer computes besides is as much as it can be.
-static int64_t cycles_of(const pb_insn* writer) {
-  int64_t extents[PB_MAX_INSN_DIMS] = {0};
-  for (int d = 0; d < writer->dim_count; ++d) extents[d] = writer->dims[d].max;
-  return pb_cycles(writer, extents);
-}
-
 // The fields of `writer` that the instruction reads as state.
 static uint32_t fields_of(const pb_insn* insn, int writer) {
   uint32_t fields = 0;
@@ -61,7 +54,8 @@ int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match
     writes += own;
     const pb_insn* alone = computes ? pb_state_alone(t->chip, writer) : NULL;
     const pb_insn* says = alone ? alone : writer;
-    taken[says->unit] += own * (cycles_of(says) + pb__until_next(says));
+    // what a writer computes besides is as much as it can be
+    taken[says->unit] += own * (pb_cycles_at_most(says) + pb__until_next(says));
   }
   return writes;
 }
