@@ -19,6 +19,8 @@ enum {
   PB_NEST_JOINED = 10, // as many as a nest has that passes put together: the rest is for numbers that it will read
   PB_NEST_EXPR = 512
 };
+// Indices of an image, [n, c, h, w], as operators on windows have them.
+enum { PB_IMAGE_RANK = 4, PB_IMAGE_CHANNELS = 1, PB_IMAGE_LINES = 2, PB_IMAGE_COLUMNS = 3 };
 
 // One index of an access: sum coef[c] * column c + cst. Columns: own dims from 0, outer loops from PB_NEST_DIMS.
 typedef struct pb_index {

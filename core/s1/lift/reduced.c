@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE_RANK = 4 };
-
 typedef struct reduction {
   const pb_node* n;
   pb_codes x;
@@ -54,8 +52,8 @@ static void finish(lifter* l, const reduction* r, const pb_s1_value* in, int mad
 // Sums of whole windows of an image, each channel for itself or (`joined`) all of them together.
 static int add_up(lifter* l, const reduction* r, int image, const int64_t* window, bool joined) {
   const pb_s1_value x = l->out->values[image];
-  int64_t shape[IMAGE_RANK] = {x.shape[0], joined ? 1 : x.shape[1], x.shape[2] / window[0], x.shape[3] / window[1]};
-  int64_t weights[IMAGE_RANK] = {shape[1], joined ? x.shape[1] : 1, window[0], window[1]};
+  int64_t shape[PB_IMAGE_RANK] = {x.shape[0], joined ? 1 : x.shape[1], x.shape[2] / window[0], x.shape[3] / window[1]};
+  int64_t weights[PB_IMAGE_RANK] = {shape[1], joined ? x.shape[1] : 1, window[0], window[1]};
   bool plane = !joined && shape[2] * shape[3] == 1;
   pb_s1_op op = pb__codes_op(r->n, plane ? PB_S1_AVERAGE : PB_S1_CONV, &r->t);
   op.x = image;
@@ -64,10 +62,10 @@ static int add_up(lifter* l, const reduction* r, int image, const int64_t* windo
   if (!plane) {
     memcpy(op.stride, window, sizeof op.stride);
     op.groups = joined ? 1 : x.shape[1];
-    op.weights = pb__ones(l, r->n, IMAGE_RANK, weights);
+    op.weights = pb__ones(l, r->n, PB_IMAGE_RANK, weights);
   }
   pb__fold_sum(l, r->n, shape[1], r->area, &r->x, r->scale, &r->t, &op);
-  op.y = pb__add_value(l, r->n->name, pb__target_type(&r->t), IMAGE_RANK, shape);
+  op.y = pb__add_value(l, r->n->name, pb__target_type(&r->t), PB_IMAGE_RANK, shape);
   pb__push_op(l, op);
   return op.y;
 }
@@ -75,17 +73,17 @@ static int add_up(lifter* l, const reduction* r, int image, const int64_t* windo
 // The largest of whole windows, in the target's codes.
 static int largest(lifter* l, const reduction* r, int image, const int64_t* window) {
   const pb_s1_value x = l->out->values[image];
-  int64_t shape[IMAGE_RANK] = {x.shape[0], x.shape[1], x.shape[2] / window[0], x.shape[3] / window[1]};
+  int64_t shape[PB_IMAGE_RANK] = {x.shape[0], x.shape[1], x.shape[2] / window[0], x.shape[3] / window[1]};
   pb_s1_op op = pb__codes_op(r->n, PB_S1_MAXPOOL, &r->t);
   op.x = image;
   memcpy(op.window, window, sizeof op.window);
   memcpy(op.stride, window, sizeof op.stride);
-  op.y = pb__add_value(l, r->n->name, PB_I8, IMAGE_RANK, shape);
+  op.y = pb__add_value(l, r->n->name, PB_I8, PB_IMAGE_RANK, shape);
   bool same = pb__same_codes(&r->x, &r->t);
   if (!same) op.zy = 0, op.lo = -128, op.hi = 127;
   pb__push_op(l, op);
   if (same) return op.y;
-  int scaled = pb__add_value(l, r->n->name, pb__target_type(&r->t), IMAGE_RANK, shape);
+  int scaled = pb__add_value(l, r->n->name, pb__target_type(&r->t), PB_IMAGE_RANK, shape);
   pb__requantise(l, r->n, (pb_codes){op.y, r->x.scale, r->x.zero}, &r->t, scaled);
   return scaled;
 }
@@ -101,8 +99,8 @@ static int over_rows(lifter* l, const reduction* r) {
   const pb_s1_value in = l->out->values[r->x.value];
   int64_t rows = pb__elements(in.rank, in.shape) / r->area, matrix[2] = {rows, r->area}, row[2] = {1, r->area};
   if (r->maximum) {
-    int64_t image[IMAGE_RANK] = {1, rows, r->area, 1}, window[2] = {r->area, 1};
-    return largest(l, r, reshaped(l, r->n, r->x.value, IMAGE_RANK, image), window);
+    int64_t image[PB_IMAGE_RANK] = {1, rows, r->area, 1}, window[2] = {r->area, 1};
+    return largest(l, r, reshaped(l, r->n, r->x.value, PB_IMAGE_RANK, image), window);
   }
   pb_s1_op op = pb__codes_op(r->n, PB_S1_CONV, &r->t);
   op.x = pb__matrix_behind(l, r->x.value);
@@ -120,8 +118,8 @@ static int over_rows(lifter* l, const reduction* r) {
 static int over_tokens(lifter* l, const reduction* r, const pb_s1_value* in) {
   static const int in_front[PB_GRAPH_RANK] = {0, 3, 1, 2};
   int64_t tokens = in->shape[in->rank - 2], channels = in->shape[in->rank - 1], window[2] = {tokens, 1};
-  int64_t behind[IMAGE_RANK] = {in->rank == 3 ? in->shape[0] : 1, tokens, 1, channels};
-  int image = pb__transposed(l, r->n, reshaped(l, r->n, r->x.value, IMAGE_RANK, behind), in_front, -1);
+  int64_t behind[PB_IMAGE_RANK] = {in->rank == 3 ? in->shape[0] : 1, tokens, 1, channels};
+  int image = pb__transposed(l, r->n, reshaped(l, r->n, r->x.value, PB_IMAGE_RANK, behind), in_front, -1);
   return r->maximum ? largest(l, r, image, window) : add_up(l, r, image, window, false);
 }
 
@@ -140,11 +138,11 @@ static bool takes_last(const reduction* r, int rank) {
 }
 
 static bool is_of_image(const reduction* r, const pb_s1_value* in) {
-  return in->rank == IMAGE_RANK && !r->axes[0] && !(r->maximum && r->axes[1]);
+  return in->rank == PB_IMAGE_RANK && !r->axes[0] && !(r->maximum && r->axes[1]);
 }
 
 static bool is_of_channels(const reduction* r, const pb_s1_value* in) {
-  return in->rank == IMAGE_RANK && !r->axes[0] && r->axes[1] && !r->axes[2] && !r->axes[3];
+  return in->rank == PB_IMAGE_RANK && !r->axes[0] && r->axes[1] && !r->axes[2] && !r->axes[3];
 }
 
 static bool is_of_tokens(const reduction* r, const pb_s1_value* in) {

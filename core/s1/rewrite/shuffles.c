@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANNELS = 1, IMAGE_RANK = 4, NONE = -1 };
+enum { NONE = -1 };
 enum { LEAST_RUN = 4 }; // channels that lie together, on the average: else the copies are no better than the shuffle
 
 // A channel of a value, and what its elements go through: the last step, NONE.
@@ -58,14 +58,14 @@ typedef struct shuffler {
 
 // ---- where channels come from ----
 
-static bool is_image(const pb_s1_value* v) { return v->rank == IMAGE_RANK && v->type == PB_I8 && !v->is_variable; }
+static bool is_image(const pb_s1_value* v) { return v->rank == PB_IMAGE_RANK && v->type == PB_I8 && !v->is_variable; }
 
 static channels* channels_of(shuffler* s, int value) {
   const int base = pb_s1_base(s->p, value);
   const pb_s1_value* v = &s->p->values[base];
   channels* c = &s->channels[base];
   if (c->from || !is_image(v)) return c;
-  c->count = v->shape[CHANNELS];
+  c->count = v->shape[PB_IMAGE_CHANNELS];
   c->inner = v->shape[2] * v->shape[3];
   c->from = PB_NEW_ARRAY(s->arena, origin, (size_t)c->count);
   for (int64_t k = 0; k < c->count; ++k) c->from[k] = (origin){base, NONE, k};
@@ -76,14 +76,15 @@ static channels* channels_of(shuffler* s, int value) {
 static channels* channels_of_image(shuffler* s, int value) {
   const pb_s1_value* v = &s->p->values[value];
   channels* c = channels_of(s, value);
-  bool fits = is_image(v) && c->from && c->count == v->shape[CHANNELS] && c->inner == v->shape[2] * v->shape[3];
+  bool fits =
+      is_image(v) && c->from && c->count == v->shape[PB_IMAGE_CHANNELS] && c->inner == v->shape[2] * v->shape[3];
   return fits ? c : NULL;
 }
 
 static void note_concat(shuffler* s, const pb_s1_op* op) {
   const channels* x = channels_of_image(s, op->x);
   channels* y = channels_of_image(s, op->y);
-  if (!x || !y || op->axis != CHANNELS || op->apart > 1) return;
+  if (!x || !y || op->axis != PB_IMAGE_CHANNELS || op->apart > 1) return;
   memcpy(y->from + op->offset, x->from, sizeof *x->from * (size_t)x->count);
   y->shuffled |= x->shuffled;
 }
@@ -93,9 +94,10 @@ static void note_slice(shuffler* s, const pb_s1_op* op) {
   channels* y = channels_of_image(s, op->y);
   const pb_s1_value *from = &s->p->values[op->x], *to = &s->p->values[op->y];
   if (!x || !y || !x->shuffled) return;
-  for (int r = 0; r < IMAGE_RANK; ++r)
-    if (r != CHANNELS && from->shape[r] != to->shape[r]) return;
-  for (int64_t c = 0; c < y->count; ++c) y->from[c] = x->from[op->start[CHANNELS] + c * op->step[CHANNELS]];
+  for (int r = 0; r < PB_IMAGE_RANK; ++r)
+    if (r != PB_IMAGE_CHANNELS && from->shape[r] != to->shape[r]) return;
+  for (int64_t c = 0; c < y->count; ++c)
+    y->from[c] = x->from[op->start[PB_IMAGE_CHANNELS] + c * op->step[PB_IMAGE_CHANNELS]];
   y->shuffled = true;
 }
 
@@ -198,10 +200,10 @@ static int64_t run_from(const place* places, int64_t first, int64_t count) {
 }
 
 static int new_image(shuffler* s, const pb_s1_value* like, int64_t count) {
-  int64_t shape[IMAGE_RANK];
+  int64_t shape[PB_IMAGE_RANK];
   memcpy(shape, like->shape, sizeof shape);
-  shape[CHANNELS] = count;
-  return pb_make_value(&s->make, PB_I8, IMAGE_RANK, shape);
+  shape[PB_IMAGE_CHANNELS] = count;
+  return pb_make_value(&s->make, PB_I8, PB_IMAGE_RANK, shape);
 }
 
 static int through_steps(shuffler* s, int value, int last) {
@@ -211,7 +213,7 @@ static int through_steps(shuffler* s, int value, int last) {
   const pb_s1_value like = s->p->values[x];
   pb_s1_op op = made.op;
   op.x = x;
-  op.y = new_image(s, &like, like.shape[CHANNELS]);
+  op.y = new_image(s, &like, like.shape[PB_IMAGE_CHANNELS]);
   PB_PUSH(s->p->ops, s->p->op_count, s->p->op_capacity, op);
   return op.y;
 }
@@ -220,11 +222,11 @@ static int through_steps(shuffler* s, int value, int last) {
 static int part_of(shuffler* s, const origin* from, int64_t count) {
   const pb_s1_value like = s->p->values[from->value];
   int part = from->value;
-  if (count < like.shape[CHANNELS]) {
+  if (count < like.shape[PB_IMAGE_CHANNELS]) {
     part = new_image(s, &like, count);
     pb_s1_op* op = pb_make_op(&s->make, PB_S1_SLICE, from->value, part);
-    for (int r = 0; r < IMAGE_RANK; ++r) op->step[r] = 1;
-    op->start[CHANNELS] = from->channel;
+    for (int r = 0; r < PB_IMAGE_RANK; ++r) op->step[r] = 1;
+    op->start[PB_IMAGE_CHANNELS] = from->channel;
   }
   return through_steps(s, part, from->last);
 }
@@ -239,7 +241,7 @@ static void put_together(shuffler* s, const pb_s1_value* like, const place* plac
       made->value = part;
     } else {
       pb_s1_op* op = pb_make_op(&s->make, PB_S1_CONCAT, part, made->value);
-      op->axis = CHANNELS;
+      op->axis = PB_IMAGE_CHANNELS;
       op->offset = k;
     }
   }
@@ -291,7 +293,7 @@ static bool is_apart(const pb_s1_op* op) { return op->groups > 1; }
 
 static void reorder_sum(shuffler* s, pb_s1_op* op, const channels* c) {
   const order x = order_of(s, c, op->x);
-  const int64_t outputs = s->p->values[op->y].shape[CHANNELS], bytes = bytes_of(s, op->weights);
+  const int64_t outputs = s->p->values[op->y].shape[PB_IMAGE_CHANNELS], bytes = bytes_of(s, op->weights);
   op->weights = reordered(s, op->weights, outputs, x.of, c->count, bytes / (outputs * c->count));
   op->x = x.value;
 }
@@ -330,8 +332,8 @@ static bool takes_order(shuffler* s, const pb_s1_op* op) {
   const channels* c = y && is_image(y) ? channels_of_image(s, op->x) : NULL;
   if (!c || !c->shuffled || !lies_together(s, c)) return false;
   const int64_t numbers = c->count * (int64_t)sizeof(int32_t), bytes = bytes_of(s, op->weights);
-  if (!is_apart(op)) return bytes % (y->shape[CHANNELS] * c->count) == 0;
-  return op->groups == c->count && y->shape[CHANNELS] == c->count && bytes % c->count == 0 && !y->is_output &&
+  if (!is_apart(op)) return bytes % (y->shape[PB_IMAGE_CHANNELS] * c->count) == 0;
+  return op->groups == c->count && y->shape[PB_IMAGE_CHANNELS] == c->count && bytes % c->count == 0 && !y->is_output &&
          !op->terms && s->summed[op->y] && (op->bias < 0 || bytes_of(s, op->bias) == numbers) &&
          (op->m < 0 || bytes_of(s, op->m) == numbers);
 }
@@ -416,7 +418,7 @@ static void find_folds(shuffler* s) {
 static bool has_shuffles(const pb_s1* p) {
   for (size_t k = 0; k < p->op_count; ++k)
     if (p->ops[k].kind == PB_S1_FTRANSPOSE && p->values[p->ops[k].x].type == PB_I8 &&
-        p->values[p->ops[k].x].rank > IMAGE_RANK)
+        p->values[p->ops[k].x].rank > PB_IMAGE_RANK)
       return true;
   return false;
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGE_RANK = 4 };
-
 typedef struct turner {
   pb_graph* g;
   pb_consts* consts;
@@ -20,12 +18,12 @@ typedef struct turner {
   size_t count, capacity;
 } turner;
 
-static const int64_t behind[IMAGE_RANK] = {0, 2, 3, 1}, in_front[IMAGE_RANK] = {0, 3, 1, 2};
+static const int64_t behind[PB_IMAGE_RANK] = {0, 2, 3, 1}, in_front[PB_IMAGE_RANK] = {0, 3, 1, 2};
 
 static bool turns(const pb_node* n, const int64_t* order) {
   const pb_attr* perm = pb_node_attr(n, "perm");
   return !*n->domain && pb__is(n, "Transpose") && n->input_count == 1 && n->output_count == 1 && perm &&
-         perm->count == IMAGE_RANK && !memcmp(perm->ints, order, sizeof *order * IMAGE_RANK);
+         perm->count == PB_IMAGE_RANK && !memcmp(perm->ints, order, sizeof *order * PB_IMAGE_RANK);
 }
 
 static bool is_of_elements(const pb_node* n) {
@@ -59,7 +57,7 @@ static int constant_in_front(turner* t, int tensor) {
   const pb_const item = t->consts->items[c.const_id];
   int64_t channels = item.rank ? item.shape[item.rank - 1] : 1, elements = 1;
   for (int r = 0; r < item.rank; ++r) elements *= item.shape[r];
-  if (item.rank > IMAGE_RANK || elements != channels || !item.data) return -1;
+  if (item.rank > PB_IMAGE_RANK || elements != channels || !item.data) return -1;
   if (elements == 1) return tensor;
   const int64_t shape[] = {channels, 1, 1};
   pb_tensor made = c;
@@ -97,10 +95,10 @@ static bool move(turner* t, pb_node n) {
                                               .const_id = -1,
                                               .producer = -1});
   pb_attr* perm = PB_NEW(&g->arena, pb_attr);
-  int64_t* order = PB_NEW_ARRAY(&g->arena, int64_t, IMAGE_RANK);
+  int64_t* order = PB_NEW_ARRAY(&g->arena, int64_t, PB_IMAGE_RANK);
   memcpy(order, behind, sizeof behind);
   *perm =
-      (pb_attr){.name = "perm", .kind = PB_ATTR_INTS, .count = IMAGE_RANK, .ints = order, .tensor = -1, .graph = -1};
+      (pb_attr){.name = "perm", .kind = PB_ATTR_INTS, .count = PB_IMAGE_RANK, .ints = order, .tensor = -1, .graph = -1};
   n.inputs = inputs;
   n.outputs = made;
   add_node(t, n);

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { IMAGE_RANK = 4, CHANNELS = 1 };
-
 // Whether the nest makes each element of one of fewer bits, at the same place.
 static bool widens(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
@@ -31,9 +29,9 @@ static bool widens(const pb_program* p, int n) {
 static bool keeps_channels(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   const pb_access *x = &nest->access[0], *y = &nest->access[1];
-  return pb_copies_elements(nest) && x->rank == IMAGE_RANK && y->rank == IMAGE_RANK && x->shape[CHANNELS] > 1 &&
-         x->shape[CHANNELS] == y->shape[CHANNELS] &&
-         !memcmp(&x->index[CHANNELS], &y->index[CHANNELS], sizeof x->index[CHANNELS]) &&
+  return pb_copies_elements(nest) && x->rank == PB_IMAGE_RANK && y->rank == PB_IMAGE_RANK &&
+         x->shape[PB_IMAGE_CHANNELS] > 1 && x->shape[PB_IMAGE_CHANNELS] == y->shape[PB_IMAGE_CHANNELS] &&
+         !memcmp(&x->index[PB_IMAGE_CHANNELS], &y->index[PB_IMAGE_CHANNELS], sizeof x->index[PB_IMAGE_CHANNELS]) &&
          pb_nest_iterations(nest) == pb_access_elements(y);
 }
 

@@ -30,7 +30,9 @@ bool pb_chip_whole_rows(const pb_chip* chip);
 bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce);
 // Whether tensors of so many dims are images, [n, c, h, w], whose channels may lie in blocks; where code loads elements
 // with any stride volumes are such too, [n, c, d, h, w].
-static inline bool pb_is_image(int rank, bool whole_rows) { return rank == 4 || (rank == 5 && !whole_rows); }
+static inline bool pb_is_image(int rank, bool whole_rows) {
+  return rank == PB_IMAGE_RANK || (rank == PB_IMAGE_RANK + 1 && !whole_rows);
+}
 // The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: there is
 // none.
 int pb_chip_staging(const pb_chip* chip);

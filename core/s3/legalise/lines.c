@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { NONE = -1, IMAGE_RANK = 4, CHANNELS = 1, LINES = 2, COLUMNS = 3 };
+enum { NONE = -1 };
 
 // Which index of an image each of a tensor's own becomes.
 typedef enum form {
@@ -26,12 +26,12 @@ typedef enum form {
   FORMS
 } form;
 
-static const int places[FORMS][IMAGE_RANK] = {[IMAGE] = {0, CHANNELS, LINES, COLUMNS},
-                                              [STACK] = {0, CHANNELS, COLUMNS},
-                                              [LINE] = {CHANNELS, COLUMNS},
-                                              [NUMBERS] = {0, CHANNELS}};
+static const int places[FORMS][PB_IMAGE_RANK] = {[IMAGE] = {0, PB_IMAGE_CHANNELS, PB_IMAGE_LINES, PB_IMAGE_COLUMNS},
+                                                 [STACK] = {0, PB_IMAGE_CHANNELS, PB_IMAGE_COLUMNS},
+                                                 [LINE] = {PB_IMAGE_CHANNELS, PB_IMAGE_COLUMNS},
+                                                 [NUMBERS] = {0, PB_IMAGE_CHANNELS}};
 
-static const int ranks[FORMS] = {[IMAGE] = 4, [STACK] = 3, [LINE] = 2, [NUMBERS] = 2};
+static const int ranks[FORMS] = {[IMAGE] = PB_IMAGE_RANK, [STACK] = 3, [LINE] = 2, [NUMBERS] = 2};
 
 typedef struct liner {
   pb_unit* unit;
@@ -82,7 +82,8 @@ static bool is_open(const liner* s, int v) {
 // Whether a dim with one of both roles walks the access's channels.
 static bool has_channels(const pb_nest* nest, const pb_contraction_dims* roles, const pb_access* access, pb_role role) {
   for (int d = 0; d < nest->dim_count; ++d)
-    if (access->index[CHANNELS].coef[d] && (roles->role[d] == role || roles->role[d] == PB_ROLE_B)) return true;
+    if (access->index[PB_IMAGE_CHANNELS].coef[d] && (roles->role[d] == role || roles->role[d] == PB_ROLE_B))
+      return true;
   return false;
 }
 
@@ -94,8 +95,8 @@ static void find_images(const liner* s) {
     for (int k = 0; k < 2; ++k) {
       int a = k ? roles.y : roles.x, v = p->value_of[n][a];
       const pb_access* access = &p->nests[n].access[a];
-      if (pb_program_is_local(p, v) && access->rank == IMAGE_RANK && access->shape[LINES] == 1 &&
-          access->shape[COLUMNS] > 1 && access->shape[CHANNELS] > 1 &&
+      if (pb_program_is_local(p, v) && access->rank == PB_IMAGE_RANK && access->shape[PB_IMAGE_LINES] == 1 &&
+          access->shape[PB_IMAGE_COLUMNS] > 1 && access->shape[PB_IMAGE_CHANNELS] > 1 &&
           has_channels(&p->nests[n], &roles, access, k ? PB_ROLE_N : PB_ROLE_K))
         s->forms[v] = IMAGE;
     }
@@ -105,8 +106,8 @@ static void find_images(const liner* s) {
 // The access as one to an image.
 static void as_image(pb_access* access, form form) {
   const pb_access was = *access;
-  access->rank = IMAGE_RANK;
-  for (int r = 0; r < IMAGE_RANK; ++r) {
+  access->rank = PB_IMAGE_RANK;
+  for (int r = 0; r < PB_IMAGE_RANK; ++r) {
     access->shape[r] = 1;
     access->index[r] = (pb_index){0};
   }
@@ -121,9 +122,9 @@ static bool goes_with(const pb_access* image, const pb_access* access, form form
   if (access->rank != ranks[form]) return false;
   pb_access now = *access;
   as_image(&now, form);
-  bool numbers = now.shape[COLUMNS] == 1;
-  for (int r = 0; r < IMAGE_RANK; ++r)
-    if ((r != COLUMNS || !numbers) &&
+  bool numbers = now.shape[PB_IMAGE_COLUMNS] == 1;
+  for (int r = 0; r < PB_IMAGE_RANK; ++r)
+    if ((r != PB_IMAGE_COLUMNS || !numbers) &&
         (now.shape[r] != image->shape[r] || memcmp(&now.index[r], &image->index[r], sizeof now.index[r])))
       return false;
   return true;
@@ -133,7 +134,7 @@ static form form_of(const pb_nest* nest, const pb_access* image, const pb_access
   if (goes_with(image, access, IMAGE)) return IMAGE;
   if (goes_with(image, access, STACK)) return STACK;
   if (goes_with(image, access, LINE)) return LINE;
-  bool numbers = nest->reduce != PB_SET || image->shape[COLUMNS] == 1;
+  bool numbers = nest->reduce != PB_SET || image->shape[PB_IMAGE_COLUMNS] == 1;
   return numbers && goes_with(image, access, NUMBERS) ? NUMBERS : NO_LINE;
 }
 
@@ -149,7 +150,8 @@ static bool carry(const liner* s, int n) {
     as_image(&image, of);
     for (int b = 0; b < nest->access_count; ++b) {
       int v = p->value_of[n][b];
-      if (s->forms[v] != NO_LINE || !(nest->access[b].rank == IMAGE_RANK ? pb_program_is_local(p, v) : is_open(s, v)))
+      if (s->forms[v] != NO_LINE ||
+          !(nest->access[b].rank == PB_IMAGE_RANK ? pb_program_is_local(p, v) : is_open(s, v)))
         continue;
       any |= (s->forms[v] = form_of(nest, &image, &nest->access[b])) != NO_LINE;
     }
@@ -165,7 +167,8 @@ static void take_one_number(liner* s, int n) {
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
     bool columns = false;
-    for (int d = 0; d < nest->dim_count; ++d) columns |= store->index[COLUMNS].coef[d] && pb_access_uses(access, d);
+    for (int d = 0; d < nest->dim_count; ++d)
+      columns |= store->index[PB_IMAGE_COLUMNS].coef[d] && pb_access_uses(access, d);
     if (!columns || !pb_program_is_const(&s->program, n, a) || !is_one_number(s, s->program.value_of[n][a])) continue;
     for (int r = 0; r < access->rank; ++r) access->index[r] = (pb_index){0};
   }
@@ -178,8 +181,8 @@ static void make_images(liner* s) {
     PB_FOR_ACCESSES (n, a, p, v) as_image(&p->nests[n].access[a], s->forms[v]);
     pb_access like = pb_value_shape(&p->values[v]);
     as_image(&like, s->forms[v]);
-    p->values[v].rank = IMAGE_RANK;
-    memcpy(p->values[v].shape, like.shape, sizeof *like.shape * IMAGE_RANK);
+    p->values[v].rank = PB_IMAGE_RANK;
+    memcpy(p->values[v].shape, like.shape, sizeof *like.shape * PB_IMAGE_RANK);
   }
   for (int n = 0; n < p->nest_count; ++n) take_one_number(s, n);
 }

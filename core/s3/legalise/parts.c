@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHANNELS = 1, ELEMENT_CYCLES = 2, NONE = -1 }; // cycles: an element comes and goes
+enum { ELEMENT_CYCLES = 2, NONE = -1 }; // cycles: an element comes and goes
 
 // A value's channels.
 typedef struct part_value {
@@ -69,15 +69,15 @@ static bool reads_walk(const parts* p, int n, int a, walk* w) {
   const pb_nest* nest = &p->from->nests[n];
   const pb_access* access = &nest->access[a];
   *w = (walk){.value = p->from->value_of[n][a], .dim = NONE};
-  if (access->rank != 4 || access->boxed || access->gathered || access->splat) return false;
-  const pb_index* channel = &access->index[CHANNELS];
+  if (access->rank != PB_IMAGE_RANK || access->boxed || access->gathered || access->splat) return false;
+  const pb_index* channel = &access->index[PB_IMAGE_CHANNELS];
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!channel->coef[d]) continue;
-    if (w->dim >= 0 || channel->coef[d] != 1 || !pb_access_moves_only(access, CHANNELS, d)) return false;
+    if (w->dim >= 0 || channel->coef[d] != 1 || !pb_access_moves_only(access, PB_IMAGE_CHANNELS, d)) return false;
     w->dim = d;
   }
   w->first = channel->cst;
-  return w->dim >= 0 || access->shape[CHANNELS] == 1;
+  return w->dim >= 0 || access->shape[PB_IMAGE_CHANNELS] == 1;
 }
 
 // The index of a constant that the dim walks all of, NONE: none. false: it walks it otherwise.
@@ -108,7 +108,7 @@ static bool treats_alike(const parts* p, int n, int d) {
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     bool alike = is_const(p, n, a) ? index_of(nest, access, d, &unused)
-                                   : access->index[CHANNELS].coef[d] || !pb_access_uses(access, d);
+                                   : access->index[PB_IMAGE_CHANNELS].coef[d] || !pb_access_uses(access, d);
     if (!alike) return false;
   }
   if (!pb_nest_reduces_over(nest, d)) return true;
@@ -181,7 +181,7 @@ static bool spread_beginnings(const parts* p, int n) {
 // Whether any part begins inside a row: else nothing is saved.
 static bool any_inside_rows(const parts* p) {
   for (int v = 0; v < p->from->value_count; ++v)
-    for (int64_t c = 1; p->values[v].begins && c < p->from->values[v].shape[CHANNELS]; ++c)
+    for (int64_t c = 1; p->values[v].begins && c < p->from->values[v].shape[PB_IMAGE_CHANNELS]; ++c)
       if (p->values[v].begins[c] && c % p->lanes) return true;
   return false;
 }
@@ -199,10 +199,10 @@ static void read(parts* p) {
   p->nests = PB_NEW_ARRAY(arena, part_nest, (size_t)program->nest_count + 1);
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
-    p->values[v] = (part_value){.parent = v, .fixed = value->kind != PB_VALUE_LOCAL || value->rank != 4};
-    if (value->rank != 4) continue;
-    p->values[v].begins = PB_NEW_ARRAY(arena, bool, (size_t)value->shape[CHANNELS] + 1);
-    p->values[v].begins[0] = p->values[v].begins[value->shape[CHANNELS]] = true;
+    p->values[v] = (part_value){.parent = v, .fixed = value->kind != PB_VALUE_LOCAL || value->rank != PB_IMAGE_RANK};
+    if (value->rank != PB_IMAGE_RANK) continue;
+    p->values[v].begins = PB_NEW_ARRAY(arena, bool, (size_t)value->shape[PB_IMAGE_CHANNELS] + 1);
+    p->values[v].begins[0] = p->values[v].begins[value->shape[PB_IMAGE_CHANNELS]] = true;
   }
   for (int n = 0; n < program->nest_count; ++n) {
     find_roles(p, n);
@@ -232,7 +232,7 @@ static int64_t place(const parts* p, int v, int64_t c) {
 
 static bool ends_inside_rows(const parts* p, const pb_nest* nest, const walk* w) {
   int64_t end = w->first + nest->extent[w->dim];
-  bool part = w->first > 0 || end < p->from->values[w->value].shape[CHANNELS];
+  bool part = w->first > 0 || end < p->from->values[w->value].shape[PB_IMAGE_CHANNELS];
   return part && (w->first % p->lanes || end % p->lanes);
 }
 
@@ -354,7 +354,7 @@ static void mask(parts* p, const walk* w, int64_t extent, pb_nest* nest, int* va
 }
 
 static void spread_shape(const parts* p, int v, int64_t* shape) {
-  if (first_of(p, v)->spread) shape[CHANNELS] = place(p, v, p->from->values[v].shape[CHANNELS]);
+  if (first_of(p, v)->spread) shape[PB_IMAGE_CHANNELS] = place(p, v, p->from->values[v].shape[PB_IMAGE_CHANNELS]);
 }
 
 static void write_nest(parts* p, int n) {
@@ -371,8 +371,8 @@ static void write_nest(parts* p, int n) {
     else
       spread_shape(p, w->value, access->shape);
     if (w->dim < 0 || !first_of(p, w->value)->spread) continue;
-    access->index[CHANNELS].cst = place(p, w->value, w->first);
-    nest.extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[CHANNELS].cst;
+    access->index[PB_IMAGE_CHANNELS].cst = place(p, w->value, w->first);
+    nest.extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[PB_IMAGE_CHANNELS].cst;
   }
   if (p->values[y].behind)
     value_of[last] = p->values[y].made;
@@ -393,13 +393,13 @@ static void write_clean(parts* p, int n) {
   access.buffer = -1;
   spread_shape(p, v, access.shape);
   for (int r = 0; r < access.rank; ++r) {
-    if (r == CHANNELS) all.dim = nest.dim_count;
+    if (r == PB_IMAGE_CHANNELS) all.dim = nest.dim_count;
     access.index[r].coef[pb_nest_add_dim(&nest, access.shape[r])] = 1;
   }
   nest.access[0] = nest.access[1] = access;
   (void)pb_nest_load(&nest, 0);
   int value_of[PB_NEST_ACCESSES] = {p->values[v].made, v};
-  mask(p, &all, value->shape[CHANNELS], &nest, value_of);
+  mask(p, &all, value->shape[PB_IMAGE_CHANNELS], &nest, value_of);
   (void)pb_program_add_nest(&p->to, &nest, value_of);
 }
 
@@ -431,11 +431,10 @@ static bool has_matrices(parts* p) {
 // Copies that repeat pixels or cut channels go by tensors of more dims than an image, in which no channel can be told:
 // the one behind reads what the one in front does.
 static void pass_over_copies(pb_unit* unit, pb_program* program) {
-  enum { IMAGE_RANK = 4 };
   bool any = false;
   for (int n = 0; n < program->nest_count; ++n) {
     pb_access source;
-    if (!pb_copies_elements(&program->nests[n]) || program->nests[n].access[0].rank <= IMAGE_RANK) continue;
+    if (!pb_copies_elements(&program->nests[n]) || program->nests[n].access[0].rank <= PB_IMAGE_RANK) continue;
     int copy = pb_program_source(program, n, 0, &source);
     if (copy < 0) continue;
     pb_program_read_source(program, &unit->pass, n, 0, copy, &source);
