@@ -458,8 +458,7 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
   const pb_value* value = &o->program.values[v];
   bool any = false, multiplied = false;
   for (int r = 0; r < value->rank; ++r) any |= value->border[r][0] || value->border[r][1];
-  for (int n = o->groups.first[group]; any && n >= 0 && !multiplied; n = o->groups.next[n])
-    multiplied = pb_program_multiplies(&o->program, n, v);
+  PB_FOR_USES (n, &o->program, v) multiplied |= any && o->group[n] == group && pb_program_multiplies(&o->program, n, v);
   for (int r = 0; multiplied && r < value->rank; ++r)
     pb_text_add(text, "%s%lld, %lld", r ? ", " : ", pb.border = array<i64: ", (long long)value->border[r][0],
                 (long long)value->border[r][1]);

@@ -91,13 +91,6 @@ static void add_flat(lowering* s, MlirOperation op) {
 
 // ---- stages ----
 
-int64_t pb_vemit_outer(const pb_vemit* e, const pb_access* access, int level) {
-  int64_t stride = pb_vkernel_stride(access, PB_NEST_DIMS + level);
-  for (int n = 0; n < e->sum_count; ++n)
-    if (e->sums[n].level == level) return stride / e->sums[n].step;
-  return stride;
-}
-
 // How far one iteration of a loop over terms goes along the dim that it walks, 1: it walks none alone.
 static int64_t step_of(const pb_vkernel* k, int level) {
   for (int d = 0; d < k->main->dim_count; ++d) {
@@ -120,6 +113,7 @@ static void set_tile(lowering* s, const pb_group* group) {
   e->sum_count = 0;
   e->blocks = (pb_vblocks){.level = -1};
   for (int d = 0; d < k->main->dim_count; ++d) {
+  memset(e->sum_at, 0xff, sizeof e->sum_at);
     e->size[d] = pb_vkernel_steps(k, d);
     e->short_lanes[d] = (int)(k->main->extent[d] % pb_vkernel_unit(k, d));
   }
@@ -131,7 +125,8 @@ static void set_tile(lowering* s, const pb_group* group) {
       e->blocks.last = place->iteration;
       e->blocks.ends_last = nest->access_count > 1;
     }
-    for (int level = s->level; level < nest->outer_count; ++level)
+    for (int level = s->level; level < nest->outer_count; ++level) {
+      e->sum_at[level] = e->sum_count;
       e->sums[e->sum_count++] = (pb_vsum){level, nest->outer_extent[level], step_of(k, level)};
   }
 }

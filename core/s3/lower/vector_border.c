@@ -8,12 +8,6 @@
 
 static const pb_access* x_of(const pb_vemit* e) { return &e->k->main->access[e->k->x]; }
 
-int pb__vtile_sum_at(const pb_vemit* e, int level) {
-  for (int n = 0; n < e->sum_count; ++n)
-    if (e->sums[n].level == level) return n;
-  return -1;
-}
-
 // How far the loop of a level moves x along the border.
 static int64_t steps_at(const pb_vemit* e, const pb_border* border, int level) {
   if (level >= e->k->main->outer_count || e->k->main->outer_extent[level] == 1) return 0;
@@ -29,7 +23,7 @@ static bool is_near(const pb_vemit* e, const pb_border* border) {
   for (int d = 0; d < main->dim_count; ++d) steps += pb_vkernel_border_steps(e->k, border, d) * (main->extent[d] - 1);
   for (int level = 0; level < PB_NEST_OUTERS; ++level) {
     int64_t step = steps_at(e, border, level);
-    if (step && pb__vtile_sum_at(e, level) < 0) return false;
+    if (step && e->sum_at[level] < 0) return false;
     if (step) steps += step * (main->outer_extent[level] - 1);
   }
   return pb_border_is_near(border, steps);
@@ -54,7 +48,7 @@ bool pb__vtile_in_border(const pb_vtile* t, int point, const int64_t* iteration)
     int64_t place = pb__vtile_displacement(t, x_of(e), point, iteration);
     bool known = t->is_near[b] && (iteration || !is_walked_inside(e->k, border));
     for (int level = 0; level < PB_NEST_OUTERS; ++level) {
-      int n = steps_at(e, border, level) ? pb__vtile_sum_at(e, level) : -1;
+      int n = steps_at(e, border, level) ? e->sum_at[level] : -1;
       known &= !steps_at(e, border, level) || (n >= 0 && t->iteration[n] >= 0);
       if (n >= 0) place += t->iteration[n] * pb_vkernel_stride(x_of(e), PB_NEST_DIMS + level);
     }
@@ -113,7 +107,7 @@ static bool find_along(const pb_vemit* e, int n, const pb_border* border, along*
   *a = (along){.border = border, .first = pb_border_steps(border, x_of(e)->index[0].cst)};
   for (int d = 0; d < main->dim_count; ++d) a->span += pb_vkernel_border_steps(e->k, border, d) * (main->extent[d] - 1);
   for (int level = 0; level < PB_NEST_OUTERS; ++level) {
-    int64_t steps = steps_at(e, border, level), sum = steps ? pb__vtile_sum_at(e, level) : -1;
+    int64_t steps = steps_at(e, border, level), sum = steps ? e->sum_at[level] : -1;
     if (sum == n)
       a->step = steps;
     else if (steps)

@@ -35,6 +35,7 @@ typedef struct pb_vemit {
   pb_text* text; // its body
   int sum_count;
   pb_vsum sums[PB_NEST_OUTERS];
+  int sum_at[PB_NEST_OUTERS]; // by level: which of these loops stands there, -1: one over tiles does, or none
   pb_vblocks blocks;
   int64_t size[PB_NEST_DIMS];    // of the tile, in steps: registers, or iterations of a sum
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
@@ -46,7 +47,4 @@ typedef struct pb_vemit {
 
 // One tile, which stands in loops %o<level>. false: it has more values than there can be.
 bool pb_vemit_tile(pb_vemit* e, int indent);
-// How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
-int64_t pb_vemit_outer(const pb_vemit* e, const pb_access* access, int level);
-
 #endif

@@ -8,17 +8,23 @@
 // Parts of an access: all of its runs, and the first tap; those behind it count down.
 enum { LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };
 
+// How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
+static int64_t stride_at(const pb_vemit* e, const pb_access* access, int level) {
+  int64_t stride = pb_vkernel_stride(access, PB_NEST_DIMS + level);
+  return e->sum_at[level] < 0 ? stride : stride / e->sums[e->sum_at[level]].step;
+}
+
 void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place) {
   const pb_vemit* e = t->e;
   *place = (pb_linear){.cst = displacement};
   for (int d = 0; d < e->k->main->dim_count; ++d)
     if (e->walk[d]) pb_linear_add(place, pb_vkernel_stride(access, d) * e->walk_step[d], 0, "q%d", e->walk[d] - 1);
   for (int o = 0; o < PB_NEST_OUTERS; ++o) {
-    int n = pb__vtile_sum_at(e, o);
+    int n = e->sum_at[o];
     if (n >= 0 && t->one[n])
       place->cst += t->iteration[n] * pb_vkernel_stride(access, PB_NEST_DIMS + o);
     else
-      pb_linear_add(place, pb_vemit_outer(e, access, o), 0, "o%d", o);
+      pb_linear_add(place, stride_at(e, access, o), 0, "o%d", o);
   }
 }
 
@@ -262,10 +268,10 @@ static int64_t next_block(const pb_vemit* e) {
   const pb_access *x = &e->k->main->access[e->k->x], *w = &e->k->main->access[e->k->w];
   bool rows = false;
   for (int level = PB_NEST_OUTERS - 1; level >= 0; --level) {
-    if (pb__vtile_sum_at(e, level) >= 0) continue;
-    int64_t stride = pb_vemit_outer(e, w, level);
+    if (e->sum_at[level] >= 0) continue;
+    int64_t stride = stride_at(e, w, level);
     if (stride) return rows ? stride : 0;
-    rows |= pb_vemit_outer(e, x, level) != 0;
+    rows |= stride_at(e, x, level) != 0;
   }
   return 0;
 }
@@ -356,11 +362,6 @@ const char* pb__vtile_load(pb_vtile* t, const pb_access* access, int point, cons
   return name;
 }
 
-static const char* true_lanes(pb_vemit* e, int lanes) {
-  return pb_lowered_constant(e->out, &(pb_expr_node){.op = PB_OP_CONST, .type = PB_I1, .value = 1, .integer = 1},
-                             lanes);
-}
-
 const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* index, pb_type type, int indent) {
   pb_vemit* e = t->e;
   int lanes = t->e->k->lanes;
@@ -374,7 +375,8 @@ const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* 
     pb_text_add(e->text, "\n");
     return name;
   }
-  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->index[0].cst, 1), *all = true_lanes(e, lanes),
+  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->index[0].cst, 1),
+             *all = pb_lowered_integer(e->out, PB_I1, 1, lanes),
              *none = pb_lowered_integer(e->out, access->type, 0, lanes), *name = pb_lowered_begin_line(e->out, indent);
   pb_text_add(e->text, "vector.gather ");
   pb__vtile_print_flat(e, e->text, access, false);

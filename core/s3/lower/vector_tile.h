@@ -33,9 +33,7 @@ int64_t pb__vtile_elements(const pb_value* value);
 void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place);
 // Sets t->prefetch.
 void pb__vtile_choose_prefetch(pb_vtile* t);
-// vector_border.c. The loop over terms that stands in this level, -1: it is one over tiles.
-int pb__vtile_sum_at(const pb_vemit* e, int level);
-// Which borders are near, and that no iteration is known yet.
+// vector_border.c. Which borders are near, and that no iteration is known yet.
 void pb__vtile_find_borders(pb_vtile* t);
 // Whether x is 0 at a point, of terms written out in this iteration, NULL: in all of them.
 bool pb__vtile_in_border(const pb_vtile* t, int point, const int64_t* iteration);
