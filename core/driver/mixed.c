@@ -2,6 +2,7 @@
 
 #include "core/driver/control.h"
 #include "core/driver/pipeline.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
 #include "core/s3/program.h"
@@ -14,14 +15,10 @@ static pb_status check_bounds(pb_unit* unit, MlirOperation func) {
   pb_program program;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   for (int n = 0; n < program.nest_count; ++n)
-    for (int a = 0; a < program.nests[n].access_count; ++a) {
-      const pb_access* access = &program.nests[n].access[a];
-      for (int r = 0; r < access->rank && !access->boxed; ++r)
-        if (pb_index_can_leave(&program.nests[n], &access->index[r], access->shape[r]))
-          return pb_unsupported(unit->diag, (pb_place){.what = program.nests[n].name}, 4064,
-                                "compile the whole model for the other target",
-                                "it cannot be left to another target, as the layout of its tensors has no room for it");
-    }
+    if (pb_leaves_tensors(&program.nests[n]))
+      return pb_unsupported(unit->diag, (pb_place){.what = program.nests[n].name}, 4064,
+                            "compile the whole model for the other target",
+                            "it cannot be left to another target, as the layout of its tensors has no room for it");
   return PB_OK;
 }
 

@@ -76,6 +76,26 @@ pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* inde
   return m;
 }
 
+int pb_tested_index(const pb_nest* nest, const pb_access* access, int dim) {
+  for (int r = access->rank - 1; r >= 0 && access->boxed; --r)
+    if (access->index[r].coef[dim] && pb_index_can_leave(nest, &access->index[r], access->shape[r])) return r;
+  return -1;
+}
+
+bool pb_leaves_tensors(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!nest->access[a].boxed && pb_access_can_leave(nest, &nest->access[a])) return true;
+  return false;
+}
+
+bool pb_same_indices(const pb_access* a, const pb_access* b) {
+  return a->rank == b->rank && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+}
+
+bool pb_same_walk(const pb_access* a, const pb_access* b) {
+  return pb_same_indices(a, b) && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+}
+
 bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b) {
   if (a->rank < 2 || b->rank < 2 || pb_access_elements(a) != pb_access_elements(b)) return false;
   for (int d = 0; d < nest->dim_count; ++d)

@@ -28,6 +28,14 @@ bool pb_program_drop_copies(const pb_program* program, bool* dropped);
 // A matrix that the nest walks, each dim d along its index index_of[d] (-1: none), of which the last goes by elements.
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of);
 
+// The index that the nest's dim walks and the access's box tests; -1: there is none.
+int pb_tested_index(const pb_nest* nest, const pb_access* access, int dim);
+// Whether the nest may reach past a tensor's end, outside of any box, as where lanes are filled up.
+bool pb_leaves_tensors(const pb_nest* nest);
+
+// Whether two accesses go to the same indices, of as many; and those of tensors of the same shape.
+bool pb_same_indices(const pb_access* a, const pb_access* b);
+bool pb_same_walk(const pb_access* a, const pb_access* b);
 // Whether both accesses of the nest walk their tensors, of several dims each, by the same places in memory.
 bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b);
 // Whether a pointwise nest reads what layout knows to bring into the lanes of `store`: channels of an image, one number

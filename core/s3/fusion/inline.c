@@ -50,7 +50,7 @@ static int room_for(const pb_nest* nest) {
 }
 
 static bool same_access(const pb_access* a, const pb_access* b) {
-  return a->rank == b->rank && a->boxed == b->boxed && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+  return a->boxed == b->boxed && pb_same_indices(a, b);
 }
 
 // The number of the access among those of `nest`, which grows by it if it is new; -1: it has no room for more.
@@ -147,9 +147,7 @@ static bool can_inline(const inliner* i, int n, int a, merge* m) {
     return false;
   for (int b = 0; b + 1 < taker->access_count; ++b)
     if (b != a && p->value_of[n][b] == value) return false; // at two places
-  if (pb_nest_repeats(taker, access)) return false;
-  for (int r = 0; r < access->rank; ++r)
-    if (pb_index_can_leave(taker, &access->index[r], access->shape[r])) return false;
+  if (pb_nest_repeats(taker, access) || pb_access_can_leave(taker, access)) return false;
   m->p = p, m->taker = n, m->maker = maker, m->load = a;
   const pb_nest* nest = &p->nests[maker];
   return is_pointwise(nest) && !is_epilogue(i, maker) &&

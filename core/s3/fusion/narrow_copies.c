@@ -18,11 +18,7 @@ static bool widens(const pb_program* p, int n) {
     return false;
   if (pb_program_is_const(p, n, 0) || x->boxed || x->splat || pb_type_bits(x->type) >= pb_type_bits(y->type))
     return false;
-  for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_INDEX) return false;
-  return x->rank == IMAGE_RANK && y->rank == IMAGE_RANK && pb_walks_elements(nest, y, dim_of) &&
-         !memcmp(x->shape, y->shape, sizeof *x->shape * IMAGE_RANK) &&
-         !memcmp(x->index, y->index, sizeof *x->index * IMAGE_RANK);
+  return y->rank == PB_IMAGE_RANK && pb_walks_elements(nest, y, dim_of) && pb_same_walk(x, y);
 }
 
 // Whether the copy fills an image with another one's lines and columns, channel by channel.

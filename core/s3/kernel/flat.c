@@ -1,5 +1,6 @@
 #include "core/s3/kernel/flat.h"
 
+#include "core/s3/compose.h"
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"
@@ -12,12 +13,8 @@ static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >=
               "a nest is flattened as it is");
 
 static void note_box(const pb_nest* nest, const pb_access* access, int d, pb_flat_access* f) {
-  f->box_rank[d] = -1;
-  for (int r = 0; access->boxed && r < access->rank; ++r) {
-    if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
-    f->box_rank[d] = r;
-    f->box_step[d] = access->index[r].coef[d];
-  }
+  int r = f->box_rank[d] = pb_tested_index(nest, access, d);
+  if (r >= 0) f->box_step[d] = access->index[r].coef[d];
 }
 
 // Rows that the body alone names: what is behind the computed index is a row.

@@ -192,10 +192,6 @@ static bool same_shape(const pb_value* a, const pb_value* b) {
   return a->type == b->type && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
 }
 
-static bool same_place(const pb_access* a, const pb_access* b) {
-  return a->rank == b->rank && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
-}
-
 // The local that nest n reads for the last time where it writes, -1: none. A last vector that begins earlier, so as to
 // be whole, would take some elements twice.
 static int taken_over(const pb_program* p, int n, int64_t lanes) {
@@ -206,7 +202,7 @@ static int taken_over(const pb_program* p, int n, int64_t lanes) {
     int value = p->value_of[n][a];
     bool fits = pb_program_is_local(p, value) && same_shape(&p->values[value], made) &&
                 pb_program_next_use(p, value, n) < 0 &&
-                same_place(&nest->access[a], &nest->access[nest->access_count - 1]);
+                pb_same_indices(&nest->access[a], &nest->access[nest->access_count - 1]);
     for (int b = 0; b + 1 < nest->access_count; ++b) fits &= b == a || p->value_of[n][b] != value;
     if (fits) return value;
   }

@@ -99,13 +99,12 @@ bool pb__layout_widens_codes(const pb_layout* l, int n) {
   int v = pb_program_stored(&l->program, n);
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows || value->kind != PB_VALUE_OUTPUT || value->rank != 4 || nest->access_count != 2 ||
-      nest->reduce != PB_SET || pb_type_bits(x->type) >= pb_type_bits(y->type) || x->rank != y->rank ||
-      memcmp(x->index, y->index, sizeof *x->index * (size_t)x->rank) || value->shape[1] == 1)
+      nest->reduce != PB_SET || pb_type_bits(x->type) >= pb_type_bits(y->type) || !pb_same_walk(x, y) ||
+      value->shape[1] == 1)
     return false;
   PB_FOR_USES (m, &l->program, v)
     if (m != n && !(l->gone && l->gone[m])) return false;
   return pb_access_elements(y) >= MANY_ELEMENTS && value->shape[2] * value->shape[3] % l->lanes == 0 &&
-         memcmp(x->shape, y->shape, sizeof *x->shape * (size_t)x->rank) == 0 &&
          pb_nest_iterations(nest) == pb_access_elements(y);
 }
 

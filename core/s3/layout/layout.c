@@ -254,15 +254,11 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   return status;
 }
 
-static void say_nothing(void* user, bool error, int code, const char* text) {
-  (void)user, (void)error, (void)code, (void)text;
-}
-
 pb_status pb_s3_layout(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
   pb_layout_apart apart = {0};
   pb_diag* diag = unit->diag;
-  pb_diag quiet = {.sink = say_nothing};
+  pb_diag quiet = {.sink = pb_diag_drop};
   size_t before;
   pb_status status;
   do { // what is refused only because of others, which then stand apart, says so when the kernels are planned

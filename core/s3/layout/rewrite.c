@@ -1,4 +1,5 @@
 // Inside `layout`: a nest over split dims, what it accesses there, and the text of the new program.
+#include "core/s3/compose.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/layout/layout.h"
 
@@ -337,16 +338,8 @@ void pb__layout_splat(pb_layout* l, pb_nest* nest) {
 
 // ---- printing ----
 
-// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
-static bool leaves_tensors(const pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
-      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
-  return false;
-}
-
 void pb__layout_print(pb_layout* l, const pb_nest* nest) {
-  l->no_room |= l->whole_rows && leaves_tensors(nest);
+  l->no_room |= l->whole_rows && pb_leaves_tensors(nest); // no chip's plan takes that, and no other target's either
   if (!l->has_runs) {
     pb_nest_print(&l->nests, nest, 1, &l->serial);
     return;

@@ -194,9 +194,8 @@ static bool only_renames(const liner* s, int n) {
   const pb_access *from = &nest->access[0], *to = &nest->access[1];
   int dim_of[PB_NEST_RANK];
   if (!pb_copies_elements(nest) || !s->forms[p->value_of[n][0]] || !s->forms[p->value_of[n][1]]) return false;
-  return pb_program_only_writer(p, p->value_of[n][1]) == n && from->rank == to->rank &&
-         !memcmp(from->shape, to->shape, sizeof *to->shape * IMAGE_RANK) &&
-         !memcmp(from->index, to->index, sizeof *to->index * IMAGE_RANK) && pb_walks_elements(nest, to, dim_of);
+  return pb_program_only_writer(p, p->value_of[n][1]) == n && pb_same_walk(from, to) &&
+         pb_walks_elements(nest, to, dim_of);
 }
 
 static void drop_renames(liner* s, bool* dropped) {

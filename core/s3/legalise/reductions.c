@@ -288,11 +288,6 @@ static int add_body(reducer* s, int n, pb_nest* sum) {
   return value_of[body.access_count - 1];
 }
 
-static bool same_walk(const pb_access* a, const pb_access* b) {
-  return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank) &&
-         !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
-}
-
 // A nest over the matrix's kept dim, and over its other one where it is summed.
 static void over_matrix(const pb_nest* nest, const pb_access* rows, const pb_access* numbers, form form, pb_nest* out) {
   int kept = form == BY_ROWS ? 0 : 1;
@@ -358,7 +353,7 @@ static void write_matrix(reducer* s, int n, pb_nest* sum, int x, int y) {
     of_rows(sum, init, &numbers, &begin, &made);
   } else {
     pb_access rows = matrix(sum, form, false);
-    if (!same_walk(&rows, &sum->access[0])) {
+    if (!pb_same_walk(&rows, &sum->access[0])) {
       int v = add_local(s, &rows);
       pb_program_add_copy(&s->to, sum, &sum->access[0], x, &rows, v);
       x = v;
@@ -366,7 +361,7 @@ static void write_matrix(reducer* s, int n, pb_nest* sum, int x, int y) {
     over_matrix(init, &rows, &numbers, form, &begin);
     over_matrix(sum, &rows, &numbers, form, &made);
   }
-  bool same = same_walk(&numbers, &result) && pb_program_is_local(s->from, y);
+  bool same = pb_same_walk(&numbers, &result) && pb_program_is_local(s->from, y);
   int to = same ? y : add_local(s, &numbers);
   (void)pb_program_add_nest(&s->to, &begin, (const int[PB_NEST_ACCESSES]){to});
   (void)pb_program_add_nest(&s->to, &made, (const int[PB_NEST_ACCESSES]){x, to});

@@ -7,6 +7,7 @@
 //   after    %lo, %hi = call @pb_partition(items)                    this thread's share of the work
 //            for item { for tile of the item {
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
+#include "core/s3/compose.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
@@ -152,8 +153,7 @@ static pb_status end_stage(lowering* s, int indent) {
 // Whether the nest takes access a as what fills it has put it there: both over the same dims.
 static bool is_filled_by(const pb_nest* nest, int a, pb_nest* fill) {
   const pb_access *taken = &nest->access[a], *put = pb_nest_store(fill);
-  return pb_value_same(put->memref, taken->memref) &&
-         !memcmp(put->index, taken->index, sizeof *put->index * (size_t)put->rank);
+  return pb_value_same(put->memref, taken->memref) && pb_same_indices(put, taken);
 }
 
 // Nests that hand each other registers are one stage.

@@ -11,7 +11,7 @@
 // plans are chosen by, becomes less. Tensors lie from the end of the memory on, so that a kernel's own buffers, which
 // begin in front, need not know of them. Where a kernel reads beside the tensor, which a mover would fill on the way,
 // the tensor has a border, which the kernel that makes it fills (padding in memory, as the caches of processors have
-// it: layout/fold_padding.c).
+// it: fusion/fold_padding.c).
 #include "core/s3/reside/reside.h"
 
 #include "core/s3/kernel/contraction_dims.h"

@@ -6,6 +6,7 @@
 #include "core/s3/tree/tiling_stage.h"
 
 #include "core/poly/slice.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernel/flat.h"
 
 #include <string.h>
@@ -196,12 +197,8 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
 // Whether a copy tests the dim's index against a box: then the dim stays, also where one iteration of it is left, for a
 // mover has no other place for the test.
 static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
-  if (t->group->reduces) return false;
-  for (int a = 0; a < main->access_count; ++a)
-    for (int r = 0; main->access[a].boxed && r < main->access[a].rank; ++r)
-      if (main->access[a].index[r].coef[d] &&
-          pb_index_can_leave(main, &main->access[a].index[r], main->access[a].shape[r]))
-        return true;
+  for (int a = 0; a < main->access_count && !t->group->reduces; ++a)
+    if (pb_tested_index(main, &main->access[a], d) >= 0) return true;
   return false;
 }
 

@@ -1,4 +1,5 @@
 // Buffers that stand for what a tile touches of a tensor: its box, or an index for each dim that walks it.
+#include "core/s3/compose.h"
 #include "core/s3/tree/tiling_stage.h"
 
 #include <string.h>
@@ -101,7 +102,7 @@ static bool brings_the_same(const pb_nest* nest, const pb_nest* load) {
               pb_value_same(from->memref, other->memref) && from->boxed == other->boxed &&
               nest->dim_count == load->dim_count;
   for (int d = 0; d < load->dim_count && same; ++d) same = nest->extent[d] == load->extent[d];
-  return same && !memcmp(from->index, other->index, sizeof *from->index * (size_t)from->rank);
+  return same && pb_same_indices(from, other);
 }
 
 // The buffer at this level, of the same form, that has been filled with what `load` brings, for another stage or for

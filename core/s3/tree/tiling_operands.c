@@ -1,4 +1,5 @@
 // Where a stage's operands wait for its instruction: buffers on the way in from tensors.
+#include "core/s3/compose.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
@@ -11,10 +12,7 @@
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block. Blocks that a box tests stay in the command, the only place for the test.
 static int pieces(const pb_tiling* t, const pb_nest* load, int inner) {
-  bool tested = false;
-  for (int r = 0; load->access[0].boxed && r < load->access[0].rank; ++r)
-    tested |= load->access[0].index[r].coef[0] &&
-              pb_index_can_leave(load, &load->access[0].index[r], load->access[0].shape[r]);
+  bool tested = pb_tested_index(load, &load->access[0], 0) >= 0;
   return load->dim_count > inner && load->extent[0] > 1 && !tested && !pb__in_registers(t) ? 1 : 0;
 }
 
