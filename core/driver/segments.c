@@ -57,10 +57,6 @@ static MlirAttribute symbol_of(MlirContext context, const char* name, bool refer
   return reference ? mlirFlatSymbolRefAttrGet(context, text) : mlirStringAttrGet(context, text);
 }
 
-static void set_attribute(MlirOperation op, const char* name, MlirAttribute value) {
-  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name), value);
-}
-
 // What a segment leaves to another target, under the kernel's new name.
 static void take_left(compilation* c, compilation* part, const char* from, const char* to) {
   const pb_left_kernel* left = pb_kernel_left(&part->unit, from);
@@ -110,12 +106,12 @@ static int take_kernel(compilation* c, compilation* part, MlirOperation func, ke
   MlirContext context = c->unit.context;
   pb_arena* arena = &c->unit.arena;
   const char* name = pb_func_name(func, arena);
-  set_attribute(func, "sym_name", symbol_of(context, "kernel", false));
+  pb_op_set_attribute(func, "sym_name", symbol_of(context, "kernel", false));
   const char* text = text_of(func, arena);
   int known = pb_table_find(&all->known, text, strlen(text)), number = all->count;
   const char* made = pb_printf(arena, "k%d", number);
   bool left = pb_kernel_left(&part->unit, name) != NULL; // said of each
-  set_attribute(func, "sym_name", symbol_of(context, made, false));
+  pb_op_set_attribute(func, "sym_name", symbol_of(context, made, false));
   if (known >= 0 && !left) return known;
   if (!left) pb_table_add(&all->known, text, strlen(text), number);
   take_left(c, part, name, made);
@@ -146,7 +142,7 @@ static pb_status take_functions(compilation* c, compilation* part, kernels* all)
     if (!pb_op_is(op, "func.call")) continue;
     MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
     int number = pb_table_find(&numbers, callee.data, callee.length);
-    set_attribute(op, "callee", symbol_of(context, pb_printf(arena, "k%d", number), true));
+    pb_op_set_attribute(op, "callee", symbol_of(context, pb_printf(arena, "k%d", number), true));
   }
   pb_table_free(&numbers);
   return status;

@@ -139,12 +139,13 @@ bool pb_nest_gathers(const pb_nest* nest) {
   return false;
 }
 
-bool pb_nest_is_fixed(const pb_nest* nest) {
-  if (nest->reduce == PB_ACC_BODY || pb_nest_gathers(nest)) return true;
+bool pb_nest_needs_its_loops(const pb_nest* nest) {
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_INDEX) return true;
-  return false;
+  return nest->reduce == PB_ACC_BODY;
 }
+
+bool pb_nest_is_fixed(const pb_nest* nest) { return pb_nest_gathers(nest) || pb_nest_needs_its_loops(nest); }
 
 void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   const pb_expr_node* node = &nest->expr[id];

@@ -174,8 +174,9 @@ bool pb_nest_gathers(const pb_nest* nest);
 // Whether it sets elements to those that it loads, or all to one value.
 bool pb_nest_is_copy(const pb_nest* nest);
 bool pb_nest_is_fill(const pb_nest* nest);
-// Whether its loops and tensors must stay as they are: its body computes an index, takes the loops' iterations as
-// numbers, or combines by an operation of its own.
+// Whether its loops must stay as they are: its body takes their iterations as numbers, or combines by an operation of
+// its own; and its tensors too, as it computes an index.
+bool pb_nest_needs_its_loops(const pb_nest* nest);
 bool pb_nest_is_fixed(const pb_nest* nest);
 // Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
 void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);

@@ -6,8 +6,6 @@
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
-#include <mlir-c/Dialect/Func.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,20 +39,18 @@ static int constant_of(MlirValue value) {
 }
 
 void pb_constant_homes_mark(const pb_unit* unit, MlirOperation func) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && unit->chip->constant_memory_count; ++k) {
     int id = constant_of(mlirBlockGetArgument(body, k));
     unsigned out = id < 0 ? 0 : pb_constant_kept_out(unit->consts, id);
-    if (out)
-      mlirFuncSetArgAttr(func, k, mlirStringRefCreateFromCString("pb.kept_out"),
-                         mlirIntegerAttrGet(mlirIntegerTypeGet(unit->context, 64), out));
+    if (out) pb_argument_set_attribute(func, k, "pb.kept_out", pb_number_attribute(unit->context, out));
   }
 }
 
 static uint64_t padded(uint64_t bytes) { return (bytes + 63) / 64 * 64; } // as engines have them
 
 bool pb_constants_may_overflow(const pb_unit* unit) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
+  MlirBlock body = pb_op_body(pb_module_func(unit->module, "main"));
   uint64_t bytes = 0;
   for (size_t id = 0; id < unit->consts->count; ++id)
     if (unit->consts->items[id].lies) bytes += 2 * padded(unit->consts->items[id].bytes);
@@ -121,7 +117,7 @@ static void take_call(rooms* r, MlirOperation call) {
   MlirOperation kernel = pb_module_func(r->unit->module, pb_printf(&scratch, "%.*s", (int)name.length, name.data));
   pb_arena_free(&scratch);
   if (mlirOperationIsNull(kernel)) return;
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
+  MlirBlock body = pb_op_body(kernel);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue v = mlirBlockGetArgument(body, k);
     int id = constant_of(mlirOperationGetOperand(call, k));
@@ -133,15 +129,14 @@ static void take_call(rooms* r, MlirOperation call) {
 // The caller frees r->seen.
 static void take_module(const pb_unit* unit, rooms* r) {
   *r = (rooms){.unit = unit, .first = {.id = -1}};
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
+  MlirBlock body = pb_op_body(pb_module_func(unit->module, "main"));
   _Static_assert(2 * PB_MAX_CONSTANT_MEMORIES <= 8, "a bit for each memory and form");
   r->seen = calloc(unit->consts->count + 1, 1);
   if (!r->seen) pb_no_memory(unit->consts->count + 1);
   start(r);
   for (int pass = 0; pass < 2; ++pass) {
     r->movable = pass;
-    for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-         op = mlirOperationGetNextInBlock(op))
+    PB_FOR_OPS (op, body)
       if (pb_op_is(op, "func.call")) take_call(r, op);
   }
 }

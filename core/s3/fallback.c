@@ -48,8 +48,7 @@ static pb_status leave(pb_unit* unit, pb_left_kernel* item, const char* reason) 
   pb_text_free(&text);
   if (status != PB_OK) return status;
   item->reason = reason;
-  mlirOperationSetAttributeByName(pb_module_func(unit->module, item->name), mlirStringRefCreateFromCString("pb.left"),
-                                  mlirUnitAttrGet(unit->context));
+  pb_op_set_attribute(pb_module_func(unit->module, item->name), "pb.left", mlirUnitAttrGet(unit->context));
   pb_warning(unit->diag, (pb_place){.what = item->name}, 4063, "runs on %s, since %s", unit->fallback->target, reason);
   return PB_OK;
 }

@@ -7,13 +7,13 @@
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Dialect/Func.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool pb_op_is(MlirOperation op, const char* name) {
-  MlirStringRef s = mlirIdentifierStr(mlirOperationGetName(op));
-  return s.length == strlen(name) && !memcmp(s.data, name, s.length);
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), mlirStringRefCreateFromCString(name));
 }
 
 MlirValue pb_tensor_viewed(MlirValue value) {
@@ -27,6 +27,22 @@ MlirValue pb_tensor_viewed(MlirValue value) {
 
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name) {
   return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
+}
+
+void pb_op_set_attribute(MlirOperation op, const char* name, MlirAttribute value) {
+  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name), value);
+}
+
+void pb_argument_set_attribute(MlirOperation func, intptr_t argument, const char* name, MlirAttribute value) {
+  mlirFuncSetArgAttr(func, argument, mlirStringRefCreateFromCString(name), value);
+}
+
+MlirAttribute pb_number_attribute(MlirContext context, int64_t number) {
+  return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), number);
+}
+
+MlirAttribute pb_text_attribute(MlirContext context, const char* text) {
+  return mlirStringAttrGet(context, mlirStringRefCreateFromCString(text));
 }
 
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing) {
@@ -206,27 +222,28 @@ int pb_memref_memory(const pb_chip* chip, MlirValue memref) {
   return -1;
 }
 
-const char* pb_func_name(MlirOperation func, pb_arena* arena) {
-  MlirStringRef s = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
+const char* pb_attribute_text(MlirAttribute text, pb_arena* arena) {
+  MlirStringRef s = mlirStringAttrGetValue(text);
   return pb_printf(arena, "%.*s", (int)s.length, s.data);
 }
 
+const char* pb_func_name(MlirOperation func, pb_arena* arena) {
+  return pb_attribute_text(pb_op_attribute(func, "sym_name"), arena);
+}
+
 MlirOperation pb_module_func(MlirModule module, const char* name) {
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, mlirModuleGetBody(module)) {
     MlirAttribute a = pb_op_attribute(op, "sym_name");
-    if (mlirAttributeIsNull(a)) continue;
-    MlirStringRef s = mlirStringAttrGetValue(a);
-    if (s.length == strlen(name) && !memcmp(s.data, name, s.length)) return op;
+    if (!mlirAttributeIsNull(a) && mlirStringRefEqual(mlirStringAttrGetValue(a), mlirStringRefCreateFromCString(name)))
+      return op;
   }
   return (MlirOperation){NULL};
 }
 
 // `more`: arguments behind those that it has, may be "".
-static void print_head(pb_text* text, MlirOperation func, const char* more, const char* extra,
-                       const char* const* drop) {
+static void print_head(pb_text* text, MlirOperation func, const char* more, const char* extra) {
   MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   MlirAttribute attrs = pb_op_attribute(func, "arg_attrs");
   pb_text_add(text, "func.func @%.*s(", (int)name.length, name.data);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
@@ -243,10 +260,6 @@ static void print_head(pb_text* text, MlirOperation func, const char* more, cons
   for (intptr_t k = 0; k < mlirOperationGetNumDiscardableAttributes(func); ++k) {
     MlirNamedAttribute a = mlirOperationGetDiscardableAttribute(func, k);
     MlirStringRef id = mlirIdentifierStr(a.name);
-    bool dropped = false;
-    for (int d = 0; drop && drop[d]; ++d)
-      dropped |= id.length == strlen(drop[d]) && !memcmp(id.data, drop[d], id.length);
-    if (dropped) continue;
     pb_text_add(text, "%s%.*s = ", any ? ", " : "", (int)id.length, id.data);
     mlirAttributePrint(a.attribute, pb_text_append, text);
     any = true;
@@ -254,14 +267,11 @@ static void print_head(pb_text* text, MlirOperation func, const char* more, cons
   pb_text_add(text, "} {\n");
 }
 
-void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop) {
-  print_head(text, func, "", extra, drop);
-}
+void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra) { print_head(text, func, "", extra); }
 
 // Constants that a pass has added: arguments behind those of the function as it is.
 static void print_new_arguments(const pb_program* p, pb_text* text) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(p->func, 0));
-  int known = (int)mlirBlockGetNumArguments(body);
+  int known = pb_program_arguments(p);
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != PB_VALUE_CONST || value->argument < known) continue;
@@ -275,14 +285,8 @@ static void print_new_arguments(const pb_program* p, pb_text* text) {
 void pb_program_print_head(const pb_program* program, const char* extra, pb_text* text) {
   pb_text more = {0};
   print_new_arguments(program, &more);
-  print_head(text, program->func, more.data ? more.data : "", extra, NULL);
+  print_head(text, program->func, more.data ? more.data : "", extra);
   pb_text_free(&more);
-}
-
-void pb_program_print_begin(const pb_program* p, const bool* dropped, pb_text* text) {
-  pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_program_print_head(p, "", text);
-  pb_program_print_allocs(p, dropped, text);
 }
 
 pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) {
@@ -292,10 +296,16 @@ pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) {
   return status;
 }
 
+pb_status pb_program_read_main(pb_unit* unit, pb_program* program) {
+  return pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, program);
+}
+
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
   pb_text text = {0};
   int serial = 0;
-  pb_program_print_begin(p, dropped, &text);
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_program_print_head(p, "", &text);
+  pb_program_print_allocs(p, dropped, &text);
   for (int n = 0; n < p->nest_count; ++n)
     if (!(dropped && dropped[n])) pb_program_print_nest(p, n, &unit->pass, &serial, &text);
   return pb_program_print_end(unit, &text, pass);

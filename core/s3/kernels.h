@@ -19,12 +19,12 @@ void pb_kernel_replace_behind(pb_unit* unit, MlirOperation old, pb_text* text, c
 // the most that compiling takes.
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) PB_MUST_CHECK;
 
+// Reads the program function, into the pass's arena.
+pb_status pb_program_read_main(pb_unit* unit, pb_program* program) PB_MUST_CHECK;
 // Prints the program function anew without the nests that are `dropped` (NULL: none); values that no nest uses any more
 // go.
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
-// The same for a pass that prints nests of its own: what stands in front of them, allocs and all, and the end, with
-// which the text is parsed and freed.
-void pb_program_print_begin(const pb_program* program, const bool* dropped, pb_text* text);
+// The end of the text of a program function, with which it is parsed and freed: of a pass that prints nests of its own.
 pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) PB_MUST_CHECK;
 
 // Prints the head of the program's function as pb_func_print_head does, with the constants that a pass has added.
@@ -41,15 +41,27 @@ int pb_memref_memory(const pb_chip* chip, MlirValue memref);
 const char* pb_func_name(MlirOperation func, pb_arena* arena);
 MlirOperation pb_module_func(MlirModule module, const char* name); // null: none
 // Prints `func.func @name(%a0: type {attributes}, ...) attributes {...} {`, with `extra` (may be "") among the
-// attributes; attributes named in `drop` (NULL-terminated, may be NULL) are left out.
-void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop);
+// attributes.
+void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra);
 
 bool pb_op_is(MlirOperation op, const char* name);
 // The tensor of the program that the value is, in whatever shape.
 MlirValue pb_tensor_viewed(MlirValue value);
+// The block of a function, a loop or a condition.
+static inline MlirBlock pb_op_body(MlirOperation op) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)); }
+// The ops of a block in order, none of which goes meanwhile.
+#define PB_FOR_OPS(op, block)                                                                                          \
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);                                 \
+       op = mlirOperationGetNextInBlock(op))
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
-MlirAttribute pb_member(MlirAttribute dictionary, const char* name);        // null: none
-int64_t pb_loop_iterations(MlirOperation loop);                             // of an affine.for from 0 to a constant
+void pb_op_set_attribute(MlirOperation op, const char* name, MlirAttribute value);
+// Of a function's argument.
+void pb_argument_set_attribute(MlirOperation func, intptr_t argument, const char* name, MlirAttribute value);
+MlirAttribute pb_number_attribute(MlirContext context, int64_t number);
+MlirAttribute pb_text_attribute(MlirContext context, const char* text);
+const char* pb_attribute_text(MlirAttribute text, pb_arena* arena);
+MlirAttribute pb_member(MlirAttribute dictionary, const char* name); // null: none
+int64_t pb_loop_iterations(MlirOperation loop);                      // of an affine.for from 0 to a constant
 
 #endif

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* text_of(MlirAttribute a, pb_arena* arena) {
-  MlirStringRef s = mlirStringAttrGetValue(a);
-  return pb_printf(arena, "%.*s", (int)s.length, s.data);
-}
-
 static void describe(MlirValue ir, pb_value* value) {
   pb_access shape;
   *value = (pb_value){.ir = ir, .argument = -1, .const_id = -1, .type = PB_TYPE_COUNT};
@@ -35,7 +30,7 @@ static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* va
   describe(ir, value);
   value->argument = k;
   MlirAttribute a = mlirMemRefTypeGetMemorySpace(mlirValueGetType(ir));
-  if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = text_of(a, arena);
+  if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = pb_attribute_text(a, arena);
   a = pb_argument_attribute(ir, "pb.address");
   if (!mlirAttributeIsNull(a)) value->address = mlirIntegerAttrGetValueInt(a);
   read_border(ir, value);
@@ -48,7 +43,7 @@ static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* va
   a = pb_argument_attribute(ir, "pb.output");
   value->kind = mlirAttributeIsNull(a) ? PB_VALUE_INPUT : PB_VALUE_OUTPUT;
   if (mlirAttributeIsNull(a)) a = pb_argument_attribute(ir, "pb.input");
-  value->name = mlirAttributeIsNull(a) ? "" : text_of(a, arena);
+  value->name = mlirAttributeIsNull(a) ? "" : pb_attribute_text(a, arena);
 }
 
 static pb_status find_values(pb_program* program, const pb_table* numbers, int nest, pb_diag* diag) {
@@ -97,8 +92,7 @@ void pb_program_index(pb_program* p, pb_arena* arena) {
 // The function's nests in order, with the values that they use.
 static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table* numbers, pb_arena* arena,
                             pb_diag* diag) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, body) {
     if (!pb_op_is(op, "affine.for") && !pb_op_is(op, "affine.store")) continue;
     pb_nest* nest = &program->nests[program->nest_count];
     const char* why = pb_nest_read(op, arena, nest);
@@ -119,7 +113,7 @@ static const int64_t* reserved_by(MlirOperation func, pb_arena* arena) {
 
 // The function's arguments, with room for so many locals.
 static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* program) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   int arguments = (int)mlirBlockGetNumArguments(body);
   *program = (pb_program){.func = func, .value_capacity = arguments + locals};
   program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
@@ -128,10 +122,9 @@ static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* p
 }
 
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   int locals = 0, nests = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, body) {
     locals += pb_op_is(op, "memref.alloc");
     nests += pb_op_is(op, "affine.for") || pb_op_is(op, "affine.store");
   }
@@ -142,8 +135,7 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   program->nests = pb_alloc_raw(arena, ((size_t)program->nest_capacity + 1) * sizeof *program->nests);
   program->value_of = pb_alloc_array(arena, (size_t)program->nest_capacity + 1, sizeof *program->value_of);
   pb_table numbers = {0};
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
+  PB_FOR_OPS (op, body)
     if (pb_op_is(op, "memref.alloc")) {
       pb_value* value = &program->values[program->value_count++];
       describe(mlirOperationGetResult(op, 0), value);
@@ -172,11 +164,10 @@ int64_t pb_value_bytes(const pb_value* value) {
   return pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
 }
 
-void pb_program_name_accesses(const pb_program* p, int n, pb_arena* arena, pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = p->value_of[n][a], argument = p->values[v].argument;
-    nest->access[a].ref = argument >= 0 ? pb_printf(arena, "%%a%d", argument) : pb_printf(arena, "%%v%d", v);
-  }
+int pb_program_value(const pb_program* program, MlirValue ir) {
+  for (int v = 0; v < program->value_count; ++v)
+    if (pb_value_same(program->values[v].ir, ir)) return v;
+  return -1;
 }
 
 int pb_program_stored(const pb_program* program, int nest) {
@@ -333,10 +324,7 @@ static bool is_look_up(const pb_nest* nest, int a) {
 
 bool pb_program_is_fixed(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
-  if (!pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
-  if (nest->reduce == PB_ACC_BODY) return true;
-  for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_INDEX) return true;
+  if (pb_nest_needs_its_loops(nest)) return true;
   for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].gathered && (!pb_program_is_const(p, n, a) || !is_look_up(nest, a))) return true;
   return false;
@@ -360,8 +348,12 @@ void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_
 }
 
 void pb_program_print_nest(pb_program* p, int n, pb_arena* arena, int* serial, pb_text* text) {
-  pb_program_name_accesses(p, n, arena, &p->nests[n]);
-  pb_nest_print(text, &p->nests[n], 1, serial);
+  pb_nest* nest = &p->nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = p->value_of[n][a], argument = p->values[v].argument;
+    nest->access[a].ref = argument >= 0 ? pb_printf(arena, "%%a%d", argument) : pb_printf(arena, "%%v%d", v);
+  }
+  pb_nest_print(text, nest, 1, serial);
 }
 
 void pb_program_print_flats(const pb_program* program, pb_text* text) {

@@ -62,12 +62,16 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
 // Its arguments alone, without nests.
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program);
 
+// The value that stands for one of the IR; -1: none does.
+int pb_program_value(const pb_program* program, MlirValue ir);
 // The value as an access without indices: its type, rank and shape.
 pb_access pb_value_shape(const pb_value* value);
 int64_t pb_value_bytes(const pb_value* value);
-// Names what nest n accesses, to be printed: %a<argument>, or %v<value> of a local. Names go to the arena.
-void pb_program_name_accesses(const pb_program* program, int nest, pb_arena* arena, pb_nest* named);
 
+// Arguments of its function, but for those that a pass has added.
+static inline int pb_program_arguments(const pb_program* program) {
+  return (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(program->func, 0)));
+}
 // Values that are given to it: all but those that lie between its nests.
 int pb_program_given(const pb_program* program);
 // Whether it lies between nests: neither an input nor an output nor a constant.

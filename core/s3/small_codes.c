@@ -6,8 +6,6 @@
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
-#include <mlir-c/Dialect/Func.h>
 #include <stdlib.h>
 
 unsigned pb_small_codes_of(MlirValue value) {
@@ -91,12 +89,10 @@ const pb_insn* pb_small_codes_contraction(const pb_chip* chip, const pb_nest* ne
 
 void pb_small_codes_mark(const pb_unit* unit, MlirOperation func) {
   if (!has_small_codes(unit->chip)) return;
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirAttribute id = pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.const");
     unsigned narrow = mlirAttributeIsNull(id) ? 0 : narrow_of(unit->consts, (int)mlirIntegerAttrGetValueInt(id));
-    if (narrow)
-      mlirFuncSetArgAttr(func, k, mlirStringRefCreateFromCString("pb.codes"),
-                         mlirIntegerAttrGet(mlirIntegerTypeGet(unit->context, 64), narrow));
+    if (narrow) pb_argument_set_attribute(func, k, "pb.codes", pb_number_attribute(unit->context, narrow));
   }
 }

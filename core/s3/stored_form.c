@@ -32,7 +32,8 @@ int pb_coded_bits(MlirValue value) {
   return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? 0 : (int)mlirIntegerAttrGetValueInt(a);
 }
 
-bool pb_nest_expands(const pb_nest* nest) {
+// Whether the nest, one of a kernel's function, makes weights of a form's parts.
+static bool expands(const pb_nest* nest) {
   if (!nest->part || strcmp(nest->part, "expand")) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (pb_coded_bits(nest->access[a].memref)) return true;
@@ -43,7 +44,7 @@ void pb_program_fold_expansions(pb_program* p, pb_arena* arena) {
   int *nests = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), left = 0;
   bool* folds = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
-    folds[n] = pb_nest_expands(&p->nests[n]) && pb_program_is_local(p, pb_program_stored(p, n));
+    folds[n] = expands(&p->nests[n]) && pb_program_is_local(p, pb_program_stored(p, n));
     if (!folds[n]) nests[left++] = n;
   }
   if (left == p->nest_count) return;

@@ -36,8 +36,6 @@ void pb_stored_nest(const pb_const* whole, const pb_const* const* parts, const p
 int pb_coded_bits(MlirValue value);
 // Whether the nest's body looks something up, or counts a loop: others read no codes of a form.
 bool pb_nest_takes_codes(const pb_nest* nest);
-// Whether the nest, one of a kernel's function, makes weights of a form's parts.
-bool pb_nest_expands(const pb_nest* nest);
 // Takes such nests out of the program, but for those that make an argument: what they make are constants of it. The
 // nests and values that it had stay as they are.
 void pb_program_fold_expansions(pb_program* program, pb_arena* arena);

@@ -177,8 +177,8 @@ static int source_of(const pb_program* p, int value) {
     int writer = pb_program_next_use(p, value, -1), others = 0;
     PB_FOR_USES (n, p, value) others += n != writer && pb_program_writes(p, n, value);
     const pb_nest* nest = &p->nests[writer];
-    found = !others && nest->access_count == 2 && pb_nest_is_copy(nest) && pb_program_writes(p, writer, value) &&
-            !nest->access[0].boxed && !nest->access[0].splat && !nest->access[0].gathered &&
+    found = !others && pb_nest_is_copy(nest) && pb_program_writes(p, writer, value) && !nest->access[0].boxed &&
+            !nest->access[0].splat && !nest->access[0].gathered &&
             pb_access_elements(&nest->access[0]) == pb_access_elements(&nest->access[1]) &&
             !pb_program_is_const(p, writer, 0);
     if (found) value = p->value_of[writer][0];

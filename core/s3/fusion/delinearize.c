@@ -65,21 +65,14 @@ static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, in
 
 static bool cut_value(cutter* c, int value, int r);
 
-// Whether a loop's iteration is a number in the body, or the order of the loops matters: then they stay as they are. An
-// index that is read does not hinder it.
-static bool needs_its_loops(const pb_nest* nest) {
-  for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_INDEX) return true;
-  return nest->reduce == PB_ACC_BODY;
-}
-
 static bool cut_dim(cutter* c, int n, int d) {
   const pb_nest* nest = &c->p->nests[n];
   int own;
   if (c->dim[n][d]) return true;
   c->dim[n][d] = true;
   c->nests[c->nest_count++] = n;
-  if (nest->dim_count == PB_NEST_DIMS || needs_its_loops(nest)) return false;
+  // an index that is read does not hinder it
+  if (nest->dim_count == PB_NEST_DIMS || pb_nest_needs_its_loops(nest)) return false;
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r)
       if (pb_program_is_local(c->p, c->p->value_of[n][a]) && is_whole_dim(nest, &nest->access[a], r, &own) &&
@@ -191,7 +184,7 @@ static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a
 
 pb_status pb_s3_delinearize(pb_unit* unit) {
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   cutter c = begin(unit, &program);
   bool any = false;
   pb_contraction_dims roles;

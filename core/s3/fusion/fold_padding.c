@@ -96,7 +96,7 @@ static void add_borders(padding_folder* h, int n) {
 pb_status pb_s3_fold_padding(pb_unit* unit) {
   if (pb_chip_moves(unit->chip)) return PB_OK; // they pad on the way
   padding_folder h = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &h.program));
+  PB_TRY(pb_program_read_main(unit, &h.program));
   h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);
   h.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
   h.padded = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);

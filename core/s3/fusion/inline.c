@@ -170,7 +170,7 @@ static bool inline_one(inliner* i, int n) {
 
 pb_status pb_s3_inline(pb_unit* unit) {
   inliner i = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &i.program));
+  PB_TRY(pb_program_read_main(unit, &i.program));
   bool changed = false;
   i.merge = PB_NEW(&unit->pass, merge);
   i.merge->chip = unit->chip;

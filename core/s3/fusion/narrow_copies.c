@@ -14,8 +14,7 @@ static bool widens(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   const pb_access *x = &nest->access[0], *y = &nest->access[1];
   int dim_of[PB_NEST_RANK];
-  if (nest->reduce != PB_SET || nest->access_count != 2 || pb_nest_is_fixed(nest) || pb_nest_gathers(nest))
-    return false;
+  if (nest->reduce != PB_SET || nest->access_count != 2 || pb_nest_is_fixed(nest)) return false;
   if (pb_program_is_const(p, n, 0) || x->boxed || x->splat || pb_type_bits(x->type) >= pb_type_bits(y->type))
     return false;
   return y->rank == PB_IMAGE_RANK && pb_walks_elements(nest, y, dim_of) && pb_same_walk(x, y);

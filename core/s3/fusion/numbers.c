@@ -203,9 +203,8 @@ pb_status pb_s3_numbers(pb_unit* unit) {
   // Numbers in a memory of a core's own would have to be brought there.
   if (!pb_chip_in_place(unit->chip)) return PB_OK;
   finder f = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &f.program));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(f.program.func, 0));
-  f.arguments = (int)mlirBlockGetNumArguments(body);
+  PB_TRY(pb_program_read_main(unit, &f.program));
+  f.arguments = pb_program_arguments(&f.program);
   f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)f.program.nest_count + 1);
   f.next = PB_NEW_ARRAY(&unit->pass, int, (size_t)f.program.nest_count + 1);
   for (int n = 0; n < f.program.nest_count; ++n) note_nest(&f, n);

@@ -688,7 +688,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = !pb_chip_moves(unit->chip)};
   pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
   pb_constant_homes_mark(unit, pb_module_func(unit->module, "main"));
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
+  PB_TRY(pb_program_read_main(unit, &o.program));
   if (o.cached) pb_find_borders(unit, &o.program); // movers fill borders on the way
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->pass, int, nests);

@@ -9,11 +9,10 @@
 #include <string.h>
 
 void pb_splits_begin(pb_unit* unit, pb_program* program, pb_splits* splits) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program->func, 0));
   *splits = (pb_splits){.unit = unit,
                         .program = program,
                         .wanted = pb_chip_expands(unit->chip),
-                        .arguments = (int)mlirBlockGetNumArguments(body),
+                        .arguments = pb_program_arguments(program),
                         .known = program->value_count};
   splits->of = PB_NEW_ARRAY(&unit->pass, pb_split*, (size_t)program->value_count + 1);
   splits->looked_at = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program->value_count + 1);

@@ -149,8 +149,7 @@ static void add_constants(transposer* t) {
     diagonal[k * t->lanes + k] = 1;
     scales[k] = 1;
   }
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(t->from.func, 0));
-  int next = (int)mlirBlockGetNumArguments(body);
+  int next = pb_program_arguments(&t->from);
   pb_consts* consts = t->unit->consts;
   t->constants[DIAGONAL] =
       pb_program_add_const(&t->to, &t->unit->pass, consts, next, "diagonal", PB_I8, 2, shape, diagonal);
@@ -240,7 +239,7 @@ static bool multiplies(const pb_chip* chip) {
 pb_status pb_s3_transposes(pb_unit* unit) {
   transposer t = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
   if (t.lanes == 1 || !multiplies(unit->chip)) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &t.from));
+  PB_TRY(pb_program_read_main(unit, &t.from));
   size_t count = 0, nests = (size_t)t.from.nest_count;
   bool changed = false;
   transpose* s = PB_NEW(&unit->pass, transpose);

@@ -329,7 +329,7 @@ pb_status pb_s3_turn(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   turner t = {.unit = unit, .lanes = facts.lanes, .near = facts.cache[1]};
   if (!pb_chip_in_place(unit->chip)) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &t.program));
+  PB_TRY(pb_program_read_main(unit, &t.program));
   size_t values = (size_t)t.program.value_count + 1, nests = (size_t)t.program.nest_count + 1;
   bool changed = false;
   t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);

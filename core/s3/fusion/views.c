@@ -341,7 +341,7 @@ static void find_joined(viewer* v) {
 
 pb_status pb_s3_views(pb_unit* unit) {
   viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &v.program));
+  PB_TRY(pb_program_read_main(unit, &v.program));
   pb_program* p = &v.program;
   bool changed = false;
   v.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);

@@ -167,11 +167,10 @@ static pb_nest copy_of(const pb_value* value, const char* name) {
   return nest;
 }
 
-static void redirect(pb_layout* l, int from, int to, bool reads, bool writes) {
+static void redirect(pb_layout* l, int from, int to, bool writes) {
   PB_FOR_ACCESSES (n, a, &l->program, from) {
     bool store = a == l->program.nests[n].access_count - 1;
-    if (!pb__layout_is_apart(l, n) && (store ? writes : reads))
-      pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
+    if (!pb__layout_is_apart(l, n) && (writes || !store)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
   }
 }
 
@@ -222,7 +221,7 @@ void pb__layout_add_twins(pb_layout* l) {
     if (inside)
       redirect_blocks(l, v, twin);
     else
-      redirect(l, v, twin, true, output);
+      redirect(l, v, twin, output);
     l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
   if (l->twin_count) insert_copies(l, copies);
@@ -285,14 +284,14 @@ void pb__layout_drop_twins(pb_layout* l) {
     if (copy >= 0) { // it goes from blocks at once
       l->values[t->edge] = l->values[t->twin];
       l->gone[t->copy] = true;
-      redirect(l, t->twin, t->edge, true, true);
+      redirect(l, t->twin, t->edge, true);
       continue;
     }
     if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
     if (!pb_program_is_local(&l->program, t->edge)) l->values[t->edge].kind = l->values[t->twin].kind;
     l->gone[t->copy] = true;
-    redirect(l, t->twin, t->edge, true, true);
+    redirect(l, t->twin, t->edge, true);
   }
 }
 

@@ -219,7 +219,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
   l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  PB_TRY(pb_program_read_main(unit, &l->program));
   if (l->whole_rows) keep_single_channels(l);
   if (l->whole_rows) walk_single_elements(l);
   if (l->whole_rows) walk_channels_alike(l);

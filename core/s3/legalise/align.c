@@ -302,7 +302,7 @@ static bool read_rows(aligner* a, int n) {
 pb_status pb_s3_align(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};
   size_t room = 0;
   bool any = false;

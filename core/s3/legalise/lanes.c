@@ -143,7 +143,7 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
   if (pb_chip_whole_rows(unit->chip)) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
+  PB_TRY(pb_program_read_main(unit, &l.program));
   int in_lanes = 0;
   for (int n = 0; n < l.program.nest_count; ++n) in_lanes += neighbours(&l, n) >= 0;
   if (!in_lanes) return PB_OK;

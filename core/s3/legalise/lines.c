@@ -212,7 +212,7 @@ static void drop_renames(liner* s, bool* dropped) {
 pb_status pb_s3_lines(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   liner s = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &s.program));
+  PB_TRY(pb_program_read_main(unit, &s.program));
   s.forms = PB_NEW_ARRAY(&unit->pass, form, (size_t)s.program.value_count + 1);
   find_images(&s);
   bool any = false;

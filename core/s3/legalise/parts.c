@@ -129,8 +129,6 @@ static bool read_nest(const parts* p, int n) {
   const pb_nest* nest = &p->from->nests[n];
   walk* walks = p->nests[n].walks;
   if (pb_program_is_fixed(p->from, n) || !takes_zeros(p, n)) return false;
-  for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_INDEX) return false;
   for (int a = 0; a < nest->access_count; ++a) {
     walks[a] = (walk){.dim = NONE};
     if (is_const(p, n, a)) continue;
@@ -447,15 +445,14 @@ static void pass_over_copies(pb_unit* unit, pb_program* program) {
 pb_status pb_s3_parts(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   pass_over_copies(unit, &program);
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program.func, 0));
   parts p = {.unit = unit,
              .selections = {.chip = unit->chip, .arena = &unit->pass},
              .from = &program,
              .lanes = pb_chip_lanes(unit->chip),
              .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) && pb__layout_masks(unit->chip),
-             .arguments = (int)mlirBlockGetNumArguments(body)};
+             .arguments = pb_program_arguments(&program)};
   read(&p);
   if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return PB_OK;
   clean_summed(&p);

@@ -111,7 +111,7 @@ static bool find_pieces(piecer* s, size_t* more) {
 pb_status pb_s3_pieces(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   size_t values = (size_t)program.value_count + 1, more = 0;
   piecer s = {.unit = unit,
               .from = &program,

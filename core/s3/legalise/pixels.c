@@ -43,12 +43,11 @@ bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks
 pb_status pb_s3_pixels(pb_unit* unit) {
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(program.func, 0));
+  PB_TRY(pb_program_read_main(unit, &program));
   pb_pixels p = {.unit = unit,
                  .program = &program,
                  .lanes = pb_chip_lanes(unit->chip),
-                 .arguments = (int)mlirBlockGetNumArguments(body)};
+                 .arguments = pb_program_arguments(&program)};
   pb__pixels_read(&p);
   int64_t alone = pb__pixels_price(&p), enough = alone - alone / LEAST_GAIN, taken = alone;
   bool* pools = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);

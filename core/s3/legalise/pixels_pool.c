@@ -23,10 +23,10 @@ typedef struct pool {
   const pb_pad* pad; // NULL: there is none
 } pool;
 
-static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool summed, int other) {
+static int find_dim(const pb_nest* nest, const pb_access* x, int index, bool summed) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   for (int d = 0; d < nest->dim_count; ++d)
-    if (x->index[index].coef[d] && d != other && pb_access_uses(store, d) != summed) return d;
+    if (x->index[index].coef[d] && pb_access_uses(store, d) != summed) return d;
   return -1;
 }
 
@@ -40,10 +40,10 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
     return false;
   *out = (pool){.nest = nest, .store = store, .x = p->program->value_of[n][0], .y = pb_program_stored(p->program, n)};
   if (!pb_index_single(&x->index[0], &dim) || !pb_index_single(&x->index[1], &out->c) || out->c < 0) return false;
-  out->r = find_dim(nest, x, 2, true, -1);
-  out->s = find_dim(nest, x, 3, true, -1);
-  out->h = find_dim(nest, x, 2, false, -1);
-  out->w = find_dim(nest, x, 3, false, -1);
+  out->r = find_dim(nest, x, 2, true);
+  out->s = find_dim(nest, x, 3, true);
+  out->h = find_dim(nest, x, 2, false);
+  out->w = find_dim(nest, x, 3, false);
   if (out->s < 0 || out->w < 0) return false;
   for (int r = 0; r < 4; ++r) {
     if (memcmp(&x->index[r], &store->index[r], sizeof x->index[r]) && r < 2) return false;

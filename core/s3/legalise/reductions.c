@@ -459,7 +459,7 @@ pb_status pb_s3_reductions(pb_unit* unit) {
   enum { MOST_NESTS = 7 }; // that one becomes, but for steps
   if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   size_t count = (size_t)program.nest_count + 1, room = 0;
   reducer s = {.unit = unit,
                .from = &program,

@@ -172,7 +172,7 @@ static void split(numberer* w, int n) {
 pb_status pb_s3_row_numbers(pb_unit* unit) {
   if (!pb_chip_gathers(unit->chip)) return PB_OK;
   pb_program program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   numberer w = {.unit = unit, .from = &program};
   w.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
   bool any = unflatten_all(&w);

@@ -344,10 +344,10 @@ pb_status pb_s3_unsigned(pb_unit* unit) {
   if (!pb_chip_codes_unsigned(unit->chip)) return PB_OK;
   turner t = {.unit = unit};
   pb_program* p = &t.program;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, p));
+  PB_TRY(pb_program_read_main(unit, p));
   bool any = false;
   t.from = p->value_count;
-  t.arguments = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(p->func, 0)));
+  t.arguments = pb_program_arguments(p);
   t.flipped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)t.from + 1);
   t.offsets = PB_NEW_ARRAY(&unit->pass, offset, (size_t)t.from + 1);
   t.twin = PB_NEW_ARRAY(&unit->pass, int, (size_t)t.from + 1);

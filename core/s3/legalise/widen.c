@@ -133,7 +133,7 @@ static void rewrite(widener* w, int n, rewriting* r) {
 pb_status pb_s3_widen(pb_unit* unit) {
   if (!extends(unit)) return PB_OK;
   widener w = {0};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &w.program));
+  PB_TRY(pb_program_read_main(unit, &w.program));
   pb_program* p = &w.program;
   bool any = false, *can = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1);
   w.wide = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1);

@@ -110,7 +110,7 @@ static bool one_takes_sums(const winograd* w, convolution* c) {
   if (!pb_program_is_local(p, sums)) return false;
   PB_FOR_USES (n, p, sums) {
     const pb_nest* nest = &p->nests[n];
-    bool fills = nest->reduce == PB_SET && pb_nest_is_fill(nest) && n < c->nest;
+    bool fills = pb_nest_is_fill(nest) && n < c->nest;
     if (n == c->nest) continue;
     if (*(fills ? &c->init : &c->reader) >= 0) return false;
     *(fills ? &c->init : &c->reader) = n;
@@ -504,9 +504,8 @@ static void grow(winograd* w, const convolution* c) {
 pb_status pb_s3_winograd(pb_unit* unit) {
   winograd w = {.unit = unit, .signs = {-1, -1}};
   if (!pb_chip_in_place(unit->chip) || !extends(&w)) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &w.from));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(w.from.func, 0));
-  w.arguments = (int)mlirBlockGetNumArguments(body);
+  PB_TRY(pb_program_read_main(unit, &w.from));
+  w.arguments = pb_program_arguments(&w.from);
   size_t nests = (size_t)w.from.nest_count;
   convolution *found = PB_NEW_ARRAY(&unit->pass, convolution, nests + 1),
               **of = PB_NEW_ARRAY(&unit->pass, convolution*, nests + 1);

@@ -14,7 +14,7 @@ static const char* text_of(const pb_text* text) { return text->data ? text->data
 pb_status pb_lowered_end(pb_lowered* l, pb_status status, const char* extra, const char* more, const char* pass) {
   if (status == PB_OK) {
     pb_text all = {0};
-    pb_func_print_head(&all, l->func, extra, NULL);
+    pb_func_print_head(&all, l->func, extra);
     pb_text_add(&all, "%s%s  return\n}\n%s", text_of(&l->head), text_of(&l->body), more ? more : "");
     pb_instruction_functions(&all, &l->called);
     pb_kernel_replace_behind(l->unit, l->func, &all, pass);

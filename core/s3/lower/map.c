@@ -14,7 +14,6 @@
 #include "core/select/select.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/Dialect/Func.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,7 +169,7 @@ static void set_whole(const call* c, const pb_access* access, pb_text* type, pb_
     window->whole = reference(c->m, access);
     whole = *access;
   } else {
-    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->l.func, 0));
+    MlirBlock block = pb_op_body(c->m->l.func);
     window->whole = pb_printf(&c->m->l.unit->pass, "%%a%d", c->stand_in);
     pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &whole);
   }
@@ -256,7 +255,7 @@ static int64_t extent_of(const pb_match* match, int d) {
 
 // The first tensor outside of the type that the nest stores.
 static int stand_in_for(mapper* m, const pb_nest* nest) {
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->l.func, 0));
+  MlirBlock block = pb_op_body(m->l.func);
   pb_access tensor;
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
     MlirValue argument = mlirBlockGetArgument(block, k);
@@ -334,16 +333,14 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
 }
 
 // Notes at the function's arguments which lie in a memory of scope "constants", and which have two codes in a byte.
-static void mark_outside(const mapper* m, size_t arguments) {
+static void mark_outside(const mapper* m, intptr_t arguments) {
   const pb_chip* chip = m->l.unit->chip;
-  for (size_t k = 0; k < arguments; ++k) {
-    if (m->packed[k])
-      mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.packed"),
-                         mlirUnitAttrGet(m->l.unit->context));
+  MlirContext context = m->l.unit->context;
+  for (intptr_t k = 0; k < arguments; ++k) {
+    if (m->packed[k]) pb_argument_set_attribute(m->l.func, k, "pb.packed", mlirUnitAttrGet(context));
     if (pb_constants_number(chip, m->outside[k]) < 0) continue;
-    MlirAttribute name =
-        mlirStringAttrGet(m->l.unit->context, mlirStringRefCreateFromCString(chip->memories[m->outside[k]].name));
-    mlirFuncSetArgAttr(m->l.func, (intptr_t)k, mlirStringRefCreateFromCString("pb.memory"), name);
+    const char* name = chip->memories[m->outside[k]].name;
+    pb_argument_set_attribute(m->l.func, k, "pb.memory", pb_text_attribute(context, name));
   }
 }
 
@@ -393,11 +390,10 @@ static pb_status map_nest(void* user, pb_nest* nest, int indent) {
 
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   mapper* m = PB_NEW(&unit->pass, mapper);
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  size_t arguments = (size_t)mlirBlockGetNumArguments(body);
-  m->outside = PB_NEW_ARRAY(&unit->pass, int, arguments + 1);
-  memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
-  m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
+  intptr_t arguments = mlirBlockGetNumArguments(pb_op_body(func));
+  m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)arguments + 1);
+  memset(m->outside, 0xff, ((size_t)arguments + 1) * sizeof *m->outside);
+  m->packed = PB_NEW_ARRAY(&unit->pass, bool, (size_t)arguments + 1);
   pb_status status = pb_lowered_begin(unit, func, &m->l);
   m->tree = (pb_tiled_printer){.text = &m->l.body, .user = m, .nest = map_nest, .alloc = map_alloc};
   if (status == PB_OK) status = pb_tiled_print(&m->tree, &m->l.tiled->root, 1);

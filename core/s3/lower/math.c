@@ -137,7 +137,7 @@ static void lay_truths(const pb_unit* unit, pb_nest* nest, pb_nest* scratch) {
 pb_status pb_s3_math(pb_unit* unit) {
   pb_program program;
   bool any = false, steps = !pb_chip_runs_code(unit->chip);
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  PB_TRY(pb_program_read_main(unit, &program));
   for (int n = 0; n < program.nest_count; ++n)
     for (int e = 0; e < program.nests[n].expr_count; ++e)
       any |= lacking(unit->chip, &program.nests[n].expr[e]) || (steps && program.nests[n].expr[e].type == PB_I1);

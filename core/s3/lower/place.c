@@ -7,7 +7,6 @@
 #include "core/s3/small_codes.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
 // The buffer in front that lies where this one is to lie (pb.place); null: none.
@@ -21,10 +20,9 @@ static MlirOperation same_place(MlirOperation first, MlirOperation op) {
 static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
   const pb_chip* chip = unit->chip;
   int64_t* used = PB_NEW_ARRAY(&unit->pass, int64_t, (size_t)chip->memory_count);
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   bool reserved = !mlirAttributeIsNull(pb_op_attribute(func, "pb.reserved")); // behind them, by other kernels' tensors
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, body) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);
     pb_type type;
@@ -34,15 +32,13 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     const pb_memory* memory = &chip->memories[m];
     int64_t bytes = pb_bytes_of(pb_small_codes_alloc(op, type), elements / copies);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
-    MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
     ++unit->changes;
     MlirOperation before = same_place(mlirBlockGetFirstOperation(body), op);
     if (!mlirOperationIsNull(before)) {
-      mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"),
-                                      pb_op_attribute(before, "pb.address"));
+      pb_op_set_attribute(op, "pb.address", pb_op_attribute(before, "pb.address"));
       continue;
     }
-    mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"), mlirIntegerAttrGet(i64, used[m]));
+    pb_op_set_attribute(op, "pb.address", pb_number_attribute(unit->context, used[m]));
     used[m] += rows * memory->row_bytes * copies;
     if (used[m] > memory->bytes - (reserved ? mlirDenseI64ArrayGetElement(pb_op_attribute(func, "pb.reserved"), m) : 0))
       return pb_unsupported(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4030, NULL,

@@ -74,9 +74,11 @@ static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
                     .type = buffer->shape.type,
                     .rank = buffer->shape.rank};
   memcpy(value.shape, buffer->shape.shape, sizeof value.shape);
-  for (int b = 0; b < s->l.tiled->buffer_count && buffer->place >= 0; ++b) // one for all that lie at one place
-    for (int v = 0; v < s->p.value_count && s->l.tiled->buffers[b].place == buffer->place; ++v)
-      if (pb_value_same(s->p.values[v].ir, s->l.tiled->buffers[b].ir)) value.argument = s->p.values[v].argument;
+  for (int b = 0; b < s->l.tiled->buffer_count && buffer->place >= 0; ++b) { // one for all that lie at one place
+    bool same = s->l.tiled->buffers[b].place == buffer->place;
+    int there = same ? pb_program_value(&s->p, s->l.tiled->buffers[b].ir) : -1;
+    if (there >= 0) value.argument = s->p.values[there].argument;
+  }
   int number = pb_program_add_value(&s->p, &s->l.unit->pass, &value);
   if (value.argument == number)
     pb_text_add(&s->l.head, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
@@ -85,9 +87,8 @@ static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
 
 // An argument by element number: what nests use.
 static void add_flat(lowering* s, MlirOperation op) {
-  MlirValue whole = mlirOperationGetOperand(op, 0);
-  for (int v = 0; v < s->p.value_count; ++v)
-    if (pb_value_same(s->p.values[v].ir, whole)) s->p.values[v].ir = mlirOperationGetResult(op, 0);
+  int whole = pb_program_value(&s->p, mlirOperationGetOperand(op, 0));
+  if (whole >= 0) s->p.values[whole].ir = mlirOperationGetResult(op, 0);
 }
 
 // ---- stages ----
@@ -112,9 +113,9 @@ static void set_tile(lowering* s, const pb_group* group) {
   const pb_vkernel* k = e->k = group->registers;
   e->group = group;
   e->sum_count = 0;
+  memset(e->sum_at, 0xff, sizeof e->sum_at);
   e->blocks = (pb_vblocks){.level = -1};
   for (int d = 0; d < k->main->dim_count; ++d) {
-  memset(e->sum_at, 0xff, sizeof e->sum_at);
     e->size[d] = pb_vkernel_steps(k, d);
     e->short_lanes[d] = (int)(k->main->extent[d] % pb_vkernel_unit(k, d));
   }
@@ -129,6 +130,7 @@ static void set_tile(lowering* s, const pb_group* group) {
     for (int level = s->level; level < nest->outer_count; ++level) {
       e->sum_at[level] = e->sum_count;
       e->sums[e->sum_count++] = (pb_vsum){level, nest->outer_extent[level], step_of(k, level)};
+    }
   }
 }
 
@@ -177,8 +179,8 @@ static pb_status add_nest(lowering* s, const pb_nest* nest, struct place place, 
   for (int a = 0; a < own->access_count; ++a) {
     for (int f = 0; f < s->fill_count && a + 1 < own->access_count; ++f)
       if (is_filled_by(nest, a, s->fills[f])) own->access[a] = s->fills[f]->access[0];
-    for (int v = 0; v < p->value_count; ++v)
-      if (pb_value_same(p->values[v].ir, own->access[a].memref)) p->value_of[p->nest_count - 1][a] = v;
+    int v = pb_program_value(p, own->access[a].memref);
+    if (v >= 0) p->value_of[p->nest_count - 1][a] = v;
   }
   return PB_OK;
 }
@@ -420,9 +422,8 @@ static pb_status print_kernel(lowering* s) {
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
   if (!guarded) pb_program_print_flats(&s->p, s->e.text);
   PB_TRY(print_fills(s));
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->l.func, 0));
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
+  MlirBlock block = pb_op_body(s->l.func);
+  PB_FOR_OPS (op, block)
     if (pb_op_is(op, "memref.collapse_shape") || pb_op_is(op, "memref.expand_shape")) add_flat(s, op);
   pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
   PB_TRY(print_block(s, &s->l.tiled->root, 2));

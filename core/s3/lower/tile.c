@@ -31,11 +31,8 @@ static void name_accesses(printer* p, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
     if (access->memref.ptr) {
-      for (int v = 0; v < p->program->value_count; ++v) {
-        const pb_value* value = &p->program->values[v];
-        if (pb_value_same(value->ir, access->memref))
-          access->ref = pb_printf(p->arena, "%%%s%d", access->rank == value->rank ? "a" : "f", value->argument);
-      }
+      const pb_value* value = &p->program->values[pb_program_value(p->program, access->memref)];
+      access->ref = pb_printf(p->arena, "%%%s%d", access->rank == value->rank ? "a" : "f", value->argument);
     } else {
       int tensor = p->tiling->buffers[access->buffer].tensor;
       access->ref = tensor ? pb_printf(p->arena, "%%a%d", tensor - 1) : pb_printf(p->arena, "%%b%d", access->buffer);
@@ -70,7 +67,7 @@ static pb_status print_nest(void* user, pb_nest* nest, int indent) {
 
 static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_program* program, const pb_tiling* tiling) {
   pb_text text = {0};
-  pb_func_print_head(&text, func, "", NULL);
+  pb_func_print_head(&text, func, "");
   printer p = {.tiling = tiling, .program = program, .arena = &unit->pass, .text = &text};
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;

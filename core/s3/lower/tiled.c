@@ -15,10 +15,6 @@ typedef struct reader {
   int level;
 } reader;
 
-static MlirBlock body_of(MlirOperation op, int region) {
-  return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
-}
-
 static pb_place place_of(const reader* r) { return (pb_place){.what = pb_func_name(r->func, &r->unit->pass)}; }
 
 static pb_tree* add_node(reader* r, pb_tree* parent, pb_tree_kind kind) {
@@ -46,7 +42,7 @@ static pb_status add_buffer(reader* r, MlirValue ir, pb_tiled_buffer** added) {
 
 // Tensors that stay on the chip from kernel to kernel.
 static pb_status read_residents(reader* r) {
-  MlirBlock block = body_of(r->func, 0);
+  MlirBlock block = pb_op_body(r->func);
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
     MlirValue ir = mlirBlockGetArgument(block, k);
     pb_tiled_buffer* b;
@@ -61,10 +57,7 @@ static pb_status read_alloc(reader* r, MlirOperation op, pb_tree* parent) {
   pb_tiled_buffer* b;
   MlirAttribute name = pb_op_attribute(op, "pb.name");
   PB_TRY(add_buffer(r, mlirOperationGetResult(op, 0), &b));
-  if (!mlirAttributeIsNull(name)) {
-    MlirStringRef s = mlirStringAttrGetValue(name);
-    b->name = pb_printf(&r->unit->pass, "%.*s", (int)s.length, s.data);
-  }
+  if (!mlirAttributeIsNull(name)) b->name = pb_attribute_text(name, &r->unit->pass);
   b->depth = (int)pb_op_integer(op, "pb.depth", 1);
   b->place = pb_op_integer(op, "pb.place", -1);
   b->shape.splat = !mlirAttributeIsNull(pb_op_attribute(op, "pb.splat"));
@@ -110,9 +103,9 @@ static pb_status read_loop(reader* r, MlirOperation op, pb_tree* parent) {
   loop->iterations_before = pb_op_integer(op, "pb.first", 0);
   loop->iterations = pb_op_integer(op, "pb.iterations", 0);
   read_parts(op, loop);
-  r->loops[r->level] = mlirBlockGetArgument(body_of(op, 0), 0);
+  r->loops[r->level] = mlirBlockGetArgument(pb_op_body(op), 0);
   r->extents[r->level++] = loop->extent;
-  PB_TRY(read_block(r, body_of(op, 0), loop));
+  PB_TRY(read_block(r, pb_op_body(op), loop));
   --r->level;
   return PB_OK;
 }
@@ -125,16 +118,15 @@ static pb_status read_iteration(reader* r, MlirOperation op, pb_tree* parent) {
   if (mlirAffineExprIsAAdd(distance)) from = mlirAffineBinaryOpExprGetRHS(distance);
   node->iteration = mlirAffineExprIsAConstant(from) ? -mlirAffineConstantExprGetValue(from) : 0;
   while (node->loop < r->level && !pb_value_same(r->loops[node->loop], mlirOperationGetOperand(op, 0))) ++node->loop;
-  PB_TRY(read_block(r, body_of(op, 0), node));
-  MlirBlock others = body_of(op, 1);
+  PB_TRY(read_block(r, pb_op_body(op), node));
+  MlirBlock others = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 1));
   if (mlirBlockIsNull(others)) return PB_OK;
   node->others = PB_NEW(&r->unit->pass, pb_tree);
   return read_block(r, others, node->others);
 }
 
 static pb_status read_block(reader* r, MlirBlock block, pb_tree* parent) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, block) {
     if (pb_op_is(op, "memref.alloc"))
       PB_TRY(read_alloc(r, op, parent));
     else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
@@ -152,7 +144,7 @@ pb_status pb_tiled_read(pb_unit* unit, MlirOperation func, pb_tiled* tiled) {
   tiled->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
   tiled->buffer_count = 0;
   PB_TRY(read_residents(&r));
-  return read_block(&r, body_of(func, 0), &tiled->root);
+  return read_block(&r, pb_op_body(func), &tiled->root);
 }
 
 // ---- text ----

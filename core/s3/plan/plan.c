@@ -81,7 +81,11 @@ static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
   }
 }
 
-void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan) {
+// The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
+// sums by their steps (n without l, columns in one row of lanes; b and c those of n along which x is another one, or
+// the same), o columns one by one, p the parts of the first sum; X, W, Y: here are the homes of x, of the weights and
+// of the results.
+static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
   const pb_plan_dims* s = &p->dims;
   *plan = p->start;
   plan->x_depth = plan->w_depth = 1;
@@ -118,7 +122,7 @@ void pb__plan_tile(pb_planner* p) {
     for (p->chunk = whole; p->chunk; p->chunk = next_chunk(p, whole))
       for (int o = 0; o < p->order_count; ++o) {
         pb_plan plan;
-        pb__plan_lay(p, p->orders[o], &plan);
+        lay_loops(p, p->orders[o], &plan);
         plan.x_depth = copies;
         if (copies > p->x_least && plan.x_level == p->base + p->start.band_count) continue; // no turns to take
         if (p->moves_w)
@@ -238,7 +242,7 @@ static bool consider_chunk(pb_planner* p, int64_t chunk) {
   pb_plan plan;
   int legal = p->result->legal;
   p->chunk = chunk;
-  pb__plan_lay(p, "mnYpXoWk", &plan);
+  lay_loops(p, "mnYpXoWk", &plan);
   plan.x_depth = 2;
   for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth)
     pb__plan_judge(p, &plan);

@@ -143,7 +143,7 @@ const pb_given_plan* pb_given_plan_of(const pb_unit* unit, MlirOperation func) {
   MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
   for (size_t k = 0; k < unit->given->count; ++k) {
     pb_given_plan* plan = &unit->given->items[k];
-    if (name.length != strlen(plan->kernel) || memcmp(name.data, plan->kernel, name.length)) continue;
+    if (!mlirStringRefEqual(name, mlirStringRefCreateFromCString(plan->kernel))) continue;
     plan->used = true;
     return plan;
   }
@@ -162,8 +162,7 @@ pb_status pb_given_plans_used(const pb_unit* unit) {
 static void print_nodes(const pb_unit* unit, MlirStringRef kernel, pb_text* text) {
   MlirOperation main = pb_module_func(unit->module, "main");
   if (mlirOperationIsNull(main)) return;
-  MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, pb_op_body(main)) {
     MlirAttribute callee = pb_op_attribute(op, "callee"), origin = pb_op_attribute(op, "pb.origin");
     if (mlirAttributeIsNull(callee) || mlirAttributeIsNull(origin) || !mlirAttributeIsAString(origin)) continue;
     if (!mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(callee), kernel)) continue;
@@ -179,8 +178,7 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
   pb_text_add(text, "// Plans for %s%s%s. Edit and hand back with --plan=FILE; a kernel left out is planned anew.\n",
               unit->chip->name, unit->chip->variant[0] ? ":" : "", unit->chip->variant);
   size_t empty = text->length;
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, mlirModuleGetBody(unit->module)) {
     MlirAttribute plan = pb_op_attribute(op, "pb.plan");
     if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || mlirAttributeIsNull(plan)) continue;
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
@@ -195,7 +193,7 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
 
 void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text) {
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
+  pb_op_set_attribute(func, "pb.plan", attribute);
   ++unit->changes;
   pb_text_free(text);
 }

@@ -55,8 +55,7 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       name = program->nests[n].name;
       break;
     }
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.scalar"),
-                                  mlirStringAttrGet(unit->context, mlirStringRefCreateFromCString(why)));
+  pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
 }
 

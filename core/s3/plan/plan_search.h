@@ -34,7 +34,7 @@ typedef struct pb_planner {
 
   // The tile: what it has of each dim, in whole numbers of `unit`, and the part of the first sum that is made at once.
   int64_t step[PB_NEST_DIMS], unit[PB_NEST_DIMS], chunk;
-  // What there is to choose. orders: of its loops, as pb__plan_lay reads them.
+  // What there is to choose. orders: of its loops, as lay_loops (plan.c) reads them.
   const char* const* orders;
   int order_count;
   // Steps: each that makes parts of nearly one size, from the shortest on, and parts of the sum of one size, a whole
@@ -57,11 +57,6 @@ void pb__plan_judge(pb_planner* p, const pb_plan* plan);
 
 // A tile of everything, in units of 1.
 void pb__plan_whole(pb_planner* p);
-// The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
-// sums by their steps (n without l, columns in one row of lanes; b and c those of n along which x is another one, or
-// the same), o columns one by one, p the parts of the first sum; X, W, Y: here are the homes of x, of the weights and
-// of the results.
-void pb__plan_lay(const pb_planner* p, const char* order, pb_plan* plan);
 // The searches: p's result has the best, if there is any. All plans of the tile.
 void pb__plan_tile(pb_planner* p);
 // The same of all tiles with other steps of these dims, of the last one in the outermost loop; points: units that one

@@ -30,9 +30,7 @@ enum { MOST_LAUNCHES = 32 };
 
 static size_t count(MlirBlock body, const char* name) {
   size_t ops = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    ops += pb_op_is(op, name);
+  PB_FOR_OPS (op, body) ops += pb_op_is(op, name);
   return ops;
 }
 
@@ -45,8 +43,7 @@ typedef struct functions {
 
 static functions functions_of(MlirModule module) {
   functions f = {.count = 0};
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+  PB_FOR_OPS (op, mlirModuleGetBody(module)) {
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name")); // lives as long as the context
     pb_table_add(&f.numbers, name.data, name.length, (int)f.count);
     PB_PUSH(f.all, f.count, f.capacity, op);
@@ -367,8 +364,7 @@ static void consider(pb_reside* s, MlirValue tensor) {
 
 static void consider_all(pb_reside* s, MlirBlock body) {
   s->residents = PB_NEW_ARRAY(&s->unit->pass, pb_resident, count(body, "memref.alloc") + 1);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
+  PB_FOR_OPS (op, body)
     if (pb_op_is(op, "memref.alloc")) consider(s, mlirOperationGetResult(op, 0));
 }
 
@@ -383,7 +379,7 @@ pb_status pb_s3_reside(pb_unit* unit) {
   // each core of several has memories of its own, and a part of each tensor
   if (unit->between_outside || !pb_chip_moves(chip) || chip->cores > 1) return PB_OK;
   pb_reside s = {.unit = unit};
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
+  MlirBlock body = pb_op_body(pb_module_func(unit->module, "main"));
   pb_status status = read_launches(&s, body);
   if (status == PB_OK) {
     consider_all(&s, body);

@@ -5,7 +5,6 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
-#include <mlir-c/Dialect/Func.h>
 #include <string.h>
 
 // ---- programs ----
@@ -84,33 +83,24 @@ pb_program* pb__reside_program(const pb_reside* s, int launch, pb_arena* arena) 
 
 // ---- the module ----
 
-static MlirAttribute number(MlirContext context, int64_t value) {
-  return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), value);
-}
-
-static void set(MlirOperation op, const char* name, MlirAttribute value) {
-  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name), value);
-}
-
 static MlirType type_of(MlirContext context, const pb_value* v) {
   MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(v->ir));
-  MlirAttribute space =
-      v->space ? mlirStringAttrGet(context, mlirStringRefCreateFromCString(v->space)) : mlirAttributeGetNull();
+  MlirAttribute space = v->space ? pb_text_attribute(context, v->space) : mlirAttributeGetNull();
   return mlirMemRefTypeContiguousGet(element, v->rank, v->shape, space);
 }
 
 // A function whose arguments are the program's, for its head to be printed.
 static void set_arguments(pb_reside* s, MlirOperation func, const pb_program* p) {
   MlirContext context = s->unit->context;
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirBlock body = pb_op_body(func);
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     if (!value->space) continue;
     mlirValueSetType(mlirBlockGetArgument(body, value->argument), type_of(context, value));
-    mlirFuncSetArgAttr(func, value->argument, mlirStringRefCreateFromCString("pb.address"),
-                       number(context, value->address));
+    pb_argument_set_attribute(func, value->argument, "pb.address", pb_number_attribute(context, value->address));
   }
-  if (p->reserved) set(func, "pb.reserved", mlirDenseI64ArrayGet(context, s->unit->chip->memory_count, p->reserved));
+  if (p->reserved)
+    pb_op_set_attribute(func, "pb.reserved", mlirDenseI64ArrayGet(context, s->unit->chip->memory_count, p->reserved));
 }
 
 static void print_body(pb_reside* s, pb_program* p, pb_text* text) {
@@ -147,21 +137,21 @@ static pb_status rewrite_launch(pb_reside* s, int launch, pb_table* forms) {
   pb_program* p = pb__reside_program(s, launch, &scratch);
   MlirOperation form = mlirOperationClone(l->func);
   set_arguments(s, form, p);
-  pb_func_print_head(&key, form, "", NULL);
+  pb_func_print_head(&key, form, "");
   print_body(s, p, &key);
   int known = pb_table_find(forms, key.data, key.length);
   pb_status status = PB_OK;
   if (known >= 0) {
     mlirOperationDestroy(form);
-    set(l->call, "callee", pb_op_attribute(s->launches[known].call, "callee"));
+    pb_op_set_attribute(l->call, "callee", pb_op_attribute(s->launches[known].call, "callee"));
   } else {
     const char* name = new_name(s, l->func);
     pb_table_add(forms, pb_strdup(&s->unit->pass, key.data), key.length, launch);
-    set(form, "sym_name", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name)));
+    pb_op_set_attribute(form, "sym_name", pb_text_attribute(context, name));
     mlirBlockInsertOwnedOperationBefore(mlirModuleGetBody(s->unit->module), l->func, form);
-    pb_func_print_head(&text, form, "", NULL);
+    pb_func_print_head(&text, form, "");
     print_body(s, p, &text);
-    set(l->call, "callee", mlirFlatSymbolRefAttrGet(context, mlirStringRefCreateFromCString(name)));
+    pb_op_set_attribute(l->call, "callee", mlirFlatSymbolRefAttrGet(context, mlirStringRefCreateFromCString(name)));
     status = pb_kernel_replace(s->unit, form, &text, "reside");
   }
   pb_text_free(&text);
@@ -177,7 +167,8 @@ static void move_tensors(pb_reside* s) {
     const pb_program* p = pb__reside_program(s, r->first, &scratch);
     const pb_value* v = &p->values[pb__reside_value(s, r->first, r->tensor)];
     mlirValueSetType(r->tensor, type_of(s->unit->context, v));
-    set(mlirOpResultGetOwner(r->tensor), "pb.address", number(s->unit->context, r->address));
+    pb_op_set_attribute(mlirOpResultGetOwner(r->tensor), "pb.address",
+                        pb_number_attribute(s->unit->context, r->address));
     pb_arena_free(&scratch);
   }
 }

@@ -260,8 +260,7 @@ const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t
   program.values = PB_NEW_ARRAY(t->arena, pb_value, 3);
   program.nests = pb_nest_kept(t->arena, copy);
   program.value_of = pb_alloc_array(t->arena, 2, sizeof *program.value_of);
-  for (int v = 0; v < all->value_count; ++v)
-    if (pb_value_same(all->values[v].ir, copy->access[!load].memref)) program.values[0] = all->values[v];
+  program.values[0] = all->values[pb_program_value(all, copy->access[!load].memref)];
   program.values[1] = (pb_value){.kind = load ? PB_VALUE_OUTPUT : PB_VALUE_INPUT, .argument = -1, .const_id = -1};
   program.values[1].type = own->type;
   program.values[1].rank = own->rank;

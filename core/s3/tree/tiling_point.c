@@ -55,10 +55,8 @@ static bool is_tensor_operand(pb_tiling* t, const pb_nest* nest, const pb_access
   int64_t bytes = pb_access_elements(access) * (pb_type_bits(access->type) / 8);
   bool small = access->gathered || access->splat;
   if (bytes * 4 > t->chip->memories[memory].bytes && !access->gathered) return true;
-  for (int v = 0; v < p->value_count; ++v)
-    if (pb_value_same(p->values[v].ir, access->memref))
-      return p->values[v].kind != PB_VALUE_CONST || !(small || has_room(t, nest, access, memory));
-  return true;
+  int v = pb_program_value(p, access->memref);
+  return v < 0 || p->values[v].kind != PB_VALUE_CONST || !(small || has_room(t, nest, access, memory));
 }
 
 // A buffer that one piece of a cover after the other leaves its value in: the next one may when nobody reads the value
