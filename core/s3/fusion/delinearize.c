@@ -195,6 +195,7 @@ pb_status pb_s3_delinearize(pb_unit* unit) {
       any |= cut_access(&c, n, &roles, roles.y);
     } else if (sums_products(&program, n)) {
       any |= cut_access(&c, n, NULL, 0);
+      any |= cut_access(&c, n, NULL, program.nests[n].access_count - 1);
     }
   return any ? pb_program_rewrite(unit, &program, NULL, "delinearize") : PB_OK;
 }

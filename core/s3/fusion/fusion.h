@@ -52,7 +52,8 @@ pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST
 
 // By value: the one that it is, in another shape; -1: it is a tensor of its own. Groups that would only copy the one to
 // the other have no last nest any more.
-const int* pb_find_same_tensors(const pb_program* program, pb_groups* groups, const bool* staged, pb_arena* arena);
+const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* program, pb_groups* groups, const bool* staged,
+                                pb_arena* arena);
 
 // Of copies of what a pointwise nest widens, copies of what it makes that of, the nest behind them (narrow_copies.c).
 // Returns whether there were any; `dropped`: nests that count no more.

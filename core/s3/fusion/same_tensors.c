@@ -36,15 +36,22 @@ static int root_of(const int* same_as, int v) {
   return v;
 }
 
-const int* pb_find_same_tensors(const pb_program* p, pb_groups* groups, const bool* staged, pb_arena* arena) {
+// Whether the value lies in the system's memory, element by element, for whoever reads it: constants may lie apart, or
+// two codes in a byte.
+static bool lies_outside(const pb_chip* chip, const pb_value* value) {
+  if (value->kind == PB_VALUE_CONST) return !chip->constant_memory_count && pb_type_bits(value->type) > 8;
+  return value->kind == PB_VALUE_LOCAL || value->kind == PB_VALUE_INPUT;
+}
+
+const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* p, pb_groups* groups, const bool* staged,
+                                pb_arena* arena) {
   int* same_as = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   memset(same_as, 0xff, sizeof *same_as * (size_t)p->value_count);
   for (int g = 0; g < groups->count; ++g) {
     int n = groups->first[g];
     if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || staged[g] || !copies_in_order(&p->nests[n])) continue;
     int from = p->value_of[n][0], to = p->value_of[n][1];
-    bool may = p->values[from].kind == PB_VALUE_LOCAL || p->values[from].kind == PB_VALUE_INPUT;
-    if (!may || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
+    if (!lies_outside(chip, &p->values[from]) || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
     int root = root_of(same_as, from);
     if (!is_final(p, root, n)) continue;
     same_as[to] = root;

@@ -59,6 +59,7 @@ typedef struct pb_buffer {
   int64_t bytes;     // of one copy
   int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
+  bool alike;        // along its first index it is the same again, in rows that are neighbours in the memory
   const struct pb_expr_node* number; // the number that all of it is for the whole kernel; NULL: it is no such row
   bool ahead;  // a loop inside takes what the iteration before has left there, then leaves it for the next
   int claimed; // by the buffers of which remainder, 0: none

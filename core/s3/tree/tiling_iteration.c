@@ -73,16 +73,23 @@ static void flat_of(const pb_iteration_groups* iteration, const pb_program* view
   if (carried >= 0) flat->access[carried].memory = from;
 }
 
+// The memory in which a stage's main nest leaves its result.
+static int main_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k) {
+  const pb_group* g = &iteration->groups[k];
+  pb_flat flat;
+  if (g->contraction) return g->contraction->operands[g->insn_roles.y].memory;
+  flat_of(iteration, &iteration->views[k], g->main_index, iteration->origin[k], -1, 0, &flat);
+  pb_flat_cut_rows(&flat, g->lanes);
+  return pb_flat_lands(s->memo, &flat, -1);
+}
+
 // The memory in which a stage leaves its result.
 static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k) {
   const pb_group* g = &iteration->groups[k];
   const pb_program* view = &iteration->views[k];
   const int* origin = iteration->origin[k];
   pb_flat flat;
-  int memory;
-  flat_of(iteration, view, g->main_index, origin, -1, 0, &flat);
-  pb_flat_cut_rows(&flat, g->lanes);
-  memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : pb_flat_lands(s->memo, &flat, -1);
+  int memory = main_memory(s, iteration, k);
   for (int t = 0; t < g->around.epilogue_count && memory >= 0; ++t) {
     const pb_epilogue* epilogue = &g->around.epilogues[t];
     flat_of(iteration, view, epilogue->number, origin, epilogue->carried, memory, &flat);
@@ -144,6 +151,19 @@ static int result_of(const pb_program* program, const pb_iteration_groups* itera
   return pb_program_is_local(program, made) ? made : -1;
 }
 
+// Whether a stage sums along several rows of what it reads for each result, so that commands go from result to result
+// by as many rows.
+static bool sums_rows(const pb_group* g) {
+  const pb_access* x = &g->main.access[0];
+  bool rows = false, lanes = false;
+  for (int d = 0; d < g->main.dim_count && !g->contraction && x->rank > 2; ++d) {
+    if (!pb_nest_reduces_over(&g->main, d)) continue;
+    rows |= x->index[x->rank - 2].coef[d] != 0;
+    lanes |= x->index[x->rank - 1].coef[d] != 0;
+  }
+  return rows && lanes;
+}
+
 // Of chips whose instructions take tiles of memories, stage by stage: what a later one reads has a memory by then.
 static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb_iteration_groups* iteration) {
   for (int k = 0; k < iteration->count; ++k) {
@@ -151,6 +171,8 @@ static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb
     const int* value_of = iteration->views[k].value_of[g->main_index];
     int made = result_of(program, iteration, k);
     if (g->contraction) iteration->matrix[iteration->origin[k][value_of[g->x]]] = true;
+    int summed = sums_rows(g) ? iteration->origin[k][value_of[0]] : -1;
+    if (summed >= 0 && main_memory(s, iteration, k) == iteration->memory[summed]) iteration->matrix[summed] = true;
     if (made < 0) continue;
     iteration->memory[made] = result_memory(s, iteration, k);
     if (iteration->memory[made] < 0 || iteration->memory[made] == s->chip->system_memory) return false;

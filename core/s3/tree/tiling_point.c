@@ -63,7 +63,8 @@ static bool is_tensor_operand(pb_tiling* t, const pb_nest* nest, const pb_access
 // any more.
 typedef struct place {
   int memory, until; // the last piece that reads what lies there, or adds to it
-  pb_access at;
+  pb_access form;    // over the nest's dims, as what the nest stores
+  pb_access at;      // the same of the buffer
 } place;
 
 // A tensor that a piece has brought: the nest's access, and where those behind it find the same.
@@ -169,43 +170,7 @@ static bool cut(point* p, const pb_piece* piece, pb_nest* part, int* carried) {
   return true;
 }
 
-// A place whose value nobody reads any more when the piece runs, or a new one.
-static place* find_place(point* p, int at) {
-  const pb_piece* piece = &p->cover->pieces[at];
-  pb_nest unused;
-  pb_type type = p->nest->expr[piece->node].type;
-  for (int k = 0; k < p->place_count; ++k) {
-    place* old = &p->places[k];
-    if (old->until < at && old->memory == piece->memory && old->at.type == type) return old;
-  }
-  place* made = &p->places[p->place_count++];
-  *made = (place){.memory = piece->memory, .until = at, .at = *pb_nest_store(p->nest)};
-  made->at.type = type;
-  pb__tiling_buffer(p->t, &made->at, p->nest->extent, p->level, piece->memory, p->copies, "between", &unused);
-  return made;
-}
-
-// Where a piece that is not the last one leaves its value.
-static void place_between(point* p, int at) {
-  const pb_piece* piece = &p->cover->pieces[at];
-  pb_access* made = &p->made[at];
-  place* in = NULL;
-  if (piece->onto_access >= 0) {
-    *made = p->nest->access[piece->onto_access];
-    return;
-  }
-  if (piece->onto >= 0) {
-    *made = p->made[maker_of(p->cover, piece->onto, piece->memory)];
-    for (int k = 0; k < p->place_count; ++k)
-      if (p->places[k].at.buffer == made->buffer) in = &p->places[k];
-  } else {
-    in = find_place(p, at);
-    *made = in->at;
-  }
-  if (in && in->until < p->until[at]) in->until = p->until[at];
-}
-
-// ---- numbers ----
+// ---- what is the same again ----
 
 // How many elements the instruction reads side by side at most through any of its windows on the memory, where it can
 // read the same ones again for all that do not lie side by side; 0: it cannot.
@@ -240,6 +205,82 @@ static int64_t row_of_readers(const point* p, const pb_piece* piece) {
   }
   return most;
 }
+
+// Loops that move nothing of what a piece reads turn once: its readers read the same again. Where the result is one row
+// of its memory, one of them turns as often as neighbours of the memory's rows lie in other banks, so that readers can
+// go from bank to bank (walk_banks). Returns whether one does.
+static bool compute_once(const point* p, const pb_piece* piece, pb_nest* part, pb_access* form) {
+  const pb_memory* memory = &p->t->chip->memories[piece->memory];
+  int64_t elements = 1;
+  int still = -1;
+  if (!part->access_count || piece->addend >= 0 || !row_of_readers(p, piece)) return false;
+  for (int d = 0; d < part->dim_count; ++d) {
+    bool moves = part->extent[d] == 1 || pb_access_stride(form, d) < 2;
+    for (int a = 0; a < part->access_count; ++a)
+      moves |= part->access[a].boxed || part->access[a].gathered || pb_access_uses(&part->access[a], d);
+    for (int n = 0; n < part->expr_count; ++n) moves |= part->expr[n].op == PB_OP_INDEX && part->expr[n].operand == d;
+    elements *= moves ? part->extent[d] : 1;
+    if (moves) continue;
+    part->extent[d] = 1;
+    for (int r = 0; r < form->rank; ++r) form->index[r].coef[d] = 0;
+    still = d;
+  }
+  if (still < 0 || memory->banks < 2 || form->rank == PB_NEST_RANK ||
+      elements * pb_type_bits(form->type) != 8 * memory->row_bytes)
+    return false;
+  part->extent[still] = memory->banks;
+  memmove(form->index + 1, form->index, sizeof *form->index * (size_t)form->rank);
+  memmove(form->shape + 1, form->shape, sizeof *form->shape * (size_t)form->rank++);
+  form->index[0] = (pb_index){.cst = 0};
+  form->index[0].coef[still] = 1;
+  form->shape[0] = memory->banks;
+  return true;
+}
+
+// ---- places ----
+
+// A place whose value nobody reads any more when the piece runs, or a new one, of the form of `made`.
+static place* find_place(point* p, int at, const pb_access* made, const int64_t* extent) {
+  int memory = p->cover->pieces[at].memory;
+  pb_nest unused;
+  for (int k = 0; k < p->place_count; ++k) {
+    place* old = &p->places[k];
+    bool same = old->until < at && old->memory == memory && old->form.type == made->type &&
+                old->form.rank == made->rank &&
+                !memcmp(old->form.index, made->index, sizeof *made->index * (size_t)made->rank);
+    if (same) return old;
+  }
+  place* in = &p->places[p->place_count++];
+  *in = (place){.memory = memory, .until = at, .at = *made, .form = *made};
+  pb__tiling_buffer(p->t, &in->at, extent, p->level, memory, p->copies, "between", &unused);
+  return in;
+}
+
+// Where a piece that is not the last one leaves its value.
+static void place_between(point* p, int at, pb_nest* part) {
+  const pb_piece* piece = &p->cover->pieces[at];
+  pb_access* made = &p->made[at];
+  place* in = NULL;
+  if (piece->onto_access >= 0) {
+    *made = p->nest->access[piece->onto_access];
+    return;
+  }
+  if (piece->onto >= 0) {
+    *made = p->made[maker_of(p->cover, piece->onto, piece->memory)];
+    for (int k = 0; k < p->place_count; ++k)
+      if (p->places[k].at.buffer == made->buffer) in = &p->places[k];
+  } else {
+    pb_access form = *pb_nest_store(p->nest);
+    form.type = p->nest->expr[piece->node].type;
+    bool alike = compute_once(p, piece, part, &form);
+    in = find_place(p, at, &form, part->extent);
+    *made = in->at;
+    if (alike && !p->t->failure) p->t->buffers[made->buffer].alike = true;
+  }
+  if (in && in->until < p->until[at]) in->until = p->until[at];
+}
+
+// ---- numbers ----
 
 // The row that a number stands in, once for each bank that neighbours among the memory's rows lie in: whoever reads it
 // beside rows that go from bank to bank can go with them.
@@ -295,35 +336,38 @@ static bool keep_number(point* p, int at) {
   pb_expr_node* held = PB_NEW(t->arena, pb_expr_node);
   *held = *number;
   t->buffers[made->buffer].number = held;
+  t->buffers[made->buffer].alike = made->shape[0] > 1;
   fill.access[0].buffer = made->buffer;
   pb__tiling_add(t, 0, &fill);
   pb__tiling_to_front(t, 0, before);
   return true;
 }
 
-static bool is_number(const pb_tiling* t, const pb_access* access) {
-  return !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].number;
+// Whether the access is of the first of rows that are the same.
+static bool is_alike(const pb_tiling* t, const pb_access* access) {
+  return !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].alike &&
+         !pb_index_moves(&access->index[0]);
 }
 
-// What reads rows and a number beside them goes from bank to bank in both, where its dims can be cut so.
+// What reads rows and beside them the same one again goes from bank to bank in both, where its dims can be cut so.
 static void walk_banks(const point* p, pb_nest* part) {
   pb_tiling* t = p->t;
-  const pb_access* number = NULL;
+  const pb_access* again = NULL;
   pb_flat flat;
   pb_match match;
   const char* why;
   pb_nest walk;
   for (int a = 0; a + 1 < part->access_count; ++a)
-    if (is_number(t, &part->access[a])) number = &part->access[a];
-  if (!number || number->shape[0] < 2) return;
-  int64_t banks = number->shape[0], row = number->shape[1];
+    if (is_alike(t, &part->access[a])) again = &part->access[a];
+  if (!again) return;
+  int64_t banks = again->shape[0], row = pb_access_elements(again) / banks;
   pb_nest_copy(&walk, part);
   pb_nest_join_alike(&walk);
   if (walk.dim_count == 1 && walk.extent[0] % row == 0) pb_nest_cut_dim(&walk, 0, row);
   if (walk.dim_count != 2 || walk.extent[1] != row || walk.extent[0] % banks) return;
   pb_nest_cut_dim(&walk, 0, banks);
   for (int a = 0; a + 1 < walk.access_count; ++a)
-    if (is_number(t, &walk.access[a]) && walk.access[a].shape[0] == banks) walk.access[a].index[0].coef[1] = 1;
+    if (is_alike(t, &walk.access[a]) && walk.access[a].shape[0] == banks) walk.access[a].index[0].coef[1] = 1;
   pb_tiling_flat(t, &walk, &flat);
   if (pb_select_again(t->group->memo, &flat, &match, &why) && !match.loop_count) pb_nest_copy(part, &walk);
 }
@@ -432,7 +476,7 @@ static bool add_piece(point* p, int at) {
     pb_nest_copy(part, p->nest);
     if (!cut(p, piece, part, &carried) || part->access_count == PB_NEST_ACCESSES)
       return pb__tiling_fail(p->t, "too many operands");
-    if (!final) place_between(p, at);
+    if (!final) place_between(p, at, part);
     part->access[part->access_count++] = final ? *pb_nest_store(p->nest) : p->made[at];
   }
   if (piece->addend >= 0) {
@@ -444,6 +488,8 @@ static bool add_piece(point* p, int at) {
   bring_operands(p, part, carried, selects ? &match : NULL);
   if (final && !place_result(p, pb_nest_store(part), selects ? &match : NULL)) return false;
   p->made[at] = *pb_nest_store(part);
+  if (!final && p->t->buffers[p->made[at].buffer].alike)
+    memset(p->made[at].index, 0, sizeof *p->made[at].index); // readers begin with the first
   if (selects) walk_banks(p, part);
   pb__tiling_put(p->t, p->parent, p->level, part);
   return !p->t->failure;

@@ -37,7 +37,7 @@ typedef struct pb_iteration_groups {
   const char* why;     // the chip cannot run it; NULL: it can
   int *memory, *maker; // of a value between stages: where it lies, and the stage that makes it; -1
   int* home;           // the value in whose buffer it lies, itself or one that it takes over
-  bool* matrix;        // a matrix instruction reads its rows
+  bool* matrix;        // a matrix instruction reads its rows, or sums in the same memory take several of them each
   pb_held* held;
   pb_plan* plans; // of its stages, where they are its own; NULL: not planned yet
   struct pb_iteration_groups* next;

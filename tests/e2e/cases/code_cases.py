@@ -517,6 +517,17 @@ def positions_of_heads():
     return m.done(m.codes(m.op("Reshape", z, m.const(np.array([48, 1024]))), F32(0.05)), step=0.05, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
 
 
+@case
+def gated_sums_of_floats():
+    """Products of f32 that commands make row by row and sum along rows, of constants that are read where they lie; of a gate, a number for
+    each channel, what commands make is made once."""
+    m = Maker("gated_sums_of_floats")
+    y = m.op("MatMul", m.input("x", 24, 96), m.const(m.rng.standard_normal((96, 40)).astype(F32)))
+    image = m.codes(m.op("Reshape", y, m.const(np.array([1, 16, 6, 10]))), F32(0.3))
+    gate = m.codes(m.op("Sigmoid", m.op("ReduceMean", image, axes=[2, 3], keepdims=1)), F32(1 / 128), I8(-128))
+    return m.done(m.codes(m.op("Mul", image, gate), F32(0.2)), step=0.2, targets=("cpu", "simnpu", "simnpu:8"), bisect=True)
+
+
 def function_of_codes(label, scale, back, type_back=I8, by_input=False, **known):
     """No table where a scale is no number or a type is another: the function between is computed, and not lost with the table."""
     m = Maker(label, opset=21)

@@ -43,7 +43,7 @@ def graphs():
             yield make.name, make().model, CORES[number(make.name) // EVERY_FLOAT % 2:][:1]
     for name in "far_rows_130_128", "far_rows_70_128_True":
         yield name, regression_cases.CASES[name]().model, CORES[1:]
-    for name in "lines_by_constants", "turned_by_products", "exponentials_in_many_commands":
+    for name in "lines_by_constants", "turned_by_products", "exponentials_in_many_commands", "gated_sums_of_floats":
         yield name, regression_cases.CASES[name]().model, QUEUES[:1]
     yield "conv_in_padded_pool_64", quantised_cases.make("conv_in_padded_pool_64").model(), QUEUES[:1]
     for name in quantised_cases.CASES:
