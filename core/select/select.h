@@ -65,6 +65,13 @@ typedef struct pb_match {
   pb_flat nest; // merged and split as the instruction wants it
 } pb_match;
 
+// The operand that stands for an access; -1: none does.
+static inline int pb_match_operand(const pb_match* match, int access) {
+  for (int o = 0; o < match->insn->operand_count; ++o)
+    if (match->access_of[o] == access) return o;
+  return -1;
+}
+
 static inline void pb_match_copy(pb_match* to, const pb_match* from) {
   memcpy(to, from, offsetof(pb_match, nest));
   pb_flat_copy(&to->nest, &from->nest);

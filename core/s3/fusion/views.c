@@ -66,14 +66,10 @@ static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_acce
 static bool is_packed(const viewer* v, int n, int access) {
   const pb_nest* nest = &v->program.nests[n];
   pb_contraction_dims roles;
-  int64_t rows = 1;
   if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access) return false;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (roles.role[d] == PB_ROLE_M)
-      rows *= nest->extent[d];
-    else if (roles.role[d] == PB_ROLE_N && nest->extent[d] % v->lanes)
-      return false;
-  return rows >= ROWS_FOR_A_COPY;
+    if (roles.role[d] == PB_ROLE_N && nest->extent[d] % v->lanes) return false;
+  return pb_extent_of_role(nest, &roles, PB_ROLE_M) >= ROWS_FOR_A_COPY;
 }
 
 // Whether it is a product of one row, which `lanes` sums along what are then neighbours of both factors.
@@ -81,9 +77,8 @@ static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_acce
   const pb_nest* nest = &v->program.nests[n];
   pb_contraction_dims roles;
   if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access || nest->reduce != PB_ACC_ADD) return false;
+  if (pb_extent_of_role(nest, &roles, PB_ROLE_M) > 1) return false;
   int d = neighbours(nest, now);
-  for (int m = 0; m < nest->dim_count; ++m)
-    if (roles.role[m] == PB_ROLE_M && nest->extent[m] > 1) return false;
   return d >= 0 && roles.role[d] == PB_ROLE_K && pb_access_stride(&nest->access[roles.x], d) == 1 &&
          nest->extent[d] >= 2 * v->lanes;
 }

@@ -6,6 +6,7 @@
 
 #include "core/s3/compose.h"
 #include "core/s3/kernel/border.h"
+#include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
@@ -290,7 +291,7 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
   if (!program->nest_count) return false;
   find_shared(s, arena);
   if (mlirOperationIsNull(program->func)) return true;
-  MlirAttribute blocks = mlirOperationGetAttributeByName(program->func, mlirStringRefCreateFromCString("pb.blocks"));
+  MlirAttribute blocks = pb_op_attribute(program->func, "pb.blocks");
   return mlirAttributeIsNull(blocks) || read_blocks(s, blocks, arena);
 }
 

@@ -14,12 +14,6 @@ static bool find(pb_select_memo* memo, const pb_nest* nest, const int* memories,
   return pb_select_again(memo, &flat, match, &why) && match->insn->emit && !match->loop_count;
 }
 
-static int operand_of(const pb_match* match, int access) {
-  for (int o = 0; o < match->insn->operand_count; ++o)
-    if (match->access_of[o] == access) return o;
-  return -1;
-}
-
 // A nest over a register's dims, outermost first.
 static void begin_nest(const char* part, int accesses, const int64_t* extents, int dims, pb_nest* nest) {
   pb_nest_begin(nest, "registers", part, accesses);
@@ -75,8 +69,8 @@ static pb_vector_insn product_on(pb_select_memo* memo, int file, const whole* r,
   return (pb_vector_insn){.insn = match.insn,
                           .lanes = (int)r->lanes,
                           .group = (int)r->group,
-                          .x = operand_of(&match, 0),
-                          .w = operand_of(&match, 1),
+                          .x = pb_match_operand(&match, 0),
+                          .w = pb_match_operand(&match, 1),
                           .y = match.insn->dest,
                           .flips = flips};
 }

@@ -24,9 +24,7 @@ int pb__rows_table(const pb_nest* nest) {
 static bool copies_flat(const pb_nest* nest) {
   const pb_access *from = &nest->access[0], *to = &nest->access[1];
   int64_t walked = pb_nest_iterations(nest);
-  if (nest->reduce != PB_SET || nest->access_count != 2 || nest->expr_count != 1 || pb_nest_is_fixed(nest))
-    return false;
-  if (from->boxed || from->splat || from->rank != 2) return false;
+  if (!pb_copies_elements(nest) || from->splat || from->rank != 2) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (nest->extent[d] > 1 && pb_access_stride(from, d) != pb_access_stride(to, d)) return false;
   return walked == pb_access_elements(from) && walked == pb_access_elements(to) && !pb_access_offset(from) &&

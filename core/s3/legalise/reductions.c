@@ -60,7 +60,7 @@ static const pb_access* store_of(const pb_nest* nest) { return &nest->access[nes
 static bool is_plain(const pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].boxed || nest->access[a].splat) return false;
-  return !pb_nest_is_fixed(nest) && !pb_nest_gathers(nest);
+  return !pb_nest_is_fixed(nest);
 }
 
 static bool loads_alone(const pb_nest* nest) { return nest->expr_count == 1 && nest->access_count == 2; }

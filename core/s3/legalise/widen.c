@@ -40,7 +40,7 @@ static bool can_be_wide(const pb_program* p, int v) {
   PB_FOR_USES (n, p, v) {
     const pb_nest* nest = &p->nests[n];
     bool stores = pb_program_stored(p, n) == v;
-    if (pb_nest_is_fixed(nest) || pb_nest_gathers(nest)) return false;
+    if (pb_nest_is_fixed(nest)) return false;
     if (stores && nest->reduce != PB_SET && nest->reduce != PB_ACC_MAX) return false;
     if (nest->expr_count > PB_NEST_EXPR / 2) return false; // each node may become two
   }
@@ -52,8 +52,7 @@ static void follow_copies(const pb_program* p, const bool* can, bool* wide) {
   for (bool any = true; any;) {
     any = false;
     for (int n = 0; n < p->nest_count; ++n) {
-      const pb_nest* nest = &p->nests[n];
-      if (nest->reduce != PB_SET || nest->expr_count != 1 || nest->access_count != 2) continue;
+      if (!pb_nest_is_copy(&p->nests[n])) continue;
       int from = p->value_of[n][0], to = p->value_of[n][1];
       if (wide[from] == wide[to] || !can[from] || !can[to]) continue;
       wide[from] = wide[to] = any = true;

@@ -118,7 +118,7 @@ static bool one_takes_sums(const winograd* w, convolution* c) {
   if (c->init < 0 || c->reader < c->nest) return false;
   const pb_nest *init = &p->nests[c->init], *reader = &p->nests[c->reader];
   if (init->expr[init->expr_count - 1].integer != 0 || !pb_walks_elements(init, &init->access[0], dims)) return false;
-  if (reader->reduce != PB_SET || pb_nest_is_fixed(reader) || pb_nest_gathers(reader)) return false;
+  if (reader->reduce != PB_SET || pb_nest_is_fixed(reader)) return false;
   for (int a = 0; a + 1 < reader->access_count; ++a) {
     if (p->value_of[c->reader][a] != sums) continue;
     if (c->load >= 0) return false;

@@ -141,6 +141,5 @@ pb_status pb_plan_from(MlirAttribute all, pb_place place, int code, pb_diag* dia
 }
 
 pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) {
-  return pb_plan_from(mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan")),
-                      (pb_place){.what = "pb.plan"}, 4011, diag, plan);
+  return pb_plan_from(pb_op_attribute(func, "pb.plan"), (pb_place){.what = "pb.plan"}, 4011, diag, plan);
 }

@@ -14,9 +14,8 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match) {
 }
 
 int pb__tiling_memory(const pb_match* match, int access) {
-  for (int o = 0; match && o < match->insn->operand_count; ++o)
-    if (match->access_of[o] == access) return match->insn->operands[o].memory;
-  return PB_ANY_MEMORY;
+  int operand = match ? pb_match_operand(match, access) : -1;
+  return operand < 0 ? PB_ANY_MEMORY : match->insn->operands[operand].memory;
 }
 
 void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
