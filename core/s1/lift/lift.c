@@ -413,6 +413,13 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+// A matrix under the shape of an image of one channel, as a single head's rows are: they are rows of lanes, where the
+// lanes of an image are its channels.
+static bool is_matrix_as_image(const lifter* l, const pb_s1_value* v) {
+  const pb_s1_value* base = v->alias_of < 0 ? NULL : &l->out->values[v->alias_of];
+  return base && v->rank == 4 && v->shape[1] == 1 && base->rank == 2 && base->shape[1] == v->shape[3];
+}
+
 // A float that leaves the model.
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   pb_codes x;
@@ -423,14 +430,18 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
     l->value_of[n->outputs[0]] = pb__add_empty(l, n->name, PB_F32, codes->rank, codes->shape);
     return PB_OK;
   }
+  const char* name = l->g->tensors[n->outputs[0]].name;
+  const pb_s1_value whole = *codes;
+  bool rows = is_matrix_as_image(l, &whole);
   pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
+  if (rows) x.value = whole.alias_of;
   pb__own_apart(l, n, &x.value, x.value, true);
   pb_s1_value in = l->out->values[x.value];
   op.x = x.value;
   op.zx = x.zero;
   op.ma = x.scale;
-  op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, in.shape);
-  l->value_of[n->outputs[0]] = op.y;
+  op.y = pb__add_value(l, rows ? n->name : name, PB_F32, in.rank, in.shape);
+  l->value_of[n->outputs[0]] = rows ? pb__reshaped(l, name, op.y, whole.rank, whole.shape) : op.y;
   pb__push_op(l, op);
   return PB_OK;
 }

@@ -117,3 +117,14 @@ def product_behind_heads():
     heads = m.codes(m.op("Transpose", m.codes(m.op("MatMul", q, k), F32(0.2)), perm=[0, 2, 1, 3]), F32(0.2))
     rows = m.codes(m.op("Reshape", heads, m.const(np.array([16, 64], np.int64))), F32(0.2))
     return m.done(m.codes(m.op("MatMul", rows, w), F32(2)), step=2, targets=("cpu", "simnpu"), bisect=True)
+
+
+def single_head(label, build, scale):
+    """Rows of one head leave as an image of one channel: they were walked as channels."""
+    m = Maker(label)
+    x, y = (m.codes(m.input(name, 1, 1, *shape), F32(0.05)) for name, shape in (("x", (8, 16)), ("y", (16, 32))))
+    return m.done(m.codes(build(m, x, y), F32(scale), I8(-5)), step=scale, targets=("cpu", "simnpu"), bisect=True)
+
+
+for _name, _build, _scale in (("product", lambda m, x, y: m.op("MatMul", x, y), 0.2), ("softmax", lambda m, x, y: m.op("Softmax", y, axis=-1), 0.01)):
+    CASES[f"single_head_{_name}"] = lambda a=(f"single_head_{_name}", _build, _scale): single_head(*a)
