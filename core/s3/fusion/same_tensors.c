@@ -52,10 +52,11 @@ const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* p, pb_gro
     if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || staged[g] || !copies_in_order(&p->nests[n])) continue;
     int from = p->value_of[n][0], to = p->value_of[n][1];
     if (!lies_outside(chip, &p->values[from]) || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
-    int root = root_of(same_as, from);
-    if (!is_final(p, root, n)) continue;
-    same_as[to] = root;
+    if (!is_final(p, root_of(same_as, from), n)) continue;
+    same_as[to] = from;
     groups->last[g] = -1;
   }
+  for (int v = 0; v < p->value_count; ++v)
+    if (same_as[v] >= 0) same_as[v] = root_of(same_as, v);
   return same_as;
 }
