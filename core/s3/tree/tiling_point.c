@@ -494,13 +494,6 @@ static bool add_piece(point* p, int at) {
   return !p->t->failure;
 }
 
-// Pieces that one unit runs, one after the other, need no second copy of what they leave for each other.
-static bool on_one_unit(const pb_cover* cover) {
-  for (int p = 1; p < cover->count; ++p)
-    if (cover->pieces[p].insn->unit != cover->pieces[0].insn->unit) return false;
-  return true;
-}
-
 // The last piece that reads or adds to what each leaves.
 static void find_readers(point* p) {
   int count = p->cover->count;
@@ -511,6 +504,35 @@ static void find_readers(point* p) {
       p->until[maker_of(p->cover, reader->leaves[k], reader->leaf_memory[k])] = r;
     if (reader->onto >= 0) p->until[maker_of(p->cover, reader->onto, reader->memory)] = r;
   }
+}
+
+static bool on_one_unit(const pb_cover* cover) {
+  for (int p = 1; p < cover->count; ++p)
+    if (cover->pieces[p].insn->unit != cover->pieces[0].insn->unit) return false;
+  return true;
+}
+
+// The values that pieces have left for others at one time, at most.
+static int values_at_once(const point* p) {
+  int most = 0;
+  for (int at = 0; at < p->cover->count; ++at) {
+    int live = 0;
+    for (int k = 0; k <= at; ++k) live += p->until[k] >= at;
+    if (live > most) most = live;
+  }
+  return most;
+}
+
+// Copies of what pieces leave for each other. Those that one unit runs, one after the other, do without a second one:
+// it saves the few cycles that a command waits for the one that reads the place, and is taken where room is plenty.
+static int copies_between(const point* p) {
+  enum { SHARE = 4 }; // of the memory, at most
+  const pb_piece* first = &p->cover->pieces[0];
+  int copies = p->t->plan->result_depth;
+  if (p->cover->count < 2 || !on_one_unit(p->cover)) return copies;
+  int64_t bytes = pb_nest_iterations(p->nest) * pb_type_bits(p->nest->expr[first->node].type) / 8;
+  bool plenty = bytes * values_at_once(p) * copies * SHARE <= p->t->chip->memories[first->memory].bytes;
+  return plenty ? copies : 1;
 }
 
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid, pb_tree* parent) {
@@ -529,7 +551,7 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   p.places = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.places);
   p.operands = pb_alloc_raw(t->arena, PB_NEST_ACCESSES * sizeof *p.operands);
   if (cover.count > 1) find_readers(&p); // code of cores is one piece that names none
-  p.copies = on_one_unit(&cover) ? 1 : t->plan->result_depth;
+  p.copies = copies_between(&p);
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;
   *pb_nest_store(nest) = p.made[cover.count - 1];
