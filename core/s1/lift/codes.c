@@ -66,7 +66,8 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   pb__push_product(l, n, &t, op, apart);
   in.shape[in.rank - 1] = outputs;
   pb__alias(l, pb__make_result(l, &t, in.rank, in.shape), op.y);
-  if (in.rank > 3) pb__own(l, n, &l->value_of[t.tensor]);
+  int* value = &l->value_of[t.tensor];
+  if (in.rank > 3 && !pb__is_matrix_as_image(l, *value)) pb__own(l, n, value);
   return PB_OK;
 }
 

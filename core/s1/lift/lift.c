@@ -413,9 +413,8 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// A matrix under the shape of an image of one channel, as a single head's rows are: they are rows of lanes, where the
-// lanes of an image are its channels.
-static bool is_matrix_as_image(const lifter* l, const pb_s1_value* v) {
+bool pb__is_matrix_as_image(const lifter* l, int value) {
+  const pb_s1_value* v = &l->out->values[value];
   const pb_s1_value* base = v->alias_of < 0 ? NULL : &l->out->values[v->alias_of];
   return base && v->rank == 4 && v->shape[1] == 1 && base->rank == 2 && base->shape[1] == v->shape[3];
 }
@@ -432,7 +431,7 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   }
   const char* name = l->g->tensors[n->outputs[0]].name;
   const pb_s1_value whole = *codes;
-  bool rows = is_matrix_as_image(l, &whole);
+  bool rows = pb__is_matrix_as_image(l, x.value);
   pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
   if (rows) x.value = whole.alias_of;
   pb__own_apart(l, n, &x.value, x.value, true);

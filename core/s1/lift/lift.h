@@ -253,6 +253,9 @@ int pb__matrix_behind(const lifter* l, int value); // the same if there is such 
 void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank, const int64_t* shape, int* y);
 // Gives those who walk the target's value by its own dims a tensor where the matrix has fewer.
 void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y);
+// A matrix under the shape of an image of one channel, as a single head's rows are: they are rows of lanes, where the
+// lanes of an image are its channels.
+bool pb__is_matrix_as_image(const lifter* l, int value);
 // Folds what only moves codes in front of products and behind them into their walks: walks.c.
 void pb__s1_walks(pb_s1* program, pb_consts* consts);
 // Channel shuffles in front of convolutions of codes go into their weights: shuffles.c.

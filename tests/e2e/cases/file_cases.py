@@ -126,5 +126,15 @@ def single_head(label, build, scale):
     return m.done(m.codes(build(m, x, y), F32(scale), I8(-5)), step=scale, targets=("cpu", "simnpu"), bisect=True)
 
 
-for _name, _build, _scale in (("product", lambda m, x, y: m.op("MatMul", x, y), 0.2), ("softmax", lambda m, x, y: m.op("Softmax", y, axis=-1), 0.01)):
+def head_by_weights(m, x, y):
+    w = m.op("DequantizeLinear", m.const(m.rng.integers(-127, 128, (16, 32)).astype(I8)), m.const(F32(0.01)), m.const(I8(0)))
+    return m.op("MatMul", x, w)
+
+
+_heads = {
+    "product": (lambda m, x, y: m.op("MatMul", x, y), 0.2),
+    "softmax": (lambda m, x, y: m.op("Softmax", y, axis=-1), 0.01),
+    "by_weights": (head_by_weights, 0.2),
+}
+for _name, (_build, _scale) in _heads.items():
     CASES[f"single_head_{_name}"] = lambda a=(f"single_head_{_name}", _build, _scale): single_head(*a)
