@@ -473,6 +473,15 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   return PB_OK;
 }
 
+// The names of what a subgraph's node makes: a node in front of it may mean them, and no tensor around.
+static void define_results(loader* l, pb_wire node) {
+  pb_wire_field f;
+  while (pb_wire_next(&node, &f)) {
+    const char* name = f.number == 2 && f.type == 2 ? pb__loader_text(l, f.bytes) : "";
+    if (name[0]) (void)pb__name_defined(l, name);
+  }
+}
+
 static pb_status read_graph(loader* l, pb_wire wire) {
   pb_wire_field f;
   bool inner = subgraph_here(l) != NULL;
@@ -498,6 +507,7 @@ static pb_status read_graph(loader* l, pb_wire wire) {
         memcpy(t->shape, l->consts->items[id].shape, sizeof t->shape);
       }
       if (pass == 1 && f.number == 11 && inner) PB_TRY(read_value_info(l, f.bytes, true));
+      if (pass == 1 && f.number == 1 && inner) define_results(l, f.bytes);
       if (pass == 2 && f.number == 1) PB_TRY(pb__read_node(l, f.bytes));
       if (pass == 2 && ((f.number == 11 && !inner) || f.number == 12))
         PB_TRY(read_value_info(l, f.bytes, f.number == 11));

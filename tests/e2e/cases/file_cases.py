@@ -65,6 +65,57 @@ def nodes_in_no_order():
     return m.done(y, z, targets=("cpu",), bisect=True)
 
 
+def bodies(m, kind, turned):
+    """What a node inside another means stands behind it, beside it or around it, where `turned` turns the nodes of each body."""
+    order = (lambda nodes: nodes[::-1]) if turned else (lambda nodes: nodes)
+    x = m.input("x", 3, 4)
+    m.nodes.append(helper.make_node("Sin", [x], ["outer"]))
+    floats = lambda name, *shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    graph = lambda nodes, given, made: helper.make_graph(order(nodes), "body", given, made)
+    if kind == "Loop":
+        truths = [helper.make_tensor_value_info(name, TensorProto.BOOL, []) for name in ("on_in", "on")]
+        nodes = [helper.make_node(*n) for n in (("Tanh", ["v"], ["late"]), ("Neg", ["late"], ["w"]), ("Identity", ["on_in"], ["on"]))]
+        given = [helper.make_tensor_value_info("k", TensorProto.INT64, []), truths[0], floats("v", 3, 4)]
+        return m.op("Loop", m.const(np.array(3, np.int64)), m.const(np.array(True)), "outer", body=graph(nodes, given, [truths[1], floats("w", 3, 4)]))
+    if kind == "Scan":
+        nodes = [helper.make_node("Tanh", ["row"], ["late"]), helper.make_node("Neg", ["late"], ["w"])]
+        return m.op("Scan", "outer", body=graph(nodes, [floats("row", 4)], [floats("w", 4)]), num_scan_inputs=1)
+    deep = helper.make_graph([helper.make_node("Abs", ["late"], ["deep"])], "deep", [], [floats("deep", 3, 4)])
+    nodes = [
+        helper.make_node("Tanh", ["outer"], ["late"]),
+        helper.make_node("If", [m.const(np.array(True))], ["b"], then_branch=deep, else_branch=deep),
+        helper.make_node("Neg", ["late"], ["a"]),
+        helper.make_node("Add", ["a", "b"], ["y"]),
+    ]
+    if kind == "If":
+        branch = graph(nodes, [], [floats("y", 3, 4)])
+        return m.op("If", m.const(np.array(True)), then_branch=branch, else_branch=branch)
+    opsets = [helper.make_opsetid("", m.opset), helper.make_opsetid("local", 1)]
+    once = order([helper.make_node("Cos", ["v"], ["late"]), helper.make_node("Sin", ["late"], ["later"]), helper.make_node("Neg", ["later"], ["z"])])
+    nodes[0] = helper.make_node("Once", ["outer"], ["late"], domain="local")
+    nodes[1].input[0] = "flag"
+    nodes.insert(0, helper.make_node("Constant", [], ["flag"], value=helper.make_tensor("v", TensorProto.BOOL, [], [True])))
+    m.functions = [helper.make_function("local", "Once", ["v"], ["z"], once, opsets)]
+    m.functions.append(helper.make_function("local", "Twice", ["outer"], ["y"], order(nodes), opsets))
+    return m.op("Twice", "outer", domain="local")
+
+
+def bodies_in_no_order(kind):
+    """ONNX Runtime sorts the model's own nodes alone."""
+    made = []
+    for turned in (False, True):
+        m = Maker(f"bodies_in_no_order_{kind}")
+        m.functions = []
+        made.append(m.done(bodies(m, kind, turned), targets=("cpu",), bisect=True, same_as=made[0].model if made else None))
+        made[-1].model.opset_import.append(helper.make_opsetid("local", 1))
+        made[-1].model.functions.extend(m.functions)
+    return made[1]
+
+
+for _kind in ("If", "Loop", "Scan", "Function"):
+    CASES[f"bodies_in_no_order_{_kind}"] = lambda k=_kind: bodies_in_no_order(k)
+
+
 def of_the_runtime(label, kind, function):
     """Codes by the operators of ONNX Runtime's own domain around a function, which is a table where codes have 8 bits."""
     m = Maker(label, 17)

@@ -15,10 +15,11 @@ class Case:
     worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: warnings' codes; of a refusal, patterns of its
     text. `bisect`: the IR must be right behind every pass. `by_layers`: the result has the bits of the NumPy reference,
     each of whose layers is within a code: where a layer makes several codes of the one that rounding moved in front of it.
-    `operators`: how many are left of the model, whose others fold."""
+    `operators`: how many are left of the model, whose others fold. `same_as`: a model of the same results that ONNX Runtime
+    takes."""
 
-    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False, operators=None):
-        self.operators = operators
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False, operators=None, same_as=None):
+        self.operators, self.same_as = operators, same_as
         self.model, self.feeds, self.step, self.refused, self.by_layers = model, feeds, step, refused, by_layers
         self.targets, self.says, self.bisect = targets, says, bisect
 

@@ -110,7 +110,7 @@ def run_on(args, stem, case, target):
     problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
     if not tools.runs_here(args.bin, target):
         return problems
-    expected = expected_of(case.model, case.feeds)
+    expected = expected_of(case.same_as or case.model, case.feeds)
     if case.by_layers:
         codes, layer = layers_apart(case.model, case.feeds)
         if codes > 1:
