@@ -577,27 +577,6 @@ static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
   return true;
 }
 
-static bool range(lifter* l, const pb_node* n, constant* y) {
-  constant in[3];
-  number v[3];
-  for (int k = 0; k < 3; ++k) {
-    if (!pb__fold_take(l, pb__input(n, k), &in[k]) || in[k].count != 1 || in[k].type != in[0].type) return false;
-    v[k] = pb__fold_number(&in[k], 0);
-  }
-  bool f = pb__fold_is_real(&in[0]);
-  if (!f && in[0].type != PB_I64 && in[0].type != PB_I32) return false;
-  double step = f ? (double)v[2].f : (double)v[2].i;
-  double span = f ? (double)v[1].f - (double)v[0].f : (double)v[1].i - (double)v[0].i, turns = ceil(span / step);
-  if (step == 0 || !(turns < MOST_ELEMENTS)) return false;
-  int64_t count = turns > 0 ? (int64_t)turns : 0;
-  if (!pb__fold_start(l, in[0].type, 1, &count, y)) return false;
-  for (int64_t k = 0; k < count; ++k)
-    set_number(
-        y, k,
-        (number){.i = (int64_t)((uint64_t)v[0].i + (uint64_t)k * (uint64_t)v[2].i), .f = v[0].f + (float)k * v[2].f});
-  return true;
-}
-
 // Several results at once: parts of so many, or equal ones of which the last may be shorter.
 static bool split(lifter* l, const pb_node* n) {
   constant x, y;
@@ -633,7 +612,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   constant x;
   if (pb__is(n, "Shape") || pb__is(n, "Size")) return shape_of(l, n, y);
   if (pb__is(n, "ConstantOfShape")) return constant_of_shape(l, n, y);
-  if (pb__is(n, "Range")) return range(l, n, y);
+  if (pb__is(n, "Range")) return pb__fold_range(l, n, y);
   if (n->input_count < 1 || !pb__constant(l, n->inputs[0])) return false;
   bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
   if (eight && !is_cast(n)) return false; // codes belong to the operators that they are quantised for

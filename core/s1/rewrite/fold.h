@@ -34,6 +34,8 @@ pb__number pb__fold_number(const pb__folded* c, int64_t k);
 
 // Reductions and norms (fold_reduce.c): *y is the result. false: it is none of them, or not of constants.
 bool pb__fold_reduced(lifter* l, const pb_node* n, pb__folded* y);
+// Range (fold_range.c): the same.
+bool pb__fold_range(lifter* l, const pb_node* n, pb__folded* y);
 // What stands at constant places of a constant (fold_places.c): the same.
 bool pb__fold_places(lifter* l, const pb_node* n, pb__folded* y);
 // Codes of constants (fold_codes.c). true: they are given.

@@ -208,3 +208,16 @@ def cast_alike():
 
 
 CASES["folded_cast_alike"] = cast_alike
+
+
+def ranges(label, kind, start, limit, step):
+    """Range has more types than those that constants are otherwise folded in."""
+    m = Maker(label, 11)
+    row = m.op("Range", *(m.const(np.array(v, kind)) for v in (start, limit, step)))
+    as_it_is = m.op("Add", row, m.const(np.array(1, kind))) if kind == np.float64 else row
+    x = m.input("x", len(np.arange(start, limit, step)))
+    return m.done(m.op("Add", x, m.op("Cast", as_it_is, to=TensorProto.FLOAT)), targets=("cpu",))
+
+
+for _k, _a in enumerate(((np.float64, 0.1, 3, 0.3), (np.float64, 2, -1e-3, -0.7), (np.int16, -3, 300, 7), (np.int16, 9, -9, -2))):
+    CASES[f"ranges_{_k}"] = lambda k=_k, a=_a: ranges(f"ranges_{k}", *a)
