@@ -111,6 +111,18 @@ static pb_status find_native(const char* path, pb_diag* diag, pb_chip** chip) {
   return status;
 }
 
+// NAME: with nothing behind the colon, where a variant is forgotten.
+static pb_status refuse_no_variant(const char* spec, const char* path, pb_diag* diag) {
+  pb_chip* plain;
+  PB_TRY(pb_chip_read(path, "", diag, &plain));
+  const char* hint = "the target's name alone";
+  for (int v = 0; v < plain->variant_count && v < 16; ++v)
+    hint = pb_printf(&plain->arena, "%s%s%s", hint, v ? ", " : ", or one of its variants: ", plain->variants[v]);
+  pb_status status = pb_error(diag, (pb_place){.file = path}, 3022, hint, "'%s' names no variant", spec);
+  pb_chip_free(plain);
+  return status;
+}
+
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) {
   size_t n = strlen(spec);
   if (n > 3 && !strcmp(spec + n - 3, ".td")) return pb_chip_read(spec, "", diag, chip);
@@ -123,6 +135,7 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
   if (!locate(name, target_dir, path, sizeof path)) return not_found(spec, name, target_dir, diag);
   if (target_dir && access(target_dir, X_OK)) // another of that name would be taken
     return pb_system_error(diag, (pb_place){.file = target_dir}, 1010, "--target-dir is no folder");
+  if (colon && !colon[1]) return refuse_no_variant(spec, path, diag);
   if (colon && !strcmp(colon + 1, "native")) return find_native(path, diag, chip);
   PB_TRY(pb_chip_read(path, colon ? colon + 1 : "", diag, chip));
   return colon ? PB_OK : choose_variant(path, diag, chip);

@@ -200,8 +200,8 @@ int main(int argc, char** argv) {
   options o = {0};
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
-    if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(a, "--version")) return puts("pb-objdump 0.1.0") < 0;
+    if (!strcmp(a, "--help")) return fputs(help, stdout), pb_printed(0);
+    if (!strcmp(a, "--version")) return puts("pb-objdump 0.1.0"), pb_printed(0);
     if (!strncmp(a, "--kernel=", 9))
       o.kernel = a + 9;
     else if (!strncmp(a, "--queue=", 8))

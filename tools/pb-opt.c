@@ -19,7 +19,7 @@ static int usage(FILE* to) {
         "passes:\n",
         to);
   for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  --%-11s %s\n", p->name, p->summary);
-  return to == stdout ? 0 : 1;
+  return to == stdout ? pb_printed(0) : 1;
 }
 
 static void fill_stand_in(char* data, pb_type type, int64_t elements, bool splat) {
@@ -80,7 +80,7 @@ static int read_options(int argc, char** argv, options* o) {
     const char* a = argv[k];
     char* end = NULL;
     if (!strcmp(a, "--help")) return usage(stdout) + 1;
-    if (!strcmp(a, "--version")) return puts("pb-opt 0.1.0") < 0 ? 2 : 1;
+    if (!strcmp(a, "--version")) return puts("pb-opt 0.1.0"), pb_printed(0) + 1;
     if (!strncmp(a, "--target=", 9))
       o->target = a + 9;
     else if (!strncmp(a, "--target-dir=", 13))

@@ -396,8 +396,9 @@ static pb_status execute(job* j) {
 int main(int argc, char** argv) {
   options o = {.percentile = 90};
   for (int k = 1; k < argc; ++k) {
-    if (!strcmp(argv[k], "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(argv[k], "--version")) return printf("pb-run 0.1.0, engine version %d\n", PB_ENGINE_VERSION) < 0;
+    if (!strcmp(argv[k], "--help")) return fputs(help, stdout), pb_printed(0);
+    if (!strcmp(argv[k], "--version"))
+      return printf("pb-run 0.1.0, engine version %d\n", PB_ENGINE_VERSION), pb_printed(0);
     if (read_option(argc, argv, &k, &o) != PB_OK) return 1;
   }
   if (!o.engine) return fputs(help, stderr), 1;

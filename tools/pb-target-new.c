@@ -128,8 +128,8 @@ int main(int argc, char** argv) {
   const char *name = NULL, *class_name = NULL, *out = ".";
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
-    if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(a, "--version")) return puts("pb-target-new 0.1.0") < 0;
+    if (!strcmp(a, "--help")) return fputs(help, stdout), pb_printed(0);
+    if (!strcmp(a, "--version")) return puts("pb-target-new 0.1.0"), pb_printed(0);
     if (!strncmp(a, "--class=", 8))
       class_name = a + 8;
     else if (!strncmp(a, "--out=", 6))

@@ -113,8 +113,8 @@ static int run_suite(suite* s) {
 int main(int argc, char** argv) {
   command_line line = {.o = {.random = 40, .seed = 1, .networks = true}};
   for (int k = 1; k < argc; ++k) {
-    if (!strcmp(argv[k], "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(argv[k], "--version")) return puts("pb-target-test 0.1.0") < 0;
+    if (!strcmp(argv[k], "--help")) return fputs(help, stdout), pb_printed(0);
+    if (!strcmp(argv[k], "--version")) return puts("pb-target-test 0.1.0"), pb_printed(0);
     if (!read_option(&line, argv[k]))
       return pb_error(NULL, (pb_place){0}, 1002, "pb-target-test --help lists the options", "bad option '%s'", argv[k]),
              1;

@@ -44,8 +44,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && !strcmp(argv[1], "diff")) return tdl_diff(argc - 2, argv + 2);
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
-    if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(a, "--version")) return puts("pb-tdl 0.1.0") < 0;
+    if (!strcmp(a, "--help")) return fputs(help, stdout), pb_printed(0);
+    if (!strcmp(a, "--version")) return puts("pb-tdl 0.1.0"), pb_printed(0);
     if (!strncmp(a, "--variant=", 10))
       variant = a + 10;
     else if (!strncmp(a, "--target-dir=", 13))

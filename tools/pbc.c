@@ -54,7 +54,7 @@ static int usage(FILE* to) {
       "passes:\n",
       to);
   for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-11s %s\n", p->name, p->summary);
-  return to == stdout ? 0 : 1;
+  return to == stdout ? pb_printed(0) : 1;
 }
 
 static int fail(int code, const char* hint, const char* format, const char* what) {
@@ -266,7 +266,7 @@ int main(int argc, char** argv) {
   arguments all = {.arena = &arena, .bounds = PB_NEW_ARRAY(&arena, pb_bound, (size_t)argc)};
   for (int k = 1; k < argc; ++k) {
     if (!strcmp(argv[k], "--help")) return usage(stdout);
-    if (!strcmp(argv[k], "--version")) return puts("pbc 0.1.0"), 0;
+    if (!strcmp(argv[k], "--version")) return puts("pbc 0.1.0"), pb_printed(0);
     if (read_argument(argc, argv, &k, &all)) return 1;
   }
   all.o.inputs.bounds = all.bounds;
