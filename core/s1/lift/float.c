@@ -309,6 +309,7 @@ static pb_status binary(lifter* l, const pb_node* n) {
   PB_TRY(pb__float_value(l, n, n->inputs[side], &op.x));
   if (c) {
     if (c->type != PB_F32) return pb__refuse(l, n, NULL, "a constant that is not f32");
+    if (pb__is_empty(c->rank, c->shape)) return pb__refuse(l, n, NULL, "a constant without elements");
     op.weights = (int)(c - l->consts->items);
   } else {
     PB_TRY(pb__float_value(l, n, n->inputs[1 - side], &op.z));

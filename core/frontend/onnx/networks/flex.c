@@ -40,7 +40,7 @@ void pb__o_op_flex_attention(pb_onnx* o) {
   int q = pb__o_in(o, 0), k = pb__o_in(o, 1), v = pb__o_in(o, 2);
   const pb_flat_type a = *pb__o_type(o, q), b = *pb__o_type(o, k), c = *pb__o_type(o, v);
   bool fit = a.rank == 4 && b.rank == 4 && c.rank == 4 && a.type == b.type && a.type == c.type &&
-             pb_type_is_float(a.type) && a.shape[0] == b.shape[0] && b.shape[0] == c.shape[0] &&
+             pb_type_is_float(a.type) && a.shape[0] == b.shape[0] && b.shape[0] == c.shape[0] && b.shape[1] > 0 &&
              a.shape[1] % b.shape[1] == 0 && b.shape[1] == c.shape[1] && a.shape[3] == b.shape[3] &&
              b.shape[2] == c.shape[2];
   if (!fit) pb__o_refuse(o, "queries, keys and values of heads that do not fit");

@@ -108,7 +108,8 @@ void pb__o_op_group_norm(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   shape[0] = in.shape[0];
   shape[1] = groups;
-  shape[2] = pb__o_elements(o, x) / (in.shape[0] * groups);
+  shape[2] = in.shape[1] / groups;
+  for (int r = 2; r < in.rank; ++r) shape[2] *= in.shape[r];
   int y = centred(o, pb__o_reshape(o, x, 3, shape), axes, pb__o_real(o, "epsilon", usual_epsilon), &mean, &factor);
   bool by_group = pb__o_elements(o, scale) == groups && groups != in.shape[1];
   if (by_group) {

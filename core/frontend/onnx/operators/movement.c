@@ -291,7 +291,7 @@ void pb__o_op_tile(pb_onnx* o) {
     int64_t shape[PB_FLAT_RANK], wide[PB_FLAT_RANK + 1], dims[PB_FLAT_RANK];
     memcpy(shape, pb__o_type(o, x)->shape, sizeof shape);
     if (times[r] == 1) continue;
-    if (times[r] < 1 || times[r] > PB_MAX_ELEMENTS / shape[r]) pb__o_refuse(o, "repeats that do not fit");
+    if (times[r] < 0 || (shape[r] && times[r] > PB_MAX_ELEMENTS / shape[r])) pb__o_refuse(o, "repeats that do not fit");
     if (pb__o_bad(o)) return;
     if (in.rank == PB_FLAT_RANK) pb__o_refuse(o, "of 8 dims");
     for (int s = 0; s < in.rank; ++s) {

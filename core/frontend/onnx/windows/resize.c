@@ -166,7 +166,8 @@ static void read_sizes(pb_onnx* o, const pb_flat_type* in, bool upsample, int64_
   for (int k = 0; k < all && !pb__o_bad(o); ++k) {
     int r = pb__o_axis(o, some ? some->ints[k] : k, in->rank);
     double to = size_count > 0 ? (double)sizes[k] : floor((double)in->shape[r] * (double)scales[k]);
-    if (!(to >= 1 && to <= 1 << 24)) pb__o_refuse(o, "sizes that make no sense");
+    bool none = to == 0 && !in->shape[r]; // of nothing
+    if (!none && !(to >= 1 && to <= 1 << 24)) pb__o_refuse(o, "sizes that make no sense");
     if (pb__o_bad(o)) return;
     out[r] = (int64_t)to;
     scale[r] = size_count > 0 && !kept ? to / (double)in->shape[r] : (double)scales[k];
@@ -191,6 +192,10 @@ void pb__o_op_resize(pb_onnx* o) {
   memcpy(out, in.shape, sizeof out);
   for (int r = 0; r < PB_FLAT_RANK; ++r) scale[r] = 1;
   read_sizes(o, &in, upsample, out, scale);
+  if (pb__is_empty(in.rank, in.shape) && !pb__o_bad(o)) {
+    pb__o_out(o, 0, pb__o_reshape(o, x, in.rank, out));
+    return;
+  }
   bool crops = !strcmp(p.transform, "tf_crop_and_resize");
   const pb_attr* some = pb_node_attr(o->n, "axes");
   int all = some ? some->count : in.rank;
