@@ -214,13 +214,22 @@ static bool take_matrices(lifter* l, operands* o) {
 }
 
 // Whether the second operand repeats to fill the first. Then what shares another shape's elements, and is walked by
-// that one's dims, becomes a tensor of its own where the dims would not meet.
+// that one's dims, becomes a tensor of its own where the dims would not meet. Two that share elements of one shape are
+// walked by that.
 static bool meet(lifter* l, const pb_node* n, operands* o) {
   const pb_s1_value *va = &l->out->values[o->a.value], *vb = o->b_const < 0 ? &l->out->values[o->b.value] : NULL;
   const pb_const* c = vb ? NULL : &l->consts->items[o->b_const];
   int dims = c ? c->rank : vb->rank;
   if (!repeats(dims, c ? c->shape : vb->shape, va)) return false;
-  if (vb && same_shape(va, vb)) return true;
+  if (vb && same_shape(va, vb)) {
+    const pb_s1_value *of_a = va->alias_of < 0 ? va : &l->out->values[va->alias_of],
+                      *of_b = vb->alias_of < 0 ? vb : &l->out->values[vb->alias_of];
+    if (same_shape(of_a, of_b)) return true;
+    int walked = o->a.value;
+    pb__own_apart(l, n, &o->a.value, walked, false);
+    pb__own_apart(l, n, &o->b.value, walked, false);
+    return true;
+  }
   if (vb && vb->alias_of >= 0) pb__own(l, n, &o->b.value);
   if (!ends_alike(l, &l->out->values[o->a.value], dims)) pb__own(l, n, &o->a.value);
   return true;

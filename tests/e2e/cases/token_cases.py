@@ -253,3 +253,13 @@ for _label, _read in {
     "twice": lambda m, y: [m.op("Transpose", y, perm=[0, 2, 1]), m.op("Mul", y, m.codes(m.op("Tanh", y), F32(1 / 128)))],
 }.items():
     CASES[f"silu_{_label}"] = lambda a=(f"silu_{_label}", _read): silu_and_turned(*a)
+
+
+@case
+def sum_of_rows_and_of_heads():
+    """Codes whose elements are a matrix's, and those of heads that were turned, under one shape."""
+    m = Maker("sum_of_rows_and_of_heads")
+    x, y = m.codes(m.input("x", 1, 12, 32), F32(0.05)), m.codes(m.input("y", 1, 2, 12, 16), F32(0.05))
+    y = m.codes(m.op("Transpose", y, perm=[0, 2, 1, 3]), F32(0.05))
+    y = m.codes(m.op("Reshape", y, m.const(np.array([1, 12, 32], I64))), F32(0.05))
+    return m.done(m.codes(m.op("Add", x, y), F32(0.08)), step=0.08, targets=BOTH, bisect=True)
