@@ -28,13 +28,18 @@ name (products, convolutions and pools over f32, softmax, norms, attention, ever
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
 attributes. What stands between codes and is in none of these forms (a convolution over three dims) is
 computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032);
-so does one of a scale that is 0, negative or no number (PB2033). Opsets 1 to 28 are read, others refused (PB2036).
+so does one of a scale that is 0, negative or no number (PB2033). ONNX Runtime's QOperator form is the same: where scales and
+zero points are constants, `QLinearConv`, `QLinearMatMul`, `QGemm` and the other `QLinear` operators (`QLinearWhere` and images
+whose channels are last aside), and what chooses among codes beside them (`MaxPool`, `Transpose`, `Slice`, ...), are read as the
+operator between DequantizeLinear and QuantizeLinear (`core/s1/rewrite/qoperators.c`); with others their rows run them.
+Opsets 1 to 28 are read, others refused (PB2036).
 Of constant indices outside of what they index, for which ONNX has no result, a warning tells (PB2037). An output whose
 type is not what the model declares is refused (PB2034), of one whose shape is not a warning tells (PB2035). An operator is added by its row, its
 function in `core/frontend/onnx` and its test in `tests/onnx`.
 
-Functions that a model brings along are taken in place of their calls, before anything else looks; one of the same domain and
-name goes before a row. `Scan` and sequences leave nothing behind, nor do `If` and `Loop` where constants
+Nodes that stand in front of what they read, as converters to half precision leave them, are put in order first, and an
+`Identity` goes. Functions that a model brings along are taken in place of their calls, before anything else looks; their opset
+may be another than the model's, and one of the same domain and name goes before a row. `Scan` and sequences leave nothing behind, nor do `If` and `Loop` where constants
 decide: the branch that is taken and a loop's turns are written out, 65,536 operators at most. What data decide is [the host's
 program](control-flow.md): loops, and branches that are long; two short ones are both computed, and their results chosen
 among. Values from turn to turn keep their types and shapes; where results are gathered turn by turn the number of turns has to be

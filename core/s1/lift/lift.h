@@ -277,5 +277,7 @@ void pb__move_transposes(pb_graph* g, pb_consts* consts);
 void pb__drop_guards(pb_graph* g, const pb_consts* consts);
 // In rewrite/identities.c.
 void pb__drop_identities(pb_graph* g);
+// Operators of ONNX Runtime's QOperator form as ONNX's between DequantizeLinear and QuantizeLinear: qoperators.c.
+void pb__rewrite_qoperators(pb_graph* g, pb_consts* consts);
 
 #endif
