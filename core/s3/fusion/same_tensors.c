@@ -1,5 +1,6 @@
 // Tensors that are others in another shape: a copy of all of a tensor, front to back, moves nothing that has to be
 // moved. Who takes the copy takes a view of what was copied.
+#include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 
 #include <string.h>
@@ -16,12 +17,6 @@ static bool copies_in_order(const pb_nest* nest) {
   }
   return !pb_access_offset(from) && !pb_access_offset(to) && elements == pb_access_elements(to) &&
          elements <= pb_access_elements(from);
-}
-
-static int writers_of(const pb_program* p, int v) {
-  int count = 0;
-  PB_FOR_WRITERS (n, p, v) ++count;
-  return count;
 }
 
 // Whether the tensor stays as it is from the nest on.
@@ -51,7 +46,7 @@ const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* p, pb_gro
     int n = groups->first[g];
     if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || staged[g] || !copies_in_order(&p->nests[n])) continue;
     int from = p->value_of[n][0], to = p->value_of[n][1];
-    if (!lies_outside(chip, &p->values[from]) || !pb_program_is_local(p, to) || writers_of(p, to) != 1) continue;
+    if (!lies_outside(chip, &p->values[from]) || pb_program_only_writer(p, to) != n) continue;
     if (!is_final(p, root_of(same_as, from), n)) continue;
     same_as[to] = from;
     groups->last[g] = -1;

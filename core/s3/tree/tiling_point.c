@@ -404,9 +404,9 @@ static bool takes_blocks(const point* p) { return p->level > p->t->plan->result_
 
 // What a piece in front has brought of the same operand.
 static bool find_operand(const point* p, int a, int memory, pb_access* found) {
-  for (int k = 0; k < p->operand_count; ++k) {
+  for (int k = 0; k < p->operand_count && p->cover->count > 1; ++k) {
     const operand* brought = &p->operands[k];
-    if (p->cover->count < 2 || brought->access != p->source[a] || brought->memory != memory) continue;
+    if (brought->access != p->source[a] || brought->memory != memory) continue;
     *found = brought->at;
     return true;
   }

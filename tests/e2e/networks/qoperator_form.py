@@ -5,7 +5,6 @@ Runtime makes the same of both.
     qoperator_form.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native]
 """
 
-import argparse
 import os
 import sys
 import tempfile
@@ -16,9 +15,9 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from float_graph import Graph, expected_of  # noqa: E402
-from onnxruntime.quantization import QuantFormat, QuantType, quantize_static  # noqa: E402
-from static_quantiser import EACH, NETWORKS, ONE, OFFSET, Samples  # noqa: E402
+from float_graph import expected_of  # noqa: E402
+from onnxruntime.quantization import QuantFormat  # noqa: E402
+from static_quantiser import NETWORKS, main, quantised, results_of  # noqa: E402
 
 
 def attention(g):
@@ -29,36 +28,6 @@ def attention(g):
     y = g.op("Add", x, g.op("MatMul", g.op("MatMul", p, v), g.const(g.draw(16, 32) / np.float32(4))))
     y = g.op("Sigmoid", g.op("MatMul", y, g.const(g.draw(32, 64) / np.float32(6))))
     return g.op("LeakyRelu", g.op("MatMul", y, g.const(g.draw(64, 8) / np.float32(8))), alpha=0.1)
-
-
-def quantised(network, signed, weights, folder):
-    """The files of both forms, and the inputs."""
-    g = Graph(network.__name__)
-    made = network(g)
-    case = g.finish(*(made if isinstance(made, tuple) else (made,)))
-    source = os.path.join(folder, "float.onnx")
-    onnx.save(case.model, source)
-    kind = QuantType.QInt8 if signed else QuantType.QUInt8
-    forms = {}
-    for form in QuantFormat.QOperator, QuantFormat.QDQ:
-        forms[form.name] = os.path.join(folder, form.name + ".onnx")
-        quantize_static(source, forms[form.name], Samples(case.feeds), quant_format=form, activation_type=kind,
-                        weight_type=kind if weights == OFFSET else QuantType.QInt8, per_channel=weights == EACH,
-                        extra_options={"WeightSymmetric": weights != OFFSET})
-    return forms, case.feeds
-
-
-def results_of(args, folder, path, feeds, names, target, device):
-    engine = os.path.join(folder, "m.pbe")
-    inputs = {key: os.path.join(folder, f"in-{key}.npy") for key in feeds}
-    outputs = [os.path.join(folder, f"out{k}.npy") for k in range(len(names))]
-    for key, value in feeds.items():
-        np.save(inputs[key], value)
-    tools.compile_model(args.bin, path, target, engine)
-    tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}",
-               *(f"--input={key}={file}" for key, file in inputs.items()),
-               *(f"--output={key}={file}" for key, file in zip(names, outputs))])
-    return [np.load(file) for file in outputs]
 
 
 def steps_of(model):
@@ -86,14 +55,14 @@ def judge(form, made, wanted, steps):
 def check(args, name, network, signed, weights):
     problems, made, wanted = [], {}, {}
     with tempfile.TemporaryDirectory() as folder:
-        forms, feeds = quantised(network, signed, weights, folder)
-        steps = steps_of(onnx.load(forms["QOperator"]))
-        for form, path in forms.items():
+        forms = {form.name: quantised(network, signed, weights, folder, form) for form in (QuantFormat.QOperator, QuantFormat.QDQ)}
+        steps = steps_of(onnx.load(forms["QOperator"][0]))
+        for form, (path, feeds) in forms.items():
             wanted[form], made[form] = list(expected_of(onnx.load(path), feeds).values()), {}
             for run in args.runs.split(","):
                 target, device = run.rsplit(":", 1)
                 try:
-                    made[form][target] = results_of(args, folder, path, feeds, list(steps), target, device)
+                    made[form][target] = list(results_of(args, folder, path, feeds, steps, target, device).values())
                 except tools.Failed as error:
                     problems.append(f"{form} {target}: {str(error)[-400:]}")
     for form in forms:
@@ -105,26 +74,5 @@ def check(args, name, network, signed, weights):
     return [f"FAILED {name}: {problem}" for problem in problems]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--runs", default="simnpu:machine,cpu:native")
-    args = parser.parse_args()
-    failed = count = 0
-    for network in (*NETWORKS, attention):
-        for signed in (True, False):
-            for weights in (ONE, EACH, OFFSET):
-                name = f"{network.__name__} {'int8' if signed else 'uint8'} {weights}"
-                if args.only not in name:
-                    continue
-                problems = check(args, name, network, signed, weights)
-                count, failed = count + 1, failed + bool(problems)
-                if problems:
-                    print("\n".join(problems), flush=True)
-    print(f"{count} networks in the QOperator form on {args.runs}: {failed} failed")
-    return int(failed > 0 or not count)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main((*NETWORKS, attention), check, "networks in the QOperator form"))

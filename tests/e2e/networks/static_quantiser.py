@@ -82,15 +82,15 @@ NETWORKS = (plain, mobile, branches, product)
 ONE, EACH, OFFSET = "by tensors", "by channels", "with zero points"
 
 
-def quantised(network, signed, weights, folder):
+def quantised(network, signed, weights, folder, form=QuantFormat.QDQ):
     """The quantised model's file, and its inputs."""
     g = Graph(network.__name__)
     made = network(g)
     case = g.finish(*(made if isinstance(made, tuple) else (made,)))
-    source, target = os.path.join(folder, "float.onnx"), os.path.join(folder, "codes.onnx")
+    source, target = os.path.join(folder, "float.onnx"), os.path.join(folder, form.name + ".onnx")
     onnx.save(case.model, source)
     kind = QuantType.QInt8 if signed else QuantType.QUInt8
-    quantize_static(source, target, Samples(case.feeds), quant_format=QuantFormat.QDQ, activation_type=kind,
+    quantize_static(source, target, Samples(case.feeds), quant_format=form, activation_type=kind,
                     weight_type=kind if weights == OFFSET else QuantType.QInt8, per_channel=weights == EACH,
                     extra_options={"WeightSymmetric": weights != OFFSET})
     return target, case.feeds
@@ -112,32 +112,39 @@ def check(args, name, network, signed, weights):
     return [f"FAILED {name}: {problem}" for problem in problems]
 
 
-def compare(args, folder, path, feeds, target, device, expected):
+def results_of(args, folder, path, feeds, names, target, device):
+    """The compiled model's outputs by name."""
     engine = os.path.join(folder, "m.pbe")
     inputs = {key: os.path.join(folder, f"in-{key}.npy") for key in feeds}
-    outputs = {key: os.path.join(folder, f"out{k}.npy") for k, key in enumerate(expected)}
+    outputs = {key: os.path.join(folder, f"out{k}.npy") for k, key in enumerate(names)}
     for key, value in feeds.items():
         np.save(inputs[key], value)
+    tools.compile_model(args.bin, path, target, engine)
+    tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}",
+               *(f"--input={key}={file}" for key, file in inputs.items()),
+               *(f"--output={key}={file}" for key, file in outputs.items())])
+    return {key: np.load(file) for key, file in outputs.items()}
+
+
+def compare(args, folder, path, feeds, target, device, expected):
     try:
-        tools.compile_model(args.bin, path, target, engine)
-        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}",
-                   *(f"--input={key}={file}" for key, file in inputs.items()),
-                   *(f"--output={key}={file}" for key, file in outputs.items())])
+        results = results_of(args, folder, path, feeds, expected, target, device)
     except tools.Failed as error:
         told = [line for line in str(error).splitlines() if "error: " in line]
         return [f"{target} {device}: {'; '.join(told)[:400] or str(error)[-400:]}"]
-    found = {key: differs(expected[key], np.load(file)) for key, file in outputs.items()}
+    found = {key: differs(expected[key], result) for key, result in results.items()}
     return [f"{target} {device}: {key} {problem}" for key, problem in found.items() if problem]
 
 
-def main():
+def main(networks=NETWORKS, check=check, what="quantised networks"):
+    """Checks each network in every form of codes and weights."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--runs", default="simnpu:machine,cpu:native")
     args = parser.parse_args()
     failed = count = 0
-    for network in NETWORKS:
+    for network in networks:
         for signed in (True, False):
             for weights in (ONE, EACH, OFFSET):
                 name = f"{network.__name__} {'int8' if signed else 'uint8'} {weights}"
@@ -147,7 +154,7 @@ def main():
                 count, failed = count + 1, failed + bool(problems)
                 if problems:
                     print("\n".join(problems), flush=True)
-    print(f"{count} quantised networks on {args.runs}: {failed} failed")
+    print(f"{count} {what} on {args.runs}: {failed} failed")
     return int(failed > 0 or not count)
 
 
