@@ -275,6 +275,18 @@ pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK
 void pb__move_transposes(pb_graph* g, pb_consts* consts);
 // Takes what keeps NaN away from codes, which have none: guards.c.
 void pb__drop_guards(pb_graph* g, const pb_consts* consts);
+// Of the graph before it is lifted. An initialiser that the caller cannot set; NULL: the tensor is none.
+static inline const pb_const* pb__initialiser(const pb_graph* g, const pb_consts* consts, int tensor) {
+  int id = tensor < 0 ? -1 : g->tensors[tensor].const_id;
+  return id < 0 || g->tensors[tensor].is_input ? NULL : &consts->items[id];
+}
+// A node of the list that is to be the graph's: it makes its results from now on.
+static inline void pb__append_node(pb_graph* g, pb_node** nodes, size_t* count, size_t* capacity, pb_node node) {
+  for (int k = 0; k < node.output_count; ++k)
+    if (node.outputs[k] >= 0) g->tensors[node.outputs[k]].producer = (int)*count;
+  PB_PUSH(*nodes, *count, *capacity, node);
+}
+
 // In rewrite/identities.c.
 void pb__drop_identities(pb_graph* g);
 // Operators of ONNX Runtime's QOperator form as ONNX's between DequantizeLinear and QuantizeLinear: qoperators.c.

@@ -10,16 +10,11 @@ static const pb_node* maker_of(const pb_graph* g, int tensor, const char* op) {
   return p >= 0 && !*g->nodes[p].domain && pb__is(&g->nodes[p], op) ? &g->nodes[p] : NULL;
 }
 
-static const pb_const* constant_of(const pb_graph* g, const pb_consts* consts, int tensor) {
-  int id = tensor < 0 ? -1 : g->tensors[tensor].const_id;
-  return id < 0 || g->tensors[tensor].is_input ? NULL : &consts->items[id];
-}
-
 // Whether it is made of integers, by a scale that no number of theirs makes NaN.
 static bool is_number(const pb_graph* g, const pb_consts* consts, int tensor) {
   const pb_node* dq = maker_of(g, tensor, "DequantizeLinear");
-  const pb_const* scale = dq ? constant_of(g, consts, pb__input(dq, 1)) : NULL;
-  const pb_const* zero = dq ? constant_of(g, consts, pb__input(dq, 2)) : NULL; // of the codes' type
+  const pb_const* scale = dq ? pb__initialiser(g, consts, pb__input(dq, 1)) : NULL;
+  const pb_const* zero = dq ? pb__initialiser(g, consts, pb__input(dq, 2)) : NULL; // of the codes' type
   float number;
   if (!scale || scale->type != PB_F32 || scale->bytes != sizeof number || !scale->data || !zero) return false;
   memcpy(&number, scale->data, sizeof number);
@@ -31,7 +26,7 @@ void pb__drop_guards(pb_graph* g, const pb_consts* consts) {
     pb_node* n = &g->nodes[k];
     if (*n->domain || !pb__is(n, "Where") || n->input_count != 3) continue;
     const pb_node* asks = maker_of(g, n->inputs[0], "IsNaN");
-    const pb_const* other = constant_of(g, consts, n->inputs[1]);
+    const pb_const* other = pb__initialiser(g, consts, n->inputs[1]);
     int kept = n->inputs[2];
     if (!asks || asks->input_count != 1 || asks->inputs[0] != kept || !other || other->rank ||
         !is_number(g, consts, kept))

@@ -25,9 +25,9 @@ typedef struct rewriter {
 
 // By an initialiser, or by a node in front: those are read later.
 static const pb_const* constant_of(const rewriter* r, int tensor) {
-  if (tensor < 0 || r->g->tensors[tensor].is_input) return NULL;
+  const pb_const* initialiser = pb__initialiser(r->g, r->consts, tensor);
+  if (initialiser || tensor < 0 || r->g->tensors[tensor].is_input) return initialiser;
   const pb_tensor* t = &r->g->tensors[tensor];
-  if (t->const_id >= 0) return &r->consts->items[t->const_id];
   if (t->producer < 0 || (size_t)t->producer >= r->count) return NULL;
   const pb_node* n = &r->nodes[t->producer];
   bool is_constant = !*n->domain && pb__is(n, "Constant") && n->output_count == 1 && n->outputs[0] == tensor;
@@ -79,11 +79,7 @@ static int add_tensor(rewriter* r, const pb_node* n, int const_id) {
   return (int)r->g->tensor_count - 1;
 }
 
-static void add_node(rewriter* r, pb_node n) {
-  for (int k = 0; k < n.output_count; ++k)
-    if (n.outputs[k] >= 0) r->g->tensors[n.outputs[k]].producer = (int)r->count;
-  PB_PUSH(r->nodes, r->count, r->capacity, n);
-}
+static void add_node(rewriter* r, pb_node n) { pb__append_node(r->g, &r->nodes, &r->count, &r->capacity, n); }
 
 // An operator of ONNX in the place of n, by an opset that has scales along an axis. out: its result, -1: a new tensor.
 static int operate(rewriter* r, const pb_node* n, const char* op, int count, const int* in, int attr_count,

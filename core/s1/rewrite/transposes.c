@@ -68,11 +68,7 @@ static int constant_in_front(turner* t, int tensor) {
   return add_tensor(t, made);
 }
 
-static void add_node(turner* t, pb_node node) {
-  for (int k = 0; k < node.output_count; ++k)
-    if (node.outputs[k] >= 0) t->g->tensors[node.outputs[k]].producer = (int)t->count;
-  PB_PUSH(t->nodes, t->count, t->capacity, node);
-}
+static void add_node(turner* t, pb_node node) { pb__append_node(t->g, &t->nodes, &t->count, &t->capacity, node); }
 
 // The operator on what its operands were turned from, and its result turned; false: there is one that is something
 // else.
