@@ -193,28 +193,44 @@ static bool same_shape(const pb_value* a, const pb_value* b) {
   return a->type == b->type && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
 }
 
-// The local that nest n reads for the last time where it writes, -1: none. A last vector that begins earlier, so as to
-// be whole, would take some elements twice.
-static int taken_over(const pb_program* p, int n, int64_t lanes) {
+// Whether the nest fills whole vectors of the rows that it stores. Where it does not, a last vector that begins
+// earlier, so as to be whole, makes some elements twice. The tensor's own rows may be longer than what the nest stores
+// of them.
+static bool fills_vectors(const pb_nest* nest, int64_t lanes) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int64_t elements = 1, reach = 1; // along the row, and from the first to the last one
+  for (int d = 0; d < nest->dim_count && store->rank; ++d) {
+    int64_t step = store->index[store->rank - 1].coef[d];
+    if (step < 0) return false;
+    if (!step) continue;
+    elements *= nest->extent[d];
+    reach += step * (nest->extent[d] - 1);
+  }
+  return lanes > 0 && elements == reach && elements % lanes == 0;
+}
+
+// Whether all other nests that use the value run before nest n. Stages run one after the other, which is not the order
+// of the nests: a stage stands where its last nest does.
+static bool is_last_use(const pb_program* p, const int* of, int value, int n) {
+  PB_FOR_USES (k, p, value)
+    if (k != n && of[k] >= of[n]) return false;
+  return true;
+}
+
+// The local that nest n reads for the last time, each element where it writes it and once, so that what it makes may
+// take the local's place; -1: none.
+static int taken_over(const pb_program* p, const int* of, int n, int64_t lanes) {
   const pb_nest* nest = &p->nests[n];
   const pb_value* made = &p->values[pb_program_stored(p, n)];
-  if (nest->reduce != PB_SET || !made->rank || lanes < 1 || made->shape[made->rank - 1] % lanes) return -1;
+  if (nest->reduce != PB_SET || !fills_vectors(nest, lanes)) return -1;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int value = p->value_of[n][a];
-    bool fits = pb_program_is_local(p, value) && same_shape(&p->values[value], made) &&
-                pb_program_next_use(p, value, n) < 0 &&
+    bool fits = pb_program_is_local(p, value) && same_shape(&p->values[value], made) && is_last_use(p, of, value, n) &&
                 pb_same_indices(&nest->access[a], &nest->access[nest->access_count - 1]);
     for (int b = 0; b + 1 < nest->access_count; ++b) fits &= b == a || p->value_of[n][b] != value;
     if (fits) return value;
   }
   return -1;
-}
-
-// Whether other nests of the stage use the value: they go on with it, tile by tile, behind the nest.
-static bool used_in_stage(const pb_program* p, const int* of, int n, int value) {
-  PB_FOR_USES (k, p, value)
-    if (k != n && of[k] == of[n]) return true;
-  return false;
 }
 
 // Whether the stage sums: where it takes its sum in parts, what the parts leave lies in the place of the stage's
@@ -229,10 +245,9 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
   *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) (*home)[v] = pb_program_is_local(p, v) && in_one_stage(p, of, v) ? -1 : v;
   for (int n = 0; n < p->nest_count; ++n) {
-    int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
+    int made = pb_program_stored(p, n), from = taken_over(p, of, n, lanes);
     if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !pb_program_is_local(p, made)) continue;
-    if (pb_program_next_use(p, made, -1) == n && !used_in_stage(p, of, n, from) && !sums_in_stage(p, of, of[n]))
-      (*home)[made] = (*home)[from];
+    if (pb_program_next_use(p, made, -1) == n && !sums_in_stage(p, of, of[n])) (*home)[made] = (*home)[from];
   }
 }
 

@@ -1,6 +1,6 @@
 """Random small networks, each drawn from a generator of its own: number K of a seed is the same in every run.
 
-    random_graphs.py --bin BUILD/bin --type int8|f32|codes|any --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
+    random_graphs.py --bin BUILD/bin --type int8|f32|codes|any|backward --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
                      [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT] [--like]
                      [--fallback]
 
@@ -9,7 +9,8 @@ What this processor cannot run is compiled alone; the next of A|B that it can ru
 all its checks on.
 
 codes: int8, also what is moved, cut and reduced along any axis (random_codes_any.py). any: f32, operators of any rank in every
-form, also in other types, in branches and loops (random_any.py). --like: of a chip whose codes are made by its own formula every
+form, also in other types, in branches and loops (random_any.py). backward: f32, gradients of small forward passes
+(random_backward.py). --like: of a chip whose codes are made by its own formula every
 output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too, as with --fallback.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
@@ -38,6 +39,7 @@ import roundings  # noqa: E402
 from float_graph import compare, expected_of  # noqa: E402
 from quantised_ops import differs  # noqa: E402
 from random_any import draw_any  # noqa: E402
+from random_backward import draw_backward  # noqa: E402
 from random_codes import CodesDrawing, layers_apart  # noqa: E402
 from random_codes_any import AnyCodesDrawing  # noqa: E402
 from random_floats import FloatsDrawing  # noqa: E402
@@ -49,7 +51,7 @@ REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]|4[2389]))\]")
 
 
 CODES = {"int8": CodesDrawing, "codes": AnyCodesDrawing}
-FLOATS = {"f32": lambda rng, name: FloatsDrawing(rng, name).finish(), "any": draw_any}
+FLOATS = {"f32": lambda rng, name: FloatsDrawing(rng, name).finish(), "any": draw_any, "backward": draw_backward}
 
 
 class Graph:

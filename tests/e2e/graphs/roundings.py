@@ -211,6 +211,11 @@ class Analysis:
         left = np.abs(y) - f
         return np.where(left > 0, (e + np.abs(x / y) * f) / left, np.inf) + 2 * U * np.abs(x / y)
 
+    def rule_Reciprocal(self, node):
+        x, e = self.operand(0)
+        left = np.abs(x) - e
+        return np.where(left > 0, e / (np.abs(x) * np.maximum(left, 1e-300)), np.inf) + U / np.abs(x)
+
     def rule_Max(self, node):
         distances = [self.apart[name] for name in node.input]
         most = distances[0]
