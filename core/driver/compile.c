@@ -209,6 +209,9 @@ pb_status pb__compile_module(compilation* c) {
     return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model",
                     "made IR that does not verify");
   pb__stage_done(c, "s2");
+  PB_TRY(pb_s2_verify(c->unit.module, "s2",
+                      c->unit.diag)); // always: what reads outside a tensor must not become an engine
+  pb__stage_done(c, "verify");
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
   if (!c->options->plan_file || c->unit.given) return PB_OK;
   c->unit.given = &c->given;
@@ -246,7 +249,6 @@ static bool rounds_otherwise(const pb_s1* program) {
 pb_status pb__run_pass(compilation* c, const pb_pass* p) {
   size_t changes = c->unit.changes;
   if (c->options->check && !c->checks) {
-    PB_TRY(pb_s2_verify(c->unit.module, "s2", c->unit.diag));
     PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
     c->checks = true;
   }

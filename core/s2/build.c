@@ -351,12 +351,13 @@ static void average(builder* b, const pb_s1_op* op) {
   pb__s2_requantise(b, op, acc, y);
 }
 
-static pb_access second_operand(builder* b, const pb_s1_op* op, const pb_access* x, const int* dims) {
-  if (op->weights >= 0) return pb__s2_repeat(pb__s2_on_const(b, op->weights), x, dims);
+// `walked`: the tensor whose dims the nest walks.
+static pb_access second_operand(builder* b, const pb_s1_op* op, const pb_access* walked, const int* dims) {
+  if (op->weights >= 0) return pb__s2_repeat(pb__s2_on_const(b, op->weights), walked, dims);
   const pb_s1_value *from = &b->program->values[op->x], *z = &b->program->values[op->z];
   bool same = from->rank == z->rank && !memcmp(from->shape, z->shape, sizeof(int64_t) * (size_t)z->rank);
-  if (same) return pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), x, dims);
-  return pb__s2_repeat(pb__s2_on_value(b, op->z), x, dims);
+  if (same) return pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), walked, dims);
+  return pb__s2_repeat(pb__s2_on_value(b, op->z), walked, dims);
 }
 
 // Whether dims of the result are of several of the tensor's whose elements x has, or as they are.
@@ -368,7 +369,7 @@ static void point(builder* b, const pb_s1_op* op) {
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
-  bool two = op->kind == PB_S1_ADD || op->kind == PB_S1_MUL, by_y = !two && !merges(b, op);
+  bool two = op->kind == PB_S1_ADD || op->kind == PB_S1_MUL, by_y = !merges(b, op);
   const pb_access walked = by_y ? y : x;
   pb__s2_walk(&n, by_y ? &y : &x, dims);
   n.access[n.access_count++] = by_y ? pb__s2_along_flat(x, &walked, dims) : pb__s2_along(x, dims);

@@ -8,12 +8,18 @@
 
 typedef enum kind { INPUT, OUTPUT, LOCAL } kind;
 
+// Some elements of a tensor; bits stand for them where they are neither none nor all.
+typedef struct marks {
+  int64_t count;
+  uint64_t* bits; // NULL: none or all
+} marks;
+
 // A tensor, and which of its elements have been set, and summed up, so far.
 typedef struct value {
   MlirValue ir;
   kind kind;
-  int64_t elements, set_count;
-  uint64_t *set, *summed;
+  int64_t elements;
+  marks set, summed;
   bool read;
 } value;
 
@@ -36,32 +42,30 @@ static bool op_is(MlirOperation op, const char* name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), mlirStringRefCreateFromCString(name));
 }
 
-static bool test_and_mark(uint64_t* bits, int64_t at) {
-  uint64_t bit = (uint64_t)1 << at % 64;
-  bool old = bits[at / 64] & bit;
-  bits[at / 64] |= bit;
-  return old;
+static bool marked(const value* v, const marks* m, int64_t at) {
+  return m->count == v->elements || (m->bits && m->bits[at / 64] >> at % 64 & 1);
 }
 
-static bool marked(const uint64_t* bits, int64_t at) { return bits[at / 64] >> at % 64 & 1; }
-
-static uint64_t* new_bits(int64_t elements) {
-  uint64_t* bits = calloc((size_t)elements / 64 + 1, sizeof *bits);
-  if (!bits) pb_no_memory((size_t)elements / 8);
-  return bits;
+static bool test_and_mark(const value* v, marks* m, int64_t at) {
+  if (marked(v, m, at)) return true;
+  if (!m->bits) m->bits = calloc((size_t)v->elements / 64 + 1, sizeof *m->bits);
+  if (!m->bits) pb_no_memory((size_t)v->elements / 8);
+  m->bits[at / 64] |= (uint64_t)1 << at % 64;
+  ++m->count;
+  return false;
 }
 
 static pb_status add_value(verifier* v, MlirValue ir, kind k) {
   pb_access shape;
   if (!pb_access_of_value(ir, &shape)) return BREACH(v, 4070, "a value that is no static memref");
   value add = {.ir = ir, .kind = k, .elements = pb_access_elements(&shape)};
-  if (k != INPUT) add.set = new_bits(add.elements);
   PB_PUSH(v->values, v->count, v->capacity, add);
   return PB_OK;
 }
 
+// Most nests use what was made last.
 static value* find(verifier* v, MlirValue ir) {
-  for (size_t k = 0; k < v->count; ++k)
+  for (size_t k = v->count; k-- > 0;)
     if (pb_value_same(v->values[k].ir, ir)) return &v->values[k];
   return NULL;
 }
@@ -124,7 +128,7 @@ static pb_status check_computed(verifier* v, const pb_access* access, int at) {
     if (pb_index_can_leave(v->nest, &first, access->shape[r]) || pb_index_can_leave(v->nest, &last, access->shape[r]))
       return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
   }
-  if (from->kind != INPUT && from->set_count < from->elements)
+  if (from->kind != INPUT && from->set.count < from->elements)
     return BREACH(v, 4075, "'%s' reads anywhere in a tensor of which not all is written", name_of(v));
   return PB_OK;
 }
@@ -136,11 +140,11 @@ static pb_status check_read(verifier* v, const pb_access* access) {
     if (pb_index_can_leave(v->nest, &access->index[r], access->shape[r]))
       return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
   from->read = true;
-  if (from->kind == INPUT || from->set_count == from->elements) return PB_OK;
+  if (from->kind == INPUT || from->set.count == from->elements) return PB_OK;
   walk w = walk_start(v->nest, access);
   do {
     int64_t element = walk_element(&w);
-    if (element >= 0 && !marked(from->set, element))
+    if (element >= 0 && !marked(from, &from->set, element))
       return BREACH(v, 4075, "'%s' reads element %lld of a tensor before it is written", name_of(v),
                     (long long)element);
   } while (walk_next(&w));
@@ -149,12 +153,25 @@ static pb_status check_read(verifier* v, const pb_access* access) {
 
 // A store whose index adds a number of the body changes elements of what is there, any of them and in the nest's order.
 static pb_status check_computed_write(verifier* v, value* to, const pb_access* store) {
-  if (v->nest->reduce != PB_ACC_BODY || to->set_count < to->elements)
+  if (v->nest->reduce != PB_ACC_BODY || to->set.count < to->elements)
     return BREACH(v, 4075, "'%s' changes elements of a tensor of which not all is written", name_of(v));
   PB_TRY(check_computed(v, store, v->nest->stored_at));
-  if (!to->summed) to->summed = new_bits(to->elements);
-  for (int64_t element = 0; element < to->elements; ++element) (void)test_and_mark(to->summed, element);
+  to->summed.count = to->elements;
   return PB_OK;
+}
+
+// Whether the store takes each element of its tensor once: every index is a dim of its own, all of it.
+static bool fills(const pb_nest* nest, const pb_access* store) {
+  uint32_t used = 0;
+  for (int r = 0, d; r < store->rank; ++r) {
+    const pb_index* index = &store->index[r];
+    if (!pb_index_single(index, &d) || index->cst ||
+        (d < 0 ? store->shape[r] != 1 : nest->extent[d] != store->shape[r]))
+      return false;
+    if (d >= 0 && used >> d & 1) return false;
+    if (d >= 0) used |= (uint32_t)1 << d;
+  }
+  return !store->boxed;
 }
 
 // A dim that the store does not use writes the same elements again and again.
@@ -175,15 +192,18 @@ static pb_status check_write(verifier* v, const pb_access* store) {
     if (pb_index_can_leave(v->nest, &store->index[r], store->shape[r]))
       return BREACH(v, 4078, "'%s' writes outside a tensor, at index %d", name_of(v), r);
   if (!sums && writes_again(v->nest, store)) return BREACH(v, 4074, "'%s' writes an element again", name_of(v));
-  if (sums && !to->summed) to->summed = new_bits(to->elements);
+  marks* now = sums ? &to->summed : &to->set;
+  if (!now->count && (sums ? to->set.count == to->elements : !to->summed.count) && fills(v->nest, store)) {
+    now->count = to->elements; // what element by element comes to, in no time
+    return PB_OK;
+  }
   walk w = walk_start(v->nest, store);
   do {
     int64_t element = walk_element(&w);
-    if (sums && !marked(to->set, element))
+    if (sums && !marked(to, &to->set, element))
       return BREACH(v, 4075, "'%s' adds to element %lld of a tensor before it is set", name_of(v), (long long)element);
-    if (test_and_mark(sums ? to->summed : to->set, element) || (!sums && to->summed && marked(to->summed, element)))
+    if (test_and_mark(to, now, element) || (!sums && marked(to, &to->summed, element)))
       return BREACH(v, 4074, "'%s' writes element %lld of a tensor again", name_of(v), (long long)element);
-    to->set_count += !sums;
   } while (walk_next(&w));
   return PB_OK;
 }
@@ -250,9 +270,9 @@ static pb_status check_main(verifier* v, MlirOperation main) {
   MlirOperation op = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) PB_TRY(check_op(v, op));
   for (size_t k = 0; k < v->count; ++k)
-    if (v->values[k].kind == OUTPUT && v->values[k].set_count < v->values[k].elements)
+    if (v->values[k].kind == OUTPUT && v->values[k].set.count < v->values[k].elements)
       return BREACH(v, 4077, "an output of %lld elements of which %lld are written", (long long)v->values[k].elements,
-                    (long long)v->values[k].set_count);
+                    (long long)v->values[k].set.count);
   return PB_OK;
 }
 
@@ -271,8 +291,8 @@ pb_status pb_s2_verify(MlirModule module, const char* after, pb_diag* diag) {
   }
   if (status == PB_OK && !found) status = BREACH(&v, 4070, "there is no function 'main'");
   for (size_t k = 0; k < v.count; ++k) {
-    free(v.values[k].set);
-    free(v.values[k].summed);
+    free(v.values[k].set.bits);
+    free(v.values[k].summed.bits);
   }
   free(v.values);
   pb_arena_free(&v.arena);

@@ -224,7 +224,7 @@ static bool meet(lifter* l, const pb_node* n, operands* o) {
   if (vb && same_shape(va, vb)) {
     const pb_s1_value *of_a = va->alias_of < 0 ? va : &l->out->values[va->alias_of],
                       *of_b = vb->alias_of < 0 ? vb : &l->out->values[vb->alias_of];
-    if (same_shape(of_a, of_b)) return true;
+    if (same_shape(of_a, of_b) && (pb_s1_merges(of_a, va) || pb_s1_merges(va, of_a))) return true;
     int walked = o->a.value;
     pb__own_apart(l, n, &o->a.value, walked, false);
     pb__own_apart(l, n, &o->b.value, walked, false);

@@ -263,3 +263,25 @@ def sum_of_rows_and_of_heads():
     y = m.codes(m.op("Transpose", y, perm=[0, 2, 1, 3]), F32(0.05))
     y = m.codes(m.op("Reshape", y, m.const(np.array([1, 12, 32], I64))), F32(0.05))
     return m.done(m.codes(m.op("Add", x, y), F32(0.08)), step=0.08, targets=BOTH, bisect=True)
+
+
+def sum_read_as_floats(label, shape, kind, other):
+    """Rows of a float that became codes, and codes of their own or a row of constants, summed and added to floats again."""
+    m = Maker(label)
+    x = m.codes(m.input("x", *shape), F32(0.0166), I8(4))
+    if other == "rows":
+        y = m.codes(m.input("y", *shape), F32(0.02), I8(-9))
+    elif other == "input":  # codes from outside
+        m.inputs.append(helper.make_tensor_value_info("y", TensorProto.INT8, shape))
+        m.feeds["y"] = m.rng.integers(-128, 128, shape).astype(I8)
+        y = m.op("DequantizeLinear", "y", m.const(F32(0.0058)), m.const(I8(-128)))
+    else:
+        y = m.weights(m.rng.integers(-127, 128, shape[-1:]).astype(I8), F32(0.01), I8(0))
+    s = m.codes(m.op(kind, x, y), F32(0.0194), I8(-16))
+    return m.done(m.op("Add", m.input("c", *shape), s), step=0.02, targets=BOTH, bisect=True)
+
+
+for _shape in ((2, 5, 4), (1, 5, 4), (2, 1, 20), (3, 7, 33), (2, 2, 5, 4), (2, 3, 16)):
+    for _kind, _other in (("Add", "rows"), ("Sub", "rows"), ("Mul", "rows"), ("Add", "constant"), ("Add", "input")):
+        _label = f"sum_read_as_floats_{'x'.join(map(str, _shape))}_{_kind}_{_other}".lower()
+        CASES[_label] = lambda a=(_label, _shape, _kind, _other): sum_read_as_floats(*a)
