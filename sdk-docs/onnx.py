@@ -58,7 +58,7 @@ What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
 
 """
 FAMILY = re.compile(r"^// ---- (.*) ----$")
-ROW = re.compile(r'^OP\("([\w.]+)", (\d+), (\d+), (\d+), (\d+), "([^"]*)", \w+, "[^"]*", "([^"]*)"\)$')
+ROW = re.compile(r'^OP\("([\w.]+)", (\d+), (\w+), (\w+), (\w+), "([^"]*)", \w+, "[^"]*", "([^"]*)"\)$')
 
 
 def page():

@@ -39,12 +39,17 @@ static const char help[] =
     "  --in-place                outputs to which inputs are donated get those inputs' memory\n"
     "  --help, --version\n";
 
-enum { MAX_VALUES = 64 };
+// What an option that may come often says: as many as the model has tensors.
+typedef struct values {
+  const char** items;
+  size_t count, capacity;
+} values;
+
 typedef struct options {
   const char *engine, *device, *device_options, *stop, *stop_dump, *compare, *compare_options, *stats_file, *trace,
       *dump;
-  const char *inputs[MAX_VALUES], *outputs[MAX_VALUES], *expects[MAX_VALUES];
-  int input_count, output_count, expect_count, warmup, repeat, threads;
+  values inputs, outputs, expects;
+  int warmup, repeat, threads;
   double atol, rtol, percentile;
   bool stats, info, timed, no_native, in_place;
 } options;
@@ -75,17 +80,16 @@ static bool read_number(const char* text, double* out) {
   return *text && !*end && *out >= 0;
 }
 
-static pb_status add_value(const char** list, int* count, const char* value) {
-  if (*count == MAX_VALUES) return pb_error(NULL, (pb_place){0}, 1003, NULL, "more than %d of one option", MAX_VALUES);
-  list[(*count)++] = value;
+static pb_status add_value(values* list, const char* value) {
+  PB_PUSH(list->items, list->count, list->capacity, value);
   return PB_OK;
 }
 
 static pb_status read_option(int argc, char** argv, int* k, options* o) {
   const char *a = argv[*k], *v;
-  if ((v = value_of(argc, argv, k, "--input"))) return add_value(o->inputs, &o->input_count, v);
-  if ((v = value_of(argc, argv, k, "--output"))) return add_value(o->outputs, &o->output_count, v);
-  if ((v = value_of(argc, argv, k, "--expect"))) return add_value(o->expects, &o->expect_count, v);
+  if ((v = value_of(argc, argv, k, "--input"))) return add_value(&o->inputs, v);
+  if ((v = value_of(argc, argv, k, "--output"))) return add_value(&o->outputs, v);
+  if ((v = value_of(argc, argv, k, "--expect"))) return add_value(&o->expects, v);
   const struct {
     const char* name;
     const char** text;
@@ -145,7 +149,7 @@ static pb_status told(int code) {
 static pb_status choose_profile(job* j) {
   int count = pb_rt_input_count(j->rt), index;
   const int64_t** shapes = calloc((size_t)count + 1, sizeof *shapes);
-  pb_npy* files = calloc((size_t)j->o->input_count + 1, sizeof *files);
+  pb_npy* files = calloc(j->o->inputs.count + 1, sizeof *files);
   if (!shapes || !files) pb_no_memory(sizeof *files);
   pb_status status = PB_OK;
   bool any = false;
@@ -154,9 +158,9 @@ static pb_status choose_profile(job* j) {
     shapes[k] = pb_rt_input(j->rt, k)->shape;
     for (int d = 0; d < pb_rt_input(j->rt, k)->rank; ++d) open |= shapes[k][d] < 0;
   }
-  for (int k = 0; k < j->o->input_count && status == PB_OK; ++k) {
+  for (size_t k = 0; k < j->o->inputs.count && status == PB_OK; ++k) {
     const char* rest;
-    status = run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index);
+    status = run_value_named("--input", j->o->inputs.items[k], count, pb_rt_input, j->rt, &rest, &index);
     size_t n = status == PB_OK ? strlen(rest) : 0;
     if (n < 5 || strcmp(rest + n - 4, ".npy")) continue;
     status = pb_npy_read(rest, NULL, &files[k]);
@@ -164,7 +168,7 @@ static pb_status choose_profile(job* j) {
     any = true;
   }
   if (status == PB_OK && (any || (pb_rt_is_open(j->rt) && !open))) status = told(pb_rt_choose(j->rt, shapes));
-  for (int k = 0; k < j->o->input_count; ++k) free(files[k].data);
+  for (size_t k = 0; k < j->o->inputs.count; ++k) free(files[k].data);
   free(files);
   free(shapes);
   return status;
@@ -172,9 +176,9 @@ static pb_status choose_profile(job* j) {
 
 static pb_status read_inputs(job* j) {
   int count = pb_rt_input_count(j->rt), index;
-  for (int k = 0; k < j->o->input_count; ++k) {
+  for (size_t k = 0; k < j->o->inputs.count; ++k) {
     const char* rest;
-    PB_TRY(run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index));
+    PB_TRY(run_value_named("--input", j->o->inputs.items[k], count, pb_rt_input, j->rt, &rest, &index));
     if (j->inputs[index].tensor)
       return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "one --input for each",
                       "input '%s' has two values, the second is '%s'", pb_rt_input(j->rt, index)->name, rest);
@@ -298,18 +302,18 @@ static pb_status run_all(job* j) {
 static pb_status deliver(job* j) {
   int count = pb_rt_output_count(j->rt), index;
   const char* rest;
-  for (int k = 0; k < j->o->output_count; ++k) {
-    PB_TRY(run_value_named("--output", j->o->outputs[k], count, pb_rt_output, j->rt, &rest, &index));
+  for (size_t k = 0; k < j->o->outputs.count; ++k) {
+    PB_TRY(run_value_named("--output", j->o->outputs.items[k], count, pb_rt_output, j->rt, &rest, &index));
     PB_TRY(pb_npy_write(rest, &j->outputs[index].all, NULL));
   }
   pb_status status = PB_OK;
-  for (int k = 0; k < j->o->expect_count; ++k) {
-    PB_TRY(run_value_named("--expect", j->o->expects[k], count, pb_rt_output, j->rt, &rest, &index));
+  for (size_t k = 0; k < j->o->expects.count; ++k) {
+    PB_TRY(run_value_named("--expect", j->o->expects.items[k], count, pb_rt_output, j->rt, &rest, &index));
     pb_status one = run_value_expect(&j->outputs[index], rest, j->o->atol, j->o->rtol);
     if (one != PB_OK) status = one;
   }
   bool reported =
-      j->o->compare || j->o->output_count || j->o->expect_count || j->o->stats || j->o->stats_file || j->o->timed;
+      j->o->compare || j->o->outputs.count || j->o->expects.count || j->o->stats || j->o->stats_file || j->o->timed;
   for (int k = 0; !reported && k < count; ++k) run_value_print(&j->outputs[k]);
   if (j->o->timed) run_report_times(&j->times);
   if (j->o->stats) run_report_table(j->rt);
@@ -393,22 +397,21 @@ static pb_status execute(job* j) {
   return deliver(j);
 }
 
-int main(int argc, char** argv) {
-  options o = {.percentile = 90};
+static int run(int argc, char** argv, options* o) {
   for (int k = 1; k < argc; ++k) {
     if (!strcmp(argv[k], "--help")) return fputs(help, stdout), pb_printed(0);
     if (!strcmp(argv[k], "--version"))
       return printf("pb-run 0.1.0, engine version %d\n", PB_ENGINE_VERSION), pb_printed(0);
-    if (read_option(argc, argv, &k, &o) != PB_OK) return 1;
+    if (read_option(argc, argv, &k, o) != PB_OK) return 1;
   }
-  if (!o.engine) return fputs(help, stderr), 1;
-  if (o.percentile > 100) return bad_option("--percentile beyond 100"), 1;
-  if (o.threads > PB_MOST_THREADS) return bad_option("--threads beyond 1024"), 1;
-  if (o.dump && !*o.dump) return bad_option("--dump-tensors="), 1;
+  if (!o->engine) return fputs(help, stderr), 1;
+  if (o->percentile > 100) return bad_option("--percentile beyond 100"), 1;
+  if (o->threads > PB_MOST_THREADS) return bad_option("--threads beyond 1024"), 1;
+  if (o->dump && !*o->dump) return bad_option("--dump-tensors="), 1;
 #ifdef PB_HAVE_MACHINE
   pb_rt_add_machine();
 #endif
-  job j = {.o = &o};
+  job j = {.o = o};
   pb_status status = execute(&j);
   if (status != PB_OK && j.timeline.file) (void)!run_timeline_close(&j.timeline);
   for (int k = 0; j.inputs && k < pb_rt_input_count(j.rt); ++k) run_value_free(&j.inputs[k]);
@@ -419,4 +422,13 @@ int main(int argc, char** argv) {
   pb_rt_free(j.rt);
   pb_rt_free(j.beside);
   return pb_printed(status == PB_OK ? 0 : 1);
+}
+
+int main(int argc, char** argv) {
+  options o = {.percentile = 90};
+  int code = run(argc, argv, &o);
+  free(o.inputs.items);
+  free(o.outputs.items);
+  free(o.expects.items);
+  return code;
 }

@@ -14,6 +14,7 @@ typedef struct pb_onnx_row {
   const char* attributes;
   const char *detail, *summary;
 } pb_onnx_row;
+enum { PB_ANY_NUMBER = INT32_MAX };      // of operands or results: no limit
 extern const pb_onnx_row pb_onnx_rows[]; // ends with a NULL name
 
 // S1 of a graph: forms that stage S1 knows as kinds of its own are those (core/s1/lift/lift.h), all others what their

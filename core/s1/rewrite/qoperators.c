@@ -284,7 +284,7 @@ static const struct {
             {"com.microsoft", "QLinearGlobalAveragePool", "GlobalAveragePool", 5, pool},
             {"com.microsoft", "QLinearAveragePool", "AveragePool", 5, pool},
             {"com.microsoft", "QLinearSoftmax", "Softmax", 5, softmax},
-            {"com.microsoft", "QLinearConcat", "Concat", 4096, concat}};
+            {"com.microsoft", "QLinearConcat", "Concat", INT32_MAX, concat}};
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static int row_of(const pb_node* n) {

@@ -24,7 +24,7 @@
 int pbc_main(int argc, char** argv);
 int pb_run_main(int argc, char** argv);
 
-enum { MAX_ARGS = 256, LEAKS_EVERY = 64, LEAKED = 86 }; // 86: what scripts/test has sanitizers end with
+enum { MAX_ARGS = 4096, LEAKS_EVERY = 64, LEAKED = 86 }; // 86: what scripts/test has sanitizers end with
 
 static void fail(const char* what) {
   perror(what);
