@@ -21,7 +21,8 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
-import code_cases  # noqa: E402, F401  (registers its cases)
+import box_cases  # noqa: E402, F401  (registers its cases)
+import code_cases  # noqa: E402, F401  (the same)
 import empty_cases  # noqa: E402, F401  (the same)
 import file_cases  # noqa: E402, F401  (the same)
 import folded_cases  # noqa: E402, F401  (the same)

@@ -99,12 +99,20 @@ void pb__o_op_transpose(pb_onnx* o) {
   if (!pb__o_bad(o)) OUT(pb__o_transpose(o, x, order));
 }
 
-// One axis of a box, first and last place in the order of the step; how many there are.
+// A bound of a slice: from the end where it is below 0, then kept in range.
+static int64_t bound_of(int64_t at, int64_t extent, int64_t least, int64_t most) {
+  if (at < 0) at = at < -extent ? least : at + extent;
+  at = at < least ? least : at;
+  return at > most ? most : at; // of no elements the last is before the first
+}
+
+// One axis of a box, first and last place in the order of the step; how many there are. Backwards it may end in front
+// of the first element, and begins at that one at least.
 static int64_t steps_of(int64_t extent, int64_t start, int64_t end, int64_t step, int64_t* first) {
-  int64_t least = step < 0 ? -1 : 0, most = step < 0 ? extent - 1 : extent;
-  start = start < -extent ? least : start < 0 ? start + extent : start > most ? most : start;
-  end = end < -extent ? least : end < 0 ? end + extent : end > most ? most : end;
-  *first = start;
+  int64_t most = step < 0 ? extent - 1 : extent;
+  start = bound_of(start, extent, 0, most);
+  end = bound_of(end, extent, step < 0 ? -1 : 0, most);
+  *first = start < 0 ? 0 : start;
   if (step > 0) return end > start ? (end - start - 1) / step + 1 : 0;
   return end < start ? (start - end - 1) / -step + 1 : 0;
 }
@@ -169,17 +177,23 @@ void pb__o_op_split(pb_onnx* o) {
   if (at != extent) pb__o_refuse(o, "parts that do not fill it");
 }
 
-// Parts without elements add nothing.
+// A part without elements may be long along the axis, where another dim is 0. PyTorch leaves ones of shape [0] beside
+// tensors of any rank: they add nothing.
 void pb__o_op_concat(pb_onnx* o) {
-  int *parts = PB_NEW_ARRAY(&o->arena, int, (size_t)o->n->input_count + 1), count = 0;
+  int *parts = PB_NEW_ARRAY(&o->arena, int, (size_t)o->n->input_count + 1), count = 0, rank = 0, kept = 0;
   for (int k = 0; k < o->n->input_count; ++k) {
-    const pb_const* c = pb__constant(o->l, pb__input(o->n, k));
-    if (!c || c->bytes) parts[count++] = IN(k);
+    int part = IN(k), its = pb__o_type(o, part)->rank;
+    parts[count++] = part;
+    rank = its > rank ? its : rank;
   }
-  if (!count) pb__o_refuse(o, "a result without elements");
+  for (int k = 0; k < count; ++k) {
+    const pb_flat_type* t = pb__o_type(o, parts[k]);
+    if (t->rank == rank || t->rank != 1 || t->shape[0]) parts[kept++] = parts[k];
+  }
+  if (!kept) pb__o_refuse(o, "without parts");
   if (pb__o_bad(o)) return;
-  int axis = pb__o_axis(o, pb__o_int(o, "axis", pb__o_opset(o) < 4 ? 1 : 0), pb__o_type(o, parts[0])->rank);
-  if (!pb__o_bad(o)) OUT(pb__o_join(o, count, parts, axis));
+  int axis = pb__o_axis(o, pb__o_int(o, "axis", pb__o_opset(o) < 4 ? 1 : 0), rank);
+  if (!pb__o_bad(o)) OUT(pb__o_join(o, kept, parts, axis));
 }
 
 // ---- constant places ----
