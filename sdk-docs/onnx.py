@@ -45,6 +45,9 @@ program](control-flow.md): loops, and branches that are long; two short ones are
 among. Values from turn to turn keep their types and shapes; where results are gathered turn by turn the number of turns has to be
 constant, as above.
 
+An engine's inputs and outputs are the model's, in the model's order, whatever nodes read and make first; an output that it
+lists twice is given twice, and an input that is an initialiser too is a constant.
+
 A sequence that comes in is as many inputs as `--items NAME=3` says, `NAME[0]` to `NAME[2]`, each with a shape of its own
 (`--input-shape 'NAME[1]=4x5'`); an optional tensor is an input of its own name (`--items NAME=1`), or not there
 (`--items NAME=none`). One that leaves is an output an element, `NAME[0]` and on.

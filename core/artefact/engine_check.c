@@ -6,13 +6,19 @@
 
 static const uint64_t most_bytes = (uint64_t)1 << 40; // of a tensor or of the arena
 
+static bool same_tensor(const pb_tensor_info* a, const pb_tensor_info* b) {
+  return a->type == b->type && a->rank == b->rank && a->rank >= 0 && a->rank <= PB_MAX_RANK &&
+         !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+}
+
+// An output that the model lists twice is two of one name, and then of one type and shape.
 static pb_status check_tensors(const pb_engine_check* c, const char* what, int count, const pb_tensor_info* tensors,
                                bool open) {
   for (int k = 0; k < count; ++k) {
     const pb_tensor_info* t = &tensors[k];
     if (!t->name || !t->name[0]) return PB_ENGINE_FAIL(c, "%s %d has no name", what, k);
     for (int other = 0; other < k; ++other)
-      if (!strcmp(t->name, tensors[other].name))
+      if (!strcmp(t->name, tensors[other].name) && (strcmp(what, "output") != 0 || !same_tensor(t, &tensors[other])))
         return PB_ENGINE_FAIL(c, "two of the %ss are called '%s'", what, t->name);
     if ((unsigned)t->type >= PB_TYPE_COUNT || t->type == PB_I128)
       return PB_ENGINE_FAIL(c, "%s '%s' has no type", what, t->name);

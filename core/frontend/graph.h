@@ -93,6 +93,8 @@ typedef struct pb_graph {
   size_t node_count, node_capacity;
   pb_subgraph* subgraphs;
   size_t subgraph_count, subgraph_capacity;
+  int *inputs, *outputs; // tensors as the model lists them; an output may stand twice, an input may be an initialiser
+  size_t input_count, input_capacity, output_count, output_capacity;
   pb_mapping* mappings; // its file, and those with its data
   size_t mapping_count, mapping_capacity;
   pb_arena arena;

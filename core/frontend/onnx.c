@@ -457,6 +457,11 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   }
   if (in && !input) PB_PUSH(in->outputs, in->output_count, in->output_capacity, at);
   if (in) return PB_OK;
+  pb_graph* g = l->graph;
+  if (input)
+    PB_PUSH(g->inputs, g->input_count, g->input_capacity, at);
+  else
+    PB_PUSH(g->outputs, g->output_count, g->output_capacity, at);
   pb_tensor* tensor = &l->graph->tensors[at];
   if (input && (tensor->producer >= 0 || tensor->is_input)) return pb__loader_refuse(l, name, MADE_TWICE);
   if (input && tensor->const_id < 0) tensor->is_input = true;
@@ -637,6 +642,8 @@ void pb_graph_free(pb_graph* g) {
     free(s->owned);
   }
   free(g->subgraphs);
+  free(g->inputs);
+  free(g->outputs);
   for (size_t k = 0; k < g->mapping_count; ++k) munmap(g->mappings[k].data, g->mappings[k].bytes);
   free(g->mappings);
   pb_arena_free(&g->arena);

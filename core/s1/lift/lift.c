@@ -605,20 +605,23 @@ static pb_status donate(lifter* l, int input) {
   return PB_OK;
 }
 
+static pb_status take_input(lifter* l, int k) {
+  const pb_tensor* t = &l->g->tensors[k];
+  for (int i = 0; t->is_sequence && i < t->item_count; ++i) PB_TRY(take_input(l, t->items[i]));
+  if (!t->is_input) return PB_OK; // an initialiser too, or bound
+  bool empty = pb__is_empty(t->rank, t->shape);
+  if (!empty && pb__elements(t->rank, t->shape) < 0)
+    return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
+                          "an input of more than 2^31 - 1 elements");
+  l->value_of[k] = (empty ? pb__add_empty : pb__add_value)(l, t->name, t->type, t->rank, t->shape);
+  l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
+  l->out->values[l->value_of[k]].is_input = true;
+  l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+  return t->donated_to ? donate(l, k) : PB_OK;
+}
+
 static pb_status take_inputs(lifter* l) {
-  for (size_t k = 0; k < l->g->tensor_count; ++k) {
-    const pb_tensor* t = &l->g->tensors[k];
-    if (!t->is_input) continue;
-    bool empty = pb__is_empty(t->rank, t->shape);
-    if (!empty && pb__elements(t->rank, t->shape) < 0)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
-                            "an input of more than 2^31 - 1 elements");
-    l->value_of[k] = (empty ? pb__add_empty : pb__add_value)(l, t->name, t->type, t->rank, t->shape);
-    l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
-    l->out->values[l->value_of[k]].is_input = true;
-    l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
-    if (t->donated_to) PB_TRY(donate(l, (int)k));
-  }
+  for (size_t k = 0; k < l->g->input_count; ++k) PB_TRY(take_input(l, l->g->inputs[k]));
   return PB_OK;
 }
 
@@ -686,6 +689,7 @@ static pb_status mark_output(lifter* l, int k) {
   l->out->values[l->value_of[k]].name = t->name; // the same value may have come by another tensor's
   l->out->values[l->value_of[k]].is_output = true;
   l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+  PB_PUSH(l->outputs, l->output_count, l->output_capacity, l->value_of[k]);
   return check_declared(l, t, &l->out->values[l->value_of[k]]);
 }
 
@@ -714,14 +718,13 @@ static pb_status mark_items(lifter* l, const pb_tensor* t, const char* name, int
 
 static pb_status mark_outputs(lifter* l) {
   int count = 0;
-  for (size_t k = 0, end = l->g->tensor_count; k < end; ++k) {
-    const pb_tensor* t = &l->g->tensors[k];
-    if (!t->is_output) continue;
+  for (size_t k = 0; k < l->g->output_count; ++k) {
+    const pb_tensor* t = &l->g->tensors[l->g->outputs[k]];
     if (t->is_sequence) {
       PB_TRY(mark_items(l, t, t->name, &count));
       continue;
     }
-    PB_TRY(mark_output(l, (int)k));
+    PB_TRY(mark_output(l, l->g->outputs[k]));
     ++count;
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
@@ -748,6 +751,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   if (status == PB_OK) pb__s1_shuffles(program, consts);
   if (status == PB_OK) pb__s1_walks(program, consts);
   if (status == PB_OK) pb_s1_drop_unread(program);
+  if (status == PB_OK) pb__s1_order(program, l.outputs, l.output_count);
   if (status == PB_OK) pb__s1_bound(program, consts);
   free(l.value_of);
   free(l.uses);
@@ -756,6 +760,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   free(l.table_source);
   free(l.unsigned_codes);
   free(l.copy_of);
+  free(l.outputs);
   return status;
 }
 

@@ -23,7 +23,9 @@ typedef struct lifter {
   int* copy_of;                  // by graph tensor, of the subgraph that is being written out, -1
   int dequantising;              // DequantizeLinear nodes that are being made, each for the one before
   bool folds_sizes;              // the node that is folded computes of extents of open dims
-  const char* impossible;        // why the node that is being lifted cannot be: noted deep inside, told when it is done
+  int* outputs;                  // values, in the model's order
+  size_t output_count, output_capacity;
+  const char* impossible; // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
 // Codes of the model; those without a sign are 128 less here, their zero points too.
@@ -222,6 +224,8 @@ int64_t* pb__all_integers(const lifter* l, const pb_node* n, int input, pb_arena
 
 // Finds which results are bounded: bounds.c.
 void pb__s1_bound(pb_s1* program, pb_consts* consts);
+// In order.c: gives these values, outputs, the places that they have among each other in this order.
+void pb__s1_order(pb_s1* program, const int* outputs, size_t count);
 
 // Functions of one code: lift/table.c. Marks the nodes between a DequantizeLinear and a QuantizeLinear that are one.
 void pb__find_tables(lifter* l);

@@ -30,6 +30,7 @@ import image_cases  # noqa: E402, F401  (the same)
 import qoperator_cases  # noqa: E402, F401  (the same)
 import rank_cases  # noqa: E402, F401  (the same)
 import many_cases  # noqa: E402, F401  (the same)
+import order_cases  # noqa: E402, F401  (the same)
 import place_cases  # noqa: E402, F401  (the same)
 import product_cases  # noqa: E402, F401  (the same)
 import shuffle_cases  # noqa: E402, F401  (the same)
@@ -100,6 +101,14 @@ def refused(command, code, says, within):
     return [f"refused only after {took:.1f} s"] if took > within else []
 
 
+def out_of_order(folder, engine, graph):
+    """Inputs and outputs stand as the model lists them, without the initialisers that it lists as inputs."""
+    told, initialisers = tools.run([os.path.join(folder, "pb-run"), engine, "--info"]), {c.name for c in graph.initializer}
+    wanted = {"input": [i.name for i in graph.input if i.name not in initialisers], "output": [o.name for o in graph.output]}
+    found = {kind: re.findall(rf"^ *{kind} +(.*?): ", told, re.M | re.S) for kind in wanted}
+    return [f"{kind}s are {found[kind]}, not {wanted[kind]}" for kind in wanted if found[kind] != wanted[kind] and all(name.isprintable() for name in wanted[kind])]
+
+
 def run_on(args, stem, case, target):
     model, engine = stem + ".onnx", f"{stem}-{target}.pbe"
     command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine, *(["--bisect"] if case.bisect or args.bisect else [])]
@@ -112,6 +121,7 @@ def run_on(args, stem, case, target):
     if left != case.operators:
         return [f"{left} operators are left, not {case.operators}"]
     problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
+    problems += out_of_order(args.bin, engine, case.model.graph)
     if not tools.runs_here(args.bin, target):
         return problems
     expected = expected_of(case.same_as or case.model, case.feeds)
