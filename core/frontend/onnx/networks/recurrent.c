@@ -54,32 +54,35 @@ static int activated(pb_onnx* o, const cell* c, int which, int x) {
   return x;
 }
 
-static void usual_numbers(const char* name, double* alpha, double* beta) {
-  static const struct {
-    const char* name;
-    double alpha, beta;
-  } usual[] = {{"Affine", 1, 0},     {"LeakyRelu", 0.01, 0},    {"ThresholdedRelu", 1, 0},
-               {"ScaledTanh", 1, 1}, {"HardSigmoid", 0.2, 0.5}, {"Elu", 1, 0}};
-  *alpha = *beta = 0;
-  for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k)
-    if (!strcmp(name, usual[k].name)) {
-      *alpha = usual[k].alpha;
-      *beta = usual[k].beta;
-    }
+// Functions that take numbers, and those by ONNX's own operators where none are said.
+static const struct {
+  const char* name;
+  int numbers; // 1: alpha, 2: beta too
+  double alpha, beta;
+} with_numbers[] = {{"Affine", 2, 1, 0},     {"LeakyRelu", 1, 0.01, 0},    {"ThresholdedRelu", 1, 1, 0},
+                    {"ScaledTanh", 2, 1, 1}, {"HardSigmoid", 2, 0.2, 0.5}, {"Elu", 1, 1, 0}};
+
+// The next number of a list, where it has one more.
+static double next_of(const pb_attr* list, int* at, double missing) {
+  return list && *at < list->count ? (double)list->floats[(*at)++] : missing;
 }
 
-// The functions of a direction. Numbers stand in the order of the functions.
+// The functions of a direction. Those of all directions that take a number take them one after the other.
 static void read_activations(pb_onnx* o, cell* c, int direction) {
   static const char* const usual[] = {"Sigmoid", "Tanh", "Tanh"};
   const pb_attr *names = pb_node_attr(o->n, "activations"), *alphas = pb_node_attr(o->n, "activation_alpha"),
                 *betas = pb_node_attr(o->n, "activation_beta");
-  int each = c->lstm ? 3 : c->gru ? 2 : 1;
-  for (int k = 0; k < each; ++k) {
-    int at = direction * each + k;
-    c->activation[k] = names && at < names->count ? names->strings[at] : usual[each == 1 ? 1 : k];
-    usual_numbers(c->activation[k], &c->alpha[k], &c->beta[k]);
-    if (alphas && at < alphas->count) c->alpha[k] = (double)alphas->floats[at];
-    if (betas && at < betas->count) c->beta[k] = (double)betas->floats[at];
+  int each = c->lstm ? 3 : c->gru ? 2 : 1, alpha = 0, beta = 0;
+  for (int at = 0; at < (direction + 1) * each; ++at) {
+    int k = at % each;
+    const char* name = names && at < names->count ? names->strings[at] : usual[each == 1 ? 1 : k];
+    c->activation[k] = name;
+    c->alpha[k] = c->beta[k] = 0;
+    for (size_t f = 0; f < sizeof with_numbers / sizeof *with_numbers; ++f) {
+      if (strcmp(name, with_numbers[f].name) != 0) continue;
+      c->alpha[k] = next_of(alphas, &alpha, with_numbers[f].alpha);
+      if (with_numbers[f].numbers == 2) c->beta[k] = next_of(betas, &beta, with_numbers[f].beta);
+    }
   }
 }
 
