@@ -135,6 +135,8 @@ int pb__o_pixels(pb_onnx* o, int x, const int* places, const int64_t* shape);
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* scalar, const pb_onnx_places* p);
 // The largest along the last dim in order; *where: i32.
 int pb__o_top(pb_onnx* o, int x, int64_t count, int* where);
+// What stands in the order of x, or in that turned round, and back: of floats -0 is 0, which it is equal to.
+int pb__o_order_of(pb_onnx* o, int x, bool largest);
 
 // ---- what several rows are made of ----
 

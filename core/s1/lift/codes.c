@@ -293,7 +293,7 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   for (int k = 0; k < n->input_count; ++k) PB_TRY(pb__read_codes(l, n, pb__input(n, k), &parts[k]));
   PB_TRY(pb__find_target(l, n, &t));
   pb_s1_value whole = l->out->values[parts[0].value];
-  int64_t axis = pb_node_int(n, "axis", 0);
+  int64_t axis = pb_node_int(n, "axis", pb_node_opset(l->g, n) < 4);
   if (axis < 0) axis += whole.rank;
   if (axis < 0 || axis >= whole.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
   whole.shape[axis] = 0;

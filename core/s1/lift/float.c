@@ -359,7 +359,7 @@ static pb_status reshape(lifter* l, const pb_node* n) {
 }
 
 static pb_status concat(lifter* l, const pb_node* n) {
-  int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", 0);
+  int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", pb_node_opset(l->g, n) < 4); // opset 1: 1
   int first;
   PB_TRY(pb__own_any(l, n, n->inputs[0], &first));
   pb_s1_value in = l->out->values[first];

@@ -294,7 +294,7 @@ static bool concat(lifter* l, const pb_node* n, const constant* x, constant* y) 
   constant part;
   int axis;
   int64_t shape[PB_GRAPH_RANK], inner = 1, outer = 1, done = 0;
-  if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
+  if (!pb__axis(pb_node_int(n, "axis", pb_node_opset(l->g, n) < 4), x->rank, &axis)) return false;
   memcpy(shape, x->shape, sizeof shape);
   for (int k = 1; k < n->input_count; ++k) {
     if (!pb__fold_take(l, n->inputs[k], &part) || part.type != x->type || part.rank != x->rank) return false;

@@ -23,6 +23,7 @@ import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
 import box_cases  # noqa: E402, F401  (registers its cases)
 import code_cases  # noqa: E402, F401  (the same)
+import edge_cases  # noqa: E402, F401  (the same)
 import empty_cases  # noqa: E402, F401  (the same)
 import file_cases  # noqa: E402, F401  (the same)
 import folded_cases  # noqa: E402, F401  (the same)

@@ -242,6 +242,32 @@ void pb__o_op_scatter_elements(pb_onnx* o) {
   OUT(pb__o_scatter(o, x, all_places(o, at, axis, in.shape[axis]), with, how, &p));
 }
 
+// Indices of no dims mean the whole tensor, each of them.
+static int whole_for_each(pb_onnx* o, int x, const pb_flat_type* where) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[2 * PB_FLAT_RANK];
+  int rank = where->rank - 1 + in.rank;
+  memcpy(shape, where->shape, sizeof *shape * (size_t)(where->rank - 1));
+  memcpy(shape + where->rank - 1, in.shape, sizeof *shape * (size_t)in.rank);
+  if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
+  return pb__o_bad(o) ? x : pb__o_expand(o, x, rank, shape);
+}
+
+static int whole_by_each(pb_onnx* o, int x, int with, const char* how, const pb_flat_type* where) {
+  const pb_flat_type in = *pb__o_type(o, x), update = *pb__o_type(o, with);
+  int64_t shape[PB_FLAT_RANK + 1], count = pb__elements(where->rank - 1, where->shape);
+  bool gone[PB_FLAT_RANK] = {true}, fits = update.rank == where->rank - 1 + in.rank && in.rank < PB_FLAT_RANK;
+  for (int r = 0; fits && r < update.rank; ++r)
+    fits = update.shape[r] == (r < where->rank - 1 ? where->shape[r] : in.shape[r - where->rank + 1]);
+  if (!fits) pb__o_refuse(o, "updates that do not fit");
+  if (pb__o_bad(o) || count < 1) return x;
+  shape[0] = count;
+  memcpy(shape + 1, in.shape, sizeof *shape * (size_t)in.rank);
+  with = pb__o_reshape(o, with, in.rank + 1, shape);
+  if (strcmp(how, "second") != 0) return pb__o_binary(o, how, x, pb__o_reduce(o, with, how, gone));
+  return pb__o_reshape(o, pb__o_part(o, with, 0, count - 1, count), in.rank, in.shape); // the last one stays
+}
+
 void pb__o_op_gather_nd(pb_onnx* o) {
   int x = IN(0), at = IN(1), rank = 0;
   const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
@@ -249,6 +275,10 @@ void pb__o_op_gather_nd(pb_onnx* o) {
   if (!vectors_fit(&in, &where, batches)) pb__o_refuse(o, "indices that do not fit");
   if (pb__o_bad(o)) return;
   int maps = (int)(batches + where.shape[where.rank - 1]);
+  if (!maps) {
+    OUT(whole_for_each(o, x, &where));
+    return;
+  }
   pb_onnx_places p = {.dropped = maps, .maps = maps};
   for (int r = 0; r < where.rank - 1; ++r) shape[rank++] = where.shape[r];
   for (int r = 0; r < in.rank; ++r) {
@@ -276,6 +306,10 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   if (!vectors_fit(&in, &where, 0)) pb__o_refuse(o, "indices that do not fit");
   if (pb__o_bad(o)) return;
   int maps = (int)where.shape[where.rank - 1];
+  if (!maps) {
+    OUT(whole_by_each(o, x, with, how, &where));
+    return;
+  }
   bool rows = update.rank == in.rank && maps == 1 && where.rank == 2;
   for (int r = 0; rows && r < in.rank; ++r) rows = update.shape[r] == (r ? in.shape[r] : where.shape[0]);
   const int64_t* known = rows ? known_indices(o) : NULL;

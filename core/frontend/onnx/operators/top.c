@@ -39,6 +39,13 @@ static int by_rounds(pb_onnx* o, int x, int64_t count, int* where) {
   return floats ? pb__o_bits(o, in_order_of_bits(o, top), PB_F32) : top;
 }
 
+int pb__o_order_of(pb_onnx* o, int x, bool largest) {
+  bool floats = pb_type_is_float(pb__o_type(o, x)->type);
+  if (!floats) return largest ? x : pb__o_unary(o, "not", x);
+  int zero = pb__o_like(o, x, 0);
+  return largest ? pb__o_add(o, x, zero) : pb__o_sub(o, zero, x);
+}
+
 void pb__o_op_top_k(pb_onnx* o) {
   if (pb__o_says(o, 1)) {
     pb__o_said_top_k(o);
@@ -51,10 +58,9 @@ void pb__o_op_top_k(pb_onnx* o) {
   bool largest = pb__o_int(o, "largest", 1);
   if (!pb__o_bad(o) && (count != 1 || k < 1 || k > in.shape[axis])) pb__o_refuse(o, "a k that does not fit");
   if (pb__o_bad(o)) return;
-  const char* turn = pb_type_is_float(in.type) ? "negate" : "not"; // the order turned round
-  int last = pb__o_moved(o, largest ? x : pb__o_unary(o, turn, x), axis, in.rank - 1);
+  int last = pb__o_moved(o, pb__o_order_of(o, x, largest), axis, in.rank - 1);
   int top = goes_by_rounds(o, last, k) ? by_rounds(o, last, k, &where) : pb__o_top(o, last, k, &where);
-  if (!largest) top = pb__o_unary(o, turn, top);
+  if (!largest) top = pb__o_order_of(o, top, largest);
   pb__o_out(o, 0, pb__o_moved(o, top, in.rank - 1, axis));
   pb__o_out(o, 1, pb__o_moved(o, pb__o_cast(o, where, PB_I64), in.rank - 1, axis));
 }

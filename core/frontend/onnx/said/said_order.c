@@ -107,10 +107,9 @@ void pb__o_said_top_k(pb_onnx* o) {
   int64_t shape[PB_FLAT_RANK];
   if (pb__o_elements(o, k) != 1) pb__o_refuse(o, "a k that is not one number");
   if (pb__o_bad(o)) return;
-  const char* turn = pb_type_is_float(in.type) ? "negate" : "not"; // the order turned round
-  int last = pb__o_moved(o, largest ? x : pb__o_unary(o, turn, x), axis, in.rank - 1);
+  int last = pb__o_moved(o, pb__o_order_of(o, x, largest), axis, in.rank - 1);
   int top = pb__o_top(o, last, in.shape[axis], &where);
-  if (!largest) top = pb__o_unary(o, turn, top);
+  if (!largest) top = pb__o_order_of(o, top, largest);
   int here[PB_FLAT_RANK];
   for (int r = 0; r < in.rank; ++r) here[r] = r == axis ? k : pb__o_vector(o, 1, &in.shape[r]);
   int said = pb__o_join(o, in.rank, here, 0);

@@ -29,8 +29,12 @@ static int source_of(pb_onnx* o, const pb_onnx_resize* p, int k, double in, int 
   return pb__o_add(o, pb__o_mul(o, real(o, in / 2), less), source);
 }
 
-static int nearest_of(pb_onnx* o, const pb_onnx_resize* p, int x) {
+static int nearest_of(pb_onnx* o, const pb_onnx_resize* p, int x, int scale) {
   int half = real(o, 0.5);
+  if (!strcmp(p->nearest, "simple")) {
+    int down = pb__o_compare(o, "LT", scale, real(o, 1)), low = pb__o_unary(o, "floor", x);
+    return pb__o_select(o, down, pb__o_unary(o, "ceil", x), low);
+  }
   if (!strcmp(p->nearest, "floor")) return pb__o_unary(o, "floor", x);
   if (!strcmp(p->nearest, "ceil")) return pb__o_unary(o, "ceil", x);
   bool up = !strcmp(p->nearest, "round_prefer_ceil");
@@ -136,7 +140,8 @@ void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* p, bool by_sizes, int s
     int turns = pb__o_cast(o, pb__o_turns(o, shape[r]), PB_F64), last = real(o, (double)(in.shape[r] - 1));
     int from = crops ? pb__o_entry(o, region, at[r]) : -1, to = crops ? pb__o_entry(o, region, all + at[r]) : -1;
     int source = source_of(o, p, turns, (double)in.shape[r], out[r], scale[r], from, to);
-    x = p->mode == 'n' ? element_at(o, x, r, nearest_of(o, p, source), last) : between(o, p, x, r, source, last);
+    x = p->mode == 'n' ? element_at(o, x, r, nearest_of(o, p, source, scale[r]), last)
+                       : between(o, p, x, r, source, last);
     if (crops) {
       int is = pb__o_along(o, inside(o, source, last), in.rank, r);
       x = pb__o_select(o, is, x, pb__o_like(o, x, pb__o_real(o, "extrapolation_value", 0)));

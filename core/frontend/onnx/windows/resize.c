@@ -26,7 +26,9 @@ static double source_of(const plan* p, int64_t k, int64_t in, int64_t out, doubl
   return (x + half) / scale - half;
 }
 
-static double nearest_of(const plan* p, double x) {
+// "simple" is what there was before nearest_mode: places of f32, of fewer elements the one behind.
+static double nearest_of(const plan* p, double x, double scale) {
+  if (!strcmp(p->nearest, "simple")) return scale < 1 ? ceil((double)(float)x) : floor((double)(float)x);
   if (!strcmp(p->nearest, "floor")) return floor(x);
   if (!strcmp(p->nearest, "ceil")) return ceil(x);
   return !strcmp(p->nearest, "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
@@ -42,7 +44,7 @@ static double weight_of(const plan* p, double at) {
 // The places and weights of one element; how many.
 static int taps_of(const plan* p, double x, double scale, int64_t in, int64_t* places, float* weights) {
   if (p->mode == 'n') {
-    double at = fmin(fmax(nearest_of(p, x), 0), (double)(in - 1));
+    double at = fmin(fmax(nearest_of(p, x, scale), 0), (double)(in - 1));
     places[0] = (int64_t)at;
     weights[0] = 1;
     return 1;
@@ -114,12 +116,12 @@ static bool one_of(const char* word, const char* const* words) {
 static void read_plan(pb_onnx* o, bool upsample, plan* p) {
   static const char* const transforms[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
                                            "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", NULL};
-  static const char* const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
+  static const char* const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple", NULL};
   static const char* const modes[] = {"nearest", "linear", "bilinear", "cubic", NULL};
   bool old = upsample || pb__o_opset(o) < 11;
   const char* mode = pb__o_text(o, "mode", "nearest");
   p->transform = pb__o_text(o, "coordinate_transformation_mode", old ? "asymmetric" : "half_pixel");
-  p->nearest = pb__o_text(o, "nearest_mode", old ? "floor" : "round_prefer_floor");
+  p->nearest = old ? "simple" : pb__o_text(o, "nearest_mode", "round_prefer_floor");
   p->antialias = pb__o_int(o, "antialias", 0);
   p->exclude = pb__o_int(o, "exclude_outside", 0);
   p->cubic = pb__o_real(o, "cubic_coeff_a", -0.75);

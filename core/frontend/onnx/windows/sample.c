@@ -140,8 +140,9 @@ void pb__o_op_grid_sample(pb_onnx* o) {
     v = pb__o_mul(o, v, pb__o_number(o, PB_F32, scale));
     if (!align) v = pb__o_sub(o, v, pb__o_number(o, PB_F32, 0.5));
     // Of a cubic each neighbour is moved inside by itself, as PyTorch and ONNX Runtime have it: a place between the
-    // last pixel and the border keeps its fraction.
-    g.places[d] = g.mode == 'c' ? v : inside(o, &g, d, v);
+    // last pixel and the border keeps its fraction. The nearest is found first: reflected, a place in the middle
+    // between two pixels would be nearer to another.
+    g.places[d] = g.mode == 'c' || g.mode == 'n' ? v : inside(o, &g, d, v);
   }
   memcpy(whole, in.shape, 2 * sizeof *whole);
   memcpy(whole + 2, of.shape + 1, sizeof *whole * (size_t)spaces);

@@ -1,0 +1,100 @@
+"""What lies on an edge: zeros of both signs, places in the middle between two, indices of no dims, defaults of first opsets."""
+
+import itertools
+
+import numpy as np
+from onnx import TensorProto
+from regression_cases import CASES, F32, I64, Maker
+
+
+def top(label, count, k, largest, said=False):
+    """Equal numbers keep their order, zeros of both signs are such."""
+    m = Maker(label)
+    values = np.tile(np.array([-0.0, 0.0, -0.0, 0.0, -1, 1, 1], F32), (2, -(-count // 7)))[:, :count]
+    x = m.input("x", 2, count, values=values)
+    many = m.op("Cast", m.input("k", 1, values=[k]), to=TensorProto.INT64) if said else m.const(np.array([k], I64))
+    y = m.op("TopK", x, many, largest=largest)
+    m.nodes[-1].output.append("places")
+    m.types["places"] = TensorProto.INT64
+    return m.done(y, "places", targets=("cpu",))
+
+
+for (_count, _k), _largest in itertools.product(((7, 7), (9, 4), (70, 12), (70, 40)), (0, 1)):
+    _label = f"top_{_k}_of_{_count}_zeros_{'largest' if _largest else 'smallest'}"
+    CASES[_label] = lambda a=(_label, _count, _k, _largest): top(*a)
+    CASES[_label + "_said"] = lambda a=(_label + "_said", _count, _k, _largest): top(*a, said=True)
+
+
+def sampled(label, mode, padding, align):
+    """Every quarter of a pixel, far outside too."""
+    m = Maker(label, 20)
+    at = np.linspace(-3, 3, 49, dtype=F32)
+    grid = np.stack([at, at[::-1]], -1)[None, None]
+    x = m.input("x", 1, 2, 4, 4)
+    return m.done(m.op("GridSample", x, m.input("grid", *grid.shape, values=grid), mode=mode, padding_mode=padding, align_corners=align), targets=("cpu",))
+
+
+for _mode, _padding, _align in itertools.product(("nearest", "linear"), ("zeros", "border", "reflection"), (0, 1)):
+    _label = f"grid_{_mode}_{_padding}_{_align}"
+    CASES[_label] = lambda a=(_label, _mode, _padding, _align): sampled(*a)
+
+
+def named(m, n):
+    """m, which makes what n makes."""
+    for maker in (m, n):
+        maker.nodes[-1].output[0] = "y"
+    return m.done("y", targets=("cpu",), same_as=n.done("y").model)
+
+
+def whole(label, kind, how, count):
+    """Indices of no dims stand for all of the tensor."""
+    m, n = Maker(label, 18), Maker(label, 18)
+    at = m.const(np.zeros((count, 0), I64))
+    x = m.input("x", 2, 3)
+    if kind == "GatherND":
+        m.op(kind, x, at)
+        n.op("Expand", n.input("x", 2, 3), n.const(np.array([count, 2, 3])))
+        return named(m, n)
+    m.op(kind, x, at, m.input("u", count, 2, 3), reduction=how)
+    x, u = n.input("x", 2, 3), n.input("u", count, 2, 3)
+    parts = [n.op("Gather", u, n.const(np.int64(k))) for k in range(count)]
+    ops = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}
+    for part in parts:
+        x = part if how == "none" else n.op(ops[how], x, part)
+    n.op("Identity", x)
+    return named(m, n)
+
+
+for _how in ("none", "add", "mul", "max", "min"):
+    CASES[f"whole_scattered_by_{_how}"] = lambda a=(f"whole_scattered_by_{_how}", "ScatterND", _how, 3): whole(*a)
+CASES["whole_gathered"] = lambda: whole("whole_gathered", "GatherND", "", 3)
+CASES["one_whole_scattered"] = lambda: whole("one_whole_scattered", "ScatterND", "none", 1)
+
+
+def joined_first(label, constant):
+    """Concat of opset 1 to 3 says no axis where it is 1."""
+    makers = (Maker(label, 1), {}), (Maker(label), {"axis": 1})
+    for maker, attrs in makers:
+        x = maker.const(np.arange(24, dtype=F32).reshape(2, 3, 4)) if constant else maker.input("x", 2, 3, 4)
+        maker.op("Concat", x, x, **attrs)
+    (m, _), (n, _) = makers
+    return m.done("t0", same_as=n.done("t0").model)
+
+
+for _constant in (False, True):
+    _label = f"joined_in_the_first_form{'_of_constants' if _constant else ''}"
+    CASES[_label] = lambda a=(_label, _constant): joined_first(*a)
+
+
+def resized(label, opset, scale, mode):
+    m = Maker(label, opset)
+    x = m.input("x", 1, 2, 12, 11)
+    scales = m.const(np.array([1, 1, scale, scale], F32))
+    return m.done(m.op("Upsample" if opset < 10 else "Resize", x, scales, mode=mode), targets=("cpu",))
+
+
+for _opset, _scale, _mode in itertools.product((9, 10), (0.25, 0.3, 0.6, 0.7, 0.95, 1.1, 1.5, 2, 2.3), ("nearest", "linear")):
+    if _opset == 9 and _scale < 1:
+        continue
+    _label = f"resized_by_{_scale}_{_mode}_of_opset_{_opset}"
+    CASES[_label] = lambda a=(_label, _opset, _scale, _mode): resized(*a)
