@@ -2,6 +2,7 @@
 // chip lacks them.
 #include "core/s2/builder.h"
 
+#include <float.h>
 #include <math.h>
 
 #define SQRT_HALF 0.70710678118654752440
@@ -65,9 +66,18 @@ static int softsign(pb_nest* n, int x) {
   return two(n, PB_OP_DIV, x, two(n, PB_OP_ADD, one(n, PB_OP_ABS, x), more));
 }
 
-// x^|p| by squaring, its odd half by a square root; 1 / that for p < 0.
+// What an odd half of a power is taken of: its power is that of 0 for -0, and of infinity for -infinity, of which
+// square roots have -0 and none.
+static int without_ends(pb_nest* n, int x) {
+  int beyond = two(n, PB_OP_ADD, x, number(n, FLT_MAX)); // below 0 for -infinity alone
+  return select_below_0(n, beyond, number(n, INFINITY), two(n, PB_OP_ADD, x, number(n, 0)));
+}
+
+// x^|p| by squaring, its odd half by a square root; 1 / that for p < 0. x^0.5 is the square root itself.
 static int power(pb_nest* n, int x, float p) {
-  int halves = (int)(2 * fabsf(p)), result = halves % 2 ? one(n, PB_OP_SQRT, x) : -1, square = x;
+  int halves = (int)(2 * fabsf(p));
+  if (halves % 2 && p != 0.5f) x = without_ends(n, x);
+  int result = halves % 2 ? one(n, PB_OP_SQRT, x) : -1, square = x;
   for (int whole = halves / 2; whole; whole /= 2) {
     if (whole % 2) result = result < 0 ? square : two(n, PB_OP_MUL, result, square);
     if (whole > 1) square = two(n, PB_OP_MUL, square, square);

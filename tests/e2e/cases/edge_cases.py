@@ -98,3 +98,19 @@ for _opset, _scale, _mode in itertools.product((9, 10), (0.25, 0.3, 0.6, 0.7, 0.
         continue
     _label = f"resized_by_{_scale}_{_mode}_of_opset_{_opset}"
     CASES[_label] = lambda a=(_label, _opset, _scale, _mode): resized(*a)
+
+
+ENDS = (-np.inf, -3e38, -8, -1, -0.5, -1e-40, -0.0, 0.0, 1e-40, 0.5, 1, 2, 3e38, np.inf, np.nan)
+
+
+def powers(label, exponent, targets):
+    """By 0.5 it is the square root, which C's pow is not of -infinity alone."""
+    m = Maker(label)
+    values = [v for v in ENDS if exponent != 0.5 or v != -np.inf]
+    x = m.input("x", len(values), values=values)
+    return m.done(m.op("Pow", x, m.const(F32(exponent))), targets=targets)
+
+
+for _exponent in (-2.5, -1.5, -1, -0.5, 0.5, 1.5, 2, 2.5, 3, 0.25, -17):
+    _label = f"to_the_power_of_{_exponent}".replace("-", "minus_")
+    CASES[_label] = lambda a=(_label, _exponent, ("cpu", "simnpu") if _exponent in (-2.5, -0.5, 0.5, 2, 1.5) else ("cpu",)): powers(*a)
