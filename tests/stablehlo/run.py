@@ -13,7 +13,6 @@ import argparse
 import json
 import re
 import sys
-import tarfile
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -238,12 +237,6 @@ def page(results, lines):
     return "\n".join(out) + "\n"
 
 
-def unpacked(folder):
-    with tarfile.open(HERE / "data" / "stablehlo-dev.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    return Path(folder) / "stablehlo"
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
@@ -261,7 +254,7 @@ def main():
     parser.add_argument("--page", type=Path, help="the conformance page, to be written")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        results = run_all(options, options.suite or unpacked(folder), Path(folder))
+        results = run_all(options, options.suite or suite.unpacked(folder), Path(folder))
     found, counts = shares(results)
     for op, c in sorted(counts.items()):
         print(f"{op:32} {c['passed']:4} passed {c['refused'] + c['not read']:4} refused {c['failed']:4} failed")

@@ -2,6 +2,8 @@
 taken out. No MLIR here: the suite's files are generic text, an operation a line."""
 
 import re
+import tarfile
+from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +28,13 @@ TYPES = {
 
 class NotRead(Exception):
     pass
+
+
+def unpacked(folder):
+    """The suite's files in folder, and where there. Python has filters of archives from 3.11.4 on, Debian 12 has 3.11.2."""
+    with tarfile.open(Path(__file__).parent / "data" / "stablehlo-dev.tar.xz") as archive:
+        archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    return Path(folder) / "stablehlo"
 
 
 def tensor_type(text):

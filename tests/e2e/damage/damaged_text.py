@@ -3,7 +3,6 @@ lines), and what a disk may (letters)."""
 
 import re
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -28,9 +27,7 @@ def stablehlo_seeds(every=3):
     sys.path.insert(0, str(TESTS / "stablehlo"))
     import suite
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(TESTS / "stablehlo" / "data" / "stablehlo-dev.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
-        for path in sorted((Path(folder) / "stablehlo").rglob("*.mlir"))[::every]:
+        for path in sorted(suite.unpacked(folder).rglob("*.mlir"))[::every]:
             try:
                 text = suite.Case(path).text
             except (suite.NotRead, StopIteration, AttributeError, ValueError, IndexError, KeyError):
