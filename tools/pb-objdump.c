@@ -1,5 +1,6 @@
 // pb-objdump ENGINE: the steps of an engine and the commands of its kernels.
 #include "core/artefact/engine.h"
+#include "core/base/shown.h"
 #include "tdl/chip.h"
 
 #include <stdio.h>
@@ -12,6 +13,11 @@ static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queu
                            "--c-array=NAME prints the file itself as an array in C, for firmware "
                            "(tools/firmware/pb_firmware.h).\n";
 
+static pb_arena shown_names;
+
+// Text of the engine, as it is printed.
+static const char* shown(const char* text) { return pb_shown(&shown_names, text); }
+
 typedef struct options {
   const char *engine, *kernel, *queue;
   const char* array;
@@ -20,18 +26,18 @@ typedef struct options {
 
 static void print_tensors(const char* what, int count, const pb_tensor_info* tensors) {
   for (int k = 0; k < count; ++k) {
-    printf("  %s%d %s: ", what, k, tensors[k].name);
+    printf("  %s%d %s: ", what, k, shown(tensors[k].name));
     for (int d = 0; d < tensors[k].rank; ++d) printf("%lldx", (long long)tensors[k].shape[d]);
     puts(pb_type_name(tensors[k].type));
   }
 }
 
 static void print_headers(const pb_engine* e) {
-  printf("target %s, description ", e->target);
+  printf("target %s, description ", shown(e->target));
   for (int k = 0; k < 8; ++k) printf("%02x", e->chip_hash[k]);
   printf("..., revision %d\n", e->chip_revision);
   if (e->native_bytes)
-    printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
+    printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, shown(e->features));
   uint64_t apart = e->const_bytes - pb_engine_apart(e, 0);
   printf("constants: %llu bytes", (unsigned long long)e->const_bytes);
   if (apart && apart == pb_engine_apart_bytes(e, 0))
@@ -53,7 +59,7 @@ static void print_headers(const pb_engine* e) {
     static const char* const names[] = {
         [PB_HOST_MOVE] = "move",   [PB_HOST_JUMP] = "jump",       [PB_HOST_UNLESS] = "unless",
         [PB_HOST_PLACE] = "place", [PB_HOST_EXTENTS] = "extents", [PB_HOST_TAKE] = "take"};
-    printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
+    printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? shown(e->kernels[step->kernel].name) : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
     fputs(")", stdout);
@@ -65,7 +71,7 @@ static void print_headers(const pb_engine* e) {
       printf("%smemory %d [%llu, %llu)", n ? ", " : " keeps ", step->kept[n].memory,
              (unsigned long long)step->kept[n].address,
              (unsigned long long)(step->kept[n].address + step->kept[n].bytes));
-    printf("  ; %s\n", step->origin);
+    printf("  ; %s\n", shown(step->origin));
   }
 }
 
@@ -126,9 +132,10 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, options*
     const pb_kernel* kernel = &e->kernels[k];
     if (o->kernel && strcmp(o->kernel, kernel->name)) continue;
     o->kernel_found = true;
-    printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name,
-           (unsigned long long)kernel->predicted_cycles, *kernel->bound ? kernel->bound : "?");
-    if (!kernel->is_words) printf("  native, symbol %s%s\n", kernel->symbol, kernel->alone ? ", one thread" : "");
+    printf("\nkernel %s: %llu cycles predicted, bound by %s\n", shown(kernel->name),
+           (unsigned long long)kernel->predicted_cycles, *kernel->bound ? shown(kernel->bound) : "?");
+    if (!kernel->is_words)
+      printf("  native, symbol %s%s\n", shown(kernel->symbol), kernel->alone ? ", one thread" : "");
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
       if (o->queue && strcmp(o->queue, pb_chip_stream_name(chip, q))) continue;
       o->queue_found = true;
@@ -177,7 +184,7 @@ static pb_status print_array(const char* path, const char* name) {
          "   of the model that it was made from. */\n"
          "extern const unsigned char %s[];\nextern const unsigned long long %s_bytes;\n"
          "#if defined __GNUC__\n__attribute__((aligned(64)))\n#endif\nconst unsigned char %s[] = {",
-         path, name, name, name);
+         shown(path), name, name, name);
   for (int c; (c = fgetc(file)) != EOF; ++bytes) printf("%s%d,", bytes % 24 ? "" : "\n", c);
   printf("\n};\nconst unsigned long long %s_bytes = %llu;\n", name, bytes);
   fclose(file);
@@ -225,6 +232,7 @@ int main(int argc, char** argv) {
     status = print_engine(e, &o);
   }
   pb_engine_free(engine);
+  pb_arena_free(&shown_names);
   if (status == PB_OK) status = check_names(&o);
   return pb_printed(status == PB_OK ? 0 : 1);
 }

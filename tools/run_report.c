@@ -1,13 +1,22 @@
 #include "run_report.h"
 
+#include "core/base/shown.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+// A name out of the engine.
+static void print_name(const char* before, const char* name, const char* behind) {
+  pb_arena scratch = {0};
+  printf("%s%s%s", before, pb_shown(&scratch, name), behind);
+  pb_arena_free(&scratch);
+}
 
 static void print_tensors(const char* what, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int),
                           const pb_rt* rt) {
   for (int k = 0; k < count; ++k) {
     const pb_rt_tensor* t = tensor(rt, k);
-    printf("%s %s: ", what, t->name);
+    print_name(what, t->name, ": ");
     for (int d = 0; d < t->rank; ++d)
       if (t->shape[d] < 0)
         printf("?x");
@@ -18,19 +27,22 @@ static void print_tensors(const char* what, int count, const pb_rt_tensor* (*ten
 }
 
 static void print_profile(const pb_rt* rt) {
-  print_tensors("input", pb_rt_input_count(rt), pb_rt_input, rt);
-  print_tensors("output", pb_rt_output_count(rt), pb_rt_output, rt);
+  print_tensors("input ", pb_rt_input_count(rt), pb_rt_input, rt);
+  print_tensors("output ", pb_rt_output_count(rt), pb_rt_output, rt);
   printf("%d steps\n", pb_rt_step_count(rt));
   for (int k = 0; k < pb_rt_step_count(rt); ++k) {
     const pb_rt_step* s = pb_rt_step_info(rt, k);
-    printf("  %d %s (%s): %llu multiply-accumulates, %llu commands, %llu cycles predicted, bound by %s\n", k, s->kernel,
-           s->origin, (unsigned long long)s->macs, (unsigned long long)s->commands,
-           (unsigned long long)s->predicted_cycles, *s->bound ? s->bound : "?");
+    printf("  %d ", k);
+    print_name("", s->kernel, " (");
+    print_name("", s->origin, "): ");
+    printf("%llu multiply-accumulates, %llu commands, %llu cycles predicted, bound by ", (unsigned long long)s->macs,
+           (unsigned long long)s->commands, (unsigned long long)s->predicted_cycles);
+    print_name("", *s->bound ? s->bound : "?", "\n");
   }
 }
 
 void run_report_info(pb_rt* rt) {
-  printf("target %s\n", pb_rt_target(rt));
+  print_name("target ", pb_rt_target(rt), "\n");
   for (int p = 0; p < pb_rt_profile_count(rt) && !pb_rt_set_profile(rt, p); ++p) {
     if (pb_rt_profile_count(rt) > 1) printf("profile %d of %d\n", p + 1, pb_rt_profile_count(rt));
     print_profile(rt);
@@ -80,8 +92,10 @@ static double of_peak(const pb_rt* rt, const pb_rt_step* s) {
 }
 
 static void print_row(const pb_rt* rt, const pb_rt_step* s) {
-  printf("%-20.20s %-28.28s %12llu %10llu %10llu", s->kernel, s->origin, (unsigned long long)s->macs,
-         (unsigned long long)s->cycles, (unsigned long long)s->predicted_cycles);
+  pb_arena scratch = {0};
+  printf("%-20.20s %-28.28s %12llu %10llu %10llu", pb_shown(&scratch, s->kernel), pb_shown(&scratch, s->origin),
+         (unsigned long long)s->macs, (unsigned long long)s->cycles, (unsigned long long)s->predicted_cycles);
+  pb_arena_free(&scratch);
   if (s->cycles) {
     printf(" %5.1f%%", 100 * of_peak(rt, s));
     for (int q = 0; q < pb_rt_queue_count(rt); ++q) printf(" %5.1f", 100.0 * (double)s->busy[q] / (double)s->cycles);
@@ -105,17 +119,9 @@ void run_report_table(const pb_rt* rt) {
 }
 
 static void put_text(FILE* file, const char* text) {
-  fputc('"', file);
-  for (; *text; ++text) {
-    unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\')
-      fprintf(file, "\\%c", c);
-    else if (c < 32)
-      fprintf(file, "\\u%04x", c);
-    else
-      fputc(c, file);
-  }
-  fputc('"', file);
+  pb_arena scratch = {0};
+  fputs(pb_shown_json(&scratch, text, strlen(text)), file);
+  pb_arena_free(&scratch);
 }
 
 static void put_step(FILE* file, const pb_rt* rt, const pb_rt_step* s) {

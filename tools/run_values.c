@@ -3,6 +3,7 @@
 #include "core/base/arena.h"
 #include "core/base/half.h"
 #include "core/base/pages.h"
+#include "core/base/shown.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -252,6 +253,7 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
   pb_npy theirs;
   PB_TRY(pb_npy_read(path, NULL, &theirs));
   char a[256], b[256];
+  pb_arena scratch = {0};
   const pb_npy* ours = &value->all;
   pb_status status = PB_OK;
   if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes || !same_dims(&theirs, ours))
@@ -278,8 +280,9 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
                       (unsigned long long)first, number_at(ours->data, ours->type, first),
                       number_at(theirs.data, ours->type, first));
   else if (status == PB_OK)
-    printf("%s: %llu elements as expected, largest difference %g\n", value->tensor->name, (unsigned long long)count,
-           worst);
+    printf("%s: %llu elements as expected, largest difference %g\n", pb_shown(&scratch, value->tensor->name),
+           (unsigned long long)count, worst);
+  pb_arena_free(&scratch);
   free(theirs.data);
   return status;
 }
@@ -287,8 +290,10 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
 void run_value_print(const run_value* value) {
   char shape[256];
   uint64_t count = value->all.bytes / value->tensor->element_bytes;
-  printf("%s: %s =", value->tensor->name,
+  pb_arena scratch = {0};
+  printf("%s: %s =", pb_shown(&scratch, value->tensor->name),
          shape_text(value->all.rank, value->all.shape, value->tensor->type, shape, sizeof shape));
   for (uint64_t k = 0; k < count && k < 10; ++k) printf(" %.6g", number_at(value->all.data, value->all.type, k));
   puts(count > 10 ? " ..." : "");
+  pb_arena_free(&scratch);
 }

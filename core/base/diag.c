@@ -1,5 +1,7 @@
 #include "core/base/diag.h"
 
+#include "core/base/shown.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,12 +24,6 @@ static void print_place(char* out, size_t size, const pb_diag* diag, pb_place pl
     snprintf(out, size, "%s: ", place.file);
 }
 
-// One diagnostic is one line (and one for its hint), whatever names it quotes.
-static void plain(char* text) {
-  for (; *text; ++text)
-    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
-}
-
 void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text) {
   if (diag && error) ++diag->errors;
   if (diag && !error) ++diag->warnings;
@@ -39,13 +35,16 @@ void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text) {
 
 static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
                  const char* format, va_list args) {
-  char where[512], what[2048], text[4096];
-  print_place(where, sizeof where, diag, place);
-  vsnprintf(what, sizeof what, format, args);
-  plain(what);
-  snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning",
-           place.what ? place.what : "", place.what ? ": " : "", what, extra ? ": " : "", extra ? extra : "", code,
-           hint ? "\n  hint: " : "", hint ? hint : "");
+  // one diagnostic is one line (and one for its hint), whatever names it quotes and however long they are
+  char raw[2048], where[512], name[1024], what[2048], tip[3072], text[8192];
+  print_place(raw, sizeof raw, diag, place);
+  pb_show(where, sizeof where, raw);
+  pb_show(name, sizeof name, place.what ? place.what : "");
+  vsnprintf(raw, sizeof raw, format, args);
+  pb_show(what, sizeof what, raw);
+  pb_show(tip, sizeof tip, hint ? hint : "");
+  snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning", name,
+           place.what ? ": " : "", what, extra ? ": " : "", extra ? extra : "", code, hint ? "\n  hint: " : "", tip);
   pb_diag_pass(diag, error, code, text);
 }
 

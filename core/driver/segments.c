@@ -162,7 +162,7 @@ static void print_place(const compilation* c, int number, pb_text* text) {
   for (size_t k = 0; k < depth; ++k) {
     const pb_s1_op* op = &program->ops[open[k]];
     pb_text_add(text, ", %s '", op->kind == PB_S1_LOOP ? "loop" : op->kind == PB_S1_IF ? "then of" : "else of");
-    for (const char* at = op->name; *at; ++at) pb_text_add(text, "%c", (unsigned char)*at < ' ' ? ' ' : *at);
+    pb_text_add_shown(text, op->name);
     pb_text_add(text, "'");
   }
   pb_text_add(text, "\n");

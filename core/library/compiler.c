@@ -56,7 +56,8 @@ static void keep(void* user, bool error, int code, const char* said) {
   if (hint) record.hint = pb_strdup(&r->arena, hint + strlen(hint_mark));
   size_t length = hint ? (size_t)(hint - body) : strlen(body);
   char* what = pb_printf(&r->arena, "%.*s", (int)length, body);
-  char* number = strstr(what, " [PB");
+  char* number = NULL;
+  for (char* at = what; (at = strstr(at, " [PB")); ++at) number = at; // names in front of it may have the same
   if (number) *number = 0;
   record.text = what;
   PB_PUSH(r->records, r->record_count, r->record_capacity, record);

@@ -1,6 +1,6 @@
 #include "core/poly/text.h"
 
-#include "core/base/arena.h"
+#include "core/base/shown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,23 +56,24 @@ void pb_text_line(pb_text* text, int depth, const char* format, ...) {
 
 void pb_text_add_quoted(pb_text* text, const char* bytes) {
   pb_text_add(text, "\"");
-  for (; *bytes; ++bytes) {
-    unsigned char c = (unsigned char)*bytes;
-    pb_text_add(text, c < ' ' || c == '"' || c == '\\' || c == 0x7f ? "\\%02X" : "%c", c);
-  }
+  for (int length; *bytes; bytes += length)
+    if (pb_printable(bytes, &length) && *bytes != '"' && *bytes != '\\')
+      pb_text_add_bytes(text, bytes, (size_t)length);
+    else
+      for (int k = 0; k < length; ++k) pb_text_add(text, "\\%02X", (unsigned char)bytes[k]);
   pb_text_add(text, "\"");
 }
 
 void pb_text_add_json(pb_text* text, const char* bytes, size_t length) {
-  pb_text_add(text, "\"");
-  for (size_t k = 0; k < length; ++k) {
-    unsigned char c = (unsigned char)bytes[k];
-    if (c == '"' || c == '\\')
-      pb_text_add(text, "\\%c", c);
-    else
-      pb_text_add(text, c < ' ' ? "\\u%04x" : "%c", c);
-  }
-  pb_text_add(text, "\"");
+  pb_arena scratch = {0};
+  pb_text_add(text, "%s", pb_shown_json(&scratch, bytes, length));
+  pb_arena_free(&scratch);
+}
+
+void pb_text_add_shown(pb_text* text, const char* bytes) {
+  pb_arena scratch = {0};
+  pb_text_add(text, "%s", pb_shown(&scratch, bytes));
+  pb_arena_free(&scratch);
 }
 
 void pb_text_indent(pb_text* text, int depth) {

@@ -17,6 +17,8 @@ void pb_text_add_bytes(pb_text* text, const char* data, size_t length);
 void pb_text_add_quoted(pb_text* text, const char* bytes);
 // As a string of JSON, quotes around it.
 void pb_text_add_json(pb_text* text, const char* bytes, size_t length);
+// As it is printed: core/base/shown.h.
+void pb_text_add_shown(pb_text* text, const char* bytes);
 void pb_text_indent(pb_text* text, int depth);
 // A line, or how one begins: indented.
 void pb_text_line(pb_text* text, int depth, const char* format, ...) __attribute__((format(printf, 3, 4)));

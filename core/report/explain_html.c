@@ -1,5 +1,6 @@
 // An explanation as one HTML page: the network drawn beside a table, a row a step. It needs no script, no other file
 // and no network.
+#include "core/base/shown.h"
 #include "core/poly/text.h"
 #include "core/report/explain.h"
 
@@ -27,8 +28,9 @@ static const char* const colours[COLOURS] = {"#4878cf", "#6acc65", "#e8a33d", "#
                                              "#77bedb", "#b0a160", "#d880b8", "#8c8c8c"};
 static const char missing_colour[] = "#d65f5f";
 
-static void put(pb_text* t, const char* text) {
-  for (; *text; ++text) {
+static void put(pb_text* t, const char* name) {
+  pb_arena scratch = {0};
+  for (const char* text = pb_shown(&scratch, name); *text; ++text) {
     const char* as = *text == '&'   ? "&amp;"
                      : *text == '<' ? "&lt;"
                      : *text == '>' ? "&gt;"
@@ -39,6 +41,7 @@ static void put(pb_text* t, const char* text) {
     else
       pb_text_add_bytes(t, text, 1);
   }
+  pb_arena_free(&scratch);
 }
 
 static const char* bound_of(const pb_explained_step* s) {

@@ -1,4 +1,5 @@
 // An explanation as text and as JSON.
+#include "core/base/shown.h"
 #include "core/poly/text.h"
 #include "core/report/explain.h"
 
@@ -45,8 +46,10 @@ static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_ste
 static void put_scopes(pb_text* t, const pb_explanation* e, int step) {
   for (int k = 0; k < e->scopes.count; ++k) {
     const pb_stretch* s = &e->scopes.items[k];
-    if (s->first == step && s->last >= step)
-      pb_text_add(t, "     %*s%s, steps %d to %d: %s\n", 2 * s->depth, "", s->kind, s->first, s->last, s->node);
+    if (s->first != step || s->last < step) continue;
+    pb_text_add(t, "     %*s%s, steps %d to %d: ", 2 * s->depth, "", s->kind, s->first, s->last);
+    pb_text_add_shown(t, s->node);
+    pb_text_add(t, "\n");
   }
 }
 
@@ -56,7 +59,10 @@ static void put_line(pb_text* t, const pb_explanation* e, int index) {
   int inside = 2 * pb_scopes_depth(&e->scopes, index);
   put_scopes(t, e, index);
   if (inside > 24) inside = 24;
-  pb_text_add(t, "%4d %*s%-*.*s %-28.28s", index, inside, "", 32 - inside, 32 - inside, s->nodes, s->result);
+  pb_arena scratch = {0};
+  pb_text_add(t, "%4d %*s%-*.*s %-28.28s", index, inside, "", 32 - inside, 32 - inside, pb_shown(&scratch, s->nodes),
+              s->result);
+  pb_arena_free(&scratch);
   if (cycles)
     pb_text_add(t, " %12llu %5.1f%%", (ull)cycles, share(cycles, e->cycles));
   else
@@ -82,7 +88,8 @@ static void put_missing(pb_text* t, const pb_explanation* e) {
 
 static char* as_text(const pb_explanation* e) {
   pb_text t = {0};
-  pb_text_add(&t, "%s on %s: %d steps", e->model, e->target, e->step_count);
+  pb_text_add_shown(&t, e->model);
+  pb_text_add(&t, " on %s: %d steps", e->target, e->step_count);
   if (e->cycles) pb_text_add(&t, ", %llu cycles predicted", (ull)e->cycles);
   pb_text_add(&t, ", %llu multiply-accumulates", (ull)e->macs);
   if (e->cycles && e->peak)

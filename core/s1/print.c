@@ -8,6 +8,14 @@ static void print_value(pb_text* t, const pb_s1* p, int v) {
   pb_text_add(t, "%s", pb_type_name(value->is_unsigned ? PB_U8 : value->type));
 }
 
+// Of the model: the end of a line.
+static void print_node(pb_text* t, const pb_s1_op* op) {
+  pb_text_add_shown(t, op->type);
+  pb_text_add(t, " '");
+  pb_text_add_shown(t, op->name);
+  pb_text_add(t, "'\n");
+}
+
 char* pb_s1_print(const pb_s1* p) {
   static const char* const kinds[] = {
       "conv",    "maxpool", "average", "add",     "mul",      "rescale",  "quantise",   "dequantise", "table",
@@ -46,7 +54,8 @@ char* pb_s1_print(const pb_s1* p) {
       print_value(&t, p, op->third);
     }
     if (pb_s1_is_control(op)) {
-      pb_text_add(&t, "// %s '%s'\n", op->type, op->name);
+      pb_text_add(&t, "// ");
+      print_node(&t, op);
       continue;
     }
     if (op->weights >= 0) pb_text_add(&t, " weights=const%d", op->weights);
@@ -55,8 +64,8 @@ char* pb_s1_print(const pb_s1* p) {
       pb_text_add(&t, " window=%lldx%lld stride=%lldx%lld pad=%lld,%lld,%lld,%lld", (long long)op->window[0],
                   (long long)op->window[1], (long long)op->stride[0], (long long)op->stride[1], (long long)op->pad[0],
                   (long long)op->pad[1], (long long)op->pad[2], (long long)op->pad[3]);
-    pb_text_add(&t, " zero=%g,%g,%g clamp=[%g, %g] // %s '%s'\n", op->zx, op->zz, op->zy, op->lo, op->hi, op->type,
-                op->name);
+    pb_text_add(&t, " zero=%g,%g,%g clamp=[%g, %g] // ", op->zx, op->zz, op->zy, op->lo, op->hi);
+    print_node(&t, op);
   }
   return t.data;
 }

@@ -6,6 +6,7 @@
 #include "core/base/pages.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
+#include "core/base/shown.h"
 #include "core/base/symbols.h"
 #include "core/base/table.h"
 
@@ -101,6 +102,56 @@ static void diagnostics_have_one_form(void** state) {
   assert_int_equal(diag.errors, 4);
   assert_int_equal(diag.warnings, 1);
   assert_int_equal(h.calls, 5);
+}
+
+static void text_is_shown(void** state) {
+  (void)state;
+  static const struct {
+    const char *text, *shown, *json;
+  } rows[] = {{"conv1/3 'x' \\n", "conv1/3 'x' \\n", "\"conv1/3 'x' \\\\n\""},
+              {"\xc3\xa9 \xe5\xb1\x82 \xf0\x9f\x8d\x8e", "\xc3\xa9 \xe5\xb1\x82 \xf0\x9f\x8d\x8e",
+               "\"\xc3\xa9 \xe5\xb1\x82 \xf0\x9f\x8d\x8e\""},
+              {"a\n\r\t\x1b[1m\x7f\"", "a\\n\\r\\t\\x1b[1m\\x7f\"", "\"a\\u000a\\u000d\\u0009\\u001b[1m\\u007f\\\"\""},
+              {"\xc2\x9b", "\\xc2\\x9b", "\"\\u009b\""},                        // a control character of eight bits
+              {"\xe2\x80\xae!", "\\xe2\\x80\\xae!", "\"\\u202e!\""},            // writes from right to left
+              {"\xe2\x80\xa8", "\\xe2\\x80\\xa8", "\"\\u2028\""},               // ends a line
+              {"\x9b", "\\x9b", "\"\\ufffd\""},                                 // no UTF-8: alone
+              {"\xe5\xb1", "\\xe5\\xb1", "\"\\ufffd\\ufffd\""},                 // cut
+              {"\xc0\x8a", "\\xc0\\x8a", "\"\\ufffd\\ufffd\""},                 // an end of a line in too many bytes
+              {"\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\""}, // half a pair
+              {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+              {"", "", "\"\""}};
+  pb_arena arena = {0};
+  char out[16];
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+    assert_string_equal(pb_shown(&arena, rows[k].text), rows[k].shown);
+    assert_string_equal(pb_shown_json(&arena, rows[k].text, strlen(rows[k].text)), rows[k].json);
+  }
+  assert_ptr_equal(pb_shown(&arena, rows[0].text), rows[0].text);
+  assert_null(pb_shown(&arena, NULL));
+  assert_string_equal(pb_show(out, sizeof out, "123456789012345"), "123456789012345");
+  assert_string_equal(pb_show(out, sizeof out, "1234567890123456"), "123456789012...");
+  assert_string_equal(pb_show(out, sizeof out, "12345678901\x1b..."),
+                      "12345678901..."); // no half of what is written out
+  assert_string_equal(pb_show(out, 3, "1234"), "12");
+  assert_string_equal(pb_show(out, 1, "1234"), "");
+  pb_arena_free(&arena);
+}
+
+static void names_forge_no_lines(void** state) {
+  (void)state;
+  heard h = {0};
+  pb_diag diag = {.sink = listen, .user = &h};
+  pb_place place = {.file = "m\n.onnx", .line = 1, .what = "node 'a\x1b[2J\nerror: b'"};
+  (void)pb_error(&diag, place, 2001, "rename\nit", "no '%s'", "c\rd");
+  assert_string_equal(h.text,
+                      "m\\n.onnx:1:1: error: node 'a\\x1b[2J\\nerror: b': no 'c\\rd' [PB2001]\n  hint: rename\\nit");
+  // however long a name is, the code is there
+  char* name = calloc(1, 20001);
+  memset(name, '\n', 20000);
+  (void)pb_error(&diag, (pb_place){.what = name}, 2001, name, "%s", name);
+  assert_non_null(strstr(h.text, "... [PB2001]\n  hint: \\n"));
+  free(name);
 }
 
 static void long_diagnostics_are_cut(void** state) {
@@ -436,6 +487,8 @@ int main(void) {
                                      cmocka_unit_test(open_dims_have_other_extents_in_each_sample),
                                      cmocka_unit_test(numbers_by_index),
                                      cmocka_unit_test(diagnostics_have_one_form),
+                                     cmocka_unit_test(text_is_shown),
+                                     cmocka_unit_test(names_forge_no_lines),
                                      cmocka_unit_test(long_diagnostics_are_cut),
                                      cmocka_unit_test(types),
                                      cmocka_unit_test(features_are_there_or_pretended),

@@ -166,10 +166,8 @@ static void print_nodes(const pb_unit* unit, MlirStringRef kernel, pb_text* text
     MlirAttribute callee = pb_op_attribute(op, "callee"), origin = pb_op_attribute(op, "pb.origin");
     if (mlirAttributeIsNull(callee) || mlirAttributeIsNull(origin) || !mlirAttributeIsAString(origin)) continue;
     if (!mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(callee), kernel)) continue;
-    MlirStringRef s = mlirStringAttrGetValue(origin);
     pb_text_add(text, "// ");
-    for (size_t k = 0; k < s.length; ++k) // a name may hold the end of a line
-      pb_text_add(text, "%c", (unsigned char)s.data[k] < ' ' ? ' ' : s.data[k]);
+    pb_text_add_shown(text, mlirStringAttrGetValue(origin).data); // zero-terminated, as MLIR keeps it
     pb_text_add(text, "\n");
   }
 }
