@@ -17,7 +17,8 @@ Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, on
 unsigned integers of 2, 4 and 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
 [how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64
 travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
-are left out where others are joined to them, and are nothing else's operand.
+may be arguments and results; what is made of them is what their other operands say (a reduction's first value, padding, 0).
+Constants of truths in hexadecimal have a bit or a byte each. `sdy.*` attributes and meshes are passed over: here is one device.
 
 An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
 a division by 0 has all bits set, a shift by all bits or more leaves nothing but the sign. Conversions round once; to

@@ -100,6 +100,8 @@ typedef struct pb_flat_blobs {
 } pb_flat_blobs;    // starts as {0}
 pb_status pb_flat_take_blobs(char* text, size_t* length, const char* name, pb_diag* diag, pb_arena* arena,
                              pb_flat_blobs* blobs) PB_MUST_CHECK;
+// Constants of truths that have a byte each in hexadecimal become those of a bit each (truths.c).
+void pb_flat_pack_truths(char* text);
 const pb_flat_blob* pb_flat_find_blob(const pb_flat_blobs* blobs, const char* name); // NULL: none
 void pb_flat_blobs_free(pb_flat_blobs* blobs);
 enum { PB_FLAT_MESSAGE = 4096 }; // the longest diagnostic and its end

@@ -246,6 +246,7 @@ void pb__door_set(pb_door* d, int flat_value, pb_door_value v) {
 
 pb_status pb__door_bind(pb_door* d, const pb_flat_op* op, int flat_value, pb_door_value v) {
   const pb_flat_type* name = pb__door_type(d, flat_value);
+  if (pb__door_is_empty(d, flat_value)) return PB_OK;
   bool fits = v.value >= 0 && name->is_complex == (v.imaginary >= 0);
   const pb_s1_value* value = fits ? pb_made(&d->m, v.value) : NULL;
   if (fits && d->flat->values[flat_value].is_open)
@@ -276,6 +277,10 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
                                       "stablehlo.real",
                                       "stablehlo.imag",
                                       "stablehlo.optimization_barrier",
+                                      "sdy.sharding_constraint",
+                                      "sdy.propagation_barrier",
+                                      "stablehlo.custom_call",
+                                      "chlo.conj",
                                       "stablehlo.cholesky",
                                       "stablehlo.composite",
                                       "stablehlo.fft",
@@ -288,6 +293,7 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
                                       "stablehlo.reduce_window",
                                       "stablehlo.sort"};
   if (!pb__door_by_parts(op)) {
+    if (make == pb__door_broadcast || make == pb__door_constant_like) return make(d, op); // others, which come here
     for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
       if (!strcmp(op->name, carry[k])) return make(d, op);
     bool element = make == pb__door_element;
@@ -317,27 +323,30 @@ pb_status pb__door_check(pb_door* d, const pb_flat_op* op) {
 // Operators that hand values on as they are, or look at one by themselves.
 static bool carries_values(const pb_flat_op* op) {
   return !strcmp(op->name, "func.call") || !strcmp(op->name, "stablehlo.composite") ||
-         !strcmp(op->name, "stablehlo.custom_call") || !strcmp(op->name, "stablehlo.optimization_barrier");
+         !strcmp(op->name, "stablehlo.custom_call") || !strcmp(op->name, "stablehlo.optimization_barrier") ||
+         !strcmp(op->name, "sdy.sharding_constraint") || !strcmp(op->name, "sdy.propagation_barrier");
 }
 
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
-  PB_TRY(pb__door_check(d, op));
   int k = row_of(d, op->name);
-  if (makes_nothing(d, op)) return PB_OK;
+  if (k >= 0 && makes_nothing(d, op)) return PB_OK;
+  PB_TRY(pb__door_check(d, op));
   if (d->table->makers[k] == pb__door_nothing || d->table->makers[k] == pb__door_get_tuple_element)
     return d->table->makers[k](d, op); // of what is no tensor
-  bool joins = !strcmp(op->name, "stablehlo.concatenate");
+  bool made = false, joins = !strcmp(op->name, "stablehlo.concatenate") || carries_values(op);
+  for (int v = 0; v < op->result_count; ++v)
+    if (!d->open && !pb__door_is_empty(d, op->results[v])) PB_TRY(pb__door_check_type(d, op, op->results[v]));
+  PB_TRY(pb__door_of_nothing(d, op, &made));
+  if (made) return PB_OK;
   for (int v = 0; v < op->operand_count; ++v) {
     if (joins && pb__door_is_empty(d, op->operands[v])) continue;
     PB_TRY(pb__door_check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
-  bool made = false;
   if (d->open) PB_TRY(pb__door_size(d, op, &made));
   if (made) return PB_OK;
   if (d->open && !carries_values(op)) pb__door_decide(d, op);
   if (d->open) PB_TRY(pb__door_refine(d, op));
-  for (int v = 0; v < op->result_count && !d->open; ++v) PB_TRY(pb__door_check_type(d, op, op->results[v]));
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = d->table->rows[k].name; // outlives the flat form
   bool is_complex = has_complex(d, op);

@@ -78,6 +78,10 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
   return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];
 }
 bool pb__door_is_empty(const pb_door* d, int flat_value); // a tensor of no elements
+// What the operator makes of such, where it makes something; its other operands are there.
+pb_status pb__door_of_nothing(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
+// One as an input or an output of the program; -1: of a type that it has not.
+int pb__door_empty_value(pb_door* d, int flat_value);
 // Whether a result is of the type of operand k.
 bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
 // Extents of an operator's results that its text leaves open, from its operands (refine.c); the operator itself in its

@@ -70,12 +70,16 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
   }
   PB_TRY(check_donations(d, end, results));
   for (int k = 0; k < count; ++k) {
+    d->m.name = pb_printf(&program->arena, "out%d", k);
+    if (pb__door_is_empty(d, end->operands[k]) && (made[k] = pb__door_empty_value(d, end->operands[k])) >= 0) {
+      program->values[made[k]].is_output = true;
+      continue;
+    }
     PB_TRY(pb__door_check_type(d, end, end->operands[k]));
     int v = results[k];
     if (v >= 0) pb__door_decide_by(d, v);
     if (v < 0) return pb__door_refuse(d, end, "a result that is made elsewhere");
     const pb_s1_value old = program->values[v];
-    d->m.name = pb_printf(&program->arena, "out%d", k);
     int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
     program->values[out].is_output = true;
     bool again = old.is_output;
@@ -198,9 +202,14 @@ pb_status pb__door_main(pb_door* d, const pb_flat_func* main) {
     int flat = main->body.arguments[k];
     const pb_flat_type* type = pb__door_type(d, flat);
     if (type->is_open && type->type != PB_TYPE_COUNT) PB_TRY(open_argument(d, &head, k, flat));
+    d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
+    int none = pb__door_is_empty(d, flat) ? pb__door_empty_value(d, flat) : -1;
+    if (none >= 0) {
+      d->m.program->values[none].is_input = true;
+      continue;
+    }
     PB_TRY(pb__door_check_type(d, &head, flat));
     if (type->type == PB_INDEX) return pb__door_refuse(d, &head, "an argument of type index");
-    d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
     int64_t shape[PB_FLAT_RANK + 1];
     memcpy(shape, type->shape, sizeof type->shape);
     if (type->is_complex) shape[type->rank] = 2;

@@ -320,6 +320,24 @@ static int is_finite(pb_nest* n, pb_type type, const int* v) {
   return as_byte(n, compare(n, PB_OP_LESS, same(n, PB_OP_ABS, v[0], -1), most));
 }
 
+static int is_inf(pb_nest* n, pb_type type, const int* v) {
+  (void)type;
+  int most = like(n, v[0], INFINITY);
+  return as_byte(n, compare(n, PB_OP_EQUAL, same(n, PB_OP_ABS, v[0], -1), most));
+}
+
+static int is_pos_inf(pb_nest* n, pb_type type, const int* v) {
+  (void)type;
+  return as_byte(n, compare(n, PB_OP_EQUAL, v[0], like(n, v[0], INFINITY)));
+}
+
+static int is_neg_inf(pb_nest* n, pb_type type, const int* v) {
+  (void)type;
+  return as_byte(n, compare(n, PB_OP_EQUAL, v[0], like(n, v[0], -INFINITY)));
+}
+
+static int square(pb_nest* n, pb_type type, const int* v) { return multiply(n, type, (const int[]){v[0], v[0]}); }
+
 // With e = exp(-|x|): 1 / (1 + e), or e times that below 0.
 static int logistic(pb_nest* n, pb_type type, const int* v) {
   (void)type;

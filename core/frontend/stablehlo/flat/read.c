@@ -493,6 +493,7 @@ pb_status pb_flat_parse(const char* name, pb_flat_language language, const char*
   flat->file = pb_strdup(&flat->arena, name);
   pb_status status = text ? pb_flat_take_blobs(text, &length, name, diag, &flat->arena, &r.blobs)
                           : pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
+  if (status == PB_OK) pb_flat_pack_truths(text);
   if (status == PB_OK) status = pb_module_parse_text(context, text, length, name, diag, &module);
   if (status == PB_OK) {
     if (language == PB_FLAT_LINALG) status = lower_tosa(&r, module);

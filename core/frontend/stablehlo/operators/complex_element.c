@@ -51,6 +51,8 @@ static int product(pb_nest* n, const pair* v, int part) {
   return two(n, part ? PB_OP_ADD : PB_OP_SUB, a, b);
 }
 
+static int square(pb_nest* n, const pair* v, int part) { return product(n, (const pair[]){v[0], v[0]}, part); }
+
 static int absolute(pb_nest* n, const pair* v, int part) {
   (void)part;
   return magnitude(n, v[0]);
@@ -76,6 +78,7 @@ static const struct {
   int (*make)(pb_nest* n, const pair* v, int part);
   bool is_real; // its result
 } elements[] = {{"stablehlo.multiply", NULL, product, false},
+                {"chlo.square", NULL, square, false},
                 {"stablehlo.abs", NULL, absolute, true},
                 {"stablehlo.maximum", NULL, maximum, false},
                 {"stablehlo.minimum", NULL, minimum, false},

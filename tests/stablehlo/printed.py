@@ -1,0 +1,170 @@
+"""Texts as JAX prints them: CHLO's operators, constants of truths in hexadecimal, tensors of no elements, what Shardy says of
+several devices. Against NumPy.
+
+    tests/stablehlo/printed.py --bin build/bin"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from doors import Bench, text_of  # noqa: E402
+from written_out import ELEMENTS, computed, drawn, kind_of  # noqa: E402
+
+ELEMENTS |= {"float16": "f16", "bool": "i1", "int16": "i16", "uint8": "ui8"}
+EDGES = np.array([0, -0.0, 1.5, -2, np.inf, -np.inf, np.nan, 3e4])
+
+
+def agrees(bench, what, made, expected):
+    good = made.shape == expected.shape and made.dtype == expected.dtype and np.array_equal(made, expected, equal_nan=expected.dtype.kind in "fc")
+    bench.say(good, what if good else f"{what}: {made!r} instead of {expected!r}")
+
+
+def operators(bench, rng):
+    for dtype in "float16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64", "complex128":
+        x = drawn(rng, (3, 5), dtype) if np.dtype(dtype).kind in "fc" else rng.integers(-100 if dtype[0] == "i" else 0, 100, (3, 5)).astype(dtype)
+        made, expected = computed(bench, "chlo.square", "", [x], x), x * x
+        away = np.abs(made - expected).max() <= 1e-6 * np.abs(expected).max() if expected.dtype.kind == "c" else np.array_equal(made, expected)
+        bench.say(away, f"square of {dtype}")
+    for dtype in "float16", "float32", "float64":
+        x = EDGES.astype(dtype)
+        for name, function in ("is_inf", np.isinf), ("is_pos_inf", np.isposinf), ("is_neg_inf", np.isneginf):
+            agrees(bench, f"{name} of {dtype}", computed(bench, f"chlo.{name}", "", [x], function(x)), function(x))
+    x = drawn(rng, (2, 3), "complex64")
+    agrees(bench, "conj of complex", computed(bench, "chlo.conj", "", [x], x), x.conj())
+    agrees(bench, "conj of floats", computed(bench, "chlo.conj", "", [x.real.copy()], x.real), x.real)
+    like = "<{value = dense<2.5> : tensor<f32>}>"
+    agrees(bench, "constant_like", computed(bench, "chlo.constant_like", like, [x.real.copy()], x.real), np.full((2, 3), 2.5, np.float32))
+    text = text_of(["tensor<2xf32>"], ['%c = "chlo.constant"() <{value = dense<[1.0, -2.0]> : tensor<2xf32>}> : () -> tensor<2xf32>',
+                                       '%r = "stablehlo.add"(%a0, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>'], "tensor<2xf32>")
+    agrees(bench, "constant", bench.run(text, np.float32([3, 3])), np.float32([4, 1]))
+    row = text_of(["tensor<2x3xf32>"], ['%z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>',
+                                        '%r = "stablehlo.reduce"(%a0, %z) <{dimensions = array<i64: 1>}> ({', "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+                                        '%s = "chlo.square"(%q) : (tensor<f32>) -> tensor<f32>', '%t = "stablehlo.add"(%p, %s) : (tensor<f32>, tensor<f32>) -> tensor<f32>',
+                                        '"stablehlo.return"(%t) : (tensor<f32>) -> ()', '}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>'], "tensor<2xf32>")
+    agrees(bench, "square in a body", bench.run(row, np.float32([[1, 2, 3], [4, 5, 6]])), np.float32([14, 77]))
+
+
+def broadcasts(bench, rng):
+    a, b = drawn(rng, (2, 1, 5), "float32"), drawn(rng, (3, 1), "float32")
+    i, k = rng.integers(-50, 50, (4, 3)).astype(np.int32), rng.integers(1, 9, 3).astype(np.int32)
+    for name, function, x, y in ("add", np.add, a, b), ("subtract", np.subtract, a, b), ("multiply", np.multiply, a, b), ("divide", np.divide, a, b), \
+            ("maximum", np.maximum, a, b), ("minimum", np.minimum, a, b), ("next_after", np.nextafter, a, b), ("and", np.bitwise_and, i, k), \
+            ("or", np.bitwise_or, i, k), ("xor", np.bitwise_xor, i, k), ("remainder", np.fmod, i, k), ("shift_left", np.left_shift, i, k), \
+            ("shift_right_arithmetic", np.right_shift, i, k), ("complex", lambda x, y: x + np.complex64(1j) * y, b, b):
+        agrees(bench, f"broadcast_{name}", computed(bench, f"chlo.broadcast_{name}", "", [x, y], function(x, y)), function(x, y))
+    for name, function in ("power", np.power), ("atan2", np.arctan2):
+        x, expected = abs(a), function(abs(a), b)
+        made = computed(bench, f"chlo.broadcast_{name}", "", [x, b], expected)
+        bench.say(np.allclose(made, expected, rtol=1e-5, atol=1e-6), f"broadcast_{name}")
+    z = drawn(rng, (2, 1), "complex64")
+    agrees(bench, "broadcast_add of complex numbers", computed(bench, "chlo.broadcast_add", "", [z, z[0].copy()], z + z[0]), z + z[0])
+    along = "<{broadcast_dimensions = array<i64: 1>}>"
+    agrees(bench, "along the last dim", computed(bench, "chlo.broadcast_add", along, [i, k], i + k), i + k)
+    less = "<{comparison_direction = #stablehlo<comparison_direction LT>}>"
+    agrees(bench, "broadcast_compare", computed(bench, "chlo.broadcast_compare", less, [i, k], i < k), i < k)
+    agrees(bench, "broadcast_select", computed(bench, "chlo.broadcast_select", "", [i > 0, i, k], i), np.where(i > 0, i, k))
+    shapes = ["tensor<4x3xi32>", "tensor<4xi32>"]
+    bench.refuses("along another dim", text_of(shapes, [f'%r = "chlo.broadcast_add"(%a0, %a1) <{{broadcast_dimensions = array<i64: 0>}}> : ({", ".join(shapes)}) -> {shapes[0]}'],
+                                               shapes[0]), "chlo.broadcast_add", "PB2110")
+    bench.refuses("a result that is too small", text_of(shapes[:1], [f'%r = "chlo.broadcast_add"(%a0, %a0) : ({shapes[0]}, {shapes[0]}) -> tensor<2x3xi32>'], "tensor<2x3xi32>"),
+                  "operands of different shapes", "PB2110")
+
+
+def truths(bench, rng):
+    """A byte for each, as some MLIR prints them, or a bit."""
+    for shape in (1,), (2,), (7,), (8,), (9,), (3, 5), (32, 24), (2, 1, 3, 65):
+        values = rng.random(shape) < 0.5
+        x = np.arange(values.size, dtype=np.int32).reshape(shape)
+        forms = {"a byte each": values.astype(np.uint8).tobytes(), "a bit each": np.packbits(values, bitorder="little").tobytes()}
+        for what, data in forms.items():
+            kind = kind_of(values)
+            text = text_of([kind_of(x)], [f'%c = "stablehlo.constant"() <{{value = dense<"0x{data.hex()}"> : {kind}}}> : () -> {kind}',
+                                          f'%r = "stablehlo.select"(%c, %a0, %m) : ({kind}, {kind_of(x)}, {kind_of(x)}) -> {kind_of(x)}'], kind_of(x))
+            text = text.replace("%c = ", f'%m = "stablehlo.negate"(%a0) : ({kind_of(x)}) -> {kind_of(x)}\n    %c = ')
+            agrees(bench, f"{shape} truths, {what}", bench.run(text, x), np.where(values, x, -x))
+    for what, data in ("of neither size", "010001"), ("that are none", "01020001"), ("that are no digits", "0g010001"):
+        bench.refuses(f"truths {what}", text_of([], [f'%r = "stablehlo.constant"() <{{value = dense<"0x{data}"> : tensor<4xi1>}}> : () -> tensor<4xi1>'], "tensor<4xi1>"),
+                      "PB2001", ":3:" if "digits" not in what else "error")
+
+
+def empties(bench, rng):
+    """Tensors of no elements, of up to six dims, and what has some without reading any of theirs."""
+    x = np.int32([5, 7, 9])
+    for rank in range(1, 7):
+        for axis in range(rank):
+            shape = [2 + r % 2 for r in range(rank)]
+            full = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+            none = np.zeros([0 if r == axis else n for r, n in enumerate(shape)], np.int32)
+            lines = [f'%n = "stablehlo.constant"() <{{value = dense<> : {kind_of(none)}}}> : () -> {kind_of(none)}',
+                     f'%m = "stablehlo.negate"(%n) : ({kind_of(none)}) -> {kind_of(none)}',
+                     f'%r = "stablehlo.concatenate"(%a0, %m) <{{dimension = {axis} : i64}}> : ({kind_of(full)}, {kind_of(none)}) -> {kind_of(full)}']
+            agrees(bench, f"concatenate with none along {axis} of {rank}", bench.run(text_of([kind_of(full)], lines, kind_of(full)), full), full)
+    zero = '%z = "stablehlo.constant"() <{value = dense<4> : tensor<i32>}> : () -> tensor<i32>'
+    for shape, axis in ((2, 0, 1), 1), ((14, 15, 0, 17), 2), ((2, 0, 3, 1, 2), 1), ((0,), 0), ((0, 3), 0), ((3, 0, 2, 0, 2), 1):
+        none, left = kind_of(np.zeros(shape, np.int32)), np.zeros([n for r, n in enumerate(shape) if r != axis], np.int32)
+        slices = '%n = "stablehlo.broadcast_in_dim"(%z) <{broadcast_dimensions = array<i64>}> : (tensor<i32>) -> ' + none
+        lines = [zero, slices, f'%t = "stablehlo.reduce"(%n, %z) <{{dimensions = array<i64: {axis}>}}> ({{', "^bb0(%p: tensor<i32>, %q: tensor<i32>):",
+                 '%s = "stablehlo.add"(%p, %q) : (tensor<i32>, tensor<i32>) -> tensor<i32>', '"stablehlo.return"(%s) : (tensor<i32>) -> ()',
+                 f"}}) : ({none}, tensor<i32>) -> {kind_of(left)}"]
+        if left.size:
+            agrees(bench, f"reduce of {none}", bench.run(text_of(["tensor<3xi32>"], [*lines, f'%r = "stablehlo.negate"(%t) : ({kind_of(left)}) -> {kind_of(left)}'], kind_of(left)), x),
+                   left - 4)
+        edges = [3 if not n else 0 for n in shape]
+        padded = np.full([n + e for n, e in zip(shape, edges)], 4, np.int32)
+        lists = ", ".join(f"{name} = array<i64: {', '.join(map(str, v))}>" for name, v in (("edge_padding_high", edges), ("edge_padding_low", [0] * len(shape)),
+                                                                                     ("interior_padding", [0] * len(shape))))
+        agrees(bench, f"pad of {none}", bench.run(text_of(["tensor<3xi32>"], [zero, slices, f'%r = "stablehlo.pad"(%n, %z) <{{{lists}}}> : ({none}, tensor<i32>) -> {kind_of(padded)}'],
+                                                          kind_of(padded)), x), padded)
+    none = "tensor<2x0xf32>"
+    lines = [f'%n = "stablehlo.constant"() <{{value = dense<> : {none}}}> : () -> {none}', '%o = "stablehlo.constant"() <{value = dense<> : tensor<0x3xf32>}> : () -> tensor<0x3xf32>',
+             '%r = "stablehlo.dot_general"(%n, %o) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : '
+             f'({none}, tensor<0x3xf32>) -> tensor<2x3xf32>']
+    agrees(bench, "a product of nothing", bench.run(text_of(["tensor<3xi32>"], lines, "tensor<2x3xf32>"), x), np.zeros((2, 3), np.float32))
+    for shape in (0,), (2, 0, 1), (14, 15, 0, 17), (2, 0, 3, 1, 2):
+        for dtype in "int8", "float32", "bool":
+            none = np.zeros(shape, dtype)
+            text = text_of([kind_of(none)], [f'%r = "stablehlo.not"(%a0) : ({kind_of(none)}) -> {kind_of(none)}'], kind_of(none))
+            agrees(bench, f"an argument and a result of {kind_of(none)}", bench.run(text, none), none)
+    lines = ['%n = "stablehlo.constant"() <{value = dense<> : tensor<0xi32>}> : () -> tensor<0xi32>', '%i = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>',
+             '%r = "stablehlo.dynamic_update_slice"(%a0, %n, %i) : (tensor<3xi32>, tensor<0xi32>, tensor<i32>) -> tensor<3xi32>']
+    agrees(bench, "an update of nothing", bench.run(text_of(["tensor<3xi32>"], lines, "tensor<3xi32>"), x), x)
+
+
+def devices(bench):
+    text = """"builtin.module"() <{sym_name = "jit_f"}> ({
+  "sdy.mesh"() <{mesh = #sdy.mesh<["x"=1, "y"=1]>, sym_name = "mesh"}> : () -> ()
+  "func.func"() <{arg_attrs = [{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}], function_type = (tensor<2x3xf32>) -> tensor<2x3xf32>, sym_name = "main"}> ({
+  ^bb0(%a0: tensor<2x3xf32>):
+    %0 = "sdy.sharding_constraint"(%a0) <{sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "sdy.sharding_group"(%0) <{group_id = 1 : i64}> : (tensor<2x3xf32>) -> ()
+    %1 = "stablehlo.negate"(%0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %2 = "sdy.propagation_barrier"(%1) <{allowed_direction = 0 : i32}> : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %r = "stablehlo.custom_call"(%2) <{call_target_name = "Sharding"}> {mhlo.sharding = "{replicated}"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "func.return"(%r) : (tensor<2x3xf32>) -> ()
+  }) : () -> ()
+}) {mhlo.num_partitions = 1 : i32} : () -> ()
+"""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    agrees(bench, "what is said of devices", bench.run(text, x), -x)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench, rng = Bench(options.bin, folder), np.random.default_rng(5)
+        for part in operators, broadcasts, truths, empties:
+            part(bench, rng)
+        devices(bench)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
