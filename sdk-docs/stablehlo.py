@@ -15,8 +15,8 @@ Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, on
 `jax.jit(f).lower(x).compiler_ir('stablehlo').operation.get_asm(print_generic_op_form=True)`). Arguments of `@main` are inputs
 `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
 unsigned integers of 2, 4 and 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
-[how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64
-travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
+[how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64,
+in the C interface pairs along one more dim, the last (`is_complex`), in `.npy` files `<c8` and `<c16`. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
 may be arguments and results; what is made of them is what their other operands say (a reduction's first value, padding, 0).
 Constants of truths in hexadecimal have a bit or a byte each. `sdy.*` attributes and meshes are passed over: here is one device.
 

@@ -27,8 +27,8 @@ typedef struct options {
 static void print_tensors(const char* what, int count, const pb_tensor_info* tensors) {
   for (int k = 0; k < count; ++k) {
     printf("  %s%d %s: ", what, k, shown(tensors[k].name));
-    for (int d = 0; d < tensors[k].rank; ++d) printf("%lldx", (long long)tensors[k].shape[d]);
-    puts(pb_type_name(tensors[k].type));
+    for (int d = 0; d < tensors[k].rank - tensors[k].is_complex; ++d) printf("%lldx", (long long)tensors[k].shape[d]);
+    printf(tensors[k].is_complex ? "complex<%s>\n" : "%s\n", pb_type_name(tensors[k].type));
   }
 }
 

@@ -17,12 +17,12 @@ static void print_tensors(const char* what, int count, const pb_rt_tensor* (*ten
   for (int k = 0; k < count; ++k) {
     const pb_rt_tensor* t = tensor(rt, k);
     print_name(what, t->name, ": ");
-    for (int d = 0; d < t->rank; ++d)
+    for (int d = 0; d < t->rank - (t->is_complex != 0); ++d)
       if (t->shape[d] < 0)
         printf("?x");
       else
         printf("%lldx", (long long)t->shape[d]);
-    printf("%s\n", t->type);
+    printf(t->is_complex ? "complex<%s>\n" : "%s\n", t->type);
   }
 }
 

@@ -18,12 +18,22 @@ static pb_type type_named(const char* name) {
   return PB_TYPE_COUNT;
 }
 
-static const char* shape_text(int rank, const int64_t* shape, const char* type, char* out, size_t size) {
+static const char* shape_text(int rank, const int64_t* shape, const char* type, bool is_complex, char* out,
+                              size_t size) {
   size_t n = 0;
   out[0] = 0;
-  for (int d = 0; d < rank && n < size; ++d) n += (size_t)snprintf(out + n, size - n, "%lldx", (long long)shape[d]);
-  if (n < size) snprintf(out + n, size - n, "%s", type);
+  for (int d = 0; d < rank - is_complex && n < size; ++d)
+    n += (size_t)snprintf(out + n, size - n, "%lldx", (long long)shape[d]);
+  if (n < size) snprintf(out + n, size - n, is_complex ? "complex<%s>" : "%s", type);
   return out;
+}
+
+static const char* tensor_text(const pb_rt_tensor* t, char* out, size_t size) {
+  return shape_text(t->rank, t->shape, t->type, t->is_complex, out, size);
+}
+
+static const char* file_text(const pb_npy* npy, char* out, size_t size) {
+  return shape_text(npy->rank, npy->shape, pb_type_name(npy->type), npy->is_complex, out, size);
 }
 
 pb_status run_value_named(const char* option, const char* text, int count,
@@ -60,20 +70,21 @@ static bool fits(pb_type file, pb_type tensor) {
 
 static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const pb_npy* npy, int64_t* samples) {
   char ours[256], theirs[256];
-  bool good =
-      fits(npy->type, type_named(tensor->type)) && (npy->rank == tensor->rank || (tensor->rank == 0 && npy->rank == 1));
+  int parts = tensor->is_complex ? 1 : 0, rank = tensor->rank - parts; // pairs of numbers are complex ones too
+  bool good = fits(npy->type, type_named(tensor->type)) && (!npy->is_complex || tensor->is_complex) &&
+              (npy->rank == tensor->rank || (rank == 0 && npy->rank == 1 + parts));
   *samples = 1;
-  if (good && npy->rank) {
-    int64_t first = tensor->rank ? tensor->shape[0] : 1;
+  if (good && npy->rank > parts) {
+    int64_t first = rank ? tensor->shape[0] : 1;
     *samples = first ? npy->shape[0] / first : 1;
     good = first ? *samples > 0 && npy->shape[0] % first == 0 : !npy->shape[0];
-    for (int d = 1; d < tensor->rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
+    for (int d = 1; d < rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
   }
+  if (parts) good = good && npy->shape[npy->rank - 1] == 2;
   if (good) return PB_OK;
   return pb_error(NULL, (pb_place){.file = path}, 5040, "the same, or several samples along the first dimension",
-                  "the file holds %s; '%s' is %s",
-                  shape_text(npy->rank, npy->shape, pb_type_name(npy->type), theirs, sizeof theirs), tensor->name,
-                  shape_text(tensor->rank, tensor->shape, tensor->type, ours, sizeof ours));
+                  "the file holds %s; '%s' is %s", file_text(npy, theirs, sizeof theirs), tensor->name,
+                  tensor_text(tensor, ours, sizeof ours));
 }
 
 static void store(void* data, pb_type type, uint64_t index, double number) {
@@ -179,9 +190,12 @@ static void fill_random(const pb_rt_tensor* tensor, pb_npy* npy, uint64_t seed) 
 }
 
 static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_npy* npy) {
-  char ours[256];
-  shape_text(tensor->rank, tensor->shape, tensor->type, ours, sizeof ours);
-  size_t n = strlen(ours);
+  char ours[256], parts[256];
+  tensor_text(tensor, ours, sizeof ours);
+  shape_text(tensor->rank, tensor->shape, tensor->type, false, parts, sizeof parts);
+  bool pairs = tensor->is_complex && !strncmp(text, parts, strlen(parts));
+  if (pairs) memcpy(ours, parts, sizeof ours);
+  size_t n = strlen(ours), step = tensor->is_complex && !pairs ? 2 : 1; // of a complex number the real part
   char* end = NULL;
   double number = !strncmp(text, ours, n) && text[n] == '=' ? strtod(text + n + 1, &end) : 0;
   if (!end || *end || end == text + n + 1)
@@ -190,7 +204,7 @@ static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_
   if (!holds(npy->type, number))
     return pb_error(NULL, (pb_place){0}, 5041, "a number of the type", "'%s': %s is no %s", text, text + n + 1,
                     tensor->type);
-  for (uint64_t k = 0; k < tensor->bytes / tensor->element_bytes; ++k) store(npy->data, npy->type, k, number);
+  for (uint64_t k = 0; k < tensor->bytes / tensor->element_bytes; k += step) store(npy->data, npy->type, k, number);
   return PB_OK;
 }
 
@@ -218,11 +232,15 @@ void run_value_make(const pb_rt_tensor* tensor, int64_t samples, run_value* valu
   pb_npy* npy = &value->all;
   npy->type = type_named(tensor->type);
   npy->rank = tensor->rank;
+  npy->is_complex = tensor->is_complex != 0;
   memcpy(npy->shape, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
-  if (npy->rank)
+  if (npy->rank > npy->is_complex) {
     npy->shape[0] *= samples;
-  else if (samples > 1)
-    npy->shape[npy->rank++] = samples;
+  } else if (samples > 1) {
+    if (npy->is_complex) npy->shape[1] = 2;
+    npy->shape[0] = samples;
+    ++npy->rank;
+  }
   npy->bytes = tensor->bytes * (uint64_t)samples;
   npy->data = pb_pages_alloc(npy->bytes);
   if (!npy->data) pb_no_memory(npy->bytes);
@@ -256,10 +274,10 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
   pb_arena scratch = {0};
   const pb_npy* ours = &value->all;
   pb_status status = PB_OK;
-  if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes || !same_dims(&theirs, ours))
+  if (!fits(theirs.type, ours->type) || (theirs.is_complex && !ours->is_complex) || theirs.bytes != ours->bytes ||
+      !same_dims(&theirs, ours))
     status = pb_error(NULL, (pb_place){.file = path}, 5050, NULL, "the file holds %s; '%s' is %s",
-                      shape_text(theirs.rank, theirs.shape, pb_type_name(theirs.type), a, sizeof a),
-                      value->tensor->name, shape_text(ours->rank, ours->shape, value->tensor->type, b, sizeof b));
+                      file_text(&theirs, a, sizeof a), value->tensor->name, file_text(ours, b, sizeof b));
   uint64_t count = ours->bytes / value->tensor->element_bytes, wrong = 0, first = 0;
   double worst = 0;
   size_t size = value->tensor->element_bytes;
@@ -291,9 +309,11 @@ void run_value_print(const run_value* value) {
   char shape[256];
   uint64_t count = value->all.bytes / value->tensor->element_bytes;
   pb_arena scratch = {0};
-  printf("%s: %s =", pb_shown(&scratch, value->tensor->name),
-         shape_text(value->all.rank, value->all.shape, value->tensor->type, shape, sizeof shape));
-  for (uint64_t k = 0; k < count && k < 10; ++k) printf(" %.6g", number_at(value->all.data, value->all.type, k));
+  printf("%s: %s =", pb_shown(&scratch, value->tensor->name), file_text(&value->all, shape, sizeof shape));
+  for (uint64_t k = 0; k < count && k < 10; ++k) {
+    bool imaginary = value->all.is_complex && k % 2;
+    printf(imaginary ? "%+.6gj" : " %.6g", number_at(value->all.data, value->all.type, k));
+  }
   puts(count > 10 ? " ..." : "");
   pb_arena_free(&scratch);
 }

@@ -29,7 +29,8 @@ typedef struct pb_tensor_info {
   pb_type type;
   int rank;
   int64_t shape[PB_MAX_RANK];
-  int64_t most; // of PB_W64: the magnitude of numbers that the program is made for; 0: any
+  bool is_complex; // of f32 or f64: the last dim, of 2, is their parts
+  int64_t most;    // of PB_W64: the magnitude of numbers that the program is made for; 0: any
 } pb_tensor_info;
 
 // Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index. Of a program
@@ -79,11 +80,11 @@ typedef struct pb_kernel {
 
 // One step of the host program. Each goes on to the next one but where it jumps; behind the last one the run ends.
 typedef enum pb_host_op {
-  PB_HOST_LAUNCH, // the kernel
-  PB_HOST_MOVE,   // `bytes` of args[1] become those of args[0]
-  PB_HOST_JUMP,   // to `target`; to an earlier step only around an UNLESS that leaves the steps between
-  PB_HOST_UNLESS, // jump on to `target` unless args[0]'s byte is another than 0
-  PB_HOST_PLACE,  // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
+  PB_HOST_LAUNCH,  // the kernel
+  PB_HOST_MOVE,    // `bytes` of args[1] become those of args[0]
+  PB_HOST_JUMP,    // to `target`; to an earlier step only around an UNLESS that leaves the steps between
+  PB_HOST_UNLESS,  // jump on to `target` unless args[0]'s byte is another than 0
+  PB_HOST_PLACE,   // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
   PB_HOST_EXTENTS, // args[0]'s numbers become the symbols of source `target`; what hangs on them is computed then
   PB_HOST_TAKE     // `bytes` of args[1] for each of args[2]'s numbers, one behind the other in args[0]
 } pb_host_op;

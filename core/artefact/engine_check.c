@@ -24,6 +24,9 @@ static pb_status check_tensors(const pb_engine_check* c, const char* what, int c
       return PB_ENGINE_FAIL(c, "%s '%s' has no type", what, t->name);
     if (t->rank < 0 || t->rank > PB_MAX_RANK)
       return PB_ENGINE_FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
+    bool floats = t->type == PB_F32 || t->type == PB_F64;
+    if (t->is_complex && (!floats || t->rank < 1 || t->shape[t->rank - 1] != 2))
+      return PB_ENGINE_FAIL(c, "%s '%s' has no parts of complex numbers", what, t->name);
     uint64_t bytes = 8; // as if no dimension were 0
     for (int d = 0; d < t->rank; ++d) {
       if (open && t->shape[d] == -1) continue;
@@ -233,7 +236,7 @@ static pb_status check_step(const pb_engine_check* c, const pb_engine* engine, i
 }
 
 static bool are_alike(const pb_tensor_info* a, const pb_tensor_info* b) {
-  bool alike = a->type == b->type && a->rank == b->rank;
+  bool alike = a->type == b->type && a->rank == b->rank && a->is_complex == b->is_complex;
   for (int d = 0; alike && d < a->rank; ++d) alike = a->shape[d] == b->shape[d];
   return alike;
 }

@@ -156,6 +156,8 @@ static pb_tensor_info* get_tensors(cursor* c, int* count) {
     t->name = get_text(c);
     t->type = (pb_type)get(c, 1);
     t->rank = (int)get(c, 1);
+    t->is_complex = (t->rank & PB_ENGINE_COMPLEX) != 0;
+    t->rank &= ~PB_ENGINE_COMPLEX;
     if (t->rank > PB_MAX_RANK) {
       c->broken = true;
       t->rank = 0;

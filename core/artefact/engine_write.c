@@ -30,7 +30,7 @@ static void put_tensors(buffer* b, int count, const pb_tensor_info* tensors) {
   for (int k = 0; k < count; ++k) {
     put_text(b, tensors[k].name);
     put(b, 1, tensors[k].type);
-    put(b, 1, (uint64_t)tensors[k].rank);
+    put(b, 1, (uint64_t)tensors[k].rank | (tensors[k].is_complex ? PB_ENGINE_COMPLEX : 0));
     for (int d = 0; d < tensors[k].rank; ++d) put(b, 8, (uint64_t)tensors[k].shape[d]);
     if (tensors[k].type == PB_W64) put(b, 8, (uint64_t)tensors[k].most);
   }

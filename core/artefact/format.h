@@ -23,6 +23,7 @@
 
 #define PB_ENGINE_MAGIC "PBENGINE"
 #define PB_PROFILES_MAGIC "PBPROFIL"
+enum { PB_ENGINE_COMPLEX = 0x80 }; // beside the rank of a tensor
 enum { PB_ENGINE_MAX_PROFILES = 16 };
 
 enum { PB_HEADER_BYTES = 64, PB_SECTION_BYTES = 32, PB_PAGE = 4096 };

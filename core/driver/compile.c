@@ -356,6 +356,7 @@ pb_status pb__engine_mark_unsigned(const pb_unit* unit, const pb_s1* program, pb
       return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
                       "is not the engine's tensor in its place");
     info->most = value->most;
+    info->is_complex = value->is_complex;
     info->type = value->is_wide                                 ? PB_W64
                  : !value->is_unsigned                          ? value->type
                  : unit->codes_unsigned && unit->unsigned_count ? PB_UI8

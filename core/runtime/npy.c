@@ -9,13 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Behind the letter of the order of bytes. V1: codes of a byte each.
 static const struct {
   const char* descr;
   pb_type type;
-} formats[] = {{"<f4", PB_F32},  {"|i1", PB_I8},   {"|u1", PB_U8},   {"<i4", PB_I32},      {"<i8", PB_I64},
-               {"|b1", PB_I1},   {"<i2", PB_I16},  {"<f8", PB_F64},  {"<f2", PB_F16},      {"<u2", PB_UI16},
-               {"<u4", PB_UI32}, {"<u8", PB_UI64}, {"|V2", PB_BF16}, {"|V1", PB_F8E4M3FN}, {"<V1", PB_F8E4M3FN}};
+  bool is_complex;
+} formats[] = {{"f4", PB_F32, false},  {"i1", PB_I8, false},   {"u1", PB_U8, false},       {"i4", PB_I32, false},
+               {"i8", PB_I64, false},  {"b1", PB_I1, false},   {"i2", PB_I16, false},      {"f8", PB_F64, false},
+               {"f2", PB_F16, false},  {"u2", PB_UI16, false}, {"u4", PB_UI32, false},     {"u8", PB_UI64, false},
+               {"V2", PB_BF16, false}, {"c8", PB_F32, true},   {"V1", PB_F8E4M3FN, false}, {"c16", PB_F64, true}};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+// How the numbers lie in the file.
+typedef struct lie {
+  bool columns, swapped; // the first dim fastest; the first byte is the highest
+} lie;
 
 typedef struct cursor {
   const char *at, *end;
@@ -64,31 +72,58 @@ static bool take_shape(cursor* c, pb_npy* npy) {
   return true;
 }
 
-static bool take_descr(cursor* c, pb_npy* npy) {
+static bool take_descr(cursor* c, pb_npy* npy, lie* l) {
   char text[16];
-  if (!take_quoted(c, text, sizeof text)) return false;
+  if (!take_quoted(c, text, sizeof text) || !strchr("<>|=", text[0]) || !text[0]) return false;
   for (int k = 0; k < FORMATS; ++k)
-    if (!strcmp(formats[k].descr, text)) {
+    if (!strcmp(formats[k].descr, text + 1)) {
       npy->type = formats[k].type;
-      return true;
+      npy->is_complex = formats[k].is_complex;
+      l->swapped = text[0] == '>';
+      return text[0] != '|' || pb_type_bits(npy->type) <= 8 || npy->type == PB_BF16;
     }
   return false;
 }
 
-static bool take_header(cursor* c, pb_npy* npy) {
+static bool take_header(cursor* c, pb_npy* npy, lie* l) {
   bool have_type = false, have_order = false, have_shape = false;
   if (!take(c, "{")) return false;
   while (!take(c, "}")) {
     char key[32];
     if (!take_quoted(c, key, sizeof key) || !take(c, ":")) return false;
-    bool good = !strcmp(key, "descr")           ? (have_type = take_descr(c, npy))
-                : !strcmp(key, "fortran_order") ? (have_order = take(c, "False"))
+    bool good = !strcmp(key, "descr")           ? (have_type = take_descr(c, npy, l))
+                : !strcmp(key, "fortran_order") ? (have_order = (l->columns = take(c, "True")) || take(c, "False"))
                 : !strcmp(key, "shape")         ? (have_shape = take_shape(c, npy))
                                                 : false;
     if (!good) return false;
     (void)take(c, ",");
   }
-  return have_type && have_order && have_shape;
+  if (!have_type || !have_order || !have_shape || (npy->is_complex && npy->rank == PB_NPY_MAX_RANK)) return false;
+  if (npy->is_complex) npy->shape[npy->rank++] = 2;
+  return true;
+}
+
+// Parts of complex numbers, each for itself.
+static void swap_bytes(uint8_t* data, uint64_t bytes, uint64_t size) {
+  for (uint64_t at = 0; at < bytes; at += size)
+    for (uint64_t k = 0; k < size / 2; ++k) {
+      uint8_t byte = data[at + k];
+      data[at + k] = data[at + size - 1 - k];
+      data[at + size - 1 - k] = byte;
+    }
+}
+
+// From the first dim fastest to the last one fastest.
+static void put_rows(const pb_npy* npy, const uint8_t* from, uint8_t* to) {
+  uint64_t size = (uint64_t)(pb_type_bits(npy->type) + 7) / 8 * (npy->is_complex ? 2 : 1);
+  int rank = npy->rank - npy->is_complex;
+  int64_t at[PB_NPY_MAX_RANK] = {0};
+  for (uint64_t n = npy->bytes / size; n > 0; --n, to += size) {
+    uint64_t place = 0;
+    for (int d = rank - 1; d >= 0; --d) place = place * (uint64_t)npy->shape[d] + (uint64_t)at[d];
+    memcpy(to, from + place * size, size);
+    for (int d = rank - 1; d >= 0 && ++at[d] == npy->shape[d]; --d) at[d] = 0;
+  }
 }
 
 pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_diag* diag, pb_npy* npy) {
@@ -98,17 +133,21 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
   if (count < 12 || memcmp(head, "\x93NUMPY", 6))
     return pb_error(diag, place, 5030, "a file that numpy.save wrote", "not a .npy file");
   uint64_t prefix = head[6] == 1 ? 10 : 12;
-  if (head[6] < 1 || head[6] > 2)
-    return pb_error(diag, place, 5031, NULL, ".npy version %d; 1 and 2 are known", head[6]);
+  if (head[6] < 1 || head[6] > 3)
+    return pb_error(diag, place, 5031, NULL, ".npy version %d; 1 to 3 are known", head[6]);
   uint64_t length = (uint64_t)head[8] | (uint64_t)head[9] << 8;
   if (prefix == 12) length |= (uint64_t)head[10] << 16 | (uint64_t)head[11] << 24;
   if (length > count - prefix) return pb_error(diag, place, 5031, NULL, "the header is longer than the file");
   cursor c = {(const char*)head + prefix, (const char*)head + prefix + length};
-  if (!take_header(&c, npy))
+  lie l = {0};
+  if (!take_header(&c, npy, &l)) {
+    *npy = (pb_npy){0};
     return pb_error(
         diag, place, 5031,
-        "C order, at most 8 dimensions, f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, V2 for bf16, V1 for codes of a byte each",
+        "at most 8 dimensions (7 of c8 and c16), f2 f4 f8 c8 c16 i1 i2 i4 i8 u1 u2 u4 u8 b1, V2 for bf16, V1 "
+        "for codes of a byte each",
         "this kind of .npy file is not known");
+  }
   uint64_t size = (uint64_t)(pb_type_bits(npy->type) + 7) / 8, left = count - prefix - length;
   npy->bytes = size;
   bool empty = false;
@@ -124,7 +163,11 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
                     (unsigned long long)npy->bytes);
   npy->data = pb_pages_alloc(left);
   if (!npy->data) return pb_system_error(diag, place, 5033, "no memory for %llu bytes", (unsigned long long)left);
-  memcpy(npy->data, head + prefix + length, left);
+  if (l.columns && npy->rank - npy->is_complex > 1)
+    put_rows(npy, head + prefix + length, npy->data);
+  else
+    memcpy(npy->data, head + prefix + length, left);
+  if (l.swapped) swap_bytes(npy->data, left, size);
   return PB_OK;
 }
 
@@ -159,13 +202,17 @@ pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
 pb_status pb_npy_write(const char* path, const pb_npy* npy, pb_diag* diag) {
   const char* descr = NULL;
   for (int k = 0; k < FORMATS && !descr; ++k)
-    if (formats[k].type == (pb_type_is_code(npy->type) ? PB_F8E4M3FN : npy->type)) descr = formats[k].descr;
+    if (formats[k].type == (pb_type_is_code(npy->type) ? PB_F8E4M3FN : npy->type) &&
+        formats[k].is_complex == npy->is_complex)
+      descr = formats[k].descr;
   pb_place place = {.file = path};
   if (!descr) return pb_unsupported(diag, place, 5031, NULL, ".npy files have no type %s", pb_type_name(npy->type));
   char text[512];
-  int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-  for (int d = 0; d < npy->rank; ++d)
-    n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s", (long long)npy->shape[d], d + 1 < npy->rank ? " " : "");
+  int n = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                   pb_type_bits(npy->type) <= 8 || npy->type == PB_BF16 ? '|' : '<', descr);
+  for (int d = 0; d < npy->rank - npy->is_complex; ++d)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s", (long long)npy->shape[d],
+                  d + 1 < npy->rank - npy->is_complex ? " " : "");
   n += snprintf(text + n, sizeof text - (size_t)n, "), }");
   while ((10 + n + 1) % 64) text[n++] = ' ';
   text[n++] = '\n';

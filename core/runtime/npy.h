@@ -1,16 +1,18 @@
-// NumPy's .npy files, versions 1 and 2, C order, little-endian numbers.
+// NumPy's .npy files, versions 1 to 3, of either order of dims and of bytes.
 #ifndef PB_RUNTIME_NPY_H
 #define PB_RUNTIME_NPY_H
 
 #include "core/base/diag.h"
 #include "core/base/expr.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { PB_NPY_MAX_RANK = 8 };
 
 typedef struct pb_npy {
-  pb_type type; // |b1 reads as PB_I1
+  pb_type type;    // |b1 reads as PB_I1
+  bool is_complex; // of f32 or f64: the last dim, of 2, is their parts
   int rank;
   int64_t shape[PB_NPY_MAX_RANK];
   uint64_t bytes;

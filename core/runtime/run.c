@@ -30,7 +30,8 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
     const pb_tensor_info* info = &infos[k];
     uint64_t element = (uint64_t)(pb_type_bits(info->type) + 7) / 8, bytes = element;
     for (int d = 0; d < info->rank; ++d) bytes *= info->shape[d] < 0 ? 0 : (uint64_t)info->shape[d];
-    tensors[k] = (pb_rt_tensor){info->name, pb_type_name(info->type), info->rank, info->shape, element, bytes};
+    tensors[k] =
+        (pb_rt_tensor){info->name, pb_type_name(info->type), info->rank, info->shape, element, bytes, info->is_complex};
   }
   return tensors;
 }

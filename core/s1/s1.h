@@ -105,8 +105,9 @@ typedef struct pb_s1_value {
   bool is_extents;  // an output that the host reads: extents of others
   int made_of;      // of an output: 1 + the input in whose place it is made, 0: none
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
+  bool is_complex;  // of an input or output: pairs along its last dim are complex numbers
   bool is_wide; // of an input of i32: outside of the program it is i64, of which those past i32 are its least or most
-  int64_t most;     // of such an input: the magnitude up to which the program is right, 0: any number
+  int64_t most; // of such an input: the magnitude up to which the program is right, 0: any number
   int alias_of; // the same elements under another shape; -1: a value of its own
   int const_id; // the constant that it is, -1
   int filled_with; // 1 + the constant of one element that all its elements are; 0: not known

@@ -24,6 +24,7 @@ typedef struct pb_rt_tensor {
   const int64_t* shape;   // row-major, dense; -1: an open dim whose extent was not chosen yet
   uint64_t element_bytes; // of one element; i1 takes one byte
   uint64_t bytes;         // of all
+  int is_complex;         // complex numbers: the last dim, of 2, is their real and imaginary parts
 } pb_rt_tensor;
 
 // Maps the file and checks it. *rt is NULL on failure; the caller frees it with pb_rt_free.

@@ -22,8 +22,8 @@ static uint32_t counts[2] = {2, 1};
 static uint8_t* streams[2] = {commands[0], commands[2]};
 static uint8_t consts[70] = {7, 8, 9};
 static uint8_t native[5] = {0x7f, 'E', 'L', 'F', 1};
-static pb_tensor_info inputs[] = {{"x", PB_F32, 2, {4, 8}, 0}};
-static pb_tensor_info outputs[] = {{"y", PB_I8, 1, {32}, 0}, {"scalar", PB_I64, 0, {0}, 0}};
+static pb_tensor_info inputs[] = {{"x", PB_F32, 2, {4, 8}, false, 0}};
+static pb_tensor_info outputs[] = {{"y", PB_I8, 1, {32}, false, 0}, {"scalar", PB_I64, 0, {0}, false, 0}};
 static pb_kernel kernels[] = {
     {.name = "k0", .is_words = true, .words = {2, counts, streams}, .predicted_cycles = 99, .bound = "MX"},
     {.name = "k1", .symbol = "k1_entry", .alone = true, .bound = ""}};
@@ -340,7 +340,20 @@ static void broken_engines(void** state) {
   e = sample();
   e.description = NULL;
   expect_not_written(e, "commands without a description");
-  pb_tensor_info huge[] = {{"x", PB_F32, 3, {1 << 30, 1 << 30, 1 << 30}, 0}};
+  static const struct {
+    pb_tensor_info of;
+    const char* what;
+  } complex[] = {{{"x", PB_I32, 2, {4, 2}, true, 0}, "complex numbers of integers"},
+                 {{"x", PB_F16, 2, {4, 2}, true, 0}, "complex numbers of f16"},
+                 {{"x", PB_F32, 2, {2, 4}, true, 0}, "complex numbers of four parts"},
+                 {{"x", PB_F32, 0, {0}, true, 0}, "complex numbers without parts"}};
+  for (size_t k = 0; k < sizeof complex / sizeof *complex; ++k) {
+    pb_tensor_info one = complex[k].of;
+    e = sample();
+    e.inputs = &one;
+    expect_not_written(e, complex[k].what);
+  }
+  pb_tensor_info huge[] = {{"x", PB_F32, 3, {1 << 30, 1 << 30, 1 << 30}, false, 0}};
   e = sample();
   e.inputs = huge;
   expect_not_written(e, "a tensor larger than memory");

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (status == PB_OK) {
     uint64_t bytes = (uint64_t)(pb_type_bits(npy.type) + 7) / 8;
     for (int d = 0; d < npy.rank; ++d) bytes *= (uint64_t)npy.shape[d];
-    if (bytes != npy.bytes || bytes > size) abort();
+    if (bytes != npy.bytes || bytes > size || (npy.is_complex && npy.shape[npy.rank - 1] != 2)) abort();
   } else if (!diag.errors || npy.data) {
     abort(); // a refusal says why, and gives nothing
   }

@@ -35,8 +35,8 @@ void copy_engine_make(copy_engine* out, const pb_chip* chip, bool with_token) {
   out->counts[load.insn->queue] = out->counts[store.insn->queue] = 1;
   out->streams[load.insn->queue] = out->words[0];
   out->streams[store.insn->queue] = out->words[1];
-  out->input = (pb_tensor_info){"x", PB_I8, 2, {1, COPY_BYTES}, 0};
-  out->output = (pb_tensor_info){"y", PB_I8, 2, {1, COPY_BYTES}, 0};
+  out->input = (pb_tensor_info){"x", PB_I8, 2, {1, COPY_BYTES}, false, 0};
+  out->output = (pb_tensor_info){"y", PB_I8, 2, {1, COPY_BYTES}, false, 0};
   out->kernel = (pb_kernel){
       .name = "copy", .is_words = true, .words = {chip->queue_count, out->counts, out->streams}, .bound = "DRAM"};
   out->steps[0] = (pb_step){.origin = "first", .arg_count = 2, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_ARENA, 64}}};
@@ -61,8 +61,8 @@ void copy_engine_make(copy_engine* out, const pb_chip* chip, bool with_token) {
 void native_engine_make(native_engine* out, uint8_t* object, uint64_t bytes) {
   memset(out, 0, sizeof *out);
   for (int k = 0; k < 16; ++k) out->constant[k] = (float)k;
-  out->input = (pb_tensor_info){"x", PB_F32, 1, {16}, 0};
-  out->output = (pb_tensor_info){"y", PB_F32, 1, {16}, 0};
+  out->input = (pb_tensor_info){"x", PB_F32, 1, {16}, false, 0};
+  out->output = (pb_tensor_info){"y", PB_F32, 1, {16}, false, 0};
   out->kernel = (pb_kernel){.name = "scale", .symbol = "scale", .bound = ""};
   out->step = (pb_step){
       .origin = "scale", .arg_count = 3, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_CONST, 0}, {PB_SPACE_OUTPUT, 0}}};

@@ -60,6 +60,39 @@ static void of_numpy(void** state) {
   free(npy.data);
 }
 
+static void expect_bytes(const char* header, const uint8_t* data, size_t count, pb_type type, int rank,
+                         const uint8_t* expected) {
+  uint8_t bytes[512] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+  size_t n = strlen(header);
+  pb_npy npy;
+  bytes[8] = (uint8_t)n;
+  memcpy(bytes + 10, header, n);
+  memcpy(bytes + 10 + n, data, count);
+  assert_int_equal(pb_npy_parse(bytes, 10 + n + count, header, NULL, &npy), PB_OK);
+  assert_true(npy.type == type && npy.rank == rank && npy.bytes == count);
+  assert_memory_equal(npy.data, expected, count);
+  free(npy.data);
+}
+
+// The first dim fastest, the highest byte first, both, and complex numbers, whose parts lie together and are swapped
+// apart.
+static void orders(void** state) {
+  (void)state;
+  static const uint8_t data[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static const uint8_t columns[] = {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11},
+                       swapped[] = {1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10};
+  static const uint8_t both[] = {1, 0, 5, 4, 9, 8, 3, 2, 7, 6, 11, 10};
+  static const uint8_t parts[] = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
+  expect_bytes("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", data, 12, PB_I16, 2, columns);
+  expect_bytes("{'descr': '>i2', 'fortran_order': False, 'shape': (2, 3), }", data, 12, PB_I16, 2, swapped);
+  expect_bytes("{'descr': '>f2', 'fortran_order': True, 'shape': (2, 3), }", data, 12, PB_F16, 2, both);
+  expect_bytes("{'descr': '=i2', 'fortran_order': True, 'shape': (6,), }", data, 12, PB_I16, 1, data);
+  expect_bytes("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 2), }", data, 16, PB_F32, 3, data);
+  expect_bytes("{'descr': '>c8', 'fortran_order': True, 'shape': (1, 2), }", data, 16, PB_F32, 3, parts);
+  expect_bytes("{'descr': '>c16', 'fortran_order': False, 'shape': (0, 2), }", data, 0, PB_F64, 3, data);
+  expect_bytes("{'descr': '|b1', 'fortran_order': True, 'shape': (2, 0, 3), }", data, 0, PB_I1, 3, data);
+}
+
 static void expect_refused(const char* header, size_t data, int code) {
   uint8_t bytes[512] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
   size_t n = strlen(header);
@@ -73,8 +106,12 @@ static void expect_refused(const char* header, size_t data, int code) {
 
 static void refused(void** state) {
   (void)state;
-  expect_refused("{'descr': '<f4', 'fortran_order': True, 'shape': (2,), }", 8, 5031);
-  expect_refused("{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8, 5031);
+  expect_refused("{'descr': '?f4', 'fortran_order': False, 'shape': (2,), }", 8, 5031);
+  expect_refused("{'descr': '|f4', 'fortran_order': False, 'shape': (2,), }", 8, 5031);
+  expect_refused("{'descr': '', 'fortran_order': False, 'shape': (2,), }", 8, 5031);
+  expect_refused("{'descr': '<c32', 'fortran_order': False, 'shape': (2,), }", 64, 5031);
+  expect_refused("{'descr': '<c8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1), }", 8, 5031);
+  expect_refused("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", 8, 5032);
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", 8, 5031);
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)", 8, 5031);
   expect_refused("{'descr': '<f4', 'fortran_order': False}", 8, 5031);
@@ -91,7 +128,7 @@ static void refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(of_numpy),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(of_numpy), cmocka_unit_test(orders),
                                      cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,6 +232,10 @@ def complex_text(name, element, count):
     return text_of([kind], [f'%r = "{name}"(%a0) : ({kind}) -> {kind}'], kind)
 
 
+def pairs(numbers):
+    return numbers.view(numbers.real.dtype).reshape(*numbers.shape, 2)
+
+
 def complex_functions(bench):
     """At the numbers of data/complex.txt, both types; and on each side of the cuts, whose sides zeros tell by their signs."""
     rows = [line.split() for line in (Path(__file__).parent / "data" / "complex.txt").read_text().splitlines()]
@@ -240,7 +244,7 @@ def complex_functions(bench):
         x = np.array([[float.fromhex(v) for v in row[:2]] for row in mine])
         exact = np.array([[np.longdouble(v) for v in row[2:]] for row in mine])
         with np.errstate(all="ignore"):
-            off = np.abs(bench.run(complex_text(name, "f64", len(x)), x) - exact) / np.spacing(np.abs(exact.astype(np.float64)))
+            off = np.abs(pairs(bench.run(complex_text(name, "f64", len(x)), x)) - exact) / np.spacing(np.abs(exact.astype(np.float64)))
         off = np.where(np.isfinite(off), off, np.where(exact == 0, 0, np.inf))
         at = int(np.argmax(np.max(off, axis=1)))
         bench.say(off[at].max() <= 3, f"{name} of complex<f64>: {off[at].max():.3g} ULP at {x[at]}, stated 3")
@@ -251,7 +255,7 @@ def complex_functions(bench):
     for name, function in known.items():
         with np.errstate(all="ignore"):
             expected = function(cuts.copy().view(np.complex128)[:, 0]).view(np.float64).reshape(cuts.shape)
-        y = bench.run(complex_text(f"{'stablehlo' if name in ('sqrt', 'log') else 'chlo'}.{name}", "f64", len(cuts)), cuts)
+        y = pairs(bench.run(complex_text(f"{'stablehlo' if name in ('sqrt', 'log') else 'chlo'}.{name}", "f64", len(cuts)), cuts))
         good = np.isclose(y, expected, rtol=1e-14, atol=1e-300, equal_nan=True) & ((np.signbit(y) == np.signbit(expected)) | np.isnan(y))
         at = int(np.argmin(np.all(good, axis=1)))
         bench.say(np.all(good), f"{name} of complex<f64> on its cuts: at {cuts[at]} {y[at]}, C has {expected[at]}")
@@ -267,7 +271,7 @@ def complex_pairs(bench):
         kind = f"tensor<{len(x)}xcomplex<f64>>"
         operands, types = [("%a0", kind), ("%a0, %a1", f"{kind}, {kind}")][x.shape[1] == 4]
         text = text_of([kind] * (x.shape[1] // 2), [f'%r = "{name}"({operands}) : ({types}) -> {kind}'], kind)
-        y = bench.run(text, *(np.ascontiguousarray(x[:, k : k + 2]) for k in range(0, x.shape[1], 2)))
+        y = pairs(bench.run(text, *(np.ascontiguousarray(x[:, k : k + 2]) for k in range(0, x.shape[1], 2))))
         off = np.abs(y - exact) / np.spacing(np.abs(exact.astype(np.float64)))
         at, stated = int(np.argmax(np.max(off, axis=1))), 2 if name == "stablehlo.log_plus_one" else 0.502
         bench.say(off[at].max() <= stated, f"{name} of complex<f64>: {off[at].max():.4g} ULP at {x[at]}, stated {stated}")
@@ -283,7 +287,7 @@ def complex_powers(bench):
                                 ("logistic", z[:1], 1 / (1 + np.exp(-z[0].astype(np.complex128))))):
         operands = ", ".join(f"%a{k}" for k in range(len(inputs)))
         text = text_of([kind] * len(inputs), [f'%r = "stablehlo.{name}"({operands}) : ({", ".join([kind] * len(inputs))}) -> {kind}'], kind)
-        y = bench.run(text, *(x.view(np.float32).reshape(-1, 2) for x in inputs))
+        y = pairs(bench.run(text, *inputs))
         want = exact.view(np.float64).reshape(-1, 2)
         keep = (np.abs(want) > 1e-6 * np.abs(exact)[:, None]) & (np.abs(want) < 1e37) & (np.abs(want) > 1e-37)
         off = np.max((np.abs(y - want) / np.spacing(np.abs(want).astype(np.float32)))[keep])

@@ -63,8 +63,6 @@ def as_input(data, element):
     """The array that pb-run reads."""
     if element in CODES:
         return data.view("V1")
-    if np.iscomplexobj(data):  # pairs
-        return np.stack([data.real, data.imag], axis=-1)
     return data
 
 

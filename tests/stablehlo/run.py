@@ -82,8 +82,6 @@ class Runner:
 
 def as_element(data, element):
     dtype = np.dtype(suite.TYPES.get(element, np.uint8))
-    if dtype.kind == "c":  # pairs
-        return data.view(dtype).reshape(data.shape[:-1]) if data.dtype.itemsize * 2 == dtype.itemsize else data
     return data.view(dtype) if data.dtype != dtype and data.itemsize == dtype.itemsize else data
 
 

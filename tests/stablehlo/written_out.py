@@ -23,17 +23,13 @@ def kind_of(data, shape=None):
     return f"tensor<{''.join(f'{n}x' for n in (data.shape if shape is None else shape))}{ELEMENTS[data.dtype.name]}>"
 
 
-def pairs(data):
-    return np.stack([data.real, data.imag], axis=-1) if np.iscomplexobj(data) else data
-
-
 def computed(bench, name, attributes, operands, result):
     """The operator on these operands, as an array like `result`."""
     kinds = [kind_of(x) for x in operands]
     names = ", ".join(f"%a{k}" for k in range(len(operands)))
     text = text_of(kinds, [f'%r = "{name}"({names}) {attributes} : ({", ".join(kinds)}) -> {kind_of(result)}'], kind_of(result))
-    made = bench.run(text, *map(pairs, operands))
-    return made[..., 0] + 1j * made[..., 1] if np.iscomplexobj(result) else made
+    made = bench.run(text, *operands)
+    return made
 
 
 def close(bench, what, made, expected, by):

@@ -88,7 +88,7 @@ static void get_tensor(cursor* c, pb_firmware_tensor* t) {
   t->name = (const char*)c->image + c->at;
   skip(c, t->name_length);
   uint64_t type = get(c, 1);
-  t->rank = (uint8_t)get(c, 1);
+  t->rank = (uint8_t)(get(c, 1) & 0x7f); /* the highest bit: pairs are complex numbers */
   if (type >= TYPES || t->rank > 8) {
     c->broken = 1;
     t->rank = 0;

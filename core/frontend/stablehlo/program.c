@@ -82,6 +82,7 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     const pb_s1_value old = program->values[v];
     int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
     program->values[out].is_output = true;
+    program->values[out].is_complex = pb__door_type(d, end->operands[k])->is_complex;
     bool again = old.is_output;
     const pb_donation* to = old.made_of ? donated(d, program->values[old.made_of - 1].name) : NULL;
     if (to && !strcmp(to->output, d->m.name)) {
@@ -219,6 +220,7 @@ pb_status pb__door_main(pb_door* d, const pb_flat_func* main) {
     int in = bound ? pb_make_constant(&d->m, outside, bound->rank, shape, bound->data)
                    : pb_make_value(&d->m, outside, type->rank + type->is_complex, shape);
     d->m.program->values[in].is_input = !bound;
+    d->m.program->values[in].is_complex = type->is_complex;
     if (!type->is_complex) PB_TRY(donate(d, &head, &in));
     if (outside != type->type) in = pb__door_coded_input(d, flat, in);
     pb_door_value both = {in, -1};

@@ -97,6 +97,7 @@ class Oracle:
 def numbers(raw, kind):
     raw = raw.view(np.uint8) if raw.dtype.kind == "V" and raw.dtype.itemsize == 1 else raw
     raw = raw.view(np.uint16) if raw.dtype.kind == "V" else raw
+    raw = raw.view(raw.real.dtype).reshape(*raw.shape, 2) if raw.dtype.kind == "c" else raw
     return (raw.astype(np.uint32) << 16).view(np.float32) if kind == "bf16" else raw
 
 

@@ -49,7 +49,7 @@ pb_status pb__door_of_nothing(pb_door* d, const pb_flat_op* op, bool* made) {
 }
 
 // "tensor<2x0xf32>", "tensor<0xcomplex<f64>>": what the reader leaves as text, as tensors are outside.
-static bool read_empty(const pb_flat_type* type, pb_type* element, int* rank, int64_t* shape) {
+static bool read_empty(const pb_flat_type* type, pb_type* element, int* rank, int64_t* shape, bool* is_complex) {
   static const struct {
     const char* name;
     pb_type type;
@@ -69,6 +69,7 @@ static bool read_empty(const pb_flat_type* type, pb_type* element, int* rank, in
   for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
     if (strcmp(at, names[k].name) != 0) continue;
     *element = names[k].type;
+    *is_complex = names[k].is_complex;
     if (names[k].is_complex) shape[(*rank)++] = 2;
     return true;
   }
@@ -79,6 +80,9 @@ int pb__door_empty_value(pb_door* d, int flat_value) {
   pb_type element;
   int64_t shape[PB_NEST_RANK];
   int rank;
-  if (!read_empty(pb__door_type(d, flat_value), &element, &rank, shape)) return -1;
-  return pb_make_value(&d->m, element, rank, shape);
+  bool is_complex;
+  if (!read_empty(pb__door_type(d, flat_value), &element, &rank, shape, &is_complex)) return -1;
+  int value = pb_make_value(&d->m, element, rank, shape);
+  d->m.program->values[value].is_complex = is_complex;
+  return value;
 }
