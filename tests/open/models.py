@@ -84,7 +84,22 @@ def many(g):
     return {"x0": ["batch", 5], "x1": ["batch", 6]}
 
 
-MODELS = {f.__name__: f for f in (perceptron, convolutions, pixels, recurrent, language, layer, cached, many)}
+def maxima(g):
+    """Over numbers of neighbours around those of lanes: LLVM must not leave the last ones out."""
+    image = g.feed("image", np.zeros((1, 2, 15, 15), np.float32))
+    for window in (2, 3, 5, 7, 15):
+        for step in (1, 2, 3):
+            g.give(f"pool{window}_{step}", g.op("MaxPool", image, kernel_shape=[window] * 2, strides=[step] * 2))
+        row = g.op("Slice", image, g.whole(0), g.whole(window), g.whole(3))
+        g.give(f"most{window}", g.op("ReduceMax", row, axes=[3]))
+        g.give(f"least{window}", g.op("ReduceMin", row, axes=[3], keepdims=0))
+        g.give(f"soft{window}", g.op("LogSoftmax", row, axis=3))
+    g.give("whole", g.op("GlobalMaxPool", image))
+    g.give("uneven", g.op("MaxPool", image, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 0, 0, 1]))
+    return {"image": ["batch", 2, 15, 15]}
+
+
+MODELS = {f.__name__: f for f in (perceptron, convolutions, pixels, recurrent, language, layer, cached, many, maxima)}
 SIZES = [{"batch": 1, "sequence": 1, "height": 1, "width": 1, "past": 1},
          {"batch": 2, "sequence": 5, "height": 4, "width": 6, "past": 3},
          {"batch": 7, "sequence": 13, "height": 13, "width": 17, "past": 31},

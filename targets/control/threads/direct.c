@@ -116,16 +116,14 @@ static MlirValue broadcast(MlirOperation op, MlirType type) {
 }
 
 // Both dialects count predicates alike.
-static MlirValue compare(MlirOperation op, const char* name, MlirType type) {
-  MlirContext context = mlirOperationGetContext(op);
-  MlirAttribute predicate = pb_op_attribute(op, "predicate");
-  return pb_operation_make(op,
-                           &(pb_operation){.name = name,
-                                           .type = type,
-                                           .operands = {mlirOperationGetOperand(op, 0), mlirOperationGetOperand(op, 1)},
-                                           .operand_count = 2,
-                                           .attributes = {pb_named(context, "predicate", predicate)},
-                                           .attribute_count = 1});
+static MlirValue compare(MlirOperation op, MlirType type, MlirAttribute predicate, MlirValue a, MlirValue b) {
+  MlirNamedAttribute order = pb_named(mlirOperationGetContext(op), "predicate", predicate);
+  return pb_operation_make(op, &(pb_operation){.name = "llvm.fcmp",
+                                               .type = type,
+                                               .operands = {a, b},
+                                               .operand_count = 2,
+                                               .attributes = {order},
+                                               .attribute_count = 1});
 }
 
 // Whether the dialect has the types of all that the operation takes and makes.
@@ -143,6 +141,29 @@ static MlirValue rename_op(MlirOperation op, const char* name, MlirType type) {
   return pb_operation_make(op, &made);
 }
 
+static MlirValue choose(MlirOperation op, MlirType type, MlirValue which, MlirValue a, MlirValue b) {
+  return pb_operation_make(
+      op, &(pb_operation){.name = "llvm.select", .type = type, .operands = {which, a, b}, .operand_count = 3});
+}
+
+// The larger of two numbers (or the smaller), a number rather than NaN:
+//
+//   b is NaN ? a : a > b ? a : b
+//
+// LLVM 22 vectorises loops that carry llvm.maxnum or llvm.minnum wrongly: of a number of turns that is known, small and
+// no multiple of its lanes it leaves the last ones out, and of several in one loop it forgets which met NaN. A
+// loop that carries comparisons it leaves alone. Rows of numbers are no concern of its vectoriser.
+static MlirValue largest(MlirOperation op, MlirType type, bool smallest) {
+  enum { GREATER = 2, LESS = 4, UNORDERED = 14 }; // predicates
+  MlirContext context = mlirOperationGetContext(op);
+  MlirType truth = mlirIntegerTypeGet(context, 1), wide = mlirIntegerTypeGet(context, 64);
+  MlirAttribute order = mlirIntegerAttrGet(wide, smallest ? LESS : GREATER),
+                unordered = mlirIntegerAttrGet(wide, UNORDERED);
+  MlirValue a = mlirOperationGetOperand(op, 0), b = mlirOperationGetOperand(op, 1);
+  MlirValue first = choose(op, type, compare(op, truth, order, a, b), a, b);
+  return choose(op, type, compare(op, truth, unordered, b, b), a, first);
+}
+
 static void rewrite(void* unused, MlirOperation op) {
   (void)unused;
   if (mlirOperationGetNumResults(op) != 1) return;
@@ -151,10 +172,13 @@ static void rewrite(void* unused, MlirOperation op) {
   const char* name = name_in_llvm(op);
   if (!has_types(op)) return;
   if (pb_op_is(op, "vector.extract") && load_as_one(op, type)) return;
-  if (name)
+  if ((pb_op_is(op, "arith.maxnumf") || pb_op_is(op, "arith.minnumf")) && !mlirTypeIsAVector(type))
+    made = largest(op, type, pb_op_is(op, "arith.minnumf"));
+  else if (name)
     made = rename_op(op, name, type);
   else if (pb_op_is(op, "arith.cmpf"))
-    made = compare(op, "llvm.fcmp", type);
+    made = compare(op, type, pb_op_attribute(op, "predicate"), mlirOperationGetOperand(op, 0),
+                   mlirOperationGetOperand(op, 1));
   else if (pb_op_is(op, "vector.extract"))
     made = extract(op, type);
   else if (pb_op_is(op, "vector.broadcast"))
