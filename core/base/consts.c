@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE
 #include "core/base/consts.h"
 
+#include "core/base/symbols.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +58,24 @@ void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* 
   const int64_t far = (int64_t)1 << 62; // beyond it are marks for the last of something, and no extents
   if (a > far || a < -far || b > far || b < -far) return;
   pb_consts_guard(consts, a == b, a < b ? a + 1 : a > b ? b + 1 : a, a > b ? a : b, text);
+}
+
+int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* text) {
+  int64_t least = a < b ? a : b;
+  bool either = false;
+  if (consts->open && consts->symbols) least = pb_symbols_smaller(consts->symbols, a, b, &either);
+  if (!either) pb_consts_guard(consts, false, least, a < b ? b : a, text);
+  return least;
+}
+
+bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
+  if (consts->open && consts->symbols && pb_symbols_leave(consts->symbols, a, b)) return true;
+  pb_consts_guard_order(consts, a, b, text);
+  return false;
+}
+
+bool pb_consts_computes(const pb_consts* consts) {
+  return consts->open && consts->symbols && consts->symbols->computes;
 }
 
 void pb_consts_free(pb_consts* consts) {

@@ -73,6 +73,14 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
 void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text);
 // The same of what a comparison of a and b came out as.
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
+// The smaller one of two numbers, of which the program is for this one being it, or for either: then it is what stands
+// for it (pb_symbols_smaller).
+int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* text);
+// Whether how two numbers compare is left to the program; else it is guarded.
+bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
+// Whether what is a table of extents is to be computed when the program runs: they are open, and a constant would not
+// do.
+bool pb_consts_computes(const pb_consts* consts);
 void pb_consts_free(pb_consts* consts);
 
 // The elements; made once and kept when the constant is a pack. Owned by the table.

@@ -35,6 +35,9 @@ bool pb_size_value(const pb_size* n, const int64_t* symbols, const int64_t* valu
   case PB_SIZE_DIV:
     *value = values[n->a] / values[n->b] - (values[n->a] % values[n->b] < 0);
     return true;
+  case PB_SIZE_MIN:
+    *value = values[n->a] < values[n->b] ? values[n->a] : values[n->b];
+    return true;
   case PB_SIZE_OPS:
     break;
   }
@@ -50,6 +53,7 @@ int pb_size_make(pb_sizes* s, pb_size_op op, int a, int b) {
   if (op == PB_SIZE_MUL && ((is_x && x == 1) || (is_y && !y))) return b;
   if (op == PB_SIZE_MUL && ((is_y && y == 1) || (is_x && !x))) return a;
   if (op == PB_SIZE_DIV && is_y && y == 1) return a;
+  if (op == PB_SIZE_MIN && a == b) return a;
   values[0] = x;
   values[1] = y;
   pb_size folded = {.op = op, .a = 0, .b = 1};

@@ -17,6 +17,7 @@ typedef enum pb_size_op {
   PB_SIZE_ADD,
   PB_SIZE_MUL,
   PB_SIZE_DIV, // rounded down; b is a positive number
+  PB_SIZE_MIN, // the smaller
   PB_SIZE_OPS
 } pb_size_op;
 
@@ -35,7 +36,8 @@ typedef struct pb_sizes {
 
 int pb_size_number(pb_sizes* sizes, int64_t number);
 int pb_size_symbol(pb_sizes* sizes, int symbol);
-// Of numbers the number, where it does not overflow; x + 0, x * 1, x * 0 and x / 1 are what they are.
+// Of numbers the number, where it does not overflow; x + 0, x * 1, x * 0, x / 1 and the smaller of x and x are what
+// they are.
 int pb_size_make(pb_sizes* sizes, pb_size_op op, int a, int b);
 static inline int pb_size_plus(pb_sizes* s, int a, int64_t b) {
   return pb_size_make(s, PB_SIZE_ADD, a, pb_size_number(s, b));

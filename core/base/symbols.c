@@ -45,9 +45,17 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
   return LEAST + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
 }
 
+static bool is_said_by_data(const pb_symbols* s, int symbol) {
+  for (int k = 0; k < s->source_count; ++k)
+    for (int n = 0; n < s->sources[k].count; ++n)
+      if (s->sources[k].symbol[n] == symbol) return true;
+  return false;
+}
+
 bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
   int x = -1, y = -1;
   for (int k = 0; k < s->count; ++k) {
+    if (is_said_by_data(s, k)) continue;
     if (pb_symbol_extent(s, k) == a) x = root(s, k);
     if (pb_symbol_extent(s, k) == b) y = root(s, k);
   }
@@ -55,6 +63,42 @@ bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
   s->same[x > y ? x : y] = x > y ? y : x;
   s->again = true;
   return true;
+}
+
+static pb_choice* ask(pb_symbols* s, bool compares, int64_t a, int64_t b, bool* either) {
+  int k = s->choice_count++;
+  *either = k < PB_MOST_CHOICES && s->either >> k & 1;
+  if (k >= PB_MOST_CHOICES) return NULL;
+  s->choices[k] = (pb_choice){compares, a, b, a < b ? a : b};
+  return &s->choices[k];
+}
+
+// A number below the larger one that grows with the smaller, so that slices that begin where it does and end where
+// another does have elements; differently in each sample.
+static int64_t stand_in(const pb_symbols* s, int64_t a, int64_t b) {
+  enum { STEP = 7, FIRST = 20, TURN = 5, LEAST = 2 };
+  int64_t most = a < b ? b : a, least = a < b ? a : b;
+  int64_t bend = FIRST + STEP * (s->sample * TURN % PB_SYMBOL_SAMPLES);
+  return LEAST + (most - 2 * LEAST) * least / (least + bend);
+}
+
+int64_t pb_symbols_smaller(pb_symbols* s, int64_t a, int64_t b, bool* either) {
+  enum { ROOM = 16 };                                                // numbers from which there are enough below
+  for (int k = 0; k < s->choice_count && k < PB_MOST_CHOICES; ++k) { // the same question has the same answer
+    if (s->choices[k].compares || s->choices[k].a != a || s->choices[k].b != b) continue;
+    *either = s->either >> k & 1;
+    return s->choices[k].is;
+  }
+  pb_choice* c = ask(s, false, a, b, either);
+  *either = *either && a > 0 && b > 0 && (a > b ? a : b) >= ROOM;
+  if (*either) c->is = stand_in(s, a, b);
+  return c ? c->is : a < b ? a : b;
+}
+
+bool pb_symbols_leave(pb_symbols* s, int64_t a, int64_t b) {
+  bool either;
+  (void)ask(s, true, a, b, &either);
+  return either;
 }
 
 void pb_symbols_free(pb_symbols* s) {

@@ -14,6 +14,14 @@ typedef struct pb_source {
   int count, symbol[PB_SOURCE_EXTENTS];
 } pb_source;
 
+// Where a reader asks which of two numbers is the smaller (a slice that is kept inside of its tensor, a minimum of two
+// extents), and how they compare. The same questions are asked in each sample, in one order. `is`: what was answered.
+enum { PB_MOST_CHOICES = 64 };
+typedef struct pb_choice {
+  bool compares;
+  int64_t a, b, is;
+} pb_choice;
+
 // Front ends add symbols as they find them; those that the model says to be equal are one.
 typedef struct pb_symbols {
   int count;
@@ -23,6 +31,11 @@ typedef struct pb_symbols {
   bool again;                         // two were found to be one: what was read is of no use
   int source_count;
   pb_source sources[PB_MOST_SOURCES];
+  bool computes;    // tables that hang on extents are computed when the program runs
+  int choice_count; // more than PB_MOST_CHOICES: those behind were not kept
+  pb_choice choices[PB_MOST_CHOICES];
+  uint64_t either; // a bit for each question whose answer hangs on extents: a number of its own stands for the smaller
+                   // one, as for a symbol, and comparisons are made when the program runs
   pb_arena arena;
 } pb_symbols; // starts as {0}
 
@@ -32,8 +45,13 @@ int pb_symbol_named(pb_symbols* symbols, const char* name);
 int pb_source_named(pb_symbols* symbols, const char* name);
 // Its extent in the sample: different ones for different symbols.
 int64_t pb_symbol_extent(const pb_symbols* symbols, int symbol);
-// Two extents that must be one. false: they are not those of two symbols.
+// Two extents that must be one. false: they are not those of two symbols that inputs have.
 bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
+// The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is
+// guarded by the caller else.
+int64_t pb_symbols_smaller(pb_symbols* symbols, int64_t a, int64_t b, bool* either);
+// Whether how two numbers compare is left to the program.
+bool pb_symbols_leave(pb_symbols* symbols, int64_t a, int64_t b);
 void pb_symbols_free(pb_symbols* symbols);
 
 #endif

@@ -89,17 +89,21 @@ static pb_status read_bytes(compilation* c) {
   return status;
 }
 
-// It is read once. Open dims that turn out to be one are, and its program is made again.
+// It is read once, and its program is made as often as it takes.
 static pb_status take_text(compilation* c) {
   const pb_compile_options* o = c->options;
   if (!*c->text) PB_TRY(o->bytes ? read_bytes(c) : pb_mlir_text_read(o->model, c->unit.diag, c->text));
-  for (;;) {
-    pb_status status = pb_mlir_text_make(*c->text, &c->inputs, &c->consts, c->unit.diag, &c->s1);
-    if (status == PB_OK || !c->symbols->again) return status;
-    c->symbols->again = false;
-    pb_s1_free(&c->s1);
-    pb_consts_free(&c->consts);
-  }
+  return pb_mlir_text_make(*c->text, &c->inputs, &c->consts, c->unit.diag, &c->s1);
+}
+
+static pb_status take_onnx(compilation* c) {
+  const pb_compile_options* o = c->options;
+  PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
+                  : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
+  pb__stage_done(c, "read");
+  c->consts.open = c->symbols->count > 0;
+  c->consts.symbols = c->inputs.symbols;
+  return pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1);
 }
 
 // Products in a narrower type where the chip has them; where it has not, f32 is no worse. All of them where it has no
@@ -173,16 +177,17 @@ pb_status pb__compile_program(compilation* c) {
   PB_TRY(take_between(c));
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
-  if (is_text(o->model)) {
-    PB_TRY(take_text(c));
-  } else {
-    PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
-                    : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
-    pb__stage_done(c, "read");
-    c->consts.open = c->symbols->count > 0;
-    c->consts.symbols = c->inputs.symbols;
-    PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
+  pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
+  pb_status status = take(c);
+  for (; status != PB_OK && c->symbols->again; status = take(c)) { // open dims that turn out to be one are
+    c->symbols->again = false;
+    c->symbols->choice_count = 0;
+    pb_s1_free(&c->s1);
+    pb_consts_free(&c->consts);
+    pb_graph_free(c->graph);
+    c->graph = NULL;
   }
+  PB_TRY(status);
   take_integers(c);
   pb__stage_done(c, "s1");
   if (wants(c, "s1")) {

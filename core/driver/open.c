@@ -32,6 +32,7 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   *s = (sample){.symbols = *from->symbols,
                 .diag = {.sink = pass_errors, .user = from->unit.diag, .text = from->unit.diag->text}};
   s->symbols.sample = number;
+  s->symbols.choice_count = 0;
   s->symbols.arena = (pb_arena){0}; // names are there already
   s->c = (compilation){.options = from->options, .out = &s->out, .chip = from->chip, .control = from->control};
   s->c.symbols = &s->symbols;
@@ -50,7 +51,7 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
                           "has other open dims at other extents");
   PB_TRY(run_passes(&s->c, fuses));
   PB_TRY(pb_program_read(pb_module_func(s->c.unit.module, "main"), &s->c.unit.arena, &s->diag, &s->program));
-  pb_open_take(&s->program, &s->c.consts, &s->taken);
+  pb_open_take(&s->program, &s->c.consts, &s->symbols, &s->taken);
   return PB_OK;
 }
 
@@ -90,8 +91,9 @@ static pb_status make_engine(compilation* to, compilation* c, pb_open_program* o
   return PB_OK;
 }
 
-// All samples, of which the first is kept. *alike: they are made alike.
-static pb_status join(compilation* c, bool fuses, bool* alike) {
+// All samples, of which the first is kept. *alike: they are made alike. `choices`, where there is one, gets the
+// questions that other extents answer otherwise; where there are some, no engine is made.
+static pb_status join(compilation* c, bool fuses, uint64_t* choices, bool* alike) {
   pb_open_sample taken[PB_OPEN_SAMPLES] = {0};
   sample *first = calloc(2, sizeof *first), *other = first + 1;
   if (!first) pb_no_memory(2 * sizeof *first);
@@ -109,7 +111,8 @@ static pb_status join(compilation* c, bool fuses, bool* alike) {
   if (status == PB_OK && *alike) {
     status = pb_open_join(&first->program, &first->c.consts, c->symbols, taken, c->unit.diag, &open);
     pb__stage_done(c, "open");
-    if (status == PB_OK) {
+    if (status == PB_OK && choices) *choices = pb_open_choices(&open, taken);
+    if (status == PB_OK && !(choices && *choices)) {
       pb_open_print(&open, &first->c.unit.arena, &kernels);
       status = make_engine(c, &first->c, &open, &kernels);
     }
@@ -119,6 +122,30 @@ static pb_status join(compilation* c, bool fuses, bool* alike) {
   end_sample(first);
   free(first);
   for (int k = 0; k < PB_OPEN_SAMPLES; ++k) pb_open_sample_free(&taken[k]);
+  return status;
+}
+
+static pb_status make(compilation* c, uint64_t* choices) {
+  bool alike;
+  PB_TRY(join(c, true, choices, &alike));
+  return alike ? PB_OK : join(c, false, choices, &alike);
+}
+
+// For either answer to those questions. Where a model needs one of them, to know that two tensors are of one shape for
+// example, nothing is left behind.
+static pb_status make_for_either(compilation* c, uint64_t choices) {
+  pb_diag* said = c->unit.diag;
+  pb_diag unsaid = {.sink = pb_diag_drop, .text = said->text};
+  c->unit.diag = &unsaid;
+  c->symbols->either = choices;
+  pb_status status = make(c, NULL);
+  c->symbols->either = 0;
+  c->unit.diag = said;
+  if (status == PB_OK) return PB_OK;
+  if (c->out->engine) pb_engine_free(c->out->engine);
+  c->out->engine = NULL;
+  free(c->out->text);
+  c->out->text = NULL;
   return status;
 }
 
@@ -132,6 +159,11 @@ static const char* of_numbers(const pb_compile_options* o) {
 }
 
 static void warn(compilation* c) {
+  for (int s = 0; s < c->symbols->count; ++s)
+    if (c->symbols->same[s] != s && !*c->text) // a text asserts it
+      pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2038,
+                 "open dims '%s' and '%s' are taken as one, which the engine checks: they meet in an operator",
+                 c->symbols->names[c->symbols->same[s]], c->symbols->names[s]);
   const char* names = "";
   int count = 0;
   for (int s = 0; s < c->symbols->count; ++s)
@@ -143,13 +175,61 @@ static void warn(compilation* c) {
              count ? names : "shapes that data say", count == 1 ? "s" : "");
 }
 
+// What an attempt says, until it is known whether it stays.
+typedef struct said {
+  pb_arena arena;
+  struct one {
+    bool error;
+    int code;
+    const char* text;
+  } * items;
+  size_t count, capacity;
+} said;
+
+static void keep(void* user, bool error, int code, const char* text) {
+  said* s = user;
+  PB_PUSH(s->items, s->count, s->capacity, ((struct one){error, code, pb_strdup(&s->arena, text)}));
+}
+
+static void say(said* s, pb_diag* diag) {
+  for (size_t k = 0; diag && k < s->count; ++k)
+    pb_diag_pass(diag, s->items[k].error, s->items[k].code, s->items[k].text);
+  free(s->items);
+  pb_arena_free(&s->arena);
+}
+
+static pb_status make_either_way(compilation* c) {
+  uint64_t choices;
+  PB_TRY(make(c, &choices));
+  if (!choices || make_for_either(c, choices) == PB_OK) return PB_OK;
+  return make(c, NULL);
+}
+
+// With tables of what extents say; where those are other at other extents, with what they hold computed when it runs.
+static pb_status make_open(compilation* c) {
+  pb_diag* diag = c->unit.diag;
+  said first = {0}, second = {0};
+  pb_diag kept = {.sink = keep, .user = &first, .text = diag->text};
+  c->unit.diag = &kept;
+  pb_status status = make_either_way(c);
+  if (status == PB_ERR_UNSUPPORTED) {
+    c->symbols->computes = true;
+    kept.user = &second;
+    if (make_either_way(c) == PB_OK) status = PB_OK;
+    c->symbols->computes = false;
+  }
+  c->unit.diag = diag;
+  bool computed = status == PB_OK && kept.user == &second;
+  say(&second, computed ? diag : NULL);
+  say(&first, computed ? NULL : diag);
+  return status;
+}
+
 pb_status pb__compile_open(compilation* c) {
   if (of_numbers(c->options))
     return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, "--dim and --input-shape say extents",
                     "%s is of a program whose extents are numbers, and '%s' is open", of_numbers(c->options),
                     c->symbols->count ? c->symbols->names[0] : c->symbols->sources[0].name);
   warn(c);
-  bool alike;
-  PB_TRY(join(c, true, &alike));
-  return alike ? PB_OK : join(c, false, &alike);
+  return make_open(c);
 }

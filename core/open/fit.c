@@ -1,7 +1,8 @@
 // One expression of the symbols for a number that was seen in each sample: a sum of at most three products of atoms and
-// a number, with integer coefficients, or an atom shifted, divided by a small number and rounded down, which is an atom
-// from then on. Atoms are the symbols at first. There are more samples than such an expression has coefficients, so
-// that one which goes through all of them is no accident; where a divided one could be shifted in two ways it is none.
+// a number, with integer coefficients, or an atom, or two of them, shifted, divided by a small number and rounded down,
+// which is an atom from then on. Atoms are the symbols at first. There are more samples than such an expression has
+// coefficients, so that one which goes through all of them is no accident; where a divided one could be shifted in two
+// ways it is none.
 #include "core/open/open.h"
 
 #include <math.h>
@@ -153,24 +154,55 @@ static int polynomial(pb_fit* f, const int64_t* numbers) {
   return -1;
 }
 
-// floor((atom + shift) / by), where the samples leave one shift alone.
+// floor((of + shift) / by), where the samples leave one shift alone; -1 else.
+static int quotient(pb_fit* f, const term* of, int by, const int64_t* numbers) {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  for (int k = 0; k < COUNT; ++k) {
+    int64_t lo = numbers[k] * by - of->at[k], hi = lo + by - 1;
+    if (lo > least) least = lo;
+    if (hi < most) most = hi;
+  }
+  if (least != most) return -1;
+  int shifted = pb_size_plus(f->sizes, of->size, least), divisor = pb_size_number(f->sizes, by);
+  term atom = {.size = pb_size_make(f->sizes, PB_SIZE_DIV, shifted, divisor)};
+  memcpy(atom.at, numbers, sizeof atom.at);
+  add_atom(f, &atom);
+  return atom.size;
+}
+
+// a * times + b or - b. `size` is made once the numbers fit.
+static bool is_quotient(const term* a, int times, const term* b, int sign, int by, const int64_t* numbers, term* sum) {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  for (int k = 0; k < COUNT && least <= most; ++k) {
+    sum->at[k] = a->at[k] * times + sign * b->at[k];
+    int64_t lo = numbers[k] * by - sum->at[k], hi = lo + by - 1;
+    if (lo > least) least = lo;
+    if (hi < most) most = hi;
+  }
+  return least == most;
+}
+
+// Of an atom; else of a multiple of one and another: what a stride leaves over of an extent, what lies between two
+// places.
 static int divided(pb_fit* f, const int64_t* numbers) {
+  for (int k = 0; k < COUNT; ++k)
+    if (numbers[k] > INT32_MAX || numbers[k] < INT32_MIN) return -1;
   for (int by = 2; by <= MOST_DIVISOR; ++by)
     for (int a = 0; a < f->atom_count; ++a) {
-      int64_t least = INT64_MIN, most = INT64_MAX;
-      for (int k = 0; k < COUNT; ++k) {
-        if (numbers[k] > INT32_MAX || numbers[k] < INT32_MIN) return -1;
-        int64_t lo = numbers[k] * by - f->atoms[a].at[k], hi = lo + by - 1;
-        if (lo > least) least = lo;
-        if (hi < most) most = hi;
-      }
-      if (least != most) continue;
-      int shifted = pb_size_plus(f->sizes, f->atoms[a].size, least), divisor = pb_size_number(f->sizes, by);
-      term atom = {.size = pb_size_make(f->sizes, PB_SIZE_DIV, shifted, divisor)};
-      memcpy(atom.at, numbers, sizeof atom.at);
-      add_atom(f, &atom);
-      return atom.size;
+      int size = quotient(f, &f->atoms[a], by, numbers);
+      if (size >= 0) return size;
     }
+  for (int by = 2; by <= MOST_DIVISOR; ++by)
+    for (int times = -MOST_DIVISOR; times <= MOST_DIVISOR; ++times)
+      for (int pair = 0; pair < f->atom_count * f->atom_count * 2; ++pair) {
+        const term *a = &f->atoms[pair / 2 / f->atom_count], *b = &f->atoms[pair / 2 % f->atom_count];
+        int sign = pair % 2 ? 1 : -1;
+        term sum;
+        if (a == b || !times || !is_quotient(a, times, b, sign, by, numbers, &sum)) continue;
+        int most = pb_size_times(f->sizes, a->size, times), other = pb_size_times(f->sizes, b->size, sign);
+        sum.size = pb_size_make(f->sizes, PB_SIZE_ADD, most, other);
+        return quotient(f, &sum, by, numbers);
+      }
   return -1;
 }
 
@@ -186,6 +218,12 @@ int pb_fit_find(pb_fit* f, const int64_t* numbers) {
   memcpy(key, numbers, sizeof(int64_t) * COUNT);
   if (size >= 0) pb_table_add(&f->known, key, sizeof(int64_t) * COUNT, size + 1);
   return size;
+}
+
+void pb_fit_add(pb_fit* f, int size, const int64_t* numbers) {
+  term atom = {.size = size};
+  memcpy(atom.at, numbers, sizeof atom.at);
+  add_atom(f, &atom);
 }
 
 void pb_fit_end(pb_fit* f) { pb_table_free(&f->known); }

@@ -103,8 +103,9 @@ static void take_nest(const pb_program* p, int nest, pb_open_sample* s) {
   PB_PUSH(s->ends, s->end_count, s->end_capacity, s->structure.length);
 }
 
-void pb_open_take(const pb_program* p, const pb_consts* consts, pb_open_sample* s) {
-  *s = (pb_open_sample){0};
+void pb_open_take(const pb_program* p, const pb_consts* consts, const pb_symbols* symbols, pb_open_sample* s) {
+  *s = (pb_open_sample){.choice_count = symbols->choice_count};
+  memcpy(s->choices, symbols->choices, sizeof s->choices);
   for (int v = 0; v < p->value_count; ++v) take_value(&p->values[v], consts, s);
   for (int n = 0; n < p->nest_count; ++n) take_nest(p, n, s);
   for (size_t g = 0; g < consts->guard_count; ++g) {
@@ -171,6 +172,27 @@ static const char* owner(const pb_open_program* o, size_t k) {
   return "model";
 }
 
+// What stands for the smaller of two numbers, where the program is for either, is a size like the symbols.
+static pb_status add_choices(pb_open_program* o, const pb_open_sample* samples, pb_fit* fit, pb_diag* diag) {
+  for (int k = 0; k < PB_MOST_CHOICES; ++k) {
+    if (!(o->symbols->either >> k & 1)) continue;
+    int64_t a[PB_OPEN_SAMPLES], b[PB_OPEN_SAMPLES], is[PB_OPEN_SAMPLES];
+    bool same = true, compares = samples[0].choices[k].compares;
+    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) {
+      const pb_choice* c = &samples[s].choices[k];
+      same &= k < samples[s].choice_count && c->compares == compares;
+      a[s] = c->a, b[s] = c->b, is[s] = c->is;
+    }
+    int x = same ? pb_fit_find(fit, a) : -1, y = same ? pb_fit_find(fit, b) : -1;
+    if (x < 0 || y < 0)
+      return pb_unsupported(diag, (pb_place){.what = "model"}, 4111,
+                            "list values for its dims, --dim NAME=1,8 or --input-shape",
+                            "which of two numbers is the smaller hangs on extents");
+    if (!compares) pb_fit_add(fit, pb_size_make(&o->sizes, PB_SIZE_MIN, x, y), is);
+  }
+  return PB_OK;
+}
+
 pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
                        pb_open_sample* samples, pb_diag* diag, pb_open_program* o) {
   *o = (pb_open_program){.program = program, .consts = consts, .symbols = symbols};
@@ -184,7 +206,7 @@ pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const
   o->nest_at = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   index_numbers(o);
   pb_fit* fit = pb_fit_start(&o->sizes, symbols, arena);
-  pb_status status = PB_OK;
+  pb_status status = add_choices(o, samples, fit, diag);
   for (size_t k = 0; k < first->count && status == PB_OK; ++k) {
     int64_t numbers[PB_OPEN_SAMPLES];
     for (int s = 0; s < PB_OPEN_SAMPLES; ++s) numbers[s] = samples[s].numbers[k];
@@ -197,6 +219,51 @@ pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const
   }
   pb_fit_end(fit);
   return status;
+}
+
+// How two sizes compare at these extents: -1, 0, 1.
+static int order_at(pb_open_program* o, int x, int y, const int64_t* symbols) {
+  int most = x > y ? x : y;
+  int64_t* v = PB_NEW_ARRAY(&o->sizes.arena, int64_t, (size_t)most + 1);
+  for (int k = 0; k <= most; ++k)
+    if (!pb_size_value(o->sizes.items[k], symbols, v, &v[k])) v[k] = 0;
+  return (v[x] > v[y]) - (v[x] < v[y]);
+}
+
+// Whether extents that no sample has answer otherwise: least and most ones, each symbol's against the others'. An input
+// has elements; of what data say there may be none.
+static bool is_open(pb_open_program* o, bool compares, int x, int y) {
+  enum { MOST = 4096 };
+  bool seen[3] = {false};
+  int64_t least[PB_MOST_SYMBOLS], at[PB_MOST_SYMBOLS];
+  int count = o->symbols->count;
+  for (int s = 0; s < count; ++s) least[s] = 1;
+  for (int k = 0; k < o->symbols->source_count; ++k)
+    for (int n = 0; n < o->symbols->sources[k].count; ++n)
+      if (o->symbols->sources[k].symbol[n] >= 0) least[o->symbols->sources[k].symbol[n]] = 0;
+  for (int turn = -1; turn < 2 * count + 1; ++turn) {
+    for (int s = 0; s < count; ++s) at[s] = (turn == s) ^ (turn >= count && turn - count != s) ? MOST : least[s];
+    seen[1 + order_at(o, x, y, at)] = true;
+  }
+  return compares ? seen[0] + seen[1] + seen[2] > 1 : seen[0] && seen[2];
+}
+
+uint64_t pb_open_choices(pb_open_program* o, const pb_open_sample* samples) {
+  uint64_t open = 0;
+  pb_fit* fit = pb_fit_start(&o->sizes, o->symbols, &o->sizes.arena);
+  for (int k = 0; k < samples[0].choice_count && k < PB_MOST_CHOICES; ++k) {
+    int64_t a[PB_OPEN_SAMPLES], b[PB_OPEN_SAMPLES];
+    bool same = true, compares = samples[0].choices[k].compares;
+    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) {
+      same &= k < samples[s].choice_count && samples[s].choices[k].compares == compares;
+      a[s] = samples[s].choices[k].a, b[s] = samples[s].choices[k].b;
+    }
+    if (!same) break;
+    int x = pb_fit_find(fit, a), y = pb_fit_find(fit, b);
+    if (x >= 0 && y >= 0 && is_open(o, compares, x, y)) open |= UINT64_C(1) << k;
+  }
+  pb_fit_end(fit);
+  return open;
 }
 
 void pb_open_free(pb_open_program* o) { pb_sizes_free(&o->sizes); }

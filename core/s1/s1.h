@@ -129,6 +129,7 @@ typedef struct pb_s1_op {
   int weights, bias, m;                              // constants, -1; bias: i32 [o], m: f32 [o]
   int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
   int64_t over[2];                                   // of pad: what the last window hangs over, with ceil_mode
+  bool borders;                                      // how much pad there is hangs on the extents, if any
   int64_t groups;
   bool bounded;                                      // before it is clamped its result is a number, NaN never
   double zx, zz, zy, lo, hi;                         // zero points and clamp, in codes

@@ -100,12 +100,34 @@ void pb__s2_fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t
   pb__s2_print(b, &nest);
 }
 
+// The same where extents are open: one nest whatever they are, which borders there are hangs on them.
+static pb_access padded_open(builder* b, const pb_s1_op* op, pb_access x, const int64_t* shape, double value) {
+  pb_access p = pb__s2_new_local(b, x.type, 4, shape), inside = p;
+  pb_nest nest = pb__s2_start(op, "pad");
+  for (int r = 0; r < 4; ++r) {
+    int d = pb_nest_add_dim(&nest, shape[r]);
+    pb__s2_move(&x, r, d, 1);
+    pb__s2_move(&inside, r, d, 1);
+    x.index[r].cst = r < 2 ? 0 : -op->pad[r - 2];
+  }
+  x.boxed = true;
+  x.fill = value;
+  nest.access[0] = x;
+  nest.access[1] = inside;
+  nest.access_count = 2;
+  pb_nest_load(&nest, 0);
+  pb__s2_print(b, &nest);
+  return p;
+}
+
 // x with `value` around it in h and w: border by border, then the inside. Without pads it is x itself.
 pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value) {
   pb_access x = pb__s2_on_value(b, op->x);
-  if (!op->pad[0] && !op->pad[1] && !op->pad[2] && !op->pad[3]) return x;
+  bool open = b->consts->open && op->borders;
+  if (!op->pad[0] && !op->pad[1] && !op->pad[2] && !op->pad[3] && !open) return x;
   int64_t height = x.shape[2], width = x.shape[3];
   int64_t shape[4] = {x.shape[0], x.shape[1], height + op->pad[0] + op->pad[2], width + op->pad[1] + op->pad[3]};
+  if (open) return padded_open(b, op, x, shape, value);
   pb_access p = pb__s2_new_local(b, x.type, 4, shape);
   int64_t top = op->pad[0], left = op->pad[1];
   int64_t boxes[4][4] = {{0, top, 0, shape[3]},

@@ -16,8 +16,9 @@ import onnx.parser  # noqa: E402
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 ADD = "g (float[b, s] x, float[b, s] y) => (float[b, s] z) { z = Add(x, y) }"
-SLICE = "g (float[b, s] x) => (float[b, 10] z) <int64[1] from = {0}, int64[1] to = {10}, int64[1] axis = {1}> { z = Slice(x, from, to, axis) }"
-LAST = "g (float[b, s] x) => (float[b, m] z) <int64[1] from = {-10}, int64[1] to = {-2}, int64[1] axis = {1}> { z = Slice(x, from, to, axis) }"
+NEEDED = "g (float[n] x) => (float[m] z) <int64[1] from = {0}, int64[1] to = {10}, float[9] w = {1,1,1,1,1,1,1,1,1}> { y = Slice(x, from, to) z = Add(y, w) }"
+TEN = NEEDED.replace("[9] w = {", "[10] w = {1,")
+TWO = "g (float[n] x, float[m] y) => (float[n] z) { z = Add(x, y) }"
 WINDOW = "g (float[1, 1, n, n] x) => (float[1, 1, m, m] z) <float[1, 1, 3, 3] w = {1,1,1,1,1,1,1,1,1}> { y = Conv(x, w) z = Conv(y, w) }"
 PAD = "g (float[n] x) => (float[m] z) <int64[1] ten = {10}, int64[1] zero = {0}> { s = Shape(x) t = Max(s, ten) d = Sub(t, s) p = Concat<axis = 0>(zero, d) z = Pad(x, p) }"
 TURNS = """g (float[s, 2, 3] x) => (float[s, 1, 2, 4] y) <float[1, 4, 3] w = {%s}, float[1, 4, 4] r = {%s}>
@@ -83,10 +84,13 @@ def main():
         t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
         t.run_refused("no elements", ADD, {"x": (0, 3), "y": (0, 3)}, "PB5047", "its dim 0 is 0")
-        t.run_refused("a slice past the end", SLICE, {"x": (2, 7)}, "PB5049", "10 is more than 7")
-        t.runs("and within it", {"x": (2, 11)}, (2, 10))
-        t.run_refused("a slice in front of the beginning", LAST, {"x": (2, 7)}, "PB5049", "0 is more than -3")
-        t.runs("and behind it", {"x": (2, 11)}, (2, 8))
+        t.refused("a sum of shapes that say another", NEEDED, ["--dim", "n=?"], "PB2020", "shapes that do not fit")
+        t.run_refused("a slice past the end, whose extent is needed", TEN, {"x": (7,)}, "PB5049", "10 is more than 7")
+        t.runs("and within it", {"x": (11,)}, (10,))
+        t.run_refused("open dims of two names, which an operator takes as one", TWO, {"x": (3,), "y": (4,)}, "PB5047", "its dim 0 is 4, and 'n' is 3 by 'x'")
+        t.runs("and which are one", {"x": (3,), "y": (3,)}, (3,))
+        done = t.compile(TWO, ["--dim", "n=?", "--dim", "m=?"])
+        t.say("'n' and 'm' are taken as one" in done.stderr and "PB2038" in done.stderr, "which is said", done.stderr)
         t.run_refused("windows that are larger than what they walk", WINDOW, {"x": (1, 1, 2, 2)}, "PB5049", "0 is more than -2")
         t.runs("and as large", {"x": (1, 1, 5, 5)}, (1, 1, 1, 1))
         t.run_refused("another choice than when it was read", PAD, {"x": (7,)}, "PB5049", "10 is more than 7")

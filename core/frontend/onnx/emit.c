@@ -188,7 +188,10 @@ static int broadcast(pb_onnx* o, pb_type type, int count, const int* operands) {
   for (int k = 0; k < count; ++k) {
     const pb_flat_type* t = pb__o_type(o, operands[k]);
     if (pb__broadcast(shape, &rank, t->shape, t->rank)) continue;
-    pb__o_refuse(o, "shapes that do not fit");
+    if (!pb__o_bad(o) && pb__unifies(o->l, shape, rank, t->shape, t->rank))
+      o->status = PB_ERR_UNSUPPORTED; // it is read again
+    else
+      pb__o_refuse(o, "shapes that do not fit");
     return pb__o_new(o, type, 0, NULL);
   }
   return pb__o_new(o, type, rank, shape);

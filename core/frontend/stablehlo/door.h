@@ -91,6 +91,8 @@ pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int result, int r
                              const int64_t* shape) PB_MUST_CHECK;
 pb_status pb__door_size(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // Notes what the operator's operands rest on: it is made for them.
+// Whether shapes that must be the same are but for open dims of arguments, which are one from now on.
+bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b);
 void pb__door_decide(pb_door* d, const pb_flat_op* op);
 void pb__door_decide_by(pb_door* d, int value);
 // The integers that a value always is, at most so many: their number, -1: it is another value.

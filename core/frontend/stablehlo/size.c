@@ -273,6 +273,16 @@ static bool unifies(pb_door* d, int truth) {
          pb__door_integers(d, pb__door_in(d, maker, 1), 1, &b) == 1 && pb_symbols_unify(d->inputs->symbols, a, b);
 }
 
+bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b) {
+  bool one = false;
+  for (int r = 0; r < rank && d->inputs && d->inputs->symbols; ++r) {
+    if (a[r] == b[r]) continue;
+    if (!pb_symbols_unify(d->inputs->symbols, a[r], b[r])) return false;
+    one = true;
+  }
+  return one;
+}
+
 pb_status pb__door_custom_call(pb_door* d, const pb_flat_op* op) {
   const char* target = pb_flat_find(op, "call_target_name")->text;
   int64_t holds;

@@ -92,6 +92,17 @@ bool pb__broadcast(int64_t* shape, int* rank, const int64_t* other, int other_ra
   return true;
 }
 
+bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank) {
+  bool one = false;
+  for (int r = 1; l->consts->open && l->consts->symbols && r <= rank && r <= other_rank; ++r) {
+    int64_t a = shape[rank - r], b = other[other_rank - r];
+    if (a == b || a == 1 || b == 1) continue;
+    if (!pb_symbols_unify(l->consts->symbols, a, b)) return false;
+    one = true;
+  }
+  return one;
+}
+
 // The operands as values, and the shape that they have together.
 static pb_status take(lifter* l, const pb_node* n, int count, pb_s1_op* op, int64_t* shape, int* rank) {
   int* to[] = {&op->x, &op->z, &op->third};
@@ -99,7 +110,9 @@ static pb_status take(lifter* l, const pb_node* n, int count, pb_s1_op* op, int6
   for (int k = 0; k < count; ++k) {
     PB_TRY(pb__own_any(l, n, pb__input(n, k), to[k]));
     const pb_s1_value* v = &l->out->values[*to[k]];
-    if (!pb__broadcast(shape, rank, v->shape, v->rank)) return pb__refuse(l, n, NULL, "shapes that do not fit");
+    if (pb__broadcast(shape, rank, v->shape, v->rank)) continue;
+    if (pb__unifies(l, shape, *rank, v->shape, v->rank)) return PB_ERR_UNSUPPORTED; // it is read again
+    return pb__refuse(l, n, NULL, "shapes that do not fit");
   }
   return PB_OK;
 }
@@ -201,6 +214,7 @@ static pb_status trilu(lifter* l, const pb_node* n) {
   if (count < 0) return pb__refuse(l, n, NULL, "a diagonal that is not constant");
   if (rank < 2) return pb__refuse(l, n, NULL, "an input that is no matrix");
   const int64_t *sides = shape + rank - 2, most = 1 << 26;
+  if (pb_consts_computes(l->consts)) return pb__no_form(l);
   if (sides[0] > most / sides[1]) return pb__refuse(l, n, NULL, "a matrix of more than 2^26 elements");
   bool upper = pb_node_int(n, "upper", 1) != 0;
   char* triangle = pb_alloc(&l->consts->arena, (size_t)(sides[0] * sides[1]) + 1);

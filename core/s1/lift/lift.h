@@ -96,8 +96,16 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
 // The elements [from, to) of each dim: the value itself when that is all.
 int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to);
-// Notes on which side of an extent's end, and of 0, a bound of a slice lies.
+// Whether two open dims keep the shapes from being broadcast to each other: they are one from now on, and the model is
+// read again.
+bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank);
+// Notes on which side of an extent's end, and of 0, a place lies.
 void pb__guard_bound(lifter* l, int64_t at, int64_t extent);
+// Where a slice begins, or ends, that says `at`, as ONNX has it: kept within its tensor; one that goes back ends in
+// front of the first element at the least.
+int64_t pb__slice_bound(lifter* l, int64_t at, int64_t extent, bool back, bool ends);
+// Where part k of parts of so many ends.
+int64_t pb__part_end(lifter* l, int64_t each, int k, int64_t extent);
 // Takes off op->x what op->start leaves out in front.
 void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op);
 

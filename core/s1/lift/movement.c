@@ -43,19 +43,27 @@ static pb_status transpose(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+static const char kept_inside[] = "a slice is kept inside of its tensor";
+static const int64_t far = INT32_MAX; // from there on it is a mark for the end
+
+int64_t pb__slice_bound(lifter* l, int64_t at, int64_t extent, bool back, bool ends) {
+  int64_t most = back ? extent - 1 : extent, turns = back && ends ? extent + 1 : extent; // that -at goes back at most
+  if (at >= far) return most;
+  if (at <= -far) return extent - turns;
+  if (at >= 0) return pb_consts_smaller(l->consts, at, most, kept_inside);
+  return extent - pb_consts_smaller(l->consts, -at, turns, kept_inside);
+}
+
 // The box of one axis as ONNX counts: ends beyond the tensor are cut, negative ones count from its end.
-static int64_t slice_axis(int64_t extent, int64_t start, int64_t end, int64_t step, int64_t* from) {
-  if (start < 0) start += extent;
-  if (end < 0) end += extent;
-  start = start < 0 ? 0 : start > extent ? extent : start;
-  end = end < 0 ? 0 : end > extent ? extent : end;
-  *from = start;
-  return end > start ? (end - start + step - 1) / step : 0;
+static int64_t slice_axis(lifter* l, int64_t extent, int64_t start, int64_t end, int64_t step, int64_t* from) {
+  end = pb__slice_bound(l, end, extent, false, true);
+  start = pb__slice_bound(l, start, extent, false, false);
+  *from = pb_consts_smaller(l->consts, start, end, kept_inside);
+  return (end - *from + step - 1) / step;
 }
 
 void pb__guard_bound(lifter* l, int64_t at, int64_t extent) {
-  static const char text[] = "a slice is kept inside of its tensor";
-  const int64_t far = INT32_MAX; // from there on it is a mark for the end
+  const char* text = kept_inside;
   if (at >= far || at <= -far) return;
   if (at < 0) at += extent;
   pb_consts_guard(l->consts, false, at < extent ? at : extent, at < extent ? extent : at, text);
@@ -88,13 +96,15 @@ static pb_status slice(lifter* l, const pb_node* n) {
     if (step < 1 || step > most) return pb__refuse(l, n, NULL, "a step that makes no sense");
     sliced[at] = true;
     op.step[at] = step;
-    pb__guard_bound(l, starts[k], x.shape[at]);
-    pb__guard_bound(l, ends[k], x.shape[at]);
-    shape[at] = slice_axis(x.shape[at], starts[k], ends[k], step, &op.start[at]);
+    shape[at] = slice_axis(l, x.shape[at], starts[k], ends[k], step, &op.start[at]);
     if (!shape[at]) return pb__refuse(l, n, NULL, "a slice without elements");
   }
   push(l, n, &op, n->outputs[0], x.rank, shape);
   return PB_OK;
+}
+
+int64_t pb__part_end(lifter* l, int64_t each, int k, int64_t extent) {
+  return pb_consts_smaller(l->consts, each * (k + 1), extent, kept_inside);
 }
 
 // Parts as said, or equal ones, of which the last may be smaller.
@@ -113,7 +123,7 @@ static pb_status split(lifter* l, const pb_node* n) {
   for (int r = 0; r < x.rank; ++r) op.step[r] = 1;
   for (int k = 0; k < n->output_count; ++k) {
     int64_t left = x.shape[axis] - op.start[axis];
-    shape[axis] = count ? parts[k] : each < left ? each : left;
+    shape[axis] = count ? parts[k] : pb__part_end(l, each, k, x.shape[axis]) - op.start[axis];
     if (shape[axis] < 1 || shape[axis] > left) return pb__refuse(l, n, NULL, "parts that do not fit");
     if (n->outputs[k] >= 0) push(l, n, &op, n->outputs[k], x.rank, shape);
     op.start[axis] += shape[axis];

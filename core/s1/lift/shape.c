@@ -32,6 +32,7 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
   for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[line ? 2 * k + 1 : k] = pads->ints[k];
   bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4), lower = same && !strcmp(mode->s, "SAME_LOWER");
   bool hangs = pb_node_int(n, "ceil_mode", 0);
+  op->borders = same || hangs;
   for (int k = 0; k < 2; ++k) {
     const int64_t most = 1 << 20;
     if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 ||

@@ -421,14 +421,14 @@ static bool compares(operation op, int order) {
                                : order >= 0;
 }
 
-// What the comparison of two integers, or the choice of one, came out as: of extents it is what the program is for.
-static void guard(lifter* l, operation op, const number* v) {
+// What the comparison of two integers, or the choice of one, came out as: of extents it is what the program is for, or
+// there is a number for either; false: that is left to the program.
+static bool guard(lifter* l, operation op, const number* v, number* y) {
   static const char text[] = "the model is read for extents that decide as these do";
-  if (!l->folds_sizes) return;
-  if (op == MAX || op == MIN)
-    pb_consts_guard(l->consts, false, v[0].i < v[1].i ? v[0].i : v[1].i, v[0].i < v[1].i ? v[1].i : v[0].i, text);
-  else if (op >= EQUAL)
-    pb_consts_guard_order(l->consts, v[0].i, v[1].i, text);
+  if (!l->folds_sizes) return true;
+  if (op == MIN) y->i = pb_consts_smaller(l->consts, v[0].i, v[1].i, text);
+  if (op == MAX) y->i = v[0].i + v[1].i - pb_consts_smaller(l->consts, v[0].i, v[1].i, text);
+  return op < EQUAL || !pb_consts_leave_order(l->consts, v[0].i, v[1].i, text);
 }
 
 static bool compute(operation op, const constant* in, const number* v, pb_type to, number* y) {
@@ -492,7 +492,7 @@ static bool each(lifter* l, const pb_node* n, operation op, int operands, rule t
       if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(op, in, v, to, &made)) return false;
-    if (!pb__fold_is_real(&in[0])) guard(l, op, v);
+    if (!pb__fold_is_real(&in[0]) && !guard(l, op, v, &made)) return false;
     set_number(y, e, made);
     advance(at, rank, shape, operands, strides, source);
   }

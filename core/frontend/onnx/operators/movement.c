@@ -99,22 +99,17 @@ void pb__o_op_transpose(pb_onnx* o) {
   if (!pb__o_bad(o)) OUT(pb__o_transpose(o, x, order));
 }
 
-// A bound of a slice: from the end where it is below 0, then kept in range.
-static int64_t bound_of(int64_t at, int64_t extent, int64_t least, int64_t most) {
-  if (at < 0) at = at < -extent ? least : at + extent;
-  at = at < least ? least : at;
-  return at > most ? most : at; // of no elements the last is before the first
-}
-
-// One axis of a box, first and last place in the order of the step; how many there are. Backwards it may end in front
-// of the first element, and begins at that one at least.
-static int64_t steps_of(int64_t extent, int64_t start, int64_t end, int64_t step, int64_t* first) {
-  int64_t most = step < 0 ? extent - 1 : extent;
-  start = bound_of(start, extent, 0, most);
-  end = bound_of(end, extent, step < 0 ? -1 : 0, most);
-  *first = start < 0 ? 0 : start;
-  if (step > 0) return end > start ? (end - start - 1) / step + 1 : 0;
-  return end < start ? (start - end - 1) / -step + 1 : 0;
+// One axis of a box, the first place in the order of the step; how many there are.
+static int64_t steps_of(pb_onnx* o, int64_t extent, int64_t start, int64_t end, int64_t step, int64_t* first) {
+  static const char text[] = "a slice is kept inside of its tensor";
+  bool back = step < 0;
+  int64_t by = back ? -step : step;
+  *first = 0;
+  if (!extent) return 0;
+  end = pb__slice_bound(o->l, end, extent, back, true);
+  start = pb__slice_bound(o->l, start, extent, back, false);
+  *first = back ? start : pb_consts_smaller(o->l->consts, start, end, text);
+  return ((back ? start - pb_consts_smaller(o->l->consts, start, end, text) : end - *first) + by - 1) / by;
 }
 
 void pb__o_op_slice(pb_onnx* o) {
@@ -144,9 +139,7 @@ void pb__o_op_slice(pb_onnx* o) {
     if (!step || seen[r]) pb__o_refuse(o, "a step of 0, or an axis twice");
     if (pb__o_bad(o)) return;
     seen[r] = true;
-    pb__guard_bound(o->l, starts[k], in.shape[r]);
-    pb__guard_bound(o->l, ends[k], in.shape[r]);
-    int64_t turns = steps_of(in.shape[r], starts[k], ends[k], step, &first);
+    int64_t turns = steps_of(o, in.shape[r], starts[k], ends[k], step, &first);
     turned[r] = step < 0;
     by[r] = step < 0 ? -step : step;
     from[r] = step < 0 && turns ? first - (turns - 1) * by[r] : first;
@@ -168,7 +161,7 @@ void pb__o_op_split(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int64_t extent = pb__o_type(o, x)->shape[axis], each = (extent + parts - 1) / parts, at = 0;
   for (int k = 0; k < parts && !pb__o_bad(o); ++k) {
-    int64_t size = count >= 0 ? sizes[k] : each < extent - at ? each : extent - at;
+    int64_t size = count >= 0 ? sizes[k] : pb__part_end(o->l, each, k, extent) - at;
     if (size < 0 || size > extent - at) pb__o_refuse(o, "parts that do not fit");
     if (pb__o_bad(o)) return;
     pb__o_out(o, k, pb__o_part(o, x, axis, at, at + size));

@@ -179,7 +179,8 @@ static int cumulated(pb_onnx* o, int x, int axis) {
   pb_onnx_window w = {.size = {0}};
   for (int r = 0; r < in.rank; ++r) w.size[r] = w.stride[r] = w.dilation[r] = 1;
   int64_t extent = w.size[axis] = in.shape[axis];
-  if (extent > SHORT) return doubled(o, pb__o_worked(o, x), axis, exclusive, backwards);
+  if (extent > SHORT && !pb_consts_computes(o->l->consts))
+    return doubled(o, pb__o_worked(o, x), axis, exclusive, backwards);
   int64_t before = exclusive ? extent : extent - 1, behind = exclusive ? -1 : 0;
   w.low[axis] = backwards ? behind : before;
   w.high[axis] = backwards ? before : behind;

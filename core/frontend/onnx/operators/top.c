@@ -6,7 +6,8 @@ enum { MOST_ROUNDS = 16, LEAST_ELEMENTS = 64 };
 
 static bool goes_by_rounds(pb_onnx* o, int x, int64_t count) {
   const pb_flat_type in = *pb__o_type(o, x);
-  return count <= MOST_ROUNDS && in.shape[in.rank - 1] >= LEAST_ELEMENTS && (in.type == PB_F32 || in.type == PB_I32);
+  return !pb_consts_computes(o->l->consts) && count <= MOST_ROUNDS && in.shape[in.rank - 1] >= LEAST_ELEMENTS &&
+         (in.type == PB_F32 || in.type == PB_I32);
 }
 
 // The bits of f32 as whole numbers in its order, -0 below 0 and NaN at the ends; and back.
@@ -58,6 +59,7 @@ void pb__o_op_top_k(pb_onnx* o) {
   bool largest = pb__o_int(o, "largest", 1);
   if (!pb__o_bad(o) && (count != 1 || k < 1 || k > in.shape[axis])) pb__o_refuse(o, "a k that does not fit");
   if (pb__o_bad(o)) return;
+  pb_consts_guard(o->l->consts, false, k, in.shape[axis], "a k that does not fit");
   int last = pb__o_moved(o, pb__o_order_of(o, x, largest), axis, in.rank - 1);
   int top = goes_by_rounds(o, last, k) ? by_rounds(o, last, k, &where) : pb__o_top(o, last, k, &where);
   if (!largest) top = pb__o_order_of(o, top, largest);

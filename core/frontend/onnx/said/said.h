@@ -22,7 +22,8 @@ typedef struct pb_onnx_resize {
   double cubic;
 } pb_onnx_resize;
 // By sizes, or by scales of operand scales_at: said_resize.c.
-void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* plan, bool by_sizes, int scales_at);
+void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* plan, bool by_sizes, int scales_at,
+                       const int64_t* known); // extents that those of inputs say; NULL: data do
 
 // Reductions and orders: said_order.c.
 void pb__o_said_reduce(pb_onnx* o);

@@ -99,7 +99,7 @@ static int numbers(pb_onnx* o, int k, const char* what, int64_t count) {
   return pb__o_cast(o, v, PB_F64);
 }
 
-void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* p, bool by_sizes, int scales_at) {
+void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* p, bool by_sizes, int scales_at, const int64_t* known) {
   int x = pb__o_in(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   const pb_attr* some = pb_node_attr(o->n, "axes");
@@ -121,7 +121,7 @@ void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* p, bool by_sizes, int s
   for (int k = 0; k < all && !pb__o_bad(o); ++k) {
     axes[k] = pb__o_axis(o, some ? some->ints[k] : k, in.rank);
     at[axes[k]] = k;
-    shape[axes[k]] = -1;
+    shape[axes[k]] = known ? known[axes[k]] : -1;
   }
   if (pb__o_bad(o)) return;
   int out[PB_FLAT_RANK], scale[PB_FLAT_RANK], extents[PB_FLAT_RANK];
@@ -133,7 +133,7 @@ void pb__o_said_resize(pb_onnx* o, const pb_onnx_resize* p, bool by_sizes, int s
     scale[r] = by_sizes ? pb__o_div(o, number, own) : number;
     extents[r] = pb__o_reshape(o, pb__o_cast(o, out[r], PB_I64), 1, (const int64_t[]){1});
   }
-  pb__o_extents(o, 0, pb__o_join(o, in.rank, extents, 0), -1, in.rank, shape);
+  if (!known) pb__o_extents(o, 0, pb__o_join(o, in.rank, extents, 0), -1, in.rank, shape);
   if (p->mode != 'n') x = pb__o_cast(o, x, in.type == PB_F64 ? PB_F64 : PB_F32);
   for (int r = 0; r < in.rank && !pb__o_bad(o); ++r) {
     if (at[r] < 0) continue;

@@ -188,7 +188,7 @@ void pb__o_op_resize(pb_onnx* o) {
   int scales_at = upsample || pb__o_opset(o) < 11 ? 1 : 2;
   bool by_sizes = scales_at == 2 && pb__o_says(o, 3);
   if (by_sizes || pb__o_says(o, scales_at)) {
-    if (!pb__o_bad(o)) pb__o_said_resize(o, &p, by_sizes, scales_at);
+    if (!pb__o_bad(o)) pb__o_said_resize(o, &p, by_sizes, scales_at, NULL);
     return;
   }
   memcpy(out, in.shape, sizeof out);
@@ -196,6 +196,10 @@ void pb__o_op_resize(pb_onnx* o) {
   read_sizes(o, &in, upsample, out, scale);
   if (pb__is_empty(in.rank, in.shape) && !pb__o_bad(o)) {
     pb__o_out(o, 0, pb__o_reshape(o, x, in.rank, out));
+    return;
+  }
+  if (pb_consts_computes(o->l->consts) && pb__o_has(o, scales_at == 2 && pb__o_has(o, 3) ? 3 : scales_at)) {
+    if (!pb__o_bad(o)) pb__o_said_resize(o, &p, scales_at == 2 && pb__o_has(o, 3), scales_at, out);
     return;
   }
   bool crops = !strcmp(p.transform, "tf_crop_and_resize");

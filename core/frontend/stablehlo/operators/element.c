@@ -147,7 +147,10 @@ pb_status pb__door_element(pb_door* d, const pb_flat_op* op) {
     const pb_s1_value* value = pb_made(&d->m, v);
     bool same =
         value->rank == result.rank && !memcmp(value->shape, result.shape, sizeof(int64_t) * (size_t)result.rank);
-    if (!same && value->rank && !d->broadcasts) return pb__door_refuse(d, op, "operands of different shapes");
+    if (!same && value->rank && !d->broadcasts) {
+      bool one = value->rank == result.rank && pb__door_unifies(d, result.rank, result.shape, value->shape);
+      return one ? PB_ERR_UNSUPPORTED : pb__door_refuse(d, op, "operands of different shapes"); // one: it is read again
+    }
     nodes[k] = pb__door_load(d, v, &access);
     if (access >= 0 && same) pb_make_along(&d->m, access, dims);
     if (access < 0 || same) continue;

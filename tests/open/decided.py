@@ -1,0 +1,147 @@
+"""What extents decide while an ONNX model is read: where slices end, tables, windows, comparisons. One engine each for all of
+several sizes, among them those where it is decided otherwise than for large ones, against ONNX Runtime.
+
+    tests/open/decided.py --bin build/bin [--only TEXT]"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx.parser  # noqa: E402
+import onnxruntime  # noqa: E402
+from run import close, execute  # noqa: E402
+
+HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
+SIZES = 1, 2, 3, 5, 7, 12, 30
+END = 2**40
+
+
+def floats(shape, turn):
+    return np.random.default_rng(turn).standard_normal(shape).astype(np.float32)
+
+
+def shapes_of(*dims):
+    """By size: each dim that is text is that many more or less than it: "n", "n+1", "2n"."""
+    return lambda n: tuple(d if isinstance(d, int) else eval(d.replace("2n", "2*n"), {"n": n}) for d in dims)
+
+
+def slices():
+    boxes = [(0, 3, 1), (2, 5, 1), (3, END, 1), (0, -3, 1), (-3, END, 1), (5, -1, 1), (2, END, 2), (0, 10, 2), (-5, -2, 1), (1, -1, 1),
+             (0, 10, 3), (4, 40, 1), (-1, -END, -1), (7, 2, -1), (-2, -6, -1), (10, -END, -3), (-3, -END, -1)]
+    for start, end, step in boxes:
+        yield (f"slice {start}:{end}:{step}".replace(str(END), ""), f"""g (float[N, 4] x) => (float[M, 4] y)
+            <int64[1] a = {{{start}}}, int64[1] b = {{{end}}}, int64[1] c = {{0}}, int64[1] s = {{{step}}}> {{ y = Slice(x, a, b, c, s) }}""",
+               {"x": shapes_of("n", 4)})
+    yield ("slices and what is made of them", """g (float[N, 4] x) => (float[M, 4] y, float[1, 4] z)
+        <int64[1] a = {2}, int64[1] b = {10}, int64[1] c = {0}> { t = Slice(x, a, b, c) y = Relu(t) z = ReduceSum(t, c) }""", {"x": shapes_of("n", 4)})
+    yield ("a smaller one of two", """g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {0}, int64[1] k = {8}>
+        { s = Shape(x) n = Gather(s, c) m = Min(n, k) y = Slice(x, c, m, c) }""", {"x": shapes_of("n", 4)})
+    yield ("a larger one of two", """g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {0}, int64[1] k = {8}, int64[1] four = {4}>
+        { s = Shape(x) n = Gather(s, c) m = Max(n, k) t = Concat<axis = 0>(m, four) o = ConstantOfShape(t) y = Relu(o) }""", {"x": shapes_of("n", 4)})
+    yield ("halves", """g (float[N, 4] x) => (float[M, 4] y, float[K, 4] z) <int64[1] c = {0}, int64[1] two = {2}, int64[1] e = {9223372036854775807}>
+        { s = Shape(x) n = Gather(s, c) h = Div(n, two) y = Slice(x, c, h, c) z = Slice(x, h, e, c) }""", {"x": shapes_of("n", 4)})
+
+
+def windows():
+    for kernel, stride in ((2, 2), (3, 2), (3, 3), (4, 3), (5, 2), (7, 4)):
+        for mode in ("SAME_UPPER", "SAME_LOWER"):
+            yield (f"Conv {kernel} {stride} {mode}", f"""g (float[1, 2, N, M] x) => (float[1, 3, A, B] y) {{ o = Constant<value_ints = [3, 2, {kernel}, {kernel}]>()
+                w = ConstantOfShape<value = float[1] {{0.5}}>(o)
+                y = Conv<auto_pad = "{mode}", strides = [{stride}, {stride}], kernel_shape = [{kernel}, {kernel}]>(x, w) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+    yield ("Conv over one dim", """g (float[1, 2, N] x) => (float[1, 3, A] y) { o = Constant<value_ints = [3, 2, 3]>()
+        w = ConstantOfShape<value = float[1] {0.5}>(o) y = Conv<auto_pad = "SAME_LOWER", strides = [2], kernel_shape = [3]>(x, w) }""", {"x": shapes_of(1, 2, "n")})
+    for mode in ("SAME_UPPER", "SAME_LOWER"):
+        yield (f"MaxPool {mode}", f"""g (float[1, 2, N, M] x) => (float[1, 2, A, B] y)
+            {{ y = MaxPool<auto_pad = "{mode}", strides = [2, 2], kernel_shape = [3, 3]>(x) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+    yield ("MaxPool to the ceiling", """g (float[1, 2, N, M] x) => (float[1, 2, A, B] y)
+        { y = MaxPool<ceil_mode = 1, strides = [2, 2], kernel_shape = [3, 3]>(x) }""", {"x": shapes_of(1, 2, "n+2", "n+3")})
+
+
+def tables():
+    for upper in (0, 1):
+        yield (f"Trilu {upper}", f"g (float[N, M] x) => (float[N, M] y) {{ y = Trilu<upper = {upper}>(x) }}", {"x": shapes_of("n", "n+2")})
+        yield (f"Trilu {upper} from a diagonal on", f"g (float[N, M] x) => (float[N, M] y) <int64 k = {{-1}}> {{ y = Trilu<upper = {upper}>(x, k) }}",
+               {"x": shapes_of("n", "n+2")})
+        yield (f"CumSum reverse {upper}", f"g (float[N, 3] x) => (float[N, 3] y) <int64 a = {{0}}> {{ y = CumSum<reverse = {upper}>(x, a) }}", {"x": shapes_of("n", 3)})
+        yield (f"CumSum exclusive {upper}", f"g (float[3, N] x) => (float[3, N] y) <int64 a = {{1}}> {{ y = CumSum<exclusive = {upper}>(x, a) }}",
+               {"x": shapes_of(3, "n")})
+        yield (f"TopK {upper}", f"g (float[N, 3] x) => (float[2, 3] y, int64[2, 3] i) <int64[1] k = {{2}}> {{ y, i = TopK<axis = 0, largest = {upper}>(x, k) }}",
+               {"x": shapes_of("n+1", 3)})
+    yield ("Trilu by Shape", """g (float[N, 3] x) => (float[N, N] y) { s = Shape<start = 0, end = 1>(x) t = Concat<axis = 0>(s, s)
+        o = ConstantOfShape<value = float[1] {1.0}>(t) y = Trilu<upper = 0>(o) }""", {"x": shapes_of("n", 3)})
+    yield ("a diagonal by Shape", """g (float[N, M] x) => (float[N, M] y) { s = Shape<start = 0, end = 1>(x) k = Squeeze(s) y = Trilu(x, k) }""",
+           {"x": shapes_of("n", "n+9")})
+    yield ("a causal mask", """g (float[N, N] x) => (float[N, N] y) { s = Shape(x) o = ConstantOfShape<value = float[1] {-1000.0}>(s)
+        t = Trilu<upper = 1>(o) y = Add(x, t) }""", {"x": shapes_of("n", "n")})
+    yield ("TopK of all", "g (float[N] x) => (float[N] y, int64[N] i) { k = Shape(x) y, i = TopK<axis = 0>(x, k) }", {"x": shapes_of("n")})
+    for mode in ("nearest", "linear", "cubic"):
+        how = f'mode = "{mode}", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"'
+        yield (f"Resize {mode} to another's size", f"""g (float[1, 2, N, M] x, float[1, 2, P, Q] z) => (float[1, 2, P, Q] y)
+            {{ s = Shape(z) t = Resize<{how}>(x, , , s) y = Add(t, z) }}""", {"x": shapes_of(1, 2, "n", "n+1"), "z": shapes_of(1, 2, "2n", "n+3")})
+        yield (f"Resize {mode} by 2", f"""g (float[1, 2, N, M] x) => (float[1, 2, P, Q] y) <float[4] s = {{1.0, 1.0, 2.0, 2.0}}>
+            {{ y = Resize<{how}>(x, , s) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+
+
+def choices():
+    found = "nz = NonZero(x) s = Shape(nz) n = Gather(s, one) c = Greater(n, zero) m = Neg(x) y = Where(c, x, m)"
+    for name, extent in (("an open tensor", "N"), ("five", "5")):
+        yield (f"whether anything is found, of {name}", f"g (float[{extent}] x) => (float[{extent}] y) <int64[1] one = {{1}}, int64[1] zero = {{0}}> {{ {found} }}",
+               {"x": shapes_of("n" if extent == "N" else 5)})
+    yield ("open dims of two names", "g (float[N, 3] x, float[M, 3] z) => (float[N, 3] y) { y = Add(x, z) }", {"x": shapes_of("n", 3), "z": shapes_of("n", 3)})
+    yield ("parts of which the last is smaller", "g (float[N] x) => (float[A] y, float[B] z, float[C] w) { y, z, w = Split<axis = 0, num_outputs = 3>(x) }",
+           {"x": shapes_of("2n+1")})
+
+
+CASES = [*slices(), *windows(), *tables(), *choices()]
+
+
+def check(bin_dir, text, shapes, folder):
+    path, engine, model = folder / "m.onnx", folder / "m.pbe", onnx.parser.parse_model(HEAD + text)
+    path.write_bytes(model.SerializeToString())
+    named = {d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param}
+    done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine), *(o for d in sorted(named) for o in ("--dim", f"{d}=?"))])
+    if done.returncode:
+        return f"refused: {done.stderr.strip()}"
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(path.read_bytes(), options)
+    outputs = [o.name for o in session.get_outputs()]
+    for turn, size in enumerate(SIZES):
+        feeds = {n: floats(of(size), turn) for n, of in shapes.items()}
+        if turn % 2 and "NonZero" in text:  # nothing is found
+            feeds["x"] *= 0
+        want, got = session.run(None, feeds), execute(bin_dir, engine, feeds, outputs, folder)
+        if isinstance(got, str):
+            return f"size {size}: {got.strip()}"
+        for n, w, y in zip(outputs, want, got):
+            if not close(y, w):
+                return f"size {size}: {n} is wrong, {y.shape} and {w.shape}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text, shapes in CASES:
+            if options.only not in name:
+                continue
+            why = check(options.bin, text, shapes, Path(folder))
+            failed += bool(why)
+            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:500]}", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
