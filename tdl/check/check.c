@@ -260,6 +260,25 @@ static bool used_in_semantics(const pb_insn* insn, int operand) {
   return operand == insn->acc_flag;
 }
 
+static bool goes_out(const pb_chip* chip, const pb_insn* insn) {
+  return pb_is_outside(&chip->memories[insn->operands[insn->dest].memory]);
+}
+
+// A command that copies bits between the chip and the memory outside, and is not said to be a mover, where no other is
+// one that way: nobody would bring operands, or results.
+static bool is_lost_mover(const pb_chip* chip, const pb_insn* insn) {
+  const pb_expr_node* value = &insn->expr[0];
+  if (insn->emit || insn->mover || insn->reduce != PB_SET || insn->expr_count != 1 || value->op != PB_OP_LOAD)
+    return false;
+  const pb_operand *from = &insn->operands[value->operand], *to = &insn->operands[insn->dest];
+  if (from->memory < 0 || to->memory < 0 || from->type != to->type ||
+      pb_is_outside(&chip->memories[from->memory]) == goes_out(chip, insn))
+    return false;
+  for (int k = 0; k < chip->insn_count; ++k)
+    if (chip->insns[k].mover && goes_out(chip, &chip->insns[k]) == goes_out(chip, insn)) return false;
+  return true;
+}
+
 // Types that commands have a meaning for: what the generated machine computes with. An instruction of a core is LLVM's.
 static void check_type(const pb_chip* chip, const pb_insn* insn, const pb_operand* operand, pb_place place,
                        pb_diag* diag, int* faults) {
@@ -300,6 +319,10 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   check_tables(insn, place, diag, faults);
   if (insn->mover && (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD))
     FAULT(3240, "let Mover = 0, or (set $dst, $src)", "%s: a mover that does more than move", insn->name);
+  if (is_lost_mover(chip, insn))
+    FAULT(3387, "let Mover = 1", "%s copies between %s and %s and is no mover: nothing would be brought by it",
+          insn->name, chip->memories[insn->operands[insn->expr[0].operand].memory].name,
+          chip->memories[insn->operands[insn->dest].memory].name);
   if (insn->buffer < 0 || (insn->buffer && !insn->mover))
     FAULT(3243, "0 or more, for movers", "%s: Buffer is %lld", insn->name, (long long)insn->buffer);
   check_state(chip, insn, place, diag, faults);
