@@ -47,7 +47,7 @@ class Chip {
   list<string> Variants = [];   // --target=Name:V defines the macro VARIANT_V
   int MHz = 1000;               // for reports only: turns cycles into time
   int Arguments = 16;           // base-address slots a kernel's commands can name
-  string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"; state-N: granted by the system
+  string Features = "";         // threads: what the code generator may use and a machine must have, by LLVM's names, "avx2,fma"; state-N: granted by the system
   string Tuning = "none";       // threads: the level of processors, "x86-64-v2" to "x86-64-v4", or "none", whose units and latencies code is ordered for; what it may use is Features' alone
   int CommandBytes = 0;         // queues: size of one encoded command
   bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
@@ -343,6 +343,9 @@ class Rows<Memory mem, Type type, list<string> dims> {
 // encoding, but a name that the code generator knows. Its operands are whole rows of registers. It has no flag.
 // Rows<...> are two arguments: a pointer and the stride in bytes (i64). A register that is only set is no argument.
 // With a Shape it works on smaller extents of its dims too, and the code generator is told of them.
+// `pb-tdl check`, and pbc with a file for a target, ask LLVM: the intrinsic exists and takes such operands (PB3389), the
+// Features are those of the processors that code is made for (PB3388) and suffice for it (PB3390), and on vectors, where
+// the processor at hand has them, it comes to what Semantics says, so that another order of operands is found (PB3391).
 class CoreInstruction<string emit> {
   string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination
   list<dag> Shape = [];         // arguments (i16) before them, over dims like Cycles: (times $k, 4)

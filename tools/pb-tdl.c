@@ -1,4 +1,5 @@
 // pb-tdl: checks a chip's description and prints what follows from it.
+#include "core/driver/control.h"
 #include "tdl/doc.h"
 #include "tdl/sv.h"
 #include "tdl_sweep.h"
@@ -72,7 +73,8 @@ int main(int argc, char** argv) {
     snprintf(named, sizeof named, "%s%s%s", spec, *variant ? ":" : "", variant);
     pb_status status = ends_in(spec, ".td") ? pb_chip_read(spec, variant, &diag, &chip)
                                             : pb_chip_find(named, target_dir, &diag, &chip);
-    if (status != PB_OK) return 1;
+    if (status == PB_OK && commands[k].run == check) status = pb_control_check(chip, &diag);
+    if (status != PB_OK) return pb_chip_free(chip), 1;
     if (to && !freopen(to, "w", stdout)) {
       pb_chip_free(chip);
       return pb_system_error(NULL, (pb_place){.file = to}, 5033, "cannot write"), 1;

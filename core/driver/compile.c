@@ -423,6 +423,12 @@ static pb_status find_fallback(compilation* c) {
   return PB_OK;
 }
 
+// A file that is given, rather than a target that is installed.
+static bool is_description(const char* target) {
+  size_t n = target ? strlen(target) : 0;
+  return n > 3 && !strcmp(target + n - 3, ".td");
+}
+
 static pb_status compile(compilation* c) {
   c->chip = c->options->chip;
   if (!c->chip) PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
@@ -432,6 +438,7 @@ static pb_status compile(compilation* c) {
   if (!c->control)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "the way it is controlled has no back end yet");
+  if (is_description(c->options->target)) PB_TRY(pb_control_check(c->chip, c->unit.diag));
   if (c->options->fallback) PB_TRY(find_fallback(c));
   if (is_text(c->options->model)) c->unit.diag->text = c->options->model; // what is refused from here on is an op's
   pb_status status = pb__compile_program(c);

@@ -16,11 +16,14 @@ typedef struct pb_control_ops {
   pb_status (*emit)(pb_unit* unit, pb_engine* engine) PB_MUST_CHECK;
   // The same as text, malloc'ed. `form`: "s4", "commands", "asm"; one that it does not have is PB_ERR_UNSUPPORTED.
   pb_status (*print)(pb_unit* unit, const char* form, char** text) PB_MUST_CHECK;
+  // Reports what a description says that cannot be made into code; NULL: its own check says all.
+  pb_status (*check)(const pb_chip* chip, pb_diag* diag) PB_MUST_CHECK;
   const char* dump; // the form that --dump-intermediates keeps; NULL: none
 } pb_control_ops;
 
 extern const pb_control_ops* const pb_controls[]; // ends with NULL; in targets/controls.c
 
 const pb_control_ops* pb_control_of(const pb_chip* chip); // NULL: none is registered for it
+pb_status pb_control_check(const pb_chip* chip, pb_diag* diag) PB_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
 // Control by threads, as the core sees it: kernels become functions of a shared object, through LLVM.
 #include "core/driver/control.h"
+#include "targets/control/threads/check.h"
 #include "targets/control/threads/emit.h"
 
 #include <string.h>
@@ -15,5 +16,9 @@ static pb_status print(pb_unit* unit, const char* form, char** text) {
   return pb_threads_print(unit->chip, unit->module, !strcmp(form, "asm"), unit->diag, text);
 }
 
-const pb_control_ops pb_control_threads = {
-    .control = PB_CONTROL_THREADS, .name = "threads", .native = true, .emit = emit, .print = print};
+const pb_control_ops pb_control_threads = {.control = PB_CONTROL_THREADS,
+                                           .name = "threads",
+                                           .native = true,
+                                           .emit = emit,
+                                           .print = print,
+                                           .check = pb_threads_check};
