@@ -546,6 +546,11 @@ static bool has_plain_types(const lifter* l, const pb_node* n) {
   return true;
 }
 
+static void warn_of_floats(lifter* l, const pb_node* n, const char* why) {
+  pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2032,
+             "is computed in floats, not in the codes around it: %s", why);
+}
+
 pb_status pb__lift_node(lifter* l, const pb_node* n) {
   bool known = false, own = is_own(n);
   bool made = n->output_count > 0 && n->outputs[0] >= 0;
@@ -561,7 +566,11 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   l->unknown = false;
   bool empty = pb__takes_empty(l, n), formed = !empty && (own || is_of_runtime(n)) && has_plain_types(l, n);
   bool codes = !empty && own && made && is_of_codes(l, n);
-  if ((formed || codes) && is_form(l, n, codes)) return PB_OK;
+  if ((formed || codes) && is_form(l, n, codes)) {
+    if (own && made && l->value_of[n->outputs[0]] >= 0 && pb__multiplies_moved_codes(l, n))
+      warn_of_floats(l, n, "what moves them has no QuantizeLinear and DequantizeLinear behind it");
+    return PB_OK;
+  }
   if (quantises && pb__is_table(l, n)) {
     size_t at = (size_t)(n - l->g->nodes);
     PB_TRY(pb__drop_table(l, at));
@@ -571,9 +580,7 @@ pb_status pb__lift_node(lifter* l, const pb_node* n) {
   const char* why = codes && !l->unknown ? l->why : NULL;
   if (why && !formed) return pb__refuse(l, n, NULL, why);
   PB_TRY(l->rows->make(l, n, &known));
-  if (why)
-    pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2032,
-               "is computed in floats, not in the codes around it: %s", why);
+  if (why) warn_of_floats(l, n, why);
   return PB_OK;
 }
 

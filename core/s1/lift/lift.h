@@ -276,6 +276,9 @@ void pb__s1_shuffles(pb_s1* program, pb_consts* consts);
 void pb__s1_join_tables(pb_s1* program, pb_consts* consts);
 // What only moves elements, on codes: lift/moves.c.
 pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
+// Whether the product's factors are codes, and its result too, but what moves one of them has no QuantizeLinear behind
+// it.
+bool pb__multiplies_moved_codes(lifter* l, const pb_node* n);
 
 // Operators on f32: lift/float.c hands what it does not know to the others. `known`: whether there is a row for it.
 pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift/function.c

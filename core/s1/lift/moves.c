@@ -78,3 +78,28 @@ pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) {
     if (n->outputs[k] >= 0) PB_TRY(settle(l, n, &x, n->outputs[k]));
   return PB_OK;
 }
+
+// How many nodes that only move elements lie between a DequantizeLinear and the tensor; -1: it is made otherwise.
+static int moves_behind_codes(const lifter* l, int tensor) {
+  static const char* const shapes[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+  int count = 0;
+  for (const pb_node* n = pb__producer(l, tensor); n; n = pb__producer(l, n->inputs[0]), ++count) {
+    if (pb__is(n, "DequantizeLinear")) return count;
+    bool any = false;
+    for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k) any |= pb__is(n, shapes[k]);
+    if (!any || n->input_count < 1 || n->inputs[0] < 0) return -1;
+  }
+  return -1;
+}
+
+bool pb__multiplies_moved_codes(lifter* l, const pb_node* n) {
+  bool product = pb__is(n, "MatMul") || pb__is(n, "Gemm") || pb__is(n, "Conv"), moved = false;
+  for (int k = 0; k < 2 && product; ++k) {
+    if (pb__constant(l, pb__input(n, k))) continue;
+    int count = moves_behind_codes(l, pb__input(n, k));
+    product = count >= 0;
+    moved |= count > 0;
+  }
+  return product && moved && pb__ends_in_codes(l, n);
+}

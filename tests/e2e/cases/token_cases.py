@@ -285,3 +285,21 @@ for _shape in ((2, 5, 4), (1, 5, 4), (2, 1, 20), (3, 7, 33), (2, 2, 5, 4), (2, 3
     for _kind, _other in (("Add", "rows"), ("Sub", "rows"), ("Mul", "rows"), ("Add", "constant"), ("Add", "input")):
         _label = f"sum_read_as_floats_{'x'.join(map(str, _shape))}_{_kind}_{_other}".lower()
         CASES[_label] = lambda a=(_label, _shape, _kind, _other): sum_read_as_floats(*a)
+
+
+def moved_without_codes(label, move, first):
+    """Codes that are moved between DequantizeLinear and a product, with no QuantizeLinear behind the move: it says so."""
+    m = Maker(label)
+    p, v = m.codes(m.input("p", 2, 17, 17), F32(0.05)), move(m, m.codes(m.input("v", 17, 2, 17), F32(0.05)))
+    y = m.op("MatMul", *((v, p) if first else (p, v)))
+    return m.done(m.codes(y, F32(0.4)), step=0.4, targets=BOTH, bisect=True, says=("PB2032",))
+
+
+for _name, _move in {
+    "transpose": lambda m, v: m.op("Transpose", v, perm=[1, 0, 2]),
+    "reshape_transpose": lambda m, v: m.op("Transpose", m.op("Reshape", v, m.const(np.array([0, 2, 17], I64))), perm=[1, 0, 2]),
+    "turned": lambda m, v: m.op("Transpose", v, perm=[1, 2, 0]),
+}.items():
+    for _first in (False, True):
+        _label = f"moved_without_codes_{'first' if _first else 'second'}_{_name}"
+        CASES[_label] = lambda a=(_label, _move, _first): moved_without_codes(*a)
