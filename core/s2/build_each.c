@@ -28,12 +28,24 @@ static int is_not(pb_nest* n, int byte) { return node(n, PB_OP_XOR, PB_I8, byte,
 
 static int equal(pb_nest* n, int a, int b) { return as_byte(n, node(n, PB_OP_EQUAL, PB_I1, a, b)); }
 
-// Towards 0; NaN becomes the least.
+static int kept(pb_nest* n, int v, double least, double most) {
+  int number = choose(n, node(n, PB_OP_EQUAL, PB_I1, v, v), v, pb_nest_const(n, PB_F32, 0));
+  int above = node(n, PB_OP_MAX, PB_F32, number, pb_nest_const(n, PB_F32, least));
+  return node(n, PB_OP_MIN, PB_F32, above, pb_nest_const(n, PB_F32, most));
+}
+
+// Towards 0, what is out of range the nearest that there is, NaN 0: as other types are converted (scalar.c).
 static int to_integer(pb_nest* n, int v, pb_type type) {
-  int least = pb_nest_const(n, PB_F32, type == PB_I64 ? (double)INT64_MIN : (double)INT32_MIN);
-  int most = pb_nest_const(n, PB_F32, type == PB_I64 ? MOST_I64 : MOST_I32);
-  v = node(n, PB_OP_MIN, PB_F32, node(n, PB_OP_MAX, PB_F32, v, least), most);
-  return node(n, PB_OP_FPTOSI, type, v, -1);
+  bool wide = type == PB_I64;
+  double end = wide ? 9223372036854775808.0 : 2147483648.0; // one past the largest
+  int whole = node(n, PB_OP_FPTOSI, type, kept(n, v, -end, wide ? MOST_I64 : MOST_I32), -1);
+  int over = node(n, PB_OP_LESS_EQUAL, PB_I1, pb_nest_const(n, PB_F32, end), v);
+  return choose(n, over, pb_nest_integer(n, type, wide ? INT64_MAX : INT32_MAX), whole);
+}
+
+static int to_code(pb_nest* n, int v, bool is_unsigned) {
+  v = kept(n, v, is_unsigned ? 0 : INT8_MIN, is_unsigned ? UINT8_MAX : INT8_MAX);
+  return node(n, PB_OP_TRUNC, PB_I8, node(n, PB_OP_FPTOSI, PB_I32, v, -1), -1);
 }
 
 static int widened(pb_nest* n, const pb_s1_op* op, int v, pb_type type) {
@@ -56,7 +68,8 @@ static int cast(pb_nest* n, const pb_s1_op* op, int v, pb_type from, pb_type to)
     return is_not(n, equal(n, v, zero));
   }
   case PB_I8:
-    v = node(n, PB_OP_TRUNC, PB_I8, widened(n, op, v, from == PB_I64 ? PB_I64 : PB_I32), -1);
+    v = from == PB_F32 ? to_code(n, v, op->unsigned_y)
+                       : node(n, PB_OP_TRUNC, PB_I8, widened(n, op, v, from == PB_I64 ? PB_I64 : PB_I32), -1);
     return op->unsigned_y ? node(n, PB_OP_XOR, PB_I8, v, pb_nest_integer(n, PB_I8, INT8_MIN)) : v;
   case PB_BF16:
   case PB_F16:

@@ -320,9 +320,13 @@ static bool concat(lifter* l, const pb_node* n, const constant* x, constant* y) 
 
 typedef enum rule { OF_X, TRUTH, OF_Z, OF_CAST } rule; // the result's type
 
-static int64_t to_integer(float f) {
-  const float limit = 9223371487098961920.0f;
-  return isnan(f) ? INT64_MIN : (int64_t)(f > limit ? limit : f < -limit ? -limit : f);
+// As the program does it: towards 0, what is out of range the nearest that there is, NaN 0.
+static int64_t to_integer(float f, pb_type type) {
+  bool wide = type == PB_I64;
+  const float end = wide ? 9223372036854775808.0f : 2147483648.0f; // one past the largest
+  if (isnan(f)) return 0;
+  if (f >= end) return wide ? INT64_MAX : INT32_MAX;
+  return f < -end ? (wide ? INT64_MIN : INT32_MIN) : (int64_t)f;
 }
 
 typedef enum operation {
@@ -439,7 +443,7 @@ static bool compute(operation op, const constant* in, const number* v, pb_type t
   }
   if (op == CAST) {
     y->f = f ? v[0].f : (float)v[0].i;
-    y->i = to == PB_I1 ? (f ? v[0].f != 0 : v[0].i != 0) : f ? to_integer(v[0].f) : v[0].i;
+    y->i = to == PB_I1 ? (f ? v[0].f != 0 : v[0].i != 0) : f ? to_integer(v[0].f, to) : v[0].i;
     return true;
   }
   if (op >= EQUAL) {
