@@ -329,6 +329,7 @@ static pb_status check(lifter* l, const pb_node* n) {
                                 n->opset ? "this" : "the model", (long long)opset));
   if (pb__is(n, "DequantizeLinear")) PB_TRY(check_zero_point(l, n));
   if (own) pb__warn_of_places(l, n);
+  if (own) pb__warn_of_training(l, n);
   return check_attributes(l, n, row);
 }
 

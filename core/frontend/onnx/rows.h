@@ -24,6 +24,8 @@ typedef struct pb_onnx {
 
 // Warns of constant indices of a look-up or an update that lie outside of its operand.
 void pb__warn_of_places(lifter* l, const pb_node* n);
+// Warns of a Dropout in training, which is run as in inference: element.c.
+void pb__warn_of_training(lifter* l, const pb_node* n);
 
 void pb__o_refuse(pb_onnx* o, const char* format, ...) __attribute__((format(printf, 2, 3)));
 static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }

@@ -114,3 +114,37 @@ def powers(label, exponent, targets):
 for _exponent in (-2.5, -1.5, -1, -0.5, 0.5, 1.5, 2, 2.5, 3, 0.25, -17):
     _label = f"to_the_power_of_{_exponent}".replace("-", "minus_")
     CASES[_label] = lambda a=(_label, _exponent, ("cpu", "simnpu") if _exponent in (-2.5, -0.5, 0.5, 2, 1.5) else ("cpu",)): powers(*a)
+
+
+def dropped(label, training, ratio, kind=None, says=(), refused=None, mask=False):
+    """In training it is run as in inference, and a warning says so; a mask that is drawn is refused."""
+    m, n = Maker(label), Maker(label)
+    for maker in (m, n):
+        x = maker.input("x", 3, 4)
+        x = maker.op("Cast", x, to=kind) if kind else x
+        if maker is m:
+            mode = m.op("Cast", m.input("mode", 1, values=[0]), to=TensorProto.BOOL) if training is None else m.const(np.array(training))
+            mode = m.op("Squeeze", mode) if training is None else mode
+            y = m.op("Dropout", x, m.const(np.array(ratio, F32)), mode)
+        else:
+            n.input("mode", 1, values=[0])
+            y = n.op("Identity", x)
+        if mask and maker is m:
+            m.nodes[-1].output.append("mask")
+        maker.op("Cast", y, to=TensorProto.FLOAT)
+        maker.nodes[-1].output[0] = "y"
+    if training is not None:
+        n.inputs.pop()
+    m.types["mask"] = TensorProto.BOOL
+    return m.done("y", *(["mask"] if mask else []), targets=("cpu",), says=says, refused=refused, same_as=n.done("y").model)
+
+
+for _name, _how in {
+    "in_training": dict(training=True, ratio=0.5, says=("PB2038",)),
+    "in_training_f16": dict(training=True, ratio=0.5, kind=TensorProto.FLOAT16, says=("PB2038",)),
+    "in_a_mode_that_comes": dict(training=None, ratio=0.25, says=("PB2038",)),
+    "of_nothing": dict(training=True, ratio=0.0),
+    "in_inference": dict(training=False, ratio=0.5),
+    "with_a_mask": dict(training=True, ratio=0.5, refused="PB2020", mask=True),
+}.items():
+    CASES[f"dropped_{_name}"] = lambda a=f"dropped_{_name}", k=_how: dropped(a, **k)

@@ -189,18 +189,29 @@ void pb__o_op_binarizer(pb_onnx* o) {
 }
 
 // In training it draws numbers; a ratio of 0 draws none.
+static bool may_draw(const lifter* l, const pb_node* n, bool* always) {
+  const pb_const *training = pb__constant(l, pb__input(n, 2)), *ratio = pb__constant(l, pb__input(n, 1));
+  if (pb__input(n, 2) < 0) return false;
+  float number;
+  bool none = ratio && pb__scalar_f32(l, pb__input(n, 1), &number) && number == 0;
+  *always = training && training->bytes == 1;
+  return !none && !(*always && !*(const char*)training->data);
+}
+
+void pb__warn_of_training(lifter* l, const pb_node* n) {
+  bool always;
+  if (!pb__is(n, "Dropout") || !may_draw(l, n, &always)) return;
+  pb_warning(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2038,
+             "is computed as in inference, where nothing is dropped, and its training_mode %s",
+             always ? "is true" : "may be true");
+}
+
 void pb__o_op_dropout(pb_onnx* o) {
-  int x = IN(0), count;
-  const pb_const* training = pb__constant(o->l, pb__input(o->n, 2));
-  float ratio = 0.5f;
-  bool known = !pb__o_has(o, 1) || (pb__o_reals(o, 1, 1, &ratio, &count) && count == 1);
-  bool draws = pb__o_has(o, 2) && (!training || training->bytes != 1 || *(const char*)training->data);
-  if (draws && (!known || (training && training->bytes != 1) || (!training && ratio != 0)))
-    pb__o_refuse(o, "a ratio or a mode that is not constant");
-  else if (draws && ratio != 0)
-    pb__o_refuse(o, "in training, which draws numbers");
+  bool always;
+  int x = IN(0);
   OUT(x);
   if (!pb__o_wants(o, 1)) return;
+  if (may_draw(o->l, o->n, &always)) pb__o_refuse(o, "with the mask of a training, which draws numbers");
   const pb_flat_type in = *pb__o_type(o, x);
   bool truths = pb__o_opset(o) >= 10;
   int one = truths ? pb__o_integer(o, PB_I1, 1) : pb__o_like(o, x, 1);
