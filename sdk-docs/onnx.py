@@ -33,6 +33,8 @@ zero points are constants, `QLinearConv`, `QLinearMatMul`, `QGemm` and the other
 whose channels are last aside), and what chooses among codes beside them (`MaxPool`, `Transpose`, `Slice`, ...), are read as the
 operator between DequantizeLinear and QuantizeLinear (`core/s1/rewrite/qoperators.c`); with others their rows run them.
 Opsets 1 to 28 are read, others refused (PB2036).
+Operators of several steps (norms, losses, reductions of squares and exponentials, activations, `LpPool`, `Gemm` with a factor
+or a bias) are of f16 and bf16 what they are in f32 of the same numbers, rounded once; recurrent layers round at each step.
 Of constant indices outside of what they index, for which ONNX has no result, a warning tells (PB2037). An output whose
 type is not what the model declares is refused (PB2034), of one whose shape is not a warning tells (PB2035). An operator is added by its row, its
 function in `core/frontend/onnx` and its test in `tests/onnx`.

@@ -221,7 +221,9 @@ int pb__o_in(pb_onnx* o, int k) {
   int x = pb__o_in_moved(o, k);
   if (pb_type_is_code(pb__o_type(o, x)->type))
     pb__o_refuse(o, "of %s, which is only moved and converted", pb_type_name(pb__o_type(o, x)->type));
-  return x;
+  if (!o->in_f32 || !pb_type_is_narrow(pb__o_type(o, x)->type)) return x;
+  o->rounded_to = pb__o_type(o, x)->type;
+  return pb__o_worked(o, x);
 }
 
 int pb__o_tensor(pb_onnx* o, int tensor) {
@@ -245,6 +247,7 @@ int pb__o_tensor(pb_onnx* o, int tensor) {
 
 void pb__o_out(pb_onnx* o, int k, int v) {
   if (pb__o_bad(o) || !pb__o_wants(o, k)) return;
+  if (o->in_f32 && pb__o_type(o, v)->type == PB_F32) v = pb__o_cast(o, v, o->rounded_to);
   int tensor = o->n->outputs[k], value = o->door.value[v];
   const char* name = o->l->g->tensors[tensor].name;
   if (pb__o_type(o, v)->type == PB_UI8) {

@@ -20,6 +20,8 @@ typedef struct pb_onnx {
   size_t first_value; // of S1, that this node made
   pb_arena arena;     // until the node is made
   pb_status status;   // the first thing that went wrong
+  bool in_f32;        // narrow floats come as f32, and what is made of them is rounded once, when it is given
+  pb_type rounded_to; // that of its narrow operands, PB_F32: it has none
 } pb_onnx;
 
 // Warns of constant indices of a look-up or an update that lie outside of its operand.
@@ -28,6 +30,11 @@ void pb__warn_of_places(lifter* l, const pb_node* n);
 void pb__warn_of_training(lifter* l, const pb_node* n);
 
 void pb__o_refuse(pb_onnx* o, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// For operators of several steps: between those f16 would overflow, and bf16 lose what it has.
+static inline void pb__o_works_in_f32(pb_onnx* o) {
+  o->in_f32 = true;
+  o->rounded_to = PB_F32;
+}
 static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
 
 // ---- the node ----

@@ -41,22 +41,20 @@ void pb__o_op_layer_norm(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   pb_type type = pb__o_type(o, x)->type;
   int y = centred(o, pb__o_worked(o, x), axes, pb__o_real(o, "epsilon", usual_epsilon), &mean, &factor);
-  int scale = IN(1);
-  y = pb__o_mul(o, pb__o_cast(o, y, type), scale);
-  if (pb__o_has(o, 2)) y = pb__o_add(o, y, IN(2));
-  pb__o_out(o, 0, y);
+  y = pb__o_mul(o, y, pb__o_worked(o, IN(1)));
+  if (pb__o_has(o, 2)) y = pb__o_add(o, y, pb__o_worked(o, IN(2)));
+  pb__o_out(o, 0, pb__o_cast(o, y, type));
   pb__o_out(o, 1, mean);
   pb__o_out(o, 2, factor);
 }
 
 static int root_norm(pb_onnx* o, int x, const bool* axes, double epsilon, int* factor) {
-  pb_type type = pb__o_type(o, x)->type;
-  x = pb__o_worked(o, x);
   *factor = inverse_root(o, pb__o_mean(o, square(o, x), axes), epsilon);
-  return pb__o_cast(o, pb__o_mul(o, x, *factor), type);
+  return pb__o_mul(o, x, *factor);
 }
 
 void pb__o_op_rms_norm(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), factor;
   bool axes[PB_FLAT_RANK];
   from_axis(o, pb__o_type(o, x)->rank, axes);
@@ -68,6 +66,7 @@ void pb__o_op_rms_norm(pb_onnx* o) {
 // Of x + skip (+ bias), which is a result too.
 void pb__o_op_skip_norm(pb_onnx* o) {
   bool root = o->row->detail[0], axes[PB_FLAT_RANK] = {false};
+  pb__o_works_in_f32(o);
   int x = IN(0), mean = -1, factor, y, bias = root ? 3 : 4;
   x = pb__o_add(o, x, IN(1));
   if (pb__o_has(o, bias)) x = pb__o_add(o, x, IN(bias));
@@ -78,9 +77,10 @@ void pb__o_op_skip_norm(pb_onnx* o) {
   y = pb__o_mul(o, y, IN(2));
   if (!root && pb__o_has(o, 3)) y = pb__o_add(o, y, IN(3));
   pb__o_out(o, 0, y);
+  pb__o_out(o, 3, x);
+  o->in_f32 = false; // which these stay in
   if (mean >= 0) pb__o_out(o, 1, mean);
   pb__o_out(o, 2, factor);
-  pb__o_out(o, 3, x);
 }
 
 static void spaces_of(const pb_onnx* o, int x, int from, bool* axes) {
@@ -88,6 +88,7 @@ static void spaces_of(const pb_onnx* o, int x, int from, bool* axes) {
 }
 
 void pb__o_op_instance_norm(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), mean, factor, rank = pb__o_type(o, x)->rank;
   bool axes[PB_FLAT_RANK];
   if (rank < 3) pb__o_refuse(o, "an input of less than 3 dims");
@@ -100,6 +101,7 @@ void pb__o_op_instance_norm(pb_onnx* o) {
 
 // Scale and bias were by group in opset 18, by channel from 21 on.
 void pb__o_op_group_norm(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), mean, factor, scale = IN(1), bias = IN(2);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t groups = pb__o_int(o, "num_groups", 0), shape[3];
@@ -125,6 +127,8 @@ void pb__o_op_group_norm(pb_onnx* o) {
 }
 
 void pb__o_op_batch_norm(pb_onnx* o) {
+  pb__o_works_in_f32(o);
+  pb_type kept_type = pb__type_of(o->l, pb__input(o->n, 3));
   int x = IN(0), rank = pb__o_type(o, x)->rank, scale = IN(1), bias = IN(2), mean = IN(3), variance = IN(4);
   double epsilon = pb__o_real(o, "epsilon", usual_epsilon), momentum = pb__o_real(o, "momentum", 0.9);
   bool axes[PB_FLAT_RANK], training = pb__o_int(o, "training_mode", 0);
@@ -143,7 +147,10 @@ void pb__o_op_batch_norm(pb_onnx* o) {
     for (int k = 0; k < 2; ++k) {
       int kept = pb__o_mul(o, *both[k], pb__o_like(o, *both[k], momentum));
       int added = pb__o_mul(o, of_now[k], pb__o_like(o, of_now[k], 1 - momentum));
-      if (more) pb__o_out(o, 1 + k, pb__o_add(o, kept, pb__o_cast(o, added, pb__o_type(o, kept)->type)));
+      int running = pb__o_add(o, kept, pb__o_cast(o, added, pb__o_type(o, kept)->type));
+      o->in_f32 = false; // of the type that came
+      if (more) pb__o_out(o, 1 + k, pb__o_cast(o, running, kept_type));
+      o->in_f32 = true;
       *both[k] = of_now[k];
     }
   }
@@ -153,6 +160,7 @@ void pb__o_op_batch_norm(pb_onnx* o) {
 }
 
 void pb__o_op_mean_variance(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), mean, factor, rank = pb__o_type(o, x)->rank;
   int64_t items[PB_GRAPH_RANK] = {0, 2, 3};
   int count = pb__o_list(o, "axes", 1, PB_GRAPH_RANK, items);
@@ -164,6 +172,7 @@ void pb__o_op_mean_variance(pb_onnx* o) {
 }
 
 void pb__o_op_lp_normalise(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", -1), pb__o_type(o, x)->rank);
   int64_t p = pb__o_int(o, "p", 2);
   bool axes[PB_FLAT_RANK] = {false};
@@ -178,6 +187,7 @@ void pb__o_op_lp_normalise(pb_onnx* o) {
 
 // x / (bias + alpha / size * sum of squares of the neighbouring channels) ^ beta
 void pb__o_op_lrn(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t size = pb__o_int(o, "size", 1), most = 1 << 20;
@@ -234,11 +244,13 @@ static void give_loss(pb_onnx* o, int logs, int target, int weight) {
 }
 
 void pb__o_op_nll_loss(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), target = IN(1);
   give_loss(o, x, target, pb__o_has(o, 2) ? IN(2) : -1);
 }
 
 void pb__o_op_cross_entropy(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), target = IN(1);
   bool classes[PB_FLAT_RANK] = {false, true};
   if (pb__o_type(o, x)->rank < 2) pb__o_refuse(o, "scores of less than 2 dims");

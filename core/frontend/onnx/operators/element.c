@@ -113,6 +113,7 @@ void pb__o_op_power(pb_onnx* o) {
 
 void pb__o_op_several(pb_onnx* o) {
   bool mean = !strcmp(o->row->detail, "mean");
+  if (mean || !strcmp(o->row->detail, "add")) pb__o_works_in_f32(o);
   int y = IN(0);
   for (int k = 1; k < o->n->input_count; ++k) y = pb__o_binary(o, mean ? "add" : o->row->detail, y, IN(k));
   if (mean) y = pb__o_div(o, y, pb__o_like(o, y, o->n->input_count));
@@ -255,17 +256,20 @@ void pb__o_op_thresholded_relu(pb_onnx* o) {
 }
 
 void pb__o_op_elu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0), below = bent(o, x, pb__o_real(o, "alpha", 1));
   OUT(pb__o_select(o, below_zero(o, x), below, x));
 }
 
 void pb__o_op_selu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   const double alpha = 1.67326319217681884765625, gamma = 1.05070102214813232421875;
   int x = IN(0), below = bent(o, x, pb__o_real(o, "alpha", alpha)), y = pb__o_select(o, below_zero(o, x), below, x);
   OUT(pb__o_mul(o, pb__o_like(o, x, pb__o_real(o, "gamma", gamma)), y));
 }
 
 void pb__o_op_celu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   double alpha = pb__o_real(o, "alpha", 1);
   int part = bent(o, pb__o_div(o, x, pb__o_like(o, x, alpha)), alpha), zero = pb__o_like(o, x, 0);
@@ -279,14 +283,19 @@ static int softplus(pb_onnx* o, int x) {
   return pb__o_add(o, pb__o_most(o, x, pb__o_like(o, x, 0)), rest);
 }
 
-void pb__o_op_softplus(pb_onnx* o) { OUT(softplus(o, IN(0))); }
+void pb__o_op_softplus(pb_onnx* o) {
+  pb__o_works_in_f32(o);
+  OUT(softplus(o, IN(0)));
+}
 
 void pb__o_op_mish(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   OUT(pb__o_mul(o, x, pb__o_unary(o, "tanh", softplus(o, x))));
 }
 
 void pb__o_op_softsign(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   int magnitude = pb__o_unary(o, "abs", x);
   OUT(pb__o_div(o, x, pb__o_add(o, pb__o_like(o, x, 1), magnitude)));
@@ -299,11 +308,13 @@ static int hard_sigmoid(pb_onnx* o, int x, double alpha, double beta) {
 }
 
 void pb__o_op_hard_sigmoid(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   const double alpha = 0.2, beta = 0.5;
   OUT(hard_sigmoid(o, IN(0), pb__o_real(o, "alpha", alpha), pb__o_real(o, "beta", beta)));
 }
 
 void pb__o_op_hard_swish(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   OUT(pb__o_mul(o, x, hard_sigmoid(o, x, 1.0 / 6, 0.5)));
 }
@@ -313,8 +324,14 @@ static int swish(pb_onnx* o, int x, double alpha) {
   return pb__o_mul(o, x, pb__o_unary(o, "logistic", scaled));
 }
 
-void pb__o_op_swish(pb_onnx* o) { OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1))); }
-void pb__o_op_quick_gelu(pb_onnx* o) { OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1.702))); }
+void pb__o_op_swish(pb_onnx* o) {
+  pb__o_works_in_f32(o);
+  OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1)));
+}
+void pb__o_op_quick_gelu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
+  OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1.702)));
+}
 
 static int gelu(pb_onnx* o, int x, bool by_tanh) {
   const double cubic = 0.044715, pi = 3.14159265358979323846;
@@ -332,17 +349,20 @@ static int gelu(pb_onnx* o, int x, bool by_tanh) {
 }
 
 void pb__o_op_gelu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   const char* how = pb__o_text(o, "approximate", "none");
   if (strcmp(how, "none") && strcmp(how, "tanh")) pb__o_refuse(o, "an approximation '%s'", how);
   OUT(gelu(o, IN(0), !strcmp(how, "tanh")));
 }
 
 void pb__o_op_fast_gelu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   OUT(gelu(o, pb__o_has(o, 1) ? pb__o_add(o, x, IN(1)) : x, true));
 }
 
 void pb__o_op_bias_gelu(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   OUT(gelu(o, pb__o_add(o, x, IN(1)), false));
 }

@@ -55,21 +55,24 @@ void pb__o_op_gemm(pb_onnx* o) {
   bool whole = !pb_type_is_float(pb__o_type(o, x)->type);
   if (whole && (alpha != (double)(int64_t)alpha || beta != (double)(int64_t)beta))
     pb__o_refuse(o, "integers by factors that are none");
-  int y = pb__o_matmul(o, x, z, pb__o_type(o, x)->type);
+  pb_type type = pb__o_type(o, x)->type;
+  bool steps = alpha != 1 || pb__o_has(o, 2); // between which narrow floats are f32
+  int y = pb__o_matmul(o, x, z, steps && pb_type_is_narrow(type) ? PB_F32 : type);
   if (alpha != 1) y = pb__o_mul(o, y, pb__o_like(o, y, alpha));
   if (pb__o_has(o, 2)) {
-    int c = IN(2);
+    int c = pb__o_cast(o, IN(2), pb__o_type(o, y)->type);
     if (beta != 1) c = pb__o_mul(o, c, pb__o_like(o, c, beta));
     int sum = pb__o_add(o, y, c);
     if (!pb__o_same_shape(o, sum, y)) pb__o_refuse(o, "a bias larger than the product");
     y = sum;
   }
-  OUT(y);
+  OUT(pb__o_cast(o, y, type));
 }
 
 // Of each row of x [m, k] from each of z [n, k]. Squares are of differences: |x|^2 - 2xz + |z|^2 would lose what is
 // close.
 void pb__o_op_distances(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   static const bool last[PB_FLAT_RANK] = {false, false, true};
   int x = IN(0), z = IN(1);
   const pb_flat_type a = *pb__o_type(o, x), b = *pb__o_type(o, z);

@@ -48,13 +48,14 @@ static void read_axes(pb_onnx* o, int rank, bool* gone) {
 }
 
 void pb__o_op_reduce(pb_onnx* o) {
+  const char* how = o->row->detail;
+  if (strcmp(how, "max") != 0 && strcmp(how, "min") != 0) pb__o_works_in_f32(o);
   // An empty list says none or all of them, whatever comes.
   bool listed = pb__o_says(o, 1) && pb__o_elements(o, pb__o_in(o, 1)) > 0;
   if (listed) {
     pb__o_said_reduce(o);
     return;
   }
-  const char* how = o->row->detail;
   bool gone[PB_FLAT_RANK], keep = pb__o_int(o, "keepdims", 1);
   int x = pb__o_in(o, 0), y = x;
   read_axes(o, pb__o_type(o, x)->rank, gone);

@@ -140,6 +140,7 @@ static int root(pb_onnx* o, int x, int64_t p) {
 }
 
 void pb__o_op_lp_pool(pb_onnx* o) {
+  pb__o_works_in_f32(o);
   int x = IN(0);
   int64_t power = pb__o_int(o, "p", 2);
   pool p;
@@ -149,8 +150,9 @@ void pb__o_op_lp_pool(pb_onnx* o) {
 }
 
 void pb__o_op_global_pool(pb_onnx* o) {
-  int x = IN(0), rank = pb__o_type(o, x)->rank;
   const char* how = o->row->detail;
+  if (!strcmp(how, "lp")) pb__o_works_in_f32(o);
+  int x = IN(0), rank = pb__o_type(o, x)->rank;
   int64_t power = pb__o_int(o, "p", 2);
   bool axes[PB_FLAT_RANK];
   for (int r = 0; r < PB_FLAT_RANK; ++r) axes[r] = r >= 2 && r < rank;
