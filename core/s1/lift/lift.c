@@ -99,10 +99,28 @@ static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
 
 static bool is_scale(float number) { return number > 0 && isfinite(number); }
 
+// What keeps a scale and a zero point from being one constant number each, of codes of 8 bits.
+static const char* not_one_number(lifter* l, const pb_node* n) {
+  int tensors[2] = {pb__input(n, 1), pb__input(n, 2)};
+  for (int k = 0; k < 2; ++k) {
+    const char* what = k ? "zero point" : "scale";
+    const pb_const* c = pb__constant(l, tensors[k]);
+    if (tensors[k] < 0) continue;
+    if (!c) return pb_printf(&l->g->arena, "a %s that is not constant", what);
+    if (k && c->type != PB_I8)
+      return pb_printf(&l->g->arena, "codes of %s, where products, sums and tables are of those of 8 bits",
+                       pb_type_name(c->type));
+    if (pb__elements(c->rank, c->shape) != 1)
+      return pb_printf(&l->g->arena, "a %s for each of several places, where one is read for all", what);
+    if (!k && c->type != PB_F32) return pb_printf(&l->g->arena, "a scale of %s", pb_type_name(c->type));
+  }
+  return "codes of another type than those of 8 bits";
+}
+
 // The one scale and zero point of QuantizeLinear, or of its partner.
 static pb_status read_scale(lifter* l, const pb_node* n, float* scale, double* zero) {
   if (!pb__scalar_f32(l, pb__input(n, 1), scale) || !zero_point(l, n, zero))
-    return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
+    return pb__refuse(l, n, NULL, not_one_number(l, n));
   return is_scale(*scale) ? PB_OK : pb__refuse(l, n, NULL, "a scale that is not a positive number");
 }
 

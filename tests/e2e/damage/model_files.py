@@ -212,6 +212,17 @@ def indexed(s):
         s.check(f"places of {op} within: {found.stderr}", found.returncode == 0 and "PB2037" not in found.stderr)
 
 
+def between_codes(s):
+    """What keeps an operator between codes from being one of codes, by its name."""
+    constants = [numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.uint16(7), "z")]
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]), helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]), helper.make_node("Relu", ["d"], ["r"], name="bend"),
+             helper.make_node("QuantizeLinear", ["r", "s", "z"], ["c"]), helper.make_node("DequantizeLinear", ["c", "s", "z"], ["y"])]
+    made = gemm(constants, nodes=nodes)
+    made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, (2, 8)))
+    made.opset_import[0].version = 21
+    s.takes("codes of 16 bits", made, "node 'bend' (Relu): is computed in floats, not in the codes around it: codes of u16, where products, sums and tables are of those of 8 bits [PB2032]")
+
+
 def packed(s):
     """Numbers of an attribute one behind the other, as some writers have them, not each with its tag: the same engine."""
     def engine(model):
@@ -241,7 +252,7 @@ def main():
     args.bin = os.path.abspath(args.bin)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(args.bin, folder)
-        for part in (data_outside, types, shapes, declared, indexed, packed, texts):
+        for part in (data_outside, types, shapes, declared, indexed, between_codes, packed, texts):
             part(session)
     print(f"{session.count} models, {session.failures} failed")
     return int(session.failures > 0)
