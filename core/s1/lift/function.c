@@ -92,6 +92,8 @@ pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) {
   *known = true;
   if (pb__is(n, "Gelu") || pb__is(n, "FastGelu")) return gelu(l, n);
   if (pb__is(n, "Pow")) return power(l, n);
+  if (pb__is(n, "Selu") && pb_node_opset(l->g, n) < 6) // with fewer digits at first
+    return function(l, n, PB_S1_SELU, number(n, "alpha", 1.6732f), number(n, "gamma", 1.0507f));
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
     if (pb__is(n, rows[k].op))
       return function(l, n, rows[k].function, rows[k].alpha ? number(n, rows[k].alpha, rows[k].ma) : rows[k].ma,

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 from onnx import TensorProto
-from regression_cases import CASES, F32, I64, Maker
+from regression_cases import CASES, F32, I64, Maker, case
 
 
 def top(label, count, k, largest, said=False):
@@ -148,3 +148,12 @@ for _name, _how in {
     "with_a_mask": dict(training=True, ratio=0.5, refused="PB2020", mask=True),
 }.items():
     CASES[f"dropped_{_name}"] = lambda a=f"dropped_{_name}", k=_how: dropped(a, **k)
+
+
+@case
+def selu_of_the_first_form():
+    """Its numbers had fewer digits up to opset 5, of which no runtime has it."""
+    m, n = Maker("selu_of_the_first_form", 1), Maker("selu_of_the_first_form")
+    for maker, attrs in ((m, {}), (n, {"alpha": 1.6732, "gamma": 1.0507})):
+        maker.op("Selu", maker.input("x", 3, 4), **attrs)
+    return named(m, n)

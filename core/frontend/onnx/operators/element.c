@@ -263,7 +263,9 @@ void pb__o_op_elu(pb_onnx* o) {
 
 void pb__o_op_selu(pb_onnx* o) {
   pb__o_works_in_f32(o);
-  const double alpha = 1.67326319217681884765625, gamma = 1.05070102214813232421875;
+  bool old = pb__o_opset(o) < 6; // with fewer digits at first
+  const double alpha = old ? (double)1.6732f : 1.67326319217681884765625,
+               gamma = old ? (double)1.0507f : 1.05070102214813232421875;
   int x = IN(0), below = bent(o, x, pb__o_real(o, "alpha", alpha)), y = pb__o_select(o, below_zero(o, x), below, x);
   OUT(pb__o_mul(o, pb__o_like(o, x, pb__o_real(o, "gamma", gamma)), y));
 }
