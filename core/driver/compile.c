@@ -35,9 +35,18 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// What runs several times, for segments and profiles, has one row.
+void pb__timing_add(pb_compiled* out, pb_timing timing) {
+  int k = 0;
+  while (k < out->timing_count && strcmp(out->timings[k].name, timing.name) != 0) ++k;
+  if (k == PB_TIMINGS) return;
+  if (k == out->timing_count) out->timings[out->timing_count++] = (pb_timing){timing.name, 0};
+  out->timings[k].seconds += timing.seconds;
+}
+
 void pb__stage_done(compilation* c, const char* name) {
   double t = now();
-  if (c->out->timing_count < 32) c->out->timings[c->out->timing_count++] = (pb_timing){name, t - c->since};
+  pb__timing_add(c->out, (pb_timing){name, t - c->since});
   c->since = t;
   if (c->options->progress) c->options->progress(c->options->user, name);
 }

@@ -6,6 +6,7 @@
 #include "core/driver/pipeline.h"
 #include "core/frontend/graph.h"
 
+enum { PB_TIMINGS = 64 }; // more than there are stages and passes
 typedef struct pb_timing {
   const char* name;
   double seconds;
@@ -35,16 +36,17 @@ typedef struct pb_compile_options {
 } pb_compile_options;
 
 typedef struct pb_compiled {
-  pb_engine* engine; // NULL when text was asked for; its memory is its own arena
-  char* text;        // malloc'ed; what --emit or --explain asked for
-  char* report;      // malloc'ed JSON, when asked for
-  int64_t schedules; // that the planner looked at
-  pb_timing timings[32];
+  pb_engine* engine;             // NULL when text was asked for; its memory is its own arena
+  char* text;                    // malloc'ed; what --emit or --explain asked for
+  char* report;                  // malloc'ed JSON, when asked for
+  int64_t schedules;             // that the planner looked at
+  pb_timing timings[PB_TIMINGS]; // one for each name
   int timing_count;
 } pb_compiled;
 
 // Compiles. On PB_OK the caller frees engine (pb_compiled_free).
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) PB_MUST_CHECK;
+void pb__timing_add(pb_compiled* out, pb_timing timing);
 void pb_compiled_free(pb_compiled* compiled);
 
 #endif

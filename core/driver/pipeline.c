@@ -8,8 +8,7 @@
 #define EXACT PB_PASS_EXACT
 #define REASSOCIATES PB_PASS_REASSOCIATES
 const pb_pass pb_passes[] = {
-#define PASS(stage, name, function, needs, leaves, kind, summary)                                                      \
-  {#stage, #name, function, needs, leaves, kind, summary},
+#define PASS(stage, name, function, kind, summary) {#stage, #name, function, kind, summary},
 #include "core/driver/pipeline.def"
 #undef PASS
     {0}};

@@ -9,7 +9,6 @@ typedef enum pb_pass_kind { PB_PASS_EXACT, PB_PASS_REASSOCIATES } pb_pass_kind;
 typedef struct pb_pass {
   const char *stage, *name;
   pb_status (*run)(pb_unit* unit);
-  const char *needs, *leaves;
   pb_pass_kind kind;
   const char* summary;
 } pb_pass;

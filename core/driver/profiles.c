@@ -70,8 +70,7 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_d
       pb_compiled_free(&made);
     }
     if (status != PB_OK) break;
-    memcpy(out->timings, made.timings, sizeof out->timings); // the last one's
-    out->timing_count = made.timing_count;
+    for (int t = 0; t < made.timing_count; ++t) pb__timing_add(out, made.timings[t]);
     out->schedules += made.schedules;
     *last = made.engine;
     last = &made.engine->next;
