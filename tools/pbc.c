@@ -1,4 +1,5 @@
 // pbc MODEL --target=NAME -o OUT.pbe: compiles a model to an engine.
+#include "core/base/scratch.h"
 #include "core/driver/options.h"
 #include "core/runtime/npy.h"
 
@@ -272,6 +273,7 @@ int main(int argc, char** argv) {
   all.o.inputs.bounds = all.bounds;
   all.o.report = all.report != NULL;
   pb_diag diag = {0};
+  pb_scratch_end_on_signals();
   if (check_arguments(&all, &diag)) return 1;
   progress p = {.start = now()};
   all.o.progress = show;

@@ -1,7 +1,9 @@
 // Engine to file. The program section is built in memory; everything else is written from where it lies.
+#define _GNU_SOURCE
 #include "core/artefact/format.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,16 +302,36 @@ static pb_status check_all(const pb_engine* first, const char* path, pb_diag* di
   return pb__profiles_check(first, path, 5010, diag);
 }
 
+// A file without a name in the path's folder, of which nothing is left unless it gets one; NULL: there are none there.
+static FILE* open_nameless(const char* path, pb_arena* arena) {
+  const char* slash = strrchr(path, '/');
+  const char* folder = slash == path ? "/" : slash ? pb_printf(arena, "%.*s", (int)(slash - path), path) : ".";
+  int made = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  FILE* file = made >= 0 ? fdopen(made, "wb") : NULL;
+  if (!file && made >= 0) close(made);
+  return file;
+}
+
+static bool give_name(FILE* file, const char* name, pb_arena* arena) {
+  unlink(name); // of a process of the same number that was killed
+  return !fflush(file) &&
+         !linkat(AT_FDCWD, pb_printf(arena, "/proc/self/fd/%d", fileno(file)), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) {
   PB_TRY(check_all(engine, path, diag));
   pb_arena arena = {0};
   bool device = is_device(path);
   const char* part = device ? path : pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
   errno = 0;
-  FILE* file = fopen(part, "wb");
+  FILE* file = device ? NULL : open_nameless(path, &arena);
+  bool nameless = file != NULL;
+  errno = 0;
+  if (!file) file = fopen(part, "wb");
   bool failed = !file;
   if (file) {
     failed = !write_profiles(file, engine) || ferror(file) != 0;
+    failed = failed || (nameless && !give_name(file, part, &arena));
     failed |= fclose(file) != 0;
     failed = failed || (!device && rename(part, path) != 0);
   }

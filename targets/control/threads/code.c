@@ -9,6 +9,7 @@
 #include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
 
+#include <errno.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Support.h>
@@ -20,6 +21,7 @@
 #include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,12 +112,24 @@ static char* feature_flags(const pb_chip* chip, pb_arena* arena) {
   return flags;
 }
 
+// Here: LLVM ends the process where a folder is full.
+static bool write_object(const char* path, LLVMMemoryBufferRef buffer) {
+  size_t size = LLVMGetBufferSize(buffer);
+  errno = 0;
+  FILE* file = fopen(path, "wb");
+  if (!file) return false;
+  bool good = fwrite(LLVMGetBufferStart(buffer), 1, size, file) == size;
+  return !fclose(file) && good;
+}
+
 static bool write_code(pb_code* code, LLVMModuleRef module, LLVMTargetMachineRef machine) {
   char* why = NULL;
   LLVMMemoryBufferRef buffer;
   bool ok;
   if (code->form == PB_CODE_OBJECT) {
-    ok = !LLVMTargetMachineEmitToFile(machine, module, code->object, LLVMObjectFile, &why);
+    ok = !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &why, &buffer);
+    if (ok && !write_object(code->object, buffer)) code->error = errno ? errno : EIO;
+    if (ok) LLVMDisposeMemoryBuffer(buffer);
   } else {
     ok = !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &why, &buffer);
     if (ok) {

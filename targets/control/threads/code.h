@@ -16,6 +16,7 @@ typedef struct pb_code {
   MlirModule kernels; // kernel functions, and those of instructions with pb.instruction; pb_code_make's to change
   pb_text entries;    // text of the functions that the engine names, in the LLVM dialect
   const char* object; // PB_CODE_OBJECT: the file to write
+  int error;          // why it could not be written, as errno has it; 0: it was
   pb_code_form form;
   char* text; // the other forms: the result, malloc'ed
   char* why;  // malloc'ed; NULL: it went well

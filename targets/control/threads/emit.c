@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "targets/control/threads/emit.h"
 
+#include "core/base/scratch.h"
 #include "core/base/workers.h"
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
 #include "targets/control/threads/intrinsic.h"
 
+#include <errno.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
@@ -174,6 +176,9 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
   pb_work_on(count, workers, make_group, &all);
   if (several) mlirContextEnableMultithreading(context, false);
   for (int g = 0; g < count; ++g)
+    if ((errno = codes[g].error))
+      return pb_system_error(diag, (pb_place){.file = codes[g].object}, 4202, "cannot be written");
+  for (int g = 0; g < count; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
 }
@@ -196,9 +201,12 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, p
   pb_code codes[MAX_GROUPS] = {0};
   int groups = list_kernels(chip, module, engine);
   if (!engine->kernel_count) return PB_OK; // of tensors without elements alone
-  const char* base = getenv("TMPDIR");
-  char* folder = pb_printf(&engine->arena, "%s/pb-XXXXXX", base && base[0] ? base : P_tmpdir);
-  if (!mkdtemp(folder)) return pb_system_error(diag, (pb_place){.file = folder}, 4202, "cannot be made");
+  const char* folder = pb_scratch_make(&engine->arena);
+  if (!folder) {
+    const char* base = getenv("TMPDIR");
+    return pb_system_error(diag, (pb_place){.file = base && *base ? base : P_tmpdir}, 4202,
+                           "no folder can be made in it");
+  }
   for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
   pb_status status = compile_groups(chip, module, workers, engine, codes, groups, diag);
@@ -206,12 +214,8 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, p
   for (int g = 0; g < groups; ++g) objects[g] = codes[g].object;
   if (status == PB_OK) status = pb_code_link(objects, groups, shared, diag);
   if (status == PB_OK) status = read_native(shared, engine, diag);
-  for (int g = 0; g < groups; ++g) {
-    unlink(codes[g].object);
-    pb_code_free(&codes[g]);
-  }
-  unlink(shared);
-  rmdir(folder);
+  for (int g = 0; g < groups; ++g) pb_code_free(&codes[g]);
+  pb_scratch_remove(folder);
   return status;
 }
 

@@ -3,9 +3,25 @@
 #include "targets/control/threads/code.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <gnu/libc-version.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
+
+// Whether the folder has no room for as much as the objects take, once more.
+static bool is_full(const char* const* objects, int count, const char* shared) {
+  struct statvfs room;
+  struct stat is;
+  unsigned long long bytes = 0;
+  char folder[4096];
+  const char* slash = strrchr(shared, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - shared) : 1, slash ? shared : ".");
+  for (int g = 0; g < count; ++g) bytes += stat(objects[g], &is) ? 0 : (unsigned long long)is.st_size;
+  return !statvfs(folder, &room) && room.f_blocks && (unsigned long long)room.f_bavail * room.f_frsize < bytes + 65536;
+}
 
 static pb_status fail(pb_diag* diag) {
   (void)pb_error(diag, (pb_place){.what = "ld.lld"}, 4200, "this is a bug in the compiler, not in the model",
@@ -21,12 +37,17 @@ static const char* c_library(void) {
 }
 
 pb_status pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag) {
-  enum { FIRST = 7 };
+  enum { FIRST = 8 };
   const char* argv[PB_CODE_OBJECTS + FIRST + 3] = {
-      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "-o", shared};
+      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "--no-mmap-output-file",
+      "-o",     shared};
   for (int g = 0; g < count; ++g) argv[FIRST + g] = objects[g];
   argv[FIRST + count] = "--as-needed";
   argv[FIRST + count + 1] = c_library();
+  if (is_full(objects, count, shared)) { // where LLD would end with words of its own
+    errno = ENOSPC;
+    return pb_system_error(diag, (pb_place){.file = shared}, 4202, "cannot be written");
+  }
   int code = 0;
   char* arguments[PB_CODE_OBJECTS + FIRST + 3];
   memcpy(arguments, argv, sizeof argv);
