@@ -5,6 +5,7 @@
 
 #include <linux/futex.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -119,7 +120,36 @@ static void begin(pb__team* team, int threads, unsigned jobs) {
   team->threads = threads;
 }
 
+static void* wait_for_others(void* gate) {
+  pthread_mutex_lock(gate); // until all that can be are there
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+// As many of them as the system allows: OpenMP ends the process where it gets less than it asks for. Tried once for
+// each number that is larger than those before.
+static int allowed(int threads) {
+  static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
+  static int known = 1;
+  pthread_mutex_lock(&trying);
+  if (threads > known) {
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t* made = malloc(sizeof *made * (size_t)threads);
+    int count = 0;
+    pthread_mutex_lock(&gate);
+    while (made && count < threads - 1 && !pthread_create(&made[count], NULL, wait_for_others, &gate)) ++count;
+    pthread_mutex_unlock(&gate);
+    for (int k = 0; k < count; ++k) pthread_join(made[k], NULL);
+    free(made);
+    threads = count + 1;
+    if (threads > known) known = threads;
+  }
+  pthread_mutex_unlock(&trying);
+  return threads;
+}
+
 void pb__team_run(pb__team* team, int threads, void (*body)(void* user), void* user) {
+  threads = allowed(threads);
   if (threads < 2) {
     body(user);
     return;

@@ -5,6 +5,7 @@ middle. Each is an error with a code, or the signal; nothing is left, and of wha
 """
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -87,4 +88,23 @@ def signals(s):
     s.say(ignored.returncode == 0 and not s.left(), f"HUP that is ignored: exit code {ignored.returncode}")
 
 
-sys.exit(tools.run_checks(Runs, no_room, signals))
+def few_threads(s):
+    """A user who may have three processes more: the engine runs on as many threads as there can be."""
+    if os.geteuid():
+        print("not run: few threads: not root, whom no such limit holds back and who can be somebody else")
+        return
+    tools.run([f"{s.bin}/pbc", MODEL, "--target=cpu", "-o", str(s.folder / "m.pbe")])
+    os.chmod(s.folder, 0o755)
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_NPROC, (3, 3))
+        os.setgid(65534)
+        os.setuid(65534)
+
+    images = os.path.join(tools.MODELS, "digits_images.npy")
+    done = subprocess.run([f"{s.bin}/pb-run", str(s.folder / "m.pbe"), f"--input={images}", "--threads=16"], capture_output=True, text=True, preexec_fn=limited)
+    whole = tools.run([f"{s.bin}/pb-run", str(s.folder / "m.pbe"), f"--input={images}"])
+    s.say(done.returncode == 0 and done.stdout == whole, f"few threads: exit code {done.returncode} {done.stderr}")
+
+
+sys.exit(tools.run_checks(Runs, no_room, signals, few_threads))
