@@ -23,6 +23,8 @@ static const char help[] = "usage: pb-target-test NAME[:VARIANT]|FILE.td [option
                            "  --junit=FILE.xml         the results\n"
                            "  --emit-vectors=DIR       every program as commands and memories for $readmemh\n"
                            "  --target-dir=DIR         where to look for targets first\n"
+                           "  --strict                 exit code 1 too where no network runs, or a third of the cases "
+                           "or more were skipped\n"
                            "  --first                  stop at the first case that fails\n"
                            "  --verbose                every case, not only those that fail\n"
                            "  --help, --version\n";
@@ -50,6 +52,7 @@ static bool read_option(command_line* line, const char* a) {
     if (!strncmp(a, texts[k].name, strlen(texts[k].name))) return *texts[k].to = a + strlen(texts[k].name), true;
   if (!strcmp(a, "--coverage")) return o->coverage = true;
   if (!strcmp(a, "--verbose")) return o->verbose = true;
+  if (!strcmp(a, "--strict")) return o->strict = true;
   if (!strcmp(a, "--first")) return o->first = true;
   if (!strcmp(a, "--no-networks")) return o->networks = false, true;
   if (!strncmp(a, "--random=", 9) && number_of(a + 9, 1000000, &n)) return o->random = (int)n, true;
@@ -80,6 +83,18 @@ static void close_suite(suite* s) {
   pb_arena_free(&s->arena);
 }
 
+// Whether there were networks, and operators alone, and none of them could be run.
+static bool no_network(const suite* s) {
+  size_t all = 0, passed = 0;
+  for (size_t k = 0; k < s->result_count; ++k) {
+    const char* name = s->results[k].name;
+    if (strncmp(name, "kernel/", 7) != 0 && strncmp(name, "network/", 8) != 0) continue;
+    ++all;
+    passed += s->results[k].how == PASSED;
+  }
+  return all && !passed;
+}
+
 static int run_suite(suite* s) {
   double start = suite_seconds();
   if (s->judge) {
@@ -95,8 +110,11 @@ static int run_suite(suite* s) {
   for (size_t k = 0; k < s->result_count; ++k) ++count[s->results[k].how];
   if (s->options->coverage && s->judge) suite_coverage(s, stdout);
   if (s->crashed) printf("%s has crashed: the cases behind that one were not run\n", s->crashed);
-  printf("%s: %zu passed, %zu failed, %zu skipped in %.1f s\n", s->spec, count[PASSED], count[FAILED], count[SKIPPED],
-         suite_seconds() - start);
+  const char *none = no_network(s) ? "; no network runs on it" : "",
+             *many =
+                 3 * count[SKIPPED] >= s->result_count && count[SKIPPED] ? "; a third of the cases were skipped" : "";
+  printf("%s: %zu passed, %zu failed, %zu skipped in %.1f s%s%s\n", s->spec, count[PASSED], count[FAILED],
+         count[SKIPPED], suite_seconds() - start, none, many);
   if (s->options->junit && !suite_junit(s, s->options->junit)) {
     (void)pb_system_error(NULL, (pb_place){.file = s->options->junit}, 1003, "cannot be written");
     return 1;
@@ -107,7 +125,7 @@ static int run_suite(suite* s) {
            1;
   if (!s->result_count)
     return pb_error(NULL, (pb_place){0}, 1002, "--verbose lists the cases", "no case is named so"), 1;
-  return count[FAILED] > 0;
+  return count[FAILED] > 0 || (s->options->strict && (*none || *many));
 }
 
 int main(int argc, char** argv) {

@@ -95,7 +95,7 @@ typedef struct target_device {
 
 typedef struct suite_options {
   const char *device, *device_options, *filter, *junit, *vectors;
-  bool coverage, verbose, networks, first;
+  bool coverage, verbose, networks, first, strict;
   const char* target_dir;
   int random; // programs
   uint64_t seed;
