@@ -52,6 +52,8 @@ static const struct {
             {"CoreInstruction", "Latency", PLAN, false},
             {"Function", "MaxUlp", TEXT, false}};
 
+static pb_arena keys; // of records without names
+
 static weight weight_of(const char* class, const char* field, json_t* before, json_t* after) {
   if (!strcmp(field, "Summary") || !strcmp(field, "Revision") || !strcmp(field, "Schema")) return TEXT;
   if (!strcmp(class, "Formula")) return CODES;
@@ -78,10 +80,11 @@ static void put_record(pb_text* t, json_t* root, const char* name, int depth) {
     pb_text_add(t, "%s", name);
     return;
   }
-  pb_text_add(t, "%s<", json_string_value(json_array_get(json_object_get(record, "!superclasses"), 0)));
-  bool any = false;
+  const char* class = json_string_value(json_array_get(json_object_get(record, "!superclasses"), 0));
+  bool any = false, is_semaphore = class && !strcmp(class, "Semaphore");
+  pb_text_add(t, "%s<", class);
   json_object_foreach(record, key, value) {
-    if (key[0] == '!') continue;
+    if (key[0] == '!' || (is_semaphore && !strcmp(key, "Most"))) continue; // compared as a record of its own
     pb_text_add(t, "%s%s = ", any ? ", " : "", key);
     put_value(t, root, value, depth + 1);
     any = true;
@@ -178,18 +181,46 @@ static void compare_records(comparison* c, const char* class, const char* shown,
   }
 }
 
+static json_t* names_of(json_t* root, const char* class) {
+  return json_object_get(json_object_get(root, "!instanceof"), class);
+}
+
+static char* sides_of(json_t* root, const char* name) {
+  json_t* record = json_object_get(root, name);
+  char *givers = text_of(root, json_object_get(record, "Givers")),
+       *takers = text_of(root, json_object_get(record, "Takers")),
+       *sides = pb_printf(&keys, "%s to %s", givers, takers);
+  free(givers);
+  free(takers);
+  return sides;
+}
+
+// Of one without a name: who gives and who takes it, and how manyth of those it is. LLVM's own names for such are
+// numbers that everything in front of them changes.
+static const char* semaphore_key(json_t* root, const char* name) {
+  const char* sides = sides_of(root, name);
+  int nth = 1;
+  json_t* other;
+  size_t k;
+  json_array_foreach(names_of(root, "Semaphore"), k, other) {
+    const char* before = json_string_value(other);
+    if (!strcmp(before, name)) break;
+    if (json_is_true(json_object_get(json_object_get(root, before), "!anonymous")) &&
+        !strcmp(sides_of(root, before), sides))
+      ++nth;
+  }
+  return nth == 1 ? pb_printf(&keys, "semaphore of %s", sides) : pb_printf(&keys, "semaphore %d of %s", nth, sides);
+}
+
 // A record's name; of one without, what tells it from others of its class.
 static const char* key_of(json_t* root, const char* class, const char* name) {
   json_t* record = json_object_get(root, name);
   if (!json_is_true(json_object_get(record, "!anonymous")) && strcmp(class, "Chip")) return name;
+  if (!strcmp(class, "Semaphore")) return semaphore_key(root, name);
   const char* own = !strcmp(class, "Formula")    ? string_at(record, "Of")
                     : !strcmp(class, "Function") ? string_at(record, "Name")
                                                  : "";
   return *own ? own : class;
-}
-
-static json_t* names_of(json_t* root, const char* class) {
-  return json_object_get(json_object_get(root, "!instanceof"), class);
 }
 
 static const char* find(json_t* root, const char* class, const char* key) {
@@ -277,6 +308,7 @@ int tdl_diff(int argc, char** argv) {
     comparison c = {.before = json_loads(before->json, 0, NULL), .after = json_loads(after->json, 0, NULL)};
     for (int k = 0; k < CLASSES; ++k) compare_class(&c, classes[k]);
     code = verdict(&c, before, after);
+    pb_arena_free(&keys);
     json_decref(c.before);
     json_decref(c.after);
   }

@@ -41,6 +41,12 @@ sed -i '1i #define SEMAPHORES' old.td
 diff_says 0 "^plan   SUMS.Most: 3 -> 7" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 7>/'
 diff_says 1 "^void   SUMS.Most: 3 -> 2" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 2>/'
 diff_says 1 "^void   FREE.Givers: .*MX, VX.* -> .*DM, MX, VX" 's/Semaphore<\[MX, VX\], \[DM\], 3>/Semaphore<[DM, MX, VX], [DM], 3>/'
+# those without names are told apart by who gives and takes them
+sed -i -e '/^def [A-Z]* : Semaphore</d' -e 's/let Semaphores = \[OPERANDS, LOADED, SUMS, FREE, CODES\]/let Semaphores = [Semaphore<[DM, VX], [MX], 3>, Semaphore<[DM], [MX, VX], 2>, Semaphore<[MX], [VX], 3>, Semaphore<[MX, VX], [DM], 3>, Semaphore<[VX], [DM], 3>]/' old.td
+grep -q '= \[Semaphore<' old.td || { echo "no semaphore without a name"; exit 1; }
+diff_says 0 "^text   Chip.Summary: " 's/Test chip: an 8x8/A test chip: an 8x8/'
+grep -q "^0 changes make engines void, 0 change codes, 0 plans, 1 neither" log || fail "a Summary changes more than itself"
+diff_says 0 "^plan   semaphore of \[MX\] to \[VX\].Most: 3 -> 7" 's/Semaphore<\[MX\], \[VX\], 3>/Semaphore<[MX], [VX], 7>/'
 sed -i 1d old.td
 diff_says 0 "engines of revision 1 are void" 's/let Revision = 1;/let Revision = 2;/' 's/(mul (sext $x), (sext $wt))/(mul (sext $x), (zext $wt))/'
 "$bin/pb-tdl" diff old.td > log 2>&1 && fail "one description"
