@@ -1,9 +1,10 @@
-"""Compile time and memory of long chains of small operators: Conv, Add, Relu, MatMul in turn.
+"""Compile time and memory of long chains of small operators: Conv, Add, Relu, MatMul in turn; --form adds: of Add alone, by a
+few constants in turn; lstm, gru: of one operator of so many steps.
 
-    bench/scale.py --bin build/bin [--nodes 1250,2500,5000,10000] [--targets cpu,simnpu] [--runs 1] [--most 2.6]
+    bench/scale.py --bin build/bin [--form chain|adds|lstm|gru] [--nodes 1250,2500,5000,10000] [--targets cpu,simnpu] [--runs 1] [--most 2.6]
                    [--most-mb 300]
 
-For simnpu the same chain in int8 (QDQ). Prints Markdown: seconds; the processor's seconds (the compiler's own and those of
+For simnpu the chain is the same in int8 (QDQ). Prints Markdown: seconds; the processor's seconds (the compiler's own and those of
 what it starts), less than which no other load makes them; MB; and by what twice the nodes multiply the processor's seconds,
 counted from the row above. --runs: the fastest of so many. --most: fails where that factor is above it; --most-mb: where a
 row takes more memory.
@@ -70,6 +71,24 @@ def code_chain(nodes):
     return finish(ops, init, x, TensorProto.INT8)
 
 
+def adds(nodes):
+    rng = np.random.RandomState(0)
+    init = [numpy_helper.from_array(rng.randn(1, C, H, H).astype(np.float32), f"c{k}") for k in range(7)]
+    names = ["x", *(f"t{k}" for k in range(nodes))]
+    return finish([helper.make_node("Add", [names[k], f"c{k % 7}"], [names[k + 1]], name=f"n{k}") for k in range(nodes)], init, names[-1], TensorProto.FLOAT)
+
+
+def recurrent(kind, gates, steps):
+    rng = np.random.RandomState(0)
+    init = [numpy_helper.from_array(rng.randn(1, gates * 16, 16).astype(np.float32) / 4, name) for name in ("w", "r")]
+    node = helper.make_node(kind, ["x", "w", "r"], ["y"], name="n", hidden_size=16)
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name, shape in (("x", [steps, 1, 16]), ("y", [steps, 1, 1, 16]))]
+    return helper.make_model(helper.make_graph([node], "steps", *ends, init), opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
+
+
+FORMS = {"chain": float_chain, "adds": adds, "lstm": lambda n: recurrent("LSTM", 4, n), "gru": lambda n: recurrent("GRU", 3, n)}
+
+
 def finish(ops, init, last, kind):
     graph = helper.make_graph(ops, "chain", [helper.make_tensor_value_info("x", kind, [1, C, H, H])],
                               [helper.make_tensor_value_info(last, kind, [1, C, H, H])], init)
@@ -92,6 +111,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--nodes", default="1250,2500,5000,10000")
     parser.add_argument("--targets", default="cpu,simnpu")
+    parser.add_argument("--form", choices=FORMS, default="chain")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--most", type=float)
     parser.add_argument("--most-mb", type=float)
@@ -103,7 +123,7 @@ def main():
             sizes = [int(n) for n in args.nodes.split(",")]
             paths = [os.path.join(folder, f"{n}.onnx") for n in sizes]
             for path, nodes in zip(paths, sizes):
-                onnx.save(code_chain(nodes) if target.startswith("simnpu") else float_chain(nodes), path)
+                onnx.save(code_chain(nodes) if target.startswith("simnpu") else FORMS[args.form](nodes), path)
             # size after size, run after run: a machine that is slow for a while is so for all of them
             runs = [[compile_once(args, path, target, folder) for path in paths] for _ in range(args.runs)]
             best = [[min(run[k][what] for run in runs) for what in range(3)] for k in range(len(sizes))]

@@ -34,10 +34,17 @@ static bool is_pointwise(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
 
+// Whether nests make the value. Constants and inputs have a use in every second nest of a long chain: to look through
+// them for a writer would take time by the square of its length.
+static bool is_made(const pb_program* p, int value) {
+  return p->values[value].kind != PB_VALUE_CONST && p->values[value].kind != PB_VALUE_INPUT;
+}
+
 static bool is_epilogue(const inliner* i, int n) {
   const pb_program* p = &i->program;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (pb_program_is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n)
+    if (is_made(p, p->value_of[n][a]) && pb_program_is_reduced(p, p->value_of[n][a]) &&
+        pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n)
       return true;
   return false;
 }
@@ -142,7 +149,7 @@ static bool can_inline(const inliner* i, int n, int a, merge* m) {
   const pb_program* p = &i->program;
   const pb_nest* taker = &p->nests[n];
   const pb_access* access = &taker->access[a];
-  int value = p->value_of[n][a], maker = pb_program_only_writer(p, value);
+  int value = p->value_of[n][a], maker = is_made(p, value) ? pb_program_only_writer(p, value) : -1;
   if (maker < 0 || maker >= n || access->boxed || access->gathered || pb_program_only_reader(p, i->dropped, value) != n)
     return false;
   for (int b = 0; b + 1 < taker->access_count; ++b)
