@@ -74,8 +74,10 @@ bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* 
   return false;
 }
 
-bool pb_consts_computes(const pb_consts* consts) {
-  return consts->open && consts->symbols && consts->symbols->computes;
+bool pb_consts_computes(pb_consts* consts) {
+  if (!consts->open || !consts->symbols) return false;
+  consts->symbols->tabulates = true;
+  return consts->symbols->computes;
 }
 
 void pb_consts_free(pb_consts* consts) {

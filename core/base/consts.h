@@ -80,7 +80,7 @@ int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* t
 bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
 // Whether what is a table of extents is to be computed when the program runs: they are open, and a constant would not
 // do.
-bool pb_consts_computes(const pb_consts* consts);
+bool pb_consts_computes(pb_consts* consts);
 void pb_consts_free(pb_consts* consts);
 
 // The elements; made once and kept when the constant is a pack. Owned by the table.

@@ -31,7 +31,8 @@ typedef struct pb_symbols {
   bool again;                         // two were found to be one: what was read is of no use
   int source_count;
   pb_source sources[PB_MOST_SOURCES];
-  bool computes;    // tables that hang on extents are computed when the program runs
+  bool tabulates;   // there are tables that hang on extents
+  bool computes;    // which are computed when the program runs
   int choice_count; // more than PB_MOST_CHOICES: those behind were not kept
   pb_choice choices[PB_MOST_CHOICES];
   uint64_t either; // a bit for each question whose answer hangs on extents: a number of its own stands for the smaller

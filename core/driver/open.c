@@ -42,7 +42,9 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   s->c.unit.chip = from->chip;
   s->c.unit.diag = &s->diag;
   s->c.unit.consts = &s->c.consts;
-  PB_TRY(pb__compile_program(&s->c));
+  pb_status status = pb__compile_program(&s->c);
+  from->symbols->tabulates |= s->symbols.tabulates;
+  PB_TRY(status);
   PB_TRY(pb__compile_module(&s->c));
   if (s->symbols.count != from->symbols->count || s->symbols.source_count != from->symbols->source_count ||
       memcmp(s->symbols.same, from->symbols->same, sizeof(int) * (size_t)s->symbols.count) != 0)
@@ -212,7 +214,7 @@ static pb_status make_open(compilation* c) {
   pb_diag kept = {.sink = keep, .user = &first, .text = diag->text};
   c->unit.diag = &kept;
   pb_status status = make_either_way(c);
-  if (status == PB_ERR_UNSUPPORTED) {
+  if (status == PB_ERR_UNSUPPORTED && c->symbols->tabulates) {
     c->symbols->computes = true;
     kept.user = &second;
     if (make_either_way(c) == PB_OK) status = PB_OK;

@@ -177,6 +177,7 @@ void pb__o_said_compress(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, x);
   if (pb__o_type(o, truths)->shape[0] > in.shape[axis]) pb__o_refuse(o, "a condition that is too long");
   if (pb__o_bad(o)) return;
+  pb_consts_guard(o->l->consts, false, pb__o_type(o, truths)->shape[0], in.shape[axis], "a condition that is too long");
   int places = pb__o_places_of(o, truths, &count), here[PB_FLAT_RANK];
   for (int r = 0; r < in.rank; ++r) {
     shape[r] = r == axis ? -1 : in.shape[r];

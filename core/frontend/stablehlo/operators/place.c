@@ -45,6 +45,8 @@ static void strides_of(const pb_s1_value* v, int64_t* stride) {
 
 // ---- slices ----
 
+static const char within[] = "a slice is no larger than its tensor";
+
 static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1_value* x, const int64_t* size,
                         int* at) {
   int64_t stride[PB_NEST_RANK];
@@ -56,6 +58,7 @@ static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1
     pb_type type = pb_made(&d->m, v)->type;
     if (pb_made(&d->m, v)->rank || pb_type_is_float(type) || type == PB_I1)
       return pb__door_refuse(d, op, "a start that is no integer");
+    pb_consts_guard(d->m.consts, false, size[r], x->shape[r], within);
     if (size[r] == x->shape[r]) continue; // it can begin at 0 alone
     int start = index_number(&d->m.nest, pb_make_access(&d->m, v), type);
     *at = plus(&d->m.nest, *at, kept(&d->m.nest, start, x->shape[r] - size[r]), stride[r]);
@@ -294,6 +297,7 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   bool fits = size && p.map.count + 2 < PB_NEST_ACCESSES;
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == window_extent(&p, r, &out) && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "slices that do not fit");
+  for (int r = 0; r < in.rank; ++r) pb_consts_guard(d->m.consts, false, size[r], in.shape[r], within);
   if (gather_known(d, &p, x, indices, y, size)) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
