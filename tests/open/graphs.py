@@ -1,0 +1,137 @@
+"""Random graphs with an open leading dim, of the kinds any and f32 of random_graphs.py: one engine for the extents 1, 2, 3 and 7,
+against ONNX Runtime. All inputs whose leading extent is the first input's have it open.
+
+    tests/open/graphs.py --bin build/bin [--count 100] [--seed 1] [--shard 0/2] [--only K] [--keep DIR]
+
+A graph is refused by a code, when it is compiled or for an extent; one that ONNX Runtime refuses is not run. What differs
+from ONNX Runtime by more than 1e-4 of the largest, and is what an engine for that extent gives, is what numbers cancel to: as many
+are said, and judged by random_graphs.py."""
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE)]
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+from closed import EXTENTS, at_extent, differs  # noqa: E402
+from random_graphs import FLOATS  # noqa: E402
+
+
+def opened(model, feeds):
+    """The model with the dim open, without what it says of other shapes; which inputs have it."""
+    first = next((v.shape[0] for v in feeds.values() if v.ndim), None)
+    names = [n for n, v in feeds.items() if v.ndim and v.shape[0] == first]
+    for value in model.graph.input:
+        if value.name in names:
+            value.type.tensor_type.shape.dim[0].dim_param = "open"
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    del model.graph.value_info[:]
+    return names
+
+
+class Bench:
+    def __init__(self, bin_dir, work):
+        self.bin, self.work = bin_dir, work
+
+    def compile(self, engine, extent):
+        return tools.call([f"{self.bin}/pbc", f"{self.work}/m.onnx", "--target=cpu", "-o", f"{self.work}/{engine}", "--dim", f"open={extent}"], timeout=120)
+
+    def run(self, engine, feeds, outputs):
+        command = [f"{self.bin}/pb-run", f"{self.work}/{engine}"]
+        for k, (name, value) in enumerate(feeds.items()):
+            np.save(f"{self.work}/in{k}.npy", value)
+            command += ["--input", f"{name}={self.work}/in{k}.npy"]
+        for k, name in enumerate(outputs):
+            command += ["--output", f"{name}={self.work}/out{k}.npy"]
+        done = tools.call(command, timeout=120)
+        return done, [np.load(f"{self.work}/out{k}.npy") for k in range(len(outputs))] if not done.returncode else None
+
+    def one(self, kind, seed, number):
+        """(what it came to, what is said of it)"""
+        case, what = FLOATS[kind](random.Random(f"open {kind} {seed} {number}"), f"open{seed}_{number}")
+        model, feeds = case.model, case.feeds
+        names = opened(model, feeds)
+        if not names:
+            return "no leading dim", ""
+        Path(f"{self.work}/m.onnx").write_bytes(model.SerializeToString())
+        done = self.compile("open.pbe", "?")
+        if done.returncode:
+            known = done.returncode == 1 and re.search(r"\[PB\d+\]", done.stderr) and "bug in the compiler" not in done.stderr
+            return ("refused" if known else "failed"), f"{done.stderr.strip()[:400]}"
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 4
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        outputs = [o.name for o in model.graph.output]
+        came = Counter()
+        for extent in EXTENTS:
+            at = {n: at_extent(v, extent) if n in names else v for n, v in feeds.items()}
+            done, got = self.run("open.pbe", at, outputs)
+            if got is None and (done.returncode != 1 or not re.search(r"\[PB5\d+\]", done.stderr)):
+                return "failed", f"extent {extent}: exit {done.returncode}: {done.stderr.strip()[:400]} ({what})"
+            try:
+                expected = session.run(None, at)
+            except Exception:  # noqa: BLE001 - what it says is of no interest
+                continue
+            if got is None:
+                came["refused at an extent"] += 1
+                continue
+            wrong = self.wrong(extent, at, outputs, got, expected)
+            if wrong:
+                return wrong[0], f"extent {extent}: {wrong[1]} ({what})"
+            came["right"] += 1
+        return ("refused at an extent" if came["refused at an extent"] else "right" if came else "no extent runs"), ""
+
+    def wrong(self, extent, feeds, outputs, got, expected):
+        for k, (a, b) in enumerate(zip(got, expected)):
+            why = differs(a, np.asarray(b), 1e-4)
+            if not why:
+                continue
+            closed = self.run("closed.pbe", feeds, outputs)[1] if not self.compile("closed.pbe", extent).returncode else None
+            same = closed is not None and not differs(a, closed[k], 1e-5)
+            return ("cancels" if same else "failed"), f"{outputs[k]}: {why}"
+        return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--shard", default="0/1")
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    shard, shards = map(int, options.shard.split("/"))
+    counts = Counter()
+    with tempfile.TemporaryDirectory() as work:
+        bench = Bench(options.bin, work)
+        for number in [options.only] if options.only is not None else range(shard, options.count, shards):
+            kind = "f32" if number % 4 == 3 else "any"
+            try:
+                what, why = bench.one(kind, options.seed, number)
+            except tools.subprocess.TimeoutExpired:
+                what, why = "failed", "no end within 120 s"
+            counts[what] += 1
+            if what in ("failed", "cancels"):
+                print(f"{what}: {number}: {why}", flush=True)
+            if what == "failed" and options.keep:
+                Path(options.keep).mkdir(parents=True, exist_ok=True)
+                Path(options.keep, f"open_{options.seed}_{number}.onnx").write_bytes(Path(f"{work}/m.onnx").read_bytes())
+    print(dict(counts))
+    return int(counts["failed"] > 0 or not counts["right"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
