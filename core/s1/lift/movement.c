@@ -66,7 +66,7 @@ void pb__guard_bound(lifter* l, int64_t at, int64_t extent) {
   const char* text = kept_inside;
   if (at >= far || at <= -far) return;
   if (at < 0) at += extent;
-  pb_consts_guard(l->consts, false, at < extent ? at : extent, at < extent ? extent : at, text);
+  pb_consts_guard(l->consts, false, at < extent ? at + 1 : extent, at < extent ? extent : at, text);
   pb_consts_guard(l->consts, false, at < 0 ? at + 1 : 0, at < 0 ? 0 : at, text);
 }
 
