@@ -29,7 +29,8 @@ static int is_not(pb_nest* n, int byte) { return node(n, PB_OP_XOR, PB_I8, byte,
 static int equal(pb_nest* n, int a, int b) { return as_byte(n, node(n, PB_OP_EQUAL, PB_I1, a, b)); }
 
 static int kept(pb_nest* n, int v, double least, double most) {
-  int number = choose(n, node(n, PB_OP_EQUAL, PB_I1, v, v), v, pb_nest_const(n, PB_F32, 0));
+  int is_number = node(n, PB_OP_EQUAL, PB_I1, v, v), zero = pb_nest_const(n, PB_F32, 0);
+  int number = choose(n, is_number, v, zero);
   int above = node(n, PB_OP_MAX, PB_F32, number, pb_nest_const(n, PB_F32, least));
   return node(n, PB_OP_MIN, PB_F32, above, pb_nest_const(n, PB_F32, most));
 }

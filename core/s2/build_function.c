@@ -70,7 +70,8 @@ static int softsign(pb_nest* n, int x) {
 // square roots have -0 and none.
 static int without_ends(pb_nest* n, int x) {
   int beyond = two(n, PB_OP_ADD, x, number(n, FLT_MAX)); // below 0 for -infinity alone
-  return select_below_0(n, beyond, number(n, INFINITY), two(n, PB_OP_ADD, x, number(n, 0)));
+  int infinity = number(n, INFINITY), plain = two(n, PB_OP_ADD, x, number(n, 0));
+  return select_below_0(n, beyond, infinity, plain);
 }
 
 // x^|p| by squaring, its odd half by a square root; 1 / that for p < 0. x^0.5 is the square root itself.
