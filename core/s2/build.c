@@ -74,6 +74,14 @@ void pb__s2_print(builder* b, pb_nest* nest) {
   pb_nest_print(&b->nests, nest, 1, &b->serial);
 }
 
+void pb__s2_copy(builder* b, pb_nest* nest, pb_access from, pb_access to) {
+  nest->access[0] = from;
+  nest->access[1] = to;
+  nest->access_count = 2;
+  pb_nest_load(nest, 0);
+  pb__s2_print(b, nest);
+}
+
 // A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
 int pb__s2_add_channels(pb_nest* nest, int64_t extent) { return pb_nest_add_dim(nest, extent); }
 
@@ -112,11 +120,7 @@ static pb_access padded_open(builder* b, const pb_s1_op* op, pb_access x, const 
   }
   x.boxed = true;
   x.fill = value;
-  nest.access[0] = x;
-  nest.access[1] = inside;
-  nest.access_count = 2;
-  pb_nest_load(&nest, 0);
-  pb__s2_print(b, &nest);
+  pb__s2_copy(b, &nest, x, inside);
   return p;
 }
 
@@ -146,11 +150,7 @@ pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value) {
     pb__s2_move(&inside, r, d, 1);
     inside.index[r].cst = r == 2 ? top : r == 3 ? left : 0;
   }
-  nest.access[0] = x;
-  nest.access[1] = inside;
-  nest.access_count = 2;
-  pb_nest_load(&nest, 0);
-  pb__s2_print(b, &nest);
+  pb__s2_copy(b, &nest, x, inside);
   return p;
 }
 

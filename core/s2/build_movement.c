@@ -1,21 +1,13 @@
 // What only moves elements, as copies.
 #include "core/s2/builder.h"
 
-static void copy(builder* b, pb_nest* n, pb_access from, pb_access to) {
-  n->access[0] = from;
-  n->access[1] = to;
-  n->access_count = 2;
-  pb_nest_load(n, 0);
-  pb__s2_print(b, n);
-}
-
 static void transpose(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
   pb_nest n = pb__s2_start(op, "copy");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &y, dims);
   for (int r = 0; r < y.rank; ++r) pb__s2_move(&x, op->order[r], dims[r], 1);
-  copy(b, &n, x, pb__s2_along(y, dims));
+  pb__s2_copy(b, &n, x, pb__s2_along(y, dims));
 }
 
 static void slice(builder* b, const pb_s1_op* op) {
@@ -27,7 +19,7 @@ static void slice(builder* b, const pb_s1_op* op) {
     pb__s2_move(&x, r, dims[r], op->step[r]);
     x.index[r].cst = op->start[r];
   }
-  copy(b, &n, x, pb__s2_along(y, dims));
+  pb__s2_copy(b, &n, x, pb__s2_along(y, dims));
 }
 
 // The border as boxes, axis by axis: before and behind x along it, within x along the axes in front.
@@ -49,7 +41,7 @@ static void pad(builder* b, const pb_s1_op* op) {
   pb__s2_walk(&n, &x, dims);
   y = pb__s2_along(y, dims);
   for (int r = 0; r < y.rank; ++r) y.index[r].cst = op->start[r];
-  copy(b, &n, pb__s2_along(x, dims), y);
+  pb__s2_copy(b, &n, pb__s2_along(x, dims), y);
 }
 
 bool pb__s2_merge(builder* b, const pb_s1_op* op) {
@@ -59,7 +51,7 @@ bool pb__s2_merge(builder* b, const pb_s1_op* op) {
   pb_nest n = pb__s2_start(op, "copy");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &x, dims);
-  copy(b, &n, pb__s2_along(x, dims), pb__s2_along_flat(y, &x, dims));
+  pb__s2_copy(b, &n, pb__s2_along(x, dims), pb__s2_along_flat(y, &x, dims));
   return true;
 }
 

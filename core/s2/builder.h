@@ -32,6 +32,8 @@ void pb__s2_walk(pb_nest* nest, const pb_access* shape, int* dims);
 pb_access pb__s2_along(pb_access access, const int* dims);
 // `access` walked in the order of another shape of the same elements.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims);
+// Prints the nest, which has its dims by now, as a copy.
+void pb__s2_copy(builder* b, pb_nest* nest, pb_access from, pb_access to);
 // Fills the box [lo, hi) of each index with a number.
 void pb__s2_fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
                  const char* part);

@@ -21,6 +21,11 @@ TEN = NEEDED.replace("[9] w = {", "[10] w = {1,")
 TWO = "g (float[n] x, float[m] y) => (float[n] z) { z = Add(x, y) }"
 WINDOW = "g (float[1, 1, n, n] x) => (float[1, 1, m, m] z) <float[1, 1, 3, 3] w = {1,1,1,1,1,1,1,1,1}> { y = Conv(x, w) z = Conv(y, w) }"
 PAD = "g (float[n] x) => (float[m] z) <int64[1] ten = {10}, int64[1] zero = {0}> { s = Shape(x) t = Max(s, ten) d = Sub(t, s) p = Concat<axis = 0>(zero, d) z = Pad(x, p) }"
+TAIL = "int64[1] from = {4}, int64[1] to = {9223372036854775807}, int64[1] zero = {0}"
+SET = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 1>(y, at, u) }" % TAIL
+SET_ROW = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 0>(y, at, u) }" % TAIL
+TAKE = "g (float[n, 3] x) => (float[1, 2] z) <%s, int64[1, 2] at = {0, 2}> { y = Slice(x, from, to, zero) z = GatherElements<axis = 1>(y, at) }" % TAIL
+SQUEEZE = "g (float[n, 3] x) => (float[m, 3] y) { y = Squeeze(x) }"
 TURNS = """g (float[s, 2, 3] x) => (float[s, 1, 2, 4] y) <float[1, 4, 3] w = {%s}, float[1, 4, 4] r = {%s}>
   { y = RNN<hidden_size = 4>(x, w, r) }""" % (",".join(["0.1"] * 12), ",".join(["0.1"] * 16))
 
@@ -93,6 +98,10 @@ def main():
         t.say("'n' and 'm' are taken as one" in done.stderr and "PB2038" in done.stderr, "which is said", done.stderr)
         t.run_refused("windows that are larger than what they walk", WINDOW, {"x": (1, 1, 2, 2)}, "PB5049", "0 is more than -2")
         t.runs("and as large", {"x": (1, 1, 5, 5)}, (1, 1, 1, 1))
+        for name, model in (("sets elements", SET), ("sets rows", SET_ROW), ("takes elements", TAKE)):
+            feeds = {"x": (4, 3)} if model == TAKE else {"x": (4, 3), "u": (1, 3)}
+            t.run_refused(f"{name} of a tensor that has none", model, feeds, "PB5049", "is more than")
+        t.run_refused("Squeeze of an extent that is 1", SQUEEZE, {"x": (1, 3)}, "PB5049", "2 is more than 1")
         t.run_refused("another choice than when it was read", PAD, {"x": (7,)}, "PB5049", "10 is more than 7")
         t.runs("and the same", {"x": (12,)}, (12,))
     return t.failed > 0

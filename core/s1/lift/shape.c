@@ -75,10 +75,13 @@ static pb_status squeeze(lifter* l, const pb_node* n, const pb_s1_value* in, int
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank || marked[axis] || (!adds && in->shape[axis] != 1))
       return pb__refuse(l, n, NULL, "an axis that is not there, or not 1 long");
+    if (!adds) pb_consts_guard(l->consts, true, in->shape[axis], 1, "an axis that is 1 long");
     marked[axis] = true;
   }
   int from = 0, to = 0;
   for (int r = 0; r < rank; ++r) {
+    if (!adds && !count && in->shape[r] > 1) // an open extent of 1 would go as well
+      pb_consts_guard(l->consts, false, 2, in->shape[r], "which dims Squeeze takes out");
     if (adds)
       shape[to++] = marked[r] ? 1 : in->shape[from++];
     else if (count ? !marked[r] : in->shape[r] != 1)

@@ -63,9 +63,14 @@ static int all_places(pb_onnx* o, int at, int axis, int64_t extent) {
   return pb__o_join(o, where.rank, parts, where.rank);
 }
 
-static bool inside(const pb_flat_type* where, const pb_flat_type* in, int axis) {
+// Whether the indices lie beside the tensor's elements, along the axis any number of them. Where extents are open that
+// hangs on these, and so does whether there is an element to be found.
+static bool inside(pb_onnx* o, const pb_flat_type* where, const pb_flat_type* in, int axis) {
   bool fits = where->rank == in->rank && in->rank > 0 && in->rank < PB_FLAT_RANK;
   for (int r = 0; fits && r < in->rank; ++r) fits = r == axis || where->shape[r] <= in->shape[r];
+  for (int r = 0; fits && r < in->rank; ++r)
+    if (r != axis || where->shape[r] > 0)
+      pb_consts_guard(o->l->consts, false, r == axis ? 1 : where->shape[r], in->shape[r], "indices that do not fit");
   return fits;
 }
 
@@ -81,7 +86,7 @@ void pb__o_op_gather_elements(pb_onnx* o) {
   int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1);
   const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
   pb_onnx_places p;
-  if (!inside(&where, &in, axis)) pb__o_refuse(o, "indices that do not fit");
+  if (!inside(o, &where, &in, axis)) pb__o_refuse(o, "indices that do not fit");
   if (pb__o_bad(o)) return;
   every_dim(&in, &p);
   OUT(pb__o_gather(o, x, all_places(o, at, axis, in.shape[axis]), &p, where.rank, where.shape));
@@ -229,7 +234,7 @@ void pb__o_op_scatter_elements(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
   const char* how = combiner(o);
   pb_onnx_places p;
-  if (!inside(&where, &in, axis) || !pb__o_same_shape(o, at, with))
+  if (!inside(o, &where, &in, axis) || !pb__o_same_shape(o, at, with))
     pb__o_refuse(o, "indices or updates that do not fit");
   if (pb__o_bad(o)) return;
   run runs[MOST_RUNS];
