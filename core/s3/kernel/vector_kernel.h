@@ -27,6 +27,7 @@ struct pb_vkernel {
   pb_matrix_insn matrix;  // matrix.product.insn NULL: insn, if any, works on vectors; else it is insn.insn
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
   int64_t rows, depth;    // how many of them at once
+  int shapes;             // of matrices that the kernel's stages multiply, 0: this stage's alone
   // Of x, along what moves all lanes alike: products by their zeros are left out.
   pb_border borders[PB_NEST_RANK];
   int border_count;

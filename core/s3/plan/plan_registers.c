@@ -29,10 +29,11 @@ static int64_t points_of(const pb_vkernel* k, const int64_t* tile) {
   return pb_core_registers(k, size, NULL);
 }
 
+// A register of matrices has one shape in all of a kernel: stages whose matrices are of several share the file.
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* k) {
   pb_core_facts facts;
   pb_core_facts_of(chip, k, &facts);
-  return facts.registers;
+  return k->shapes > 1 ? facts.registers / k->shapes : facts.registers;
 }
 
 // ---- what there can be ----

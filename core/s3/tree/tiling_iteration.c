@@ -195,6 +195,26 @@ static int* origins_of(const pb_program* program, const int* nests, int count, p
   return origin;
 }
 
+static bool same_matrices(const pb_vkernel* a, const pb_vkernel* b) {
+  return a->matrix.product.insn == b->matrix.product.insn && a->rows == b->rows && a->depth == b->depth;
+}
+
+// Notes with each stage that multiplies matrices how many shapes of such the stages have.
+static void count_shapes(pb_iteration_groups* iteration) {
+  int shapes = 0;
+  for (int k = 0; k < iteration->count; ++k) {
+    const pb_vkernel* own = iteration->groups[k].registers;
+    bool first = own && own->matrix.product.insn;
+    for (int j = 0; j < k && first; ++j)
+      first = !iteration->groups[j].registers || !same_matrices(own, iteration->groups[j].registers);
+    shapes += first;
+  }
+  for (int k = 0; k < iteration->count; ++k) {
+    pb_vkernel* own = iteration->groups[k].registers;
+    if (own && own->matrix.product.insn) own->shapes = shapes;
+  }
+}
+
 // The nests, whose locals are buffers but for those that stay in one stage, as kernels: of[] is each one's stage.
 // false: the chip cannot run the last one that is counted; where cores run code, its group says why.
 static bool read_groups(const pb_stage_tiles* s, const pb_program* program, const int* of, int stages, pb_arena* arena,
@@ -215,6 +235,7 @@ static bool read_groups(const pb_stage_tiles* s, const pb_program* program, cons
     group->memo = s->memo;
     if (group->registers) group->registers->alone = true;
   }
+  count_shapes(iteration);
   return true;
 }
 
