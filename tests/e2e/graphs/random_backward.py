@@ -13,7 +13,7 @@ from float_graph import Graph
 # Around the lanes of registers of 8 and 16 numbers, and their multiples.
 EXTENTS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 47, 48, 49, 63, 64, 65, 72, 79, 80, 129, 143]
 MOST = 4_000  # elements of a tensor
-UNARY = ["Tanh", "Sigmoid", "Exp", "Neg", "Abs", "Square", "Softplus", "Rsqrt"]
+UNARY = ["Tanh", "Sigmoid", "Exp", "Neg", "Square", "Softplus", "Rsqrt"]
 
 
 class Node:
@@ -94,7 +94,6 @@ class BackwardDrawing:
             "Sigmoid": lambda g: self.op("Mul", g, self.op("Mul", y, self.op("Sub", self.number(1), y))),
             "Exp": lambda g: self.op("Mul", self.op("Mul", g, y), self.number(0.25)),
             "Neg": lambda g: self.op("Neg", g),
-            "Abs": lambda g: self.op("Mul", g, self.op("Sign", x)),
             "Softplus": lambda g: self.op("Mul", g, self.op("Sigmoid", x)),
         }
         return self.record(y, (x, slopes[kind]))
