@@ -223,8 +223,8 @@ pb_status pb__compile_module(compilation* c) {
     return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model",
                     "made IR that does not verify");
   pb__stage_done(c, "s2");
-  // Always: what reads outside a tensor must not become an engine. Of extents that stay open a sample's numbers need not
-  // fit each other; the engine checks what it runs on.
+  // Always: what reads outside a tensor must not become an engine. Of extents that stay open a sample's numbers need
+  // not fit each other; the engine checks what it runs on.
   if (!c->unit.consts->open) PB_TRY(pb_s2_verify(c->unit.module, "s2", c->unit.diag));
   pb__stage_done(c, "verify");
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
