@@ -20,7 +20,7 @@ pb_flat_type pb__write_type(const pb_writer* w, int value) { return w->d->types[
 
 pb_flat_type pb__write_shaped(pb_flat_type type, int rank, const int64_t* shape) {
   type.rank = rank;
-  memcpy(type.shape, shape, sizeof *shape * (size_t)rank);
+  if (rank) memcpy(type.shape, shape, sizeof *shape * (size_t)rank);
   return type;
 }
 
