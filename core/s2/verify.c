@@ -165,8 +165,7 @@ static bool fills(const pb_nest* nest, const pb_access* store) {
   uint32_t used = 0;
   for (int r = 0, d; r < store->rank; ++r) {
     const pb_index* index = &store->index[r];
-    if (!pb_index_single(index, &d) || index->cst ||
-        (d < 0 ? store->shape[r] != 1 : nest->extent[d] != store->shape[r]))
+    if (!pb_index_single(index, &d) || (d < 0 ? store->shape[r] != 1 : nest->extent[d] != store->shape[r]))
       return false;
     if (d >= 0 && used >> d & 1) return false;
     if (d >= 0) used |= (uint32_t)1 << d;

@@ -121,7 +121,7 @@ class Drawing:
     def matrix(self):
         return self.take(self.matrices, self.shape)
 
-    def small(self, kind, name, value):
+    def small(self, name, value):
         """Halved where it grows, so that roundings stay small beside the results."""
         if np.abs(value).max() <= 4:
             return name
@@ -133,7 +133,7 @@ class Drawing:
 
     def binary(self, kind, a, b):
         value = BINARY[kind](self.program.value[a], self.program.value[b])
-        return self.small(kind, self.program.op(kind, value, a, b), value)
+        return self.small(self.program.op(kind, value, a, b), value)
 
     def unary(self, a):
         kind = self.rng.choice(list(UNARY))
@@ -150,7 +150,7 @@ class Drawing:
     def reduction(self):
         matrix = self.program.given(self.shape_of(self.rng.choice(DEPTHS))) if self.rng.random() < 0.5 else self.matrix()
         made = self.program.reduce(self.rng.choice(list(REDUCE)), matrix, 1 - self.axis)
-        return self.small("reduce", made, self.program.value[made])
+        return self.small(made, self.program.value[made])
 
     def dear(self, a):
         """By what no other nest computes again, so that it is a nest of its own."""
