@@ -68,6 +68,13 @@ int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* t
   return least;
 }
 
+void pb_consts_guard_some(pb_consts* consts, int64_t elements, int64_t extent, const char* text) {
+  if (!consts->symbols || pb_symbols_may_ask(consts->symbols))
+    pb_consts_guard(consts, false, pb_consts_smaller(consts, 1, elements, text), extent, text);
+  else // both sides are 0 where there are none
+    pb_consts_guard(consts, false, elements, elements * extent, text);
+}
+
 bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
   if (consts->open && consts->symbols && pb_symbols_leave(consts->symbols, a, b)) return true;
   pb_consts_guard_order(consts, a, b, text);

@@ -73,6 +73,8 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
 void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text);
 // The same of what a comparison of a and b came out as.
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
+// Where there are elements at all, the extent is no 0.
+void pb_consts_guard_some(pb_consts* consts, int64_t elements, int64_t extent, const char* text);
 // The smaller one of two numbers, of which the program is for this one being it, or for either: then it is what stands
 // for it (pb_symbols_smaller).
 int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* text);

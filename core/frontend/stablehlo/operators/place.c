@@ -297,10 +297,11 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   bool fits = size && p.map.count + 2 < PB_NEST_ACCESSES;
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == window_extent(&p, r, &out) && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "slices that do not fit");
-  for (int r = 0; r < in.rank; ++r) { // a result of no elements takes none: both sides are 0 times as large
-    int64_t times = size[r] == 1 ? pb_made_elements(&d->m, y) : 1;
-    pb_consts_guard(d->m.consts, false, times * size[r], times * in.shape[r], within);
-  }
+  for (int r = 0; r < in.rank; ++r) // a result of no elements takes none
+    if (size[r] == 1)
+      pb_consts_guard_some(d->m.consts, pb_made_elements(&d->m, y), in.shape[r], within);
+    else
+      pb_consts_guard(d->m.consts, false, size[r], in.shape[r], within);
   if (gather_known(d, &p, x, indices, y, size)) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
