@@ -48,10 +48,14 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
   return id;
 }
 
-void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text) {
+static void add_guard(pb_consts* consts, pb_guard_kind kind, int64_t a, int64_t b, const char* text) {
   if (!consts->open) return;
-  pb_guard guard = {equal, a, b, text};
+  pb_guard guard = {kind, a, b, text};
   PB_PUSH(consts->guards, consts->guard_count, consts->guard_capacity, guard);
+}
+
+void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text) {
+  add_guard(consts, equal ? PB_GUARD_EQUAL : PB_GUARD_ORDER, a, b, text);
 }
 
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
@@ -69,10 +73,7 @@ int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* t
 }
 
 void pb_consts_guard_some(pb_consts* consts, int64_t elements, int64_t extent, const char* text) {
-  if (!consts->symbols || pb_symbols_may_ask(consts->symbols))
-    pb_consts_guard(consts, false, pb_consts_smaller(consts, 1, elements, text), extent, text);
-  else // both sides are 0 where there are none
-    pb_consts_guard(consts, false, elements, elements * extent, text);
+  add_guard(consts, PB_GUARD_SOME, elements, extent, text);
 }
 
 bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {

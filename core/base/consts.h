@@ -46,9 +46,11 @@ typedef struct pb_const {
   int newest_pack, older_pack; // the packs of a constant, from the last one on; 0: none, a pack is never the first
 } pb_const;
 
-// What was decided by extents of open dims, and holds for others that decide so too: a <= b, or a == b.
+// What was decided by extents of open dims, and holds for others that decide so too: a <= b, a == b, or that b is no 0
+// where a is none.
+typedef enum pb_guard_kind { PB_GUARD_ORDER, PB_GUARD_EQUAL, PB_GUARD_SOME } pb_guard_kind;
 typedef struct pb_guard {
-  bool equal;
+  pb_guard_kind kind;
   int64_t a, b;
   const char* text;
 } pb_guard;

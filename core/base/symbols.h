@@ -51,8 +51,6 @@ bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
 // The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is
 // guarded by the caller else.
 int64_t pb_symbols_smaller(pb_symbols* symbols, int64_t a, int64_t b, bool* either);
-// Whether another question can be asked, whose answer is not that of the samples for good.
-static inline bool pb_symbols_may_ask(const pb_symbols* symbols) { return symbols->choice_count < PB_MOST_CHOICES; }
 // Whether how two numbers compare is left to the program.
 bool pb_symbols_leave(pb_symbols* symbols, int64_t a, int64_t b);
 void pb_symbols_free(pb_symbols* symbols);

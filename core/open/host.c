@@ -255,7 +255,10 @@ static void take_guards(host* h) {
   const pb_open_program* o = h->open;
   for (size_t g = 0; g < o->consts->guard_count; ++g) {
     const pb_guard* guard = &o->consts->guards[g];
-    add_check(h, guard->equal, o->at[(size_t)o->guard_at + 2 * g], o->at[(size_t)o->guard_at + 2 * g + 1], guard->text);
+    int a = o->at[(size_t)o->guard_at + 2 * g], b = o->at[(size_t)o->guard_at + 2 * g + 1];
+    if (guard->kind == PB_GUARD_SOME)
+      a = pb_size_make(&h->open->sizes, PB_SIZE_MIN, a, pb_size_number(&h->open->sizes, 1));
+    add_check(h, guard->kind == PB_GUARD_EQUAL, a, b, guard->text);
   }
 }
 
