@@ -6,6 +6,7 @@
 #include "core/driver/pipeline.h"
 #include "core/s3/kernels.h"
 
+#include <ctype.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +183,8 @@ static void print_part(const compilation* c, int number, const char* part, pb_te
   for (size_t line; plans && *part; part += line) {
     line = strcspn(part, "\n");
     line += part[line] == '\n';
-    if (strncmp(part, "//", 2) != 0) pb_text_add(all, "s%d.", number);
+    if (isalpha((unsigned char)*part)) // a kernel begins
+      pb_text_add(all, "s%d.", number);
     pb_text_add_bytes(all, part, line);
   }
   pb_text_add(all, "%s", part);

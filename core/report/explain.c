@@ -137,8 +137,7 @@ static const char* code_of(explainer* x, MlirOperation func) {
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
   if (*scalar) return pb_printf(arena, "plain loops on one thread, since %s", scalar);
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  const char* insn = mlirAttributeIsNull(plan) ? "" : text_of(arena, pb_member(plan, "instruction"));
+  const char* insn = text_of(arena, pb_op_attribute(func, "pb.contraction"));
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return "vector code, only where a guard says so";
   return *insn ? insn : "vector code";
 }

@@ -74,25 +74,26 @@ def pbc(a, *options):
 def check_plans(a, work):
     """Plans whose parts no chip of four cores can take."""
     path, plans = os.path.join(work, "plan.txt"), pbc(a, "--emit=plan").stdout
-    shares = re.findall(r"parts = array<i64: (\d), (\d)>", plans)
-    assert any(int(r) * int(c) == 4 for r, c in shares), plans
-    line = next(text for text in plans.splitlines() if "parts = array<i64: 4, 1>" in text)
-    wrong = {"parts = array<i64: 5, 1>": "more than there are cores, 4",
-             "parts = array<i64: 2, 3>": "more than there are cores, 4",
-             "parts = array<i64: 0, 4>": "more than there are cores, 4",
-             "parts = array<i64: 3, 1>": "has not as many iterations as parts",
-             "parts = array<i64: 1, 1>": None}
-    for parts, why in wrong.items():
-        open(path, "w").write(line.replace("parts = array<i64: 4, 1>", parts) + "\n")
+    plan = next(text for text in re.findall(r"^k\d+ {\n.*?^}\n", plans, re.MULTILINE | re.DOTALL) if "over core 4" in text)
+    wrong = {" over core 5": ("PB2406", "not so many members of the level"),
+             " over core 1": ("PB2406", "not so many members of the level"),
+             " over thread 4": ("PB2406", "'core' is expected"),
+             " over core 3": ("PB2405", "has not as many iterations as cores"),
+             "": None}
+    for share, why in wrong.items():
+        open(path, "w").write(plan.replace(" over core 4", share, 1))
         told = pbc(a, f"--plan={path}", "-o", os.path.join(work, "no.pbe"))
         if why is None:
             assert told.returncode == 0, told.stderr
         else:
-            assert told.returncode == 1 and "[PB2405]" in told.stderr and why in told.stderr, (parts, told.stderr)
-    inner = re.sub(r"(x|w|result)_level = \d+", r"\1_level = 0", line)
-    open(path, "w").write(inner + "\n")
+            assert told.returncode == 1 and all(word in told.stderr for word in why), (share, told.stderr)
+    open(path, "w").write(re.sub(r"home (\w+), (\d+ cop\w+)", r"home \1, \2, inside 0", plan))
     told = pbc(a, f"--plan={path}", "-o", os.path.join(work, "no.pbe"))
     assert told.returncode == 1 and "outside all buffers" in told.stderr, told.stderr
+    twice = re.sub(r"loop d\d step \d+ over core 4", r"\g<0>\n  \g<0>", plan, count=1)
+    open(path, "w").write(twice)
+    told = pbc(a, f"--plan={path}", "-o", os.path.join(work, "no.pbe"))
+    assert told.returncode == 1 and "PB2405" in told.stderr, told.stderr
     print(f"{len(wrong)} plans: those that cores cannot share are refused")
 
 

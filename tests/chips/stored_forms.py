@@ -103,7 +103,7 @@ def digits(t):
             wrong = np.count_nonzero(bits != expected)
             print(f"{chip}, {kind}: {wrong} of {bits.size} logits differ; constants take {stored} bytes for {constants}, {moved} are read "
                   f"for {read}, {t.cycles} cycles for {cycles}")
-            told = t.plan(model, chip).count("w_form = ")
+            told = t.plan(model, chip).count("weights stored as ")
             if tensors:  # the IR computes the same behind each pass
                 subprocess.run([f"{t.bin}/pbc", model, f"--target={os.path.join(HERE, chip + '.td')}", "--fallback=cpu", "--bisect",
                                 "-o", os.path.join(t.work, "bisected.pbe")], check=True, stderr=subprocess.DEVNULL)
@@ -124,7 +124,7 @@ def blocks(t):
     expected = t.expected(model)
     for chip in (PLAIN, "edge_npu_palette", "edge_npu_palettes"):
         bits, constants, read, _ = t.run(model, chip)
-        forms = t.plan(model, chip).count("w_form = ")
+        forms = t.plan(model, chip).count("weights stored as ")
         print(f"resnet18, 15 values a block, on {chip}: {np.count_nonzero(bits != expected)} of {bits.size} logits differ; {forms} tensors as codes, "
               f"{t.cycles} cycles, constants take {constants} bytes, {read} are read")
         assert not np.count_nonzero(bits != expected)

@@ -49,39 +49,45 @@ static int64_t cost(search* s, pb_plan plan) {
 // The dims of the products that kernel_text writes.
 enum { BLOCKS = 0, ROWS = 1, TERMS = 3 };
 
-static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
-  if (step < whole) plan->bands[plan->band_count++] = (pb_band){dim, step};
+static void add_axis(pb_plan* plan, int dim, int64_t step, int64_t whole) {
+  if (step < whole) plan->axes[plan->axis_count++] = (pb_axis){dim, step, 0};
 }
 
 // `most` copies of what moves in again.
 static void all_copies(search* s, pb_plan plan, bool x_again, bool w_again, int most) {
-  for (plan.x_depth = 1; plan.x_depth <= (x_again ? most : 1); ++plan.x_depth)
-    for (plan.w_depth = w_again ? 2 : 1; plan.w_depth <= (w_again ? most : 1); ++plan.w_depth)
-      for (plan.result_depth = 2; plan.result_depth <= most; ++plan.result_depth) (void)cost(s, plan);
+  for (pb_plan_home_of(&plan, PB_OF_X)->copies = 1; pb_plan_copies(&plan, PB_OF_X) <= (x_again ? most : 1);
+       ++pb_plan_home_of(&plan, PB_OF_X)->copies)
+    for (pb_plan_home_of(&plan, PB_OF_W)->copies = w_again ? 2 : 1;
+         pb_plan_copies(&plan, PB_OF_W) <= (w_again ? most : 1); ++pb_plan_home_of(&plan, PB_OF_W)->copies)
+      for (pb_plan_home_of(&plan, PB_OF_RESULT)->copies = 2; pb_plan_copies(&plan, PB_OF_RESULT) <= most;
+           ++pb_plan_home_of(&plan, PB_OF_RESULT)->copies)
+        (void)cost(s, plan);
 }
 
 static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, int most) {
   pb_plan plan = *rows;
-  bool x_again = plan.x_level > 0;
+  bool x_again = pb_plan_around(&plan, PB_OF_X) > 0;
   for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_next_step(extent[TERMS], chunk)) {
     pb_plan with = plan;
-    add_band(&with, TERMS, chunk, extent[TERMS]);
-    int inside = with.band_count;
-    add_band(&with, TERMS, 1, chunk);
-    with.w_level = 0;
+    add_axis(&with, TERMS, chunk, extent[TERMS]);
+    int inside = with.axis_count;
+    add_axis(&with, TERMS, 1, chunk);
+    pb_plan_home_of(&with, PB_OF_W)->around = 0;
     if (chunk == extent[TERMS]) all_copies(s, with, x_again, false, most);
-    with.w_level = inside;
+    pb_plan_home_of(&with, PB_OF_W)->around = inside;
     all_copies(s, with, x_again, true, most);
   }
 }
 
 static void all_blocks(search* s, int64_t rows, int most) {
   const int64_t* extent = s->k->group.main.extent;
-  pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2};
-  add_band(&plan, ROWS, rows, extent[ROWS]);
-  plan.x_level = plan.band_count;
-  add_band(&plan, BLOCKS, 1, extent[BLOCKS]);
-  plan.result_level = plan.band_count;
+  pb_plan plan = {.axis_count = 0};
+  pb_plan_begin(&plan);
+  pb_plan_home_of(&plan, PB_OF_RESULT)->copies = 2;
+  add_axis(&plan, ROWS, rows, extent[ROWS]);
+  pb_plan_home_of(&plan, PB_OF_X)->around = plan.axis_count;
+  add_axis(&plan, BLOCKS, 1, extent[BLOCKS]);
+  pb_plan_home_of(&plan, PB_OF_RESULT)->around = plan.axis_count;
   all_chunks(s, &plan, extent, most);
 }
 
@@ -101,32 +107,33 @@ typedef struct tile_of {
 static tile_of tile_in(const pb_vkernel* k, const pb_plan* plan) {
   tile_of t = {{0}};
   for (int d = 0; d < k->main->dim_count; ++d) t.tile[d] = k->main->extent[d];
-  for (int b = 0; b < plan->band_count; ++b) {
-    int d = plan->bands[b].dim;
-    if (k->is_sum[d] && b < plan->result_level) continue; // the sum in parts
-    t.tile[d] = plan->bands[b].step;
+  for (int b = 0; b < plan->axis_count; ++b) {
+    int d = plan->axes[b].dim;
+    if (k->is_sum[d] && b < pb_plan_around(plan, PB_OF_RESULT)) continue; // the sum in parts
+    t.tile[d] = plan->axes[b].step;
   }
   return t;
 }
 
 // The plan of a tile: parts of the outermost sum, columns and rows, one inside the other, sums by as much as is written
 // out; of what is no sum the tile is whole registers.
-static pb_plan bands_of(const search* s, tile_of t, int64_t blocks, bool columns_inside) {
+static pb_plan axes_of(const search* s, tile_of t, int64_t blocks, bool columns_inside) {
   const pb_vkernel* k = s->k->group.registers;
   const int64_t* extent = k->main->extent;
-  pb_plan plan = {.x_depth = 1, .w_depth = 1, .result_depth = 1, .row_parts = 1, .column_parts = 1};
-  if (blocks > 1) add_band(&plan, s->dims.sums[0], extent[s->dims.sums[0]] / blocks, extent[s->dims.sums[0]]);
+  pb_plan plan = {.axis_count = 0};
+  pb_plan_begin(&plan);
+  if (blocks > 1) add_axis(&plan, s->dims.sums[0], extent[s->dims.sums[0]] / blocks, extent[s->dims.sums[0]]);
   for (int rows_now = columns_inside, turn = 0; turn < 2; ++turn, rows_now = !rows_now) {
     const int* dims = rows_now ? s->dims.rows : s->dims.columns;
     for (int n = 0; n < (rows_now ? s->dims.row_count : s->dims.column_count); ++n)
-      add_band(&plan, dims[n], t.tile[dims[n]], extent[dims[n]]);
+      add_axis(&plan, dims[n], t.tile[dims[n]], extent[dims[n]]);
   }
-  plan.result_level = plan.band_count;
+  pb_plan_home_of(&plan, PB_OF_RESULT)->around = plan.axis_count;
   for (int n = 0; n < s->dims.sum_count; ++n) {
     int d = s->dims.sums[n];
-    add_band(&plan, d, t.tile[d], n || blocks == 1 ? extent[d] : extent[d] / blocks);
+    add_axis(&plan, d, t.tile[d], n || blocks == 1 ? extent[d] : extent[d] / blocks);
   }
-  plan.x_level = plan.w_level = plan.band_count;
+  pb_plan_home_of(&plan, PB_OF_X)->around = pb_plan_home_of(&plan, PB_OF_W)->around = plan.axis_count;
   return plan;
 }
 
@@ -149,7 +156,7 @@ static int64_t cost_of_tiles(search* s, tile_of t) {
   const pb_vkernel* k = s->k->group.registers;
   for (int d = 0; d < k->main->dim_count; ++d)
     if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) t.tile[d] = 1;
-  return cost_apart(s, bands_of(s, t, 1, false));
+  return cost_apart(s, axes_of(s, t, 1, false));
 }
 
 // How many sums or values a tile may have.
@@ -172,14 +179,14 @@ static int64_t cost_of_parts(search* s, tile_of t) {
     for (int inside = 0; inside < 2; ++inside) {
       int outer = s->dims.sums[0];
       if (blocks > 1 && (!s->dims.sum_count || k->main->extent[outer] % (blocks * t.tile[outer]))) continue;
-      pb_plan plan = bands_of(s, t, blocks, inside);
+      pb_plan plan = axes_of(s, t, blocks, inside);
       pb_arena scratch = {0};
       pb_tiling* tree = PB_NEW(&scratch, pb_tiling);
       bool built = pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, tree);
       for (size_t r = 0; built && r < count && parts[r] <= tree->row_tiles; ++r)
         for (size_t c = 0; c < count && parts[c] <= tree->column_tiles; ++c) {
-          plan.row_parts = parts[r];
-          plan.column_parts = parts[c];
+          pb_registers_share(k, &plan, false, parts[r]);
+          pb_registers_share(k, &plan, true, parts[c]);
           (void)cost(&all, plan);
         }
       pb_arena_free(&scratch);
@@ -232,22 +239,19 @@ static bool check_queues(const pb_chip* chip, const kernel* k, const char* form,
   all_of_queues(&two, 2);
   all_of_queues(&four, MOST_COPIES);
   pb_plan plan = k->plan;
-  if (plan.x_depth > 2) plan.x_depth = 2;
-  if (plan.w_depth > 2) plan.w_depth = 2;
-  if (plan.result_depth > 2) plan.result_depth = 2;
-  plan.image_depth = 0;
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
+    for (int h = 0; h < plan.chain[o].count; ++h)
+      if (plan.chain[o].home[h].copies > 2) plan.chain[o].home[h].copies = 2;
   bool right = is_right(form, cost(&one, plan), &two, 0, all);
-  for (int what = 0; what < 3; ++what) {
+  for (int what = 0; what < PB_PLAN_OPERANDS; ++what) {
+    static const char* const names[] = {"x", "w", "results"};
     plan = k->plan;
-    int* copies = what == 2 ? &plan.result_depth : what ? &plan.w_depth : &plan.x_depth;
+    int* copies = &pb_plan_home_of(&plan, what)->copies;
     if (*copies < 2 || ++*copies > MOST_COPIES) continue;
     int64_t more = cost(&one, plan);
     if (more < 0 || more >= k->plan.cycles) continue;
-    printf("%s %s: one more copy of %s takes %lld cycles of %lld\n", chip->name, form,
-           what == 2 ? "results"
-           : what    ? "w"
-                     : "x",
-           (long long)more, (long long)k->plan.cycles);
+    printf("%s %s: one more copy of %s takes %lld cycles of %lld\n", chip->name, form, names[what], (long long)more,
+           (long long)k->plan.cycles);
     right = false;
   }
   double off = more_than(k->plan.cycles, four.best);

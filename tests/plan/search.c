@@ -1,11 +1,12 @@
 // The planner's search against all plans there are: products of seeded small extents and the step back to codes, every
-// sequence of up to three bands in steps of nearly equal tiles, every level, one copy or two. Prints by how much the
+// sequence of up to three axes in steps of nearly equal tiles, every level, one copy or two. Prints by how much the
 // model of cost finds the best of these cheaper than the plan that was chosen (on the machine they take the same within
 // some per cent: kernels this small wait more than they work, of which the model knows little); fails past a limit.
 //
 //   plan_search [KERNELS] [SEED] [PERCENT] [--plans]
 #include "core/driver/pipeline.h"
 #include "core/poly/text.h"
+#include "core/s3/plan/plan_text.h"
 #include "products.h"
 
 #include <mlir-c/IR.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BANDS = 3, LANES = 16 };
+enum { MOST_AXES = 3, LANES = 16 };
 
 typedef struct search {
   const pb_chip* chip;
@@ -36,23 +37,27 @@ static void consider(search* s, pb_plan plan) {
 }
 
 static void all_levels(search* s, pb_plan plan) {
-  for (plan.result_level = 0; plan.result_level <= plan.band_count; ++plan.result_level)
-    for (plan.x_level = 0; plan.x_level <= plan.band_count; ++plan.x_level)
-      for (plan.w_level = 0; plan.w_level <= plan.band_count; ++plan.w_level)
+  for (pb_plan_home_of(&plan, PB_OF_RESULT)->around = 0; pb_plan_around(&plan, PB_OF_RESULT) <= plan.axis_count;
+       ++pb_plan_home_of(&plan, PB_OF_RESULT)->around)
+    for (pb_plan_home_of(&plan, PB_OF_X)->around = 0; pb_plan_around(&plan, PB_OF_X) <= plan.axis_count;
+         ++pb_plan_home_of(&plan, PB_OF_X)->around)
+      for (pb_plan_home_of(&plan, PB_OF_W)->around = 0; pb_plan_around(&plan, PB_OF_W) <= plan.axis_count;
+           ++pb_plan_home_of(&plan, PB_OF_W)->around)
         for (int depths = 0; depths < 8; ++depths) {
           // outside all loops a second copy is of no use
-          if ((depths & 1 && !plan.x_level) || (depths & 2 && !plan.w_level) || (depths & 4 && !plan.result_level))
+          if ((depths & 1 && !pb_plan_around(&plan, PB_OF_X)) || (depths & 2 && !pb_plan_around(&plan, PB_OF_W)) ||
+              (depths & 4 && !pb_plan_around(&plan, PB_OF_RESULT)))
             continue;
-          plan.x_depth = 1 + (depths & 1);
-          plan.w_depth = 1 + (depths >> 1 & 1);
-          plan.result_depth = 1 + (depths >> 2 & 1);
+          pb_plan_home_of(&plan, PB_OF_X)->copies = 1 + (depths & 1);
+          pb_plan_home_of(&plan, PB_OF_W)->copies = 1 + (depths >> 1 & 1);
+          pb_plan_home_of(&plan, PB_OF_RESULT)->copies = 1 + (depths >> 2 & 1);
           consider(s, plan);
         }
 }
 
-static void all_bands(search* s, pb_plan plan, const int64_t* left) {
+static void all_axes(search* s, pb_plan plan, const int64_t* left) {
   all_levels(s, plan);
-  if (plan.band_count == MOST_BANDS) return;
+  if (plan.axis_count == MOST_AXES) return;
   for (int d = 0; d < s->group->main.dim_count; ++d)
     for (int64_t step = 1; step < left[d]; ++step) {
       int64_t tiles = (left[d] + step - 1) / step;
@@ -61,8 +66,8 @@ static void all_bands(search* s, pb_plan plan, const int64_t* left) {
       pb_plan more = plan;
       memcpy(after, left, sizeof after);
       after[d] = step;
-      more.bands[more.band_count++] = (pb_band){d, step};
-      all_bands(s, more, after);
+      more.axes[more.axis_count++] = (pb_axis){d, step, 0};
+      all_axes(s, more, after);
     }
 }
 
@@ -75,18 +80,20 @@ static int one(const pb_chip* chip, MlirContext context, int64_t rows, int64_t t
   pb_plan plan = k.plan;
   if (!failed) {
     search s = {.chip = chip, .group = &group};
-    all_bands(&s, (pb_plan){.row_parts = 0}, group.main.extent);
+    pb_plan none = {.axis_count = 0};
+    pb_plan_begin(&none);
+    all_axes(&s, none, group.main.extent);
     double off = 100.0 * (double)(plan.cycles - s.best.cycles) / (double)s.best.cycles;
     printf("%lld x %lld x %lld: %lld cycles, the best of %ld (%ld legal) %lld: %+.1f%%\n", (long long)rows,
            (long long)terms * LANES, (long long)blocks * LANES, (long long)plan.cycles, s.looked_at, s.legal,
            (long long)s.best.cycles, off);
     if (off > 0 && plans) {
       pb_text t = {0};
-      pb_plan_print(&t, &s.best, &group);
-      printf("  best  %s\n", t.data);
+      pb_plan_print(&t, chip, &s.best, &group, 0, 2);
+      printf("  best\n%s", t.data);
       pb_text_free(&t);
-      pb_plan_print(&t, &plan, &group);
-      printf("  found %s\n", t.data);
+      pb_plan_print(&t, chip, &plan, &group, 0, 2);
+      printf("  found\n%s", t.data);
       pb_text_free(&t);
     }
     failed = off > percent;

@@ -36,7 +36,7 @@ static pb_group rows_maximum(int64_t from, int64_t step, pb_select_memo* memo) {
 }
 
 static const pb_plan plan = {
-    .band_count = 1, .bands = {{0, 1}}, .result_level = 1, .x_depth = 1, .w_depth = 1, .result_depth = 1};
+    .axis_count = 1, .axes = {{0, 1, 0}}, .chain = {[PB_OF_X] = {1, {{0, 1, 0}}}, [PB_OF_RESULT] = {1, {{1, 1, 0}}}}};
 
 static void a_box_is_proved(void** state) {
   (void)state;

@@ -27,14 +27,14 @@ typedef struct lowering {
   int stage;       // its number since the last loop over tiles
 } lowering;
 
-// The runs of iterations of one band: loops that stand one behind the other.
-typedef struct band {
+// The runs of iterations of one axis: loops that stand one behind the other.
+typedef struct axis {
   const pb_tree* run[PB_MAX_RUNS];
   int64_t first[PB_MAX_RUNS];
   int count;
   int64_t iterations;
   const pb_tree* next; // what stands behind them
-} band;
+} axis;
 
 static bool part_is(const pb_tree* node, const char* part) {
   return node->kind == PB_TREE_NEST && !strcmp(node->nest->part, part);
@@ -205,9 +205,9 @@ static pb_status end_stages(lowering* s, int indent) {
 
 // ---- loops ----
 
-static void read_band(const pb_tree* loop, band* b) {
+static void read_axis(const pb_tree* loop, axis* b) {
   int64_t all = loop->iterations;
-  *b = (band){.iterations = 0};
+  *b = (axis){.iterations = 0};
   do {
     b->first[b->count] = b->iterations;
     b->run[b->count++] = loop;
@@ -216,15 +216,15 @@ static void read_band(const pb_tree* loop, band* b) {
   } while (b->iterations < all && b->count < PB_MAX_RUNS && loop && is_tile_loop(loop));
 }
 
-// The bands whose iterations are numbered together, from `outer` inwards: up to one that is shared by itself.
-static int read_bands(const band* outer, band* bands) {
+// The axes whose iterations are numbered together, from `outer` inwards: up to one that is shared by itself.
+static int read_axes(const axis* outer, axis* axes) {
   int count = 1;
-  bands[0] = *outer;
+  axes[0] = *outer;
   for (const pb_tree* loop = outer->run[0]->first; loop && is_tile_loop(loop) && count < PB_NEST_OUTERS;
-       loop = bands[count - 1].run[0]->first) {
+       loop = axes[count - 1].run[0]->first) {
     if (loop->parts) break;
-    read_band(loop, &bands[count]);
-    if (bands[count].next) break;
+    read_axis(loop, &axes[count]);
+    if (axes[count].next) break;
     ++count;
   }
   return count;
@@ -234,8 +234,8 @@ static pb_status print_block(lowering* s, const pb_tree* tree, int indent);
 
 static void close(lowering* s, int indent) { pb_text_line(s->e.text, indent, "}\n"); }
 
-// The inside of %t<level>, an iteration of the band, which is one of its runs': the last bands first.
-static pb_status print_iteration(lowering* s, const band* b, int inner, int indent) {
+// The inside of %t<level>, an iteration of the axis, which is one of its runs': the last axes first.
+static pb_status print_iteration(lowering* s, const axis* b, int inner, int indent) {
   pb_text* text = s->e.text;
   int begin = indent, level = s->level;
   for (int r = b->count - 1; r >= 0; --r) {
@@ -248,8 +248,8 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
                  (long long)b->first[r], level);
     ++s->level;
     if (inner) {
-      band next;
-      read_band(b->run[r]->first, &next);
+      axis next;
+      read_axis(b->run[r]->first, &next);
       PB_TRY(print_iteration(s, &next, inner - 1, deeper));
     } else
       PB_TRY(print_block(s, b->run[r], deeper));
@@ -261,14 +261,14 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
   return PB_OK;
 }
 
-// Whether loops over tiles stand beside the band.
-static bool has_others(const pb_tree* tree, const band* b) {
+// Whether loops over tiles stand beside the axis.
+static bool has_others(const pb_tree* tree, const axis* b) {
   int loops = 0;
   for (const pb_tree* node = tree->first; node; node = node->next) loops += is_tile_loop(node);
   return loops > b->count;
 }
 
-// %t<level>, one of a band's iterations (0: the band is the outermost one), by the number, below `tiles`, that it has
+// %t<level>, one of a axis's iterations (0: the axis is the outermost one), by the number, below `tiles`, that it has
 // together with those of `inside` iterations inside it. The remainder changes no number: it says that none is below
 // zero, as a division with the cases of a sign was most of what finding a tile took.
 static void print_iteration_number(lowering* s, int level, int64_t inside, int64_t iterations, int64_t tiles,
@@ -283,12 +283,12 @@ static void print_iteration_number(lowering* s, int level, int64_t inside, int64
 }
 
 // Bands whose iterations have a number together: this thread's part of them, or all.
-static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer, int indent) {
+static pb_status print_axis(lowering* s, const pb_tree* tree, const axis* outer, int indent) {
   pb_text* text = s->e.text;
-  band bands[PB_NEST_OUTERS];
-  int count = read_bands(outer, bands), id = s->l.serial++, begin = indent;
+  axis axes[PB_NEST_OUTERS];
+  int count = read_axes(outer, axes), id = s->l.serial++, begin = indent;
   int64_t parts = outer->run[0]->parts, tiles = 1, inside = 1;
-  for (int k = 0; k < count; ++k) tiles *= bands[k].iterations;
+  for (int k = 0; k < count; ++k) tiles *= axes[k].iterations;
   if (parts > 1) {
     pb_text_line(text, indent, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
                  (long long)outer->run[0]->parts_step, (long long)parts);
@@ -305,8 +305,8 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
       pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
   }
   for (int k = count - 1; k >= 0; --k) {
-    print_iteration_number(s, s->level + k, inside, k ? bands[k].iterations : 0, tiles, alone ? "p" : "n", id, indent);
-    inside *= bands[k].iterations;
+    print_iteration_number(s, s->level + k, inside, k ? axes[k].iterations : 0, tiles, alone ? "p" : "n", id, indent);
+    inside *= axes[k].iterations;
   }
   PB_TRY(print_iteration(s, outer, count - 1, indent));
   if (indent > begin) close(s, begin);
@@ -316,10 +316,10 @@ static pb_status print_band(lowering* s, const pb_tree* tree, const band* outer,
 static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
   for (const pb_tree* node = tree->first; node;) {
     if (is_tile_loop(node)) {
-      band outer;
-      read_band(node, &outer);
+      axis outer;
+      read_axis(node, &outer);
       PB_TRY(end_stages(s, indent));
-      PB_TRY(print_band(s, tree, &outer, indent));
+      PB_TRY(print_axis(s, tree, &outer, indent));
       node = outer.next;
       continue;
     }

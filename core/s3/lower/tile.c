@@ -1,6 +1,6 @@
 // Tile and fuse: carries out the plan. Requires a kernel function in value form with pb.plan. Leaves loops over tiles
 // with, inside, allocs of the tile's buffers (pb.depth copies are wanted) and small nests: loads of slices, the main
-// nest on the tile, its epilogues, stores. Exact: the order of every reduction is the one the bands say.
+// nest on the tile, its epilogues, stores. Exact: the order of every reduction is the one the axes say.
 //
 //   before   affine.for h, w, o, r, s, c: acc[h, w, o] += x[h + r, w + s, c] * w[r, s, c, o];  y = requant(acc)
 //   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
@@ -91,8 +91,8 @@ static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program
   const char* why = "its nests share no loop";
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
   if (!pb_stages_of(unit->chip, program, &unit->pass, &stages)) return illegal(unit, func, why);
-  PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), &stages,
-                            (pb_place){.what = pb_func_name(func, &unit->pass)}, 4011, &unit->pass, unit->diag, &plan));
+  pb_plan_reader reader = pb_plan_reader_of(unit, func);
+  PB_TRY(pb_stage_plan_read(&reader, &stages, &unit->pass, &plan));
   if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
   if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
     return illegal(unit, func, tiling->failure);
@@ -105,7 +105,8 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   const char* why;
   PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
   if (group.plain) return PB_OK;
-  PB_TRY(pb_plan_read(func, unit->diag, &plan));
+  pb_plan_reader reader = pb_plan_reader_of(unit, func);
+  PB_TRY(pb_plan_read(&reader, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
   if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
@@ -114,11 +115,11 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
 }
 
 static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
-  bool stages = pb_stage_plan_is(pb_op_attribute(func, "pb.plan"));
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
-  return stages ? tile_stages(unit, func, &program) : tile_group(unit, func, &program);
+  return pb_plan_is_of_stages(pb_plan_reader_of(unit, func)) ? tile_stages(unit, func, &program)
+                                                             : tile_group(unit, func, &program);
 }
 
 pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel); }

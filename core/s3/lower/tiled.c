@@ -155,7 +155,7 @@ static pb_status print_body(pb_tiled_printer* p, const pb_tree* body, int indent
   return PB_OK;
 }
 
-// Which iterations of its band it has, and whose they are, stay with it.
+// Which iterations of its axis it has, and whose they are, stay with it.
 static pb_status print_loop(pb_tiled_printer* p, const pb_tree* loop, int indent) {
   pb_text_line(p->text, indent, "affine.for %%o%d = 0 to %lld {\n", p->levels, (long long)loop->extent);
   p->loops[p->levels++] = loop;

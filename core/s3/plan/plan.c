@@ -11,7 +11,7 @@
 #include <string.h>
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
-enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
+enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, IMAGE_COPIES = 2 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
@@ -48,7 +48,7 @@ void pb__plan_whole(pb_planner* p) {
 
 // ---- candidates ----
 
-static int levels_of(const pb_planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
+static int levels_of(const pb_planner* p, const pb_plan* plan) { return p->base + plan->axis_count; }
 
 // Whether the blocks along the dim lie in one row of lanes.
 static bool in_row(const pb_planner* p, int dim) {
@@ -57,15 +57,15 @@ static bool in_row(const pb_planner* p, int dim) {
 }
 
 // A loop, if the step cuts its dim: what loops around leave of it, or, where parts of a sum lie in memory, all of it.
-static void add_band(const pb_planner* p, pb_plan* plan, int dim, int64_t step) {
-  int64_t whole = p->fine ? p->extent[dim] : pb_plan_left(plan, plan->band_count, dim, p->extent[dim]);
-  if (step > 0 && step < whole && plan->band_count < PB_MAX_BANDS)
-    plan->bands[plan->band_count++] = (pb_band){dim, step};
+static void add_axis(const pb_planner* p, pb_plan* plan, int dim, int64_t step) {
+  int64_t whole = p->fine ? p->extent[dim] : pb_plan_left(plan, plan->axis_count, dim, p->extent[dim]);
+  if (step > 0 && step < whole && plan->axis_count < PB_MAX_AXES)
+    plan->axes[plan->axis_count++] = (pb_axis){dim, step, 0};
 }
 
 // By the tile's steps, or one by one.
-static void add_bands(const pb_planner* p, pb_plan* plan, const int* dims, int count, const int64_t* step) {
-  for (int k = 0; k < count; ++k) add_band(p, plan, dims[k], step ? step[dims[k]] : 1);
+static void add_axes(const pb_planner* p, pb_plan* plan, const int* dims, int count, const int64_t* step) {
+  for (int k = 0; k < count; ++k) add_axis(p, plan, dims[k], step ? step[dims[k]] : 1);
 }
 
 // Whether x is another one in each block along the dim of columns: in each group of channels, say, or each head.
@@ -77,7 +77,7 @@ static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
   for (int k = 0; k < p->dims.column_count; ++k) {
     int dim = p->dims.columns[k];
     bool inside = p->columns && in_row(p, dim), taken = which == 'n' || moves_x(p, dim) == (which == 'b');
-    if (which == 'l' ? inside : !inside && taken) add_band(p, plan, dim, p->step[dim]);
+    if (which == 'l' ? inside : !inside && taken) add_axis(p, plan, dim, p->step[dim]);
   }
 }
 
@@ -88,30 +88,34 @@ static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
 static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
   const pb_plan_dims* s = &p->dims;
   *plan = p->start;
-  plan->x_depth = plan->w_depth = 1;
-  plan->result_depth = p->copies ? p->copies : p->results;
+  pb_plan_begin(plan);
+  if (!p->group->contraction && !p->group->registers) plan->chain[PB_OF_W].count = 0;
+  pb_plan_home_of(plan, PB_OF_RESULT)->copies = p->copies ? p->copies : p->results;
   for (; *order; ++order) {
     int here = levels_of(p, plan);
-    if (*order == 'X') plan->x_level = here;
-    if (*order == 'W') plan->w_level = here;
-    if (*order == 'Y') plan->result_level = here;
-    if (*order == 'm') add_bands(p, plan, s->rows, s->row_count, p->step);
+    if (*order == 'X') pb_plan_home_of(plan, PB_OF_X)->around = here;
+    if (*order == 'W') pb_plan_home_of(plan, PB_OF_W)->around = here;
+    if (*order == 'Y') pb_plan_home_of(plan, PB_OF_RESULT)->around = here;
+    if (*order == 'm') add_axes(p, plan, s->rows, s->row_count, p->step);
     if (strchr("nbcl", *order)) add_columns(p, plan, *order);
-    if (*order == 'o') add_bands(p, plan, s->columns, s->column_count, NULL);
-    if (*order == 'p' && s->sum_count) add_band(p, plan, s->sums[0], p->chunk);
-    if (*order == 'k') add_bands(p, plan, s->sums, s->sum_count, p->step);
-    for (int d = 0; *order == 'k' && d < p->group->main.dim_count; ++d) add_band(p, plan, d, s->taps.step[d]);
+    if (*order == 'o') add_axes(p, plan, s->columns, s->column_count, NULL);
+    if (*order == 'p' && s->sum_count) add_axis(p, plan, s->sums[0], p->chunk);
+    if (*order == 'k') add_axes(p, plan, s->sums, s->sum_count, p->step);
+    for (int d = 0; *order == 'k' && d < p->group->main.dim_count; ++d) add_axis(p, plan, d, s->taps.step[d]);
   }
+  if (p->has_image)
+    plan->chain[PB_OF_X].home[plan->chain[PB_OF_X].count++] = (pb_plan_home){levels_of(p, plan), IMAGE_COPIES, 0};
 }
 
 // The weights stay for the whole kernel, or for what stages around share, where all of the sum is made at once, or they
 // come for each part of it.
 static void consider_weights(pb_planner* p, pb_plan plan, bool whole) {
-  int of_part = plan.w_level, shared = pb_plan_shared_bands(&plan);
-  for (plan.w_level = shared; whole && plan.w_level <= (p->judge ? p->base : shared); ++plan.w_level)
-    for (plan.w_depth = plan.w_level > shared ? 2 : 1; plan.w_depth >= 1; --plan.w_depth) pb__plan_judge(p, &plan);
-  plan.w_depth = 2;
-  for (plan.w_level = of_part; plan.w_level <= (p->windows ? levels_of(p, &plan) : of_part); ++plan.w_level)
+  pb_plan_home* w = pb_plan_home_of(&plan, PB_OF_W);
+  int of_part = w->around, shared = pb_plan_shared_axes(&plan);
+  for (w->around = shared; whole && w->around <= (p->judge ? p->base : shared); ++w->around)
+    for (w->copies = w->around > shared ? 2 : 1; w->copies >= 1; --w->copies) pb__plan_judge(p, &plan);
+  w->copies = 2;
+  for (w->around = of_part; w->around <= (p->windows ? levels_of(p, &plan) : of_part); ++w->around)
     pb__plan_judge(p, &plan);
 }
 
@@ -123,8 +127,9 @@ void pb__plan_tile(pb_planner* p) {
       for (int o = 0; o < p->order_count; ++o) {
         pb_plan plan;
         lay_loops(p, p->orders[o], &plan);
-        plan.x_depth = copies;
-        if (copies > p->x_least && plan.x_level == p->base + p->start.band_count) continue; // no turns to take
+        pb_plan_home* x = pb_plan_home_of(&plan, PB_OF_X);
+        x->copies = copies;
+        if (copies > p->x_least && x->around == p->base + p->start.axis_count) continue; // no turns to take
         if (p->moves_w)
           consider_weights(p, plan, p->chunk == whole);
         else
@@ -204,16 +209,16 @@ enum { MOST_KEPT = 64 }; // iterations, as plans are read
 // Of an x that comes again and again by parts of the sums (all of it once for each group of blocks whose sums lie side
 // by side), as much stays as there is room for, if that costs less.
 static void keep_x(const pb_planner* p, pb_plan* plan) {
-  int around = plan->x_level - 1; // the innermost band
-  if (around < 0 || around >= plan->band_count) return;
-  int dim = plan->bands[around].dim;
-  int64_t all = pb_plan_left(plan, around, dim, p->group->main.extent[dim]) / plan->bands[around].step - 1;
-  int64_t fits = 0, most = (all < MOST_KEPT ? all : MOST_KEPT) / plan->x_depth;
+  int around = pb_plan_around(plan, PB_OF_X) - 1; // the innermost axis
+  if (around < 0 || around >= plan->axis_count) return;
+  int dim = plan->axes[around].dim;
+  int64_t all = pb_plan_left(plan, around, dim, p->group->main.extent[dim]) / plan->axes[around].step - 1;
+  int64_t fits = 0, most = (all < MOST_KEPT ? all : MOST_KEPT) / pb_plan_copies(plan, PB_OF_X);
   pb_plan best = *plan;
   while (fits < most) { // what has room leaves room for less
     int64_t middle = (fits + most + 1) / 2;
     pb_plan with = *plan;
-    with.x_kept = (int)middle * plan->x_depth;
+    pb_plan_home_of(&with, PB_OF_X)->kept = (int)middle * pb_plan_copies(plan, PB_OF_X);
     if (pb_plan_fits(p->chip, p->group, &with))
       fits = middle, best = with;
     else
@@ -243,13 +248,13 @@ static bool consider_chunk(pb_planner* p, int64_t chunk) {
   int legal = p->result->legal;
   p->chunk = chunk;
   lay_loops(p, "mnYpXoWk", &plan);
-  plan.x_depth = 2;
-  for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth)
-    pb__plan_judge(p, &plan);
+  pb_plan_home_of(&plan, PB_OF_X)->copies = 2;
+  pb_plan_home* w = pb_plan_home_of(&plan, PB_OF_W);
+  for (w->copies = FREE_COPIES; w->copies > 1 && p->result->legal == legal; --w->copies) pb__plan_judge(p, &plan);
   if (p->result->legal == legal) return false;
   plan = p->plan;
   keep_x(p, &plan);
-  if (plan.x_kept) pb__plan_judge(p, &plan);
+  if (pb_plan_outer(&plan, PB_OF_X)->kept) pb__plan_judge(p, &plan);
   return true;
 }
 
@@ -300,7 +305,7 @@ static void plan_parts_of_sums(pb_planner* p) {
   pb_plan* best = &p->result->plan;
   int outer = p->dims.outer;
   bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
-  if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
+  if (!p->result->found || pb_plan_around(best, PB_OF_W) <= pb_plan_shared_axes(best) || by_lanes) return;
   if (p->judge || !p->dims.column_count || !p->dims.sum_count || outer < 0 || x_by_block(p)) return;
   pb_found found = {0};
   pb_planner parts = *p;
@@ -403,12 +408,20 @@ static void plan_tiles(const pb_planner* one) {
   if (p.group->reduces && !p.result->found) plan_parts_of_rows(&p);
 }
 
+// Whether x goes on to the instruction's own memory by a second step.
+static bool has_image(const pb_chip* chip, const pb_group* group) {
+  if (!group->contraction || group->registers) return false;
+  int held = group->contraction->operands[group->insn_roles.x].memory;
+  return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
+}
+
 static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   pb__plan_dims_of(p->chip, group, &p->dims);
   memcpy(p->extent, group->main.extent, sizeof p->extent);
-  for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
+  for (int b = 0; b < p->start.axis_count; ++b) p->extent[p->start.axes[b].dim] = p->start.axes[b].step;
   p->room = INT64_MAX;
+  p->has_image = has_image(p->chip, group);
   if (group->registers)
     pb__plan_registers(p);
   else if (group->contraction)
@@ -417,14 +430,14 @@ static void plan_stage(pb_planner* p) {
     plan_tiles(p);
 }
 
-// Shares a dim out among so many cores at most, an iteration each. Returns the parts; 0: it is too short.
-static int64_t share_dim(pb_planner* p, int dim, int64_t parts) {
+// Shares a dim out among so many cores at most, an iteration each. false: it is too short.
+static bool share_dim(pb_planner* p, int dim, int64_t parts) {
   int64_t extent = p->group->main.extent[dim], step = (extent + parts - 1) / parts;
   bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
   if (flat) step = (step + p->group->lanes - 1) / p->group->lanes * p->group->lanes;
-  if (step >= extent) return 0;
-  add_band(p, &p->start, dim, step);
-  return (extent + step - 1) / step;
+  if (step >= extent) return false;
+  p->start.axes[p->start.axis_count++] = (pb_axis){dim, step, (extent + step - 1) / step};
+  return true;
 }
 
 // One way to share the kernel out: so many parts of one dim, and of another.
@@ -432,10 +445,9 @@ static void plan_share(const pb_planner* one, const int* dims, const int64_t* pa
   pb_found found = {0};
   pb_planner p = *one;
   p.result = &found;
-  p.start = (pb_plan){.row_parts = 1, .column_parts = 1};
-  if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
-  if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
-  if (p.start.row_parts && p.start.column_parts) plan_stage(&p);
+  for (int k = 0; k < 2; ++k)
+    if (parts[k] > 1 && !share_dim(&p, dims[k], parts[k])) return;
+  plan_stage(&p);
   if (found.found && pb_plan_price(&found.plan) < pb_plan_price(&best->plan)) *best = found;
 }
 
@@ -448,19 +460,11 @@ static void plan_cores(const pb_planner* one, pb_found* best) {
         plan_share(one, (int[]){one->dims.rows[r], one->dims.columns[c]}, (int64_t[]){parts, cores / parts}, best);
 }
 
-// Whether x goes on to the instruction's own memory by a second step.
-static bool has_image(const pb_chip* chip, const pb_group* group) {
-  if (!group->contraction) return false;
-  int held = group->contraction->operands[group->insn_roles.x].memory;
-  return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
-}
-
 // One more copy of something that a plan holds, if that is worth its room; so many cost nothing.
 static bool one_more(const pb_chip* chip, int* copies, int free, const pb_judge* whole, pb_plan* plan) {
   int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES, had = *copies; // a fence lets some in together
   pb_plan more = *plan;
   const char* why;
-  if (!*copies) *copies = 2;
   bool better = *copies > 1 && ++*copies <= most && whole->cost(whole->user, &more, &why) &&
                 more.cycles - (*copies <= free) < plan->cycles;
   if (better)
@@ -473,14 +477,14 @@ static bool one_more(const pb_chip* chip, int* copies, int free, const pb_judge*
 // Of the weights, then of x, and of x on its second step, then of results: where a tile of products is short, two
 // copies do not hide what a load takes to arrive, nor what takes the results. Weights of one stage behind another wait
 // for that stage more than the model of cost knows.
-void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
-                    pb_plan* plan) {
+void pb_plan_deepen(const pb_chip* chip, pb_plan* plans, int count, const pb_judge* whole, pb_plan* plan) {
   for (bool better = true; better;) {
     better = false;
     for (int k = count - 1; k >= 0 && !better; --k) {
-      int* weights = count > 1 ? NULL : &plans[k].w_depth;
-      int* copies[] = {weights, &plans[k].x_depth, has_image(chip, &stages[k]) ? &plans[k].image_depth : NULL,
-                       &plans[k].result_depth};
+      int* weights = count > 1 ? NULL : &pb_plan_home_of(&plans[k], PB_OF_W)->copies;
+      pb_chain* x = &plans[k].chain[PB_OF_X];
+      int* copies[] = {weights, &x->home[0].copies, x->count > 1 ? &x->home[1].copies : NULL,
+                       &pb_plan_home_of(&plans[k], PB_OF_RESULT)->copies};
       for (int c = 0; c < 4 && !better; ++c)
         better = copies[c] && one_more(chip, copies[c], c ? 0 : FREE_COPIES, whole, plan);
     }
@@ -519,9 +523,9 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   if (!p.moves_w) return PB_OK;
   const pb_judge whole = {.cost = cost_alone, .user = &p};
   const char* why;
-  r->plan.x_kept = 0; // it was looked for without what it keeps
-  if (plan->x_kept) (void)cost_alone(&p, plan, &why);
-  pb_plan_deepen(chip, group, &r->plan, 1, &whole, plan);
+  pb_plan_home_of(&r->plan, PB_OF_X)->kept = 0; // it was looked for without what it keeps
+  if (pb_plan_outer(plan, PB_OF_X)->kept) (void)cost_alone(&p, plan, &why);
+  pb_plan_deepen(chip, &r->plan, 1, &whole, plan);
   keep_x(&p, plan); // in the room that copies leave
   return PB_OK;
 }

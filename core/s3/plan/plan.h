@@ -35,31 +35,6 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
                    pb_plan* plan);
 // More copies of what the stages of a kernel hold, as long as each one is worth its room; `whole` judges them all.
 // plan: what it says of the plans as they are, then as they have become.
-void pb_plan_deepen(const pb_chip* chip, const pb_group* stages, pb_plan* plans, int count, const pb_judge* whole,
-                    pb_plan* plan);
-
-// `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
-// ignored when it is read back: cycles, bound, the extents of the main nest's dims, what a tile has of each, and the
-// instruction that multiplies.
-void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group);
-// Its parts, for whoever prints and reads plans of several stages. A list of numbers, and the bands as one.
-void pb_plan_print_list(pb_text* text, const char* name, const int64_t* values, int count);
-void pb_plan_print_bands(pb_text* text, const pb_plan* plan);
-// What a plan is read from, and who is told what is wrong with a field of it: `why`.
-typedef struct pb_plan_source {
-  MlirAttribute all;
-  pb_diag* diag;
-  pb_place place;
-  int code;
-} pb_plan_source;
-pb_status pb_plan_refuse(const pb_plan_source* from, const char* field, const char* why) PB_MUST_CHECK;
-// A number from `least`, 0 or 1, to 64.
-pb_status pb_plan_read_number(const pb_plan_source* from, const char* name, int least, int* number) PB_MUST_CHECK;
-// Of so many dims; `none`: why another one is refused.
-pb_status pb_plan_read_bands(const pb_plan_source* from, int dims, const char* none, pb_plan* plan) PB_MUST_CHECK;
-// Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT.
-pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
-// The same from the attribute itself; `place` and `code` for the diagnostic.
-pb_status pb_plan_from(MlirAttribute attribute, pb_place place, int code, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
+void pb_plan_deepen(const pb_chip* chip, pb_plan* plans, int count, const pb_judge* whole, pb_plan* plan);
 
 #endif

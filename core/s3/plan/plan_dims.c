@@ -2,7 +2,7 @@
 
 #include "core/s3/kernel/vector_kernel.h"
 
-// What dim d does; PB_ROLE_NONE: nothing that a band could be about. In memories weights of a group of its own move in
+// What dim d does; PB_ROLE_NONE: nothing that a axis could be about. In memories weights of a group of its own move in
 // as those of a column do; in registers groups are rows.
 static pb_role role_of(const pb_group* g, int d) {
   pb_role role = g->contraction ? g->roles.role[d] : PB_ROLE_NONE;
@@ -57,5 +57,5 @@ void pb__plan_dims_of(const pb_chip* chip, const pb_group* g, pb_plan_dims* dims
 }
 
 void pb_plan_tile(const pb_plan* plan, const pb_nest* main, int64_t* tile) {
-  for (int d = 0; d < main->dim_count; ++d) tile[d] = pb_plan_left(plan, plan->band_count, d, main->extent[d]);
+  for (int d = 0; d < main->dim_count; ++d) tile[d] = pb_plan_left(plan, plan->axis_count, d, main->extent[d]);
 }

@@ -15,7 +15,7 @@ typedef struct pb_plan_dims {
 } pb_plan_dims;
 
 void pb__plan_dims_of(const pb_chip* chip, const pb_group* group, pb_plan_dims* dims);
-// What a tile inside all of the plan's bands has of each dim.
+// What a tile inside all of the plan's axes has of each dim.
 void pb_plan_tile(const pb_plan* plan, const pb_nest* main, int64_t* tile);
 
 #endif

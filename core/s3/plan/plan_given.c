@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/Diagnostics.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,61 +33,21 @@ static const char* take_name(reader* r) {
   return name;
 }
 
-// The length of what stands between matching braces, strings passed over; 0: they do not match.
+// The length of what stands between matching braces, comments passed over; 0: they do not match.
 static size_t braced(const char* text) {
   int depth = 0;
-  bool string = false;
   for (size_t n = 0; text[n]; ++n) {
-    char c = text[n];
-    if (string) {
-      if (c == '\\' && text[n + 1])
-        ++n;
-      else if (c == '"')
-        string = false;
-      continue;
-    }
-    string = c == '"';
-    depth += (c == '{') - (c == '}');
+    if (text[n] == '/' && text[n + 1] == '/') n += strcspn(text + n, "\n");
+    if (!text[n]) return 0;
+    depth += (text[n] == '{') - (text[n] == '}');
     if (!depth) return n + 1;
   }
   return 0;
 }
 
-// MLIR's words for what it cannot parse, with the line moved from the attribute's text to the file.
-typedef struct route {
-  const reader* reader;
-  bool said;
-} route;
-
-static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
-  route* r = user;
-  if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError || r->said) return mlirLogicalResultSuccess();
-  pb_text text = {0};
-  mlirDiagnosticPrint(d, pb_text_append, &text);
-  pb_place place = here(r->reader);
-  MlirLocation loc = mlirDiagnosticGetLocation(d);
-  if (mlirLocationIsAFileLineColRange(loc)) place.line += mlirLocationFileLineColRangeGetStartLine(loc) - 1;
-  (void)pb_error(r->reader->unit->diag, place, 2402, "an MLIR attribute, as --emit=plan prints it", "%s",
-                 text.data ? text.data : "no attribute");
-  pb_text_free(&text);
-  r->said = true;
-  return mlirLogicalResultSuccess();
-}
-
-static pb_status parse_attribute(reader* r, size_t length, MlirAttribute* plan) {
-  route to = {.reader = r};
-  MlirContext context = r->unit->context;
-  MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &to, NULL);
-  char* text = pb_printf(&r->unit->arena, "%.*s", (int)length, r->at); // MLIR wants the end to be a zero
-  *plan = mlirAttributeParseGet(context, mlirStringRefCreateFromCString(text));
-  mlirContextDetachDiagnosticHandler(context, id);
-  if (!mlirAttributeIsNull(*plan)) return PB_OK;
-  return to.said ? PB_ERR_INPUT : pb_error(r->unit->diag, here(r), 2402, NULL, "no MLIR attribute");
-}
-
 static pb_status read_plan(reader* r, pb_given_plans* plans) {
   pb_diag* diag = r->unit->diag;
-  const char* hint = "KERNEL = {...}, as --emit=plan prints it";
+  const char* hint = "KERNEL { ... }, as --emit=plan prints it";
   pb_given_plan plan = {.place = here(r), .kernel = take_name(r)};
   if (!plan.kernel) return pb_error(diag, here(r), 2401, hint, "a kernel's name is expected");
   for (size_t k = 0; k < plans->count; ++k)
@@ -96,13 +55,11 @@ static pb_status read_plan(reader* r, pb_given_plans* plans) {
       return pb_error(diag, here(r), 2403, NULL, "a second plan for '%s'; the first is in line %d", plan.kernel,
                       plans->items[k].place.line);
   skip_space(r);
-  if (*r->at != '=') return pb_error(diag, here(r), 2401, hint, "'=' is expected after '%s'", plan.kernel);
-  ++r->at;
-  skip_space(r);
-  if (*r->at != '{') return pb_error(diag, here(r), 2401, hint, "'{' is expected");
+  if (*r->at != '{') return pb_error(diag, here(r), 2401, hint, "'{' is expected after '%s'", plan.kernel);
   size_t length = braced(r->at);
   if (!length) return pb_error(diag, here(r), 2401, hint, "this brace is never closed");
-  PB_TRY(parse_attribute(r, length, &plan.plan));
+  plan.text = pb_printf(&r->unit->arena, "%.*s", (int)length - 2, r->at + 1);
+  plan.text_place = here(r);
   for (; length; --length) r->line += *r->at++ == '\n';
   PB_PUSH(plans->items, plans->count, plans->capacity, plan);
   return PB_OK;
@@ -181,17 +138,14 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
     if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || mlirAttributeIsNull(plan)) continue;
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
     print_nodes(unit, name, text);
-    pb_text_add(text, "%.*s = ", (int)name.length, name.data);
-    mlirAttributePrint(plan, pb_text_append, text);
-    pb_text_add(text, "\n");
+    MlirStringRef says = mlirStringAttrGetValue(plan);
+    pb_text_add(text, "%.*s {\n%.*s}\n", (int)name.length, name.data, (int)says.length, says.data);
   }
   if (text->length > empty) return PB_OK;
   return pb_unsupported(unit->diag, (pb_place){.what = unit->chip->name}, 2407, NULL, "no kernel has a plan");
 }
 
-void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text) {
-  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
-  pb_op_set_attribute(func, "pb.plan", attribute);
-  ++unit->changes;
-  pb_text_free(text);
+pb_plan_reader pb_given_plan_reader(pb_unit* unit, const pb_given_plan* given) {
+  return (pb_plan_reader){
+      .at = given->text, .place = given->text_place, .code = 2406, .chip = unit->chip, .diag = unit->diag};
 }

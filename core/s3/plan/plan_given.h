@@ -1,18 +1,21 @@
-// Plans that a person hands in (--plan=FILE): for a kernel's name the text of an MLIR attribute, whatever that
-// attribute says to the pass that plans.
+// Plans that a person hands in (--plan=FILE): for a kernel's name its plan as text (plan_text.h), in braces.
 //
 //   // comments run to the end of the line
-//   k0 = {bands = array<i64: 0, 2>, x_level = 1 : i64, ...}
+//   k0 {
+//     loop d0 step 2
+//     ...
+//   }
 #ifndef PB_S3_PLAN_GIVEN_H
 #define PB_S3_PLAN_GIVEN_H
 
-#include "core/poly/text.h"
+#include "core/s3/plan/plan_text.h"
 #include "core/s3/s3.h"
 
 typedef struct pb_given_plan {
   const char* kernel;
-  MlirAttribute plan;
-  pb_place place; // of the kernel's name in the file
+  const char* text;
+  pb_place place;      // of the kernel's name in the file
+  pb_place text_place; // of the text
   bool used;
 } pb_given_plan;
 
@@ -21,8 +24,8 @@ typedef struct pb_given_plans {
   size_t count, capacity;
 } pb_given_plans; // starts as {0}
 
-// Reads the file. Names and places live in unit->arena, attributes in unit->context; the caller calls
-// pb_given_plans_free. A fault is PB_ERR_INPUT with its line (PB2401 to PB2403).
+// Reads the file, but for what the plans say. All of it lives in unit->arena; the caller calls pb_given_plans_free. A
+// fault is PB_ERR_INPUT with its line (PB2401, PB2403).
 pb_status pb_given_plans_read(pb_unit* unit, const char* path, pb_given_plans* plans) PB_MUST_CHECK;
 void pb_given_plans_free(pb_given_plans* plans);
 // What was given for this kernel, and notes that somebody asked; NULL: the planner chooses.
@@ -32,7 +35,7 @@ pb_status pb_given_plans_used(const pb_unit* unit) PB_MUST_CHECK;
 
 // Every kernel that has a plan (pb.plan) in the form that is read above. PB_ERR_UNSUPPORTED (PB2407) when none has.
 pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) PB_MUST_CHECK;
-// The kernel's plan (pb.plan) from the text of its attribute, which is freed.
-void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text);
+// Reads what a given plan says; faults have PB2406.
+pb_plan_reader pb_given_plan_reader(pb_unit* unit, const pb_given_plan* given);
 
 #endif

@@ -9,7 +9,8 @@
 
 // What a person asked for, if it can be carried out.
 static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
-  PB_TRY(pb_plan_from(given->plan, given->place, 2406, unit->diag, plan));
+  pb_plan_reader reader = pb_given_plan_reader(unit, given);
+  PB_TRY(pb_plan_read(&reader, plan));
   const char* why;
   if (pb_plan_cost(unit->chip, group, plan, &unit->pass, &why)) return PB_OK;
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
@@ -21,7 +22,8 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
   const char* why = NULL;
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given) {
-    PB_TRY(pb_stage_plan_from(given->plan, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
+    pb_plan_reader reader = pb_given_plan_reader(unit, given);
+    PB_TRY(pb_stage_plan_read(&reader, stages, &unit->pass, &plan));
     if (!pb_stage_plan_cost(unit->chip, stages, &unit->pass, &plan, &why))
       return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
   } else if (!pb_stage_plan_again(unit, stages, true, &unit->pass, &plan))
@@ -29,7 +31,7 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
                           "%s cannot run this: no tile of the loops that its stages share fits", unit->chip->name);
   pb_text text = {0};
   pb_stage_plan_print(&text, unit->chip, stages, &plan);
-  pb_plan_set(unit, func, &text);
+  pb_plan_set(unit, func, &plan.loops, NULL, &text);
   return PB_OK;
 }
 
@@ -74,8 +76,9 @@ static pb_status plan_group(pb_unit* unit, MlirOperation func, const pb_program*
   else
     PB_TRY(pb_plan_again(unit, &group, true, &unit->pass, unit->diag, &plan));
   pb_text text = {0};
-  pb_plan_print(&text, &plan, &group);
-  pb_plan_set(unit, func, &text);
+  pb_plan_print_cycles(&text, &plan, 1);
+  pb_plan_print(&text, unit->chip, &plan, &group, 0, 1);
+  pb_plan_set(unit, func, &plan, group.contraction ? group.contraction->name : NULL, &text);
   return PB_OK;
 }
 

@@ -84,7 +84,7 @@ static bool last_overlaps(const pb_vkernel* k, const int64_t* tile) {
 
 const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const pb_plan* plan) {
   const pb_nest* nest = k->main;
-  bool parts = plan->result_level > 0 && k->is_sum[plan->bands[0].dim];
+  bool parts = pb_plan_around(plan, PB_OF_RESULT) > 0 && k->is_sum[plan->axes[0].dim];
   int64_t registers = pb__register_count(chip, k), tile[PB_NEST_DIMS], size[PB_NEST_DIMS];
   pb_plan_tile(plan, nest, tile);
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -172,7 +172,7 @@ void pb__plan_registers(pb_planner* p) {
   int dims[PB_NEST_DIMS], count = 0;
   pb_found plain = {0};
   pb__plan_whole(p);
-  p->start = (pb_plan){.row_parts = 1, .column_parts = 1, .bound = ""};
+  p->start = (pb_plan){.bound = ""};
   p->orders = orders;
   p->results = p->x_copies = p->x_least = 1;
   p->fine = true;

@@ -72,9 +72,9 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
   size_t count = p->group->registers->alone ? 1 : sizeof parts / sizeof *parts;
   for (size_t r = 0; r < count; ++r)
     for (size_t c = 0; c < count; ++c) {
-      p->plan.row_parts = parts[r];
-      p->plan.column_parts = parts[c];
       if (parts[r] > tiling->row_tiles || parts[c] > tiling->column_tiles) break;
+      pb_registers_share(p->group->registers, &p->plan, false, parts[r]);
+      pb_registers_share(p->group->registers, &p->plan, true, parts[c]);
       bool added_up = r + c > 0;
       if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
       add_up(p, tiling);

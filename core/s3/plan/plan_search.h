@@ -28,7 +28,7 @@ typedef struct pb_planner {
   // it. NULL: nobody asks.
   pb_found* plain;
   int copies;        // of results at most, 0: as `results` says
-  pb_plan start;     // where every plan begins: the bands that cores share, in how many parts
+  pb_plan start;     // where every plan begins: the axes that cores share, in how many parts
   pb_plan_dims dims; // of the main nest, and how much one core has of them
   int64_t extent[PB_NEST_DIMS];
 
@@ -45,6 +45,7 @@ typedef struct pb_planner {
   bool cuts_sums;                 // the first sum may be made in parts
   int x_copies, x_least, results; // copies: of x, at most and at least, and of results
   bool moves_w;                   // weights have a buffer: its level and its copies
+  bool has_image;                 // x goes on to the instruction's own memory by a second step
   bool columns;    // units take rows of lanes that several of the array's columns make: all of them are in a tile
   bool windows;    // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
   bool shares;     // threads share the tiles of a tree in each number of parts
@@ -65,7 +66,7 @@ void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points);
 void pb__plan_registers(pb_planner* p);
 // Sets the steps of sums by what the rest of the tile leaves.
 void pb__registers_unroll(pb_planner* p);
-// Why the tile of a plan whose bands are legal does not fit the registers; NULL: it does.
+// Why the tile of a plan whose axes are legal does not fit the registers; NULL: it does.
 const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* kernel, const pb_plan* plan);
 // Registers that there are for a tile's sums or values.
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* kernel);

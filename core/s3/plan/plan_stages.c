@@ -11,7 +11,6 @@
 #include "core/s3/tree/cost.h"
 #include "core/s3/tree/cost_cores.h"
 
-#include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
 enum {
@@ -178,7 +177,8 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
   pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
-  if (!pb_chip_moves(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
+  if (!pb_chip_moves(chip) && (pb_plan_copies(&plan->loops, PB_OF_RESULT) != 1 || plan->skewed || plan->holds))
+    return false;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
@@ -202,55 +202,59 @@ bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_
 
 // ---- as text ----
 
-static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan) {
+// Loops around a stage that its plan counts: code counts its own alone.
+static int loops_around(const pb_chip* chip, const pb_stage_plan* plan) {
+  return pb_chip_moves(chip) ? plan->loops.axis_count : 0;
+}
+
+static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan,
+                         int depth) {
   pb_arena scratch = {0};
   const char* unused;
   pb_stage_tiles* s = PB_NEW(&scratch, pb_stage_tiles);
   pb__stage_plan_begin(chip, stages, plan, &scratch, s);
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, &unused);
   for (int k = 0; iteration && k < plan->count; ++k) {
-    if (k) pb_text_add(text, ", ");
-    pb_plan_print(text, &plan->stages[k], &iteration->groups[k]);
+    pb_text_line(text, depth, "stage { // ");
+    pb_text_add_shown(text, iteration->groups[k].main.name);
+    pb_text_add(text, "\n");
+    pb_plan_print(text, chip, &plan->stages[k], &iteration->groups[k], loops_around(chip, plan), depth + 1);
+    pb_text_line(text, depth, "}\n");
   }
   pb_arena_free(&scratch);
 }
 
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
-  pb_text_add(text, "{");
-  pb_plan_print_list(text, "extents", s->extent, s->shared);
-  pb_plan_print_bands(text, &plan->loops);
-  pb_text_add(text, "copies = %d : i64, ahead = %s, %sstages = [", plan->loops.result_depth,
-              plan->skewed ? "true" : "false", plan->holds ? "held = true, " : "");
-  print_stages(text, chip, s, plan);
-  pb_text_add(text, "], cycles = %lld : i64, bound = \"%s\"}", (long long)plan->loops.cycles, plan->loops.bound);
+  const pb_plan* loops = &plan->loops;
+  int depth = 1, copies = pb_plan_copies(loops, PB_OF_RESULT);
+  pb_plan_print_cycles(text, loops, depth);
+  for (int b = 0; b < loops->axis_count; ++b) {
+    const pb_axis* axis = &loops->axes[b];
+    pb_plan_print_axis(text, chip, axis, pb_plan_left(loops, b, axis->dim, s->extent[axis->dim]), "", depth++);
+  }
+  pb_text_line(text, depth, "home between, %d %s\n", copies, copies == 1 ? "copy" : "copies");
+  if (plan->skewed) pb_text_line(text, depth, "ahead // the first stage's sums are made an iteration ahead\n");
+  if (plan->holds) pb_text_line(text, depth, "held // what several stages read comes once for all of them\n");
+  print_stages(text, chip, s, plan, depth);
 }
 
-bool pb_stage_plan_is(MlirAttribute a) {
-  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(pb_member(a, "stages"));
-}
-
-static pb_status read_flag(const pb_plan_source* from, const char* name, bool* flag) {
-  MlirAttribute a = pb_member(from->all, name);
-  if (mlirAttributeIsNull(a) || !mlirAttributeIsABool(a))
-    return pb_plan_refuse(from, name, "is missing or not true or false");
-  *flag = mlirBoolAttrGetValue(a);
-  return PB_OK;
-}
-
-pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place, int code, pb_arena* arena,
-                             pb_diag* diag, pb_stage_plan* plan) {
-  const pb_plan_source from = {a, diag, place, code};
-  MlirAttribute stages = pb_member(a, "stages"), held = pb_member(a, "held");
-  *plan = (pb_stage_plan){.loops = {.x_depth = 1, .w_depth = 1}};
-  PB_TRY(pb_plan_read_bands(&from, s->shared, "names no shared loop", &plan->loops));
-  PB_TRY(pb_plan_read_number(&from, "copies", 1, &plan->loops.result_depth));
-  PB_TRY(read_flag(&from, "ahead", &plan->skewed));
-  if (!mlirAttributeIsNull(held)) PB_TRY(read_flag(&from, "held", &plan->holds));
-  if (plan->holds && plan->skewed) return pb_plan_refuse(&from, "held", "and field 'ahead' are both true");
-  if (!mlirAttributeIsAArray(stages)) return pb_plan_refuse(&from, "stages", "is no list");
-  plan->count = (int)mlirArrayAttrGetNumElements(stages);
-  plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
-  for (int k = 0; k < plan->count; ++k)
-    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, diag, &plan->stages[k]));
+pb_status pb_stage_plan_read(pb_plan_reader* r, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
+  *plan = (pb_stage_plan){.count = 0};
+  pb_plan_begin(&plan->loops);
+  plan->loops.bound = "";
+  plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1);
+  while (pb_plan_takes(r, "loop")) PB_TRY(pb_plan_read_axis(r, s->shared, &plan->loops));
+  PB_TRY(pb_plan_expects(r, "home"));
+  PB_TRY(pb_plan_expects(r, "between"));
+  PB_TRY(pb_plan_read_copies(r, &pb_plan_home_of(&plan->loops, PB_OF_RESULT)->copies));
+  plan->skewed = pb_plan_takes(r, "ahead");
+  plan->holds = !plan->skewed && pb_plan_takes(r, "held");
+  while (pb_plan_more(r)) {
+    PB_TRY(pb_plan_expects(r, "stage"));
+    PB_TRY(pb_plan_expects(r, "{"));
+    if (plan->count == s->program->nest_count) return pb_plan_refuse(r, "more stages than the kernel has nests");
+    PB_TRY(pb_plan_read_stage(r, loops_around(r->chip, plan), &plan->stages[plan->count++]));
+    PB_TRY(pb_plan_expects(r, "}"));
+  }
   return PB_OK;
 }

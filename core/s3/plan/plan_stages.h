@@ -5,10 +5,11 @@
 
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/stages.h"
+#include "core/s3/plan/plan_text.h"
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_stage_plan {
-  pb_plan loops;   // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
+  pb_plan loops;   // axes over the shared loops, copies of what lies between stages (the result's), cycles, bound
   bool skewed;     // the first stage's sums are made an iteration ahead (tiling_stages.h)
   bool holds;      // what several stages read comes once for all of them (there too)
   int count;       // of stages
@@ -20,15 +21,13 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* 
 // Fills cycles and bound, on cores those of each stage too. false: it is illegal, *why says why.
 bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
                         const char** why);
-// {extents = ..., bands = ..., stages = [...], cycles = ..., bound = ...}
+// As text, and back (plan_text.h). More or fewer stages than there are is for pb_stage_plan_cost to say.
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
+pb_status pb_stage_plan_read(pb_plan_reader* reader, const pb_stages* stages, pb_arena* arena,
+                             pb_stage_plan* plan) PB_MUST_CHECK;
 // Builds the kernel's tree, its slices proved where memory is explicit. false: tiling->failure says why.
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
                          struct pb_proofs* proofs, pb_tiling* tiling);
-// Whether the attribute is such a plan, and not one of a kernel of one stage.
-bool pb_stage_plan_is(MlirAttribute attribute);
-pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_stages* stages, pb_place place, int code,
-                             pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) PB_MUST_CHECK;
 
 // Finds the loops that the stages of a kernel share and that the chip can tile.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);

@@ -63,7 +63,7 @@ static bool cost_whole(void* user, pb_plan* plan, const char** why) { return cos
 static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
   const pb_judge judge = {.cost = cost_with, .user = s, .is_last = s->tiles.built == s->plan.count};
   bool alone = !pb_chip_moves(s->tiles.chip), single = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
-  return pb_plan_stage(s->tiles.chip, group, alone ? 0 : s->plan.loops.band_count, single ? 1 : 2,
+  return pb_plan_stage(s->tiles.chip, group, alone ? 0 : s->plan.loops.axis_count, single ? 1 : 2,
                        alone ? NULL : &judge, best);
 }
 
@@ -121,10 +121,12 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
   s->arena = &scratch;
   s->room = room;
   s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
-  s->plan.loops = (pb_plan){.result_depth = room == ROOMY ? 2 : 1, .x_depth = 1, .w_depth = 1, .bound = ""};
+  s->plan.loops = (pb_plan){.bound = ""};
+  pb_plan_begin(&s->plan.loops);
+  pb_plan_home_of(&s->plan.loops, PB_OF_RESULT)->copies = room == ROOMY ? 2 : 1;
   s->plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)stages->program->nest_count + 1);
   for (int k = 0; k < stages->shared; ++k)
-    if (steps[k] < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, steps[k]};
+    if (steps[k] < stages->extent[k]) s->plan.loops.axes[s->plan.loops.axis_count++] = (pb_axis){k, steps[k], 0};
   pb__stage_plan_begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
   s->tiles.memo = &f->memo;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
@@ -224,8 +226,8 @@ static void search_tiles(search* f, int outer, bool shorter) {
 
 // Whether the best plan has all of a loop in each iteration.
 static bool takes_whole(const search* f, int loop) {
-  for (int b = 0; b < f->best->loops.band_count; ++b)
-    if (f->best->loops.bands[b].dim == loop) return false;
+  for (int b = 0; b < f->best->loops.axis_count; ++b)
+    if (f->best->loops.axes[b].dim == loop) return false;
   return f->found;
 }
 
@@ -240,7 +242,7 @@ static void deepen(search* f) {
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
   s->tiles.built = s->plan.count;
   const pb_judge whole = {.cost = cost_whole, .user = s};
-  if (iteration) pb_plan_deepen(f->chip, iteration->groups, s->plan.stages, s->plan.count, &whole, &f->best->loops);
+  if (iteration) pb_plan_deepen(f->chip, s->plan.stages, s->plan.count, &whole, &f->best->loops);
   pb_arena_free(&scratch);
 }
 

@@ -224,7 +224,7 @@ static void by_commands(pb_tiling* t, part* p, event* e) {
     beats = pb__port_beats(t->chip, match, &loads);
     cycles = larger(cycles, beats);
   }
-  // a read that is the same in each part of a shared band serves all of them, where the mover can do that (Broadcast);
+  // a read that is the same in each part of a shared axis serves all of them, where the mover can do that (Broadcast);
   // the others go to the port at the same time
   int64_t shared = pb__port_shared(t, insn->broadcast < 0 ? NULL : &e->nest->access[0], beats);
   e->taken[e->unit] = larger(cycles, shared) + e->commands * pb__until_next(insn);

@@ -34,7 +34,7 @@ void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* ma
 // Beats of an instruction that does more than move. *loads: some of them read.
 int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads);
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
-// read (NULL: none): what is the same in each part of a shared band serves all of them.
+// read (NULL: none): what is the same in each part of a shared axis serves all of them.
 int64_t pb__port_shared(const pb_tiling* tiling, const pb_access* read, int64_t cycles);
 // Beats of the system memory's port that a command takes, and cycles until one arrives.
 int64_t pb__port_fetch(const pb_chip* chip);

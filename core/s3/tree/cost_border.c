@@ -46,7 +46,7 @@ static bool is_shared(const pb_vkernel* k, const pb_border* border) {
 static int64_t outside_of(const pb_tiling* t, const pb_border* border, const pb_nest* nest, const pb_access* x,
                           int64_t cycles) {
   moves own = {0}, loops = {0};
-  int sums = t->base + t->plan->result_level;
+  int sums = t->base + pb_plan_around(t->plan, PB_OF_RESULT);
   int64_t all = 1, inside = 0, window = 0, first = pb_border_steps(border, pb_access_offset(x));
   bool parts = false;
   for (int d = 0; d < nest->dim_count; ++d)

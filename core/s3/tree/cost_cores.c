@@ -62,7 +62,7 @@ int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
 // A loop as an access sees it: elements from one of its iterations to the next, and how many iterations.
 typedef struct walk {
   int64_t step, iterations;
-  bool again; // iterations of the same band came before: what none of its iterations moves has been read already
+  bool again; // iterations of the same axis came before: what none of its iterations moves has been read already
 } walk;
 
 // Those of a nest itself.
@@ -253,13 +253,8 @@ typedef struct shared_loops {
   int64_t parts[PB_NEST_OUTERS], left[PB_NEST_OUTERS];
 } shared_loops;
 
-static int64_t parts_at(const pb_tiling* t, int level) {
-  bool columns = pb_vkernel_is_column(t->group->registers, t->plan->bands[level - t->base].dim);
-  return columns ? t->plan->column_parts : t->plan->row_parts;
-}
-
 static void share_loops(const pb_tiling* t, int level, shared_loops* loops) {
-  int inner = t->base + t->plan->result_level;
+  int inner = t->base + pb_plan_around(t->plan, PB_OF_RESULT);
   int64_t parts = 1;
   loops->first = 0;
   while (loops->first < level && !t->around[loops->first + 1]->parts) ++loops->first;
@@ -267,7 +262,8 @@ static void share_loops(const pb_tiling* t, int level, shared_loops* loops) {
     bool shared = l >= loops->first && l < inner;
     loops->parts[l] = 1;
     loops->left[l] = t->around[l + 1]->extent;
-    if (shared && t->around[l + 1]->parts) parts = parts_at(t, l); // of each group, from its outermost loop on
+    if (shared && t->around[l + 1]->parts)
+      parts = pb_axis_parts(&t->plan->axes[l - t->base]); // of each kind, from its outermost loop on
     if (!shared || parts < 2) continue;
     loops->parts[l] = loops->left[l] < parts ? loops->left[l] : parts;
     loops->left[l] = (loops->left[l] + loops->parts[l] - 1) / loops->parts[l];
@@ -471,6 +467,8 @@ int64_t pb_share_imbalance(const pb_shares* s) {
 }
 
 int64_t pb__core_imbalance(const pb_tiling* t, const pb_plan* plan) {
-  const pb_shares shares = {t->row_tiles, t->column_tiles, plan->row_parts, plan->column_parts};
-  return t->group->registers->alone ? 0 : pb_share_imbalance(&shares);
+  const pb_vkernel* k = t->group->registers;
+  const pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
+                            pb_registers_parts(k, plan, true)};
+  return k->alone ? 0 : pb_share_imbalance(&shares);
 }

@@ -17,10 +17,10 @@ int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up) {
 }
 
 int64_t pb__port_shared(const pb_tiling* t, const pb_access* read, int64_t cycles) {
-  for (int b = 0; b < pb_plan_shared_bands(t->plan); ++b) {
-    const pb_band* band = &t->plan->bands[b];
+  for (int b = 0; b < pb_plan_shared_axes(t->plan); ++b) {
+    const pb_axis* axis = &t->plan->axes[b];
     if (!read || pb_access_uses(read, PB_NEST_DIMS + b))
-      cycles = pb__cost_share(cycles, t->group->main.extent[band->dim], band->step, true);
+      cycles = pb__cost_share(cycles, t->group->main.extent[axis->dim], axis->step, true);
   }
   return cycles;
 }

@@ -1,6 +1,6 @@
-// The parts of a tiling: bands, slices, buffers. Every access of the main nest is written over two kinds of columns:
-// the bands (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
-// is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
+// The parts of a tiling: axes, slices, buffers. Every access of the main nest is written over two kinds of columns:
+// the axes (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
+// is a box read off the columns: what moves with axes around the buffer is its origin, what moves inside is its
 // extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
 // tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
 #include "core/s3/tree/tiling_stage.h"
@@ -54,7 +54,7 @@ pb_tree* pb__tiling_open_loop(pb_tiling* t, int level, int64_t iterations, int64
 
 void pb__tiling_hang(pb_tiling* t, int level, pb_tree* loop) { tree_add(t, level, t->body[level + 1] = loop); }
 
-// Tells a nest how often the bands around it turn.
+// Tells a nest how often the axes around it turn.
 static void set_outers(const pb_tiling* t, pb_nest* nest) {
   for (int b = 0; t->body[0] && b < pb__tiling_levels(t); ++b)
     nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
@@ -83,18 +83,18 @@ bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access*
   return pb_access_can_leave(&known, access);
 }
 
-bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
+bool pb__tiling_open_axes(pb_tiling* t, const pb_nest* main) {
   if (pb__tiling_levels(t) > PB_NEST_OUTERS) return pb__tiling_fail(t, "more loops over tiles than a nest can use");
   int64_t left[PB_NEST_DIMS];
   memcpy(left, main->extent, sizeof left);
-  for (int b = 0; b < t->plan->band_count; ++b) {
-    const pb_band* band = &t->plan->bands[b];
-    if (band->dim < 0 || band->dim >= main->dim_count)
-      return pb__tiling_fail(t, "a band names a dim that is not there");
-    if (band->step < 1 || band->step > left[band->dim])
-      return pb__tiling_fail(t, "a band's step is not between 1 and what is left of its dim");
-    pb__tiling_open_loop(t, t->base + b, left[band->dim] / band->step, 0, 0);
-    left[band->dim] = band->step;
+  for (int b = 0; b < t->plan->axis_count; ++b) {
+    const pb_axis* axis = &t->plan->axes[b];
+    if (axis->dim < 0 || axis->dim >= main->dim_count)
+      return pb__tiling_fail(t, "a loop walks a dim that is not there");
+    if (axis->step < 1 || axis->step > left[axis->dim])
+      return pb__tiling_fail(t, "a loop's step is not between 1 and what is left of its dim");
+    pb__tiling_open_loop(t, t->base + b, left[axis->dim] / axis->step, 0, 0);
+    left[axis->dim] = axis->step;
   }
   return true;
 }
@@ -104,29 +104,30 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
   memcpy(tile->extent, main->extent, sizeof tile->extent);
 }
 
-// The runs of iterations of the band at `level`, in order: full ones and what they leave, or, of register tiles, two
+// The runs of iterations of the axis at `level`, in order: full ones and what they leave, or, of register tiles, two
 // sizes that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
 static int runs_of(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs) {
-  const pb_band* band = &t->plan->bands[level - t->base];
-  if (pb__in_registers(t)) return pb__register_runs(t, tile, band, runs);
-  int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
+  const pb_axis* axis = &t->plan->axes[level - t->base];
+  if (pb__in_registers(t)) return pb__register_runs(t, tile, axis, runs);
+  int64_t iterations = tile->extent[axis->dim] / axis->step, left = tile->extent[axis->dim] - iterations * axis->step;
   bool apart = level + 1 == t->last_apart;
-  int64_t kept = apart ? iterations - 1 : level + 1 == t->plan->x_level ? t->plan->x_kept : 0;
+  const pb_plan_home* x = pb_plan_outer(t->plan, PB_OF_X);
+  int64_t kept = apart ? iterations - 1 : level + 1 == x->around ? x->kept : 0;
   int count = 0;
-  if (kept) runs[count++] = (pb_iterations){.count = kept, .extent = band->step, .step = band->step};
+  if (kept) runs[count++] = (pb_iterations){.count = kept, .extent = axis->step, .step = axis->step};
   if (iterations > kept)
-    runs[count++] = (pb_iterations){iterations - kept, band->step, kept * band->step, apart ? 0 : band->step};
-  if (left) runs[count++] = (pb_iterations){.count = 1, .extent = left, .begin = iterations * band->step};
+    runs[count++] = (pb_iterations){iterations - kept, axis->step, kept * axis->step, apart ? 0 : axis->step};
+  if (left) runs[count++] = (pb_iterations){.count = 1, .extent = left, .begin = iterations * axis->step};
   return count;
 }
 
 // The tile inside one of them.
 static void enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run) {
-  const pb_band* band = &t->plan->bands[level - t->base];
-  tile->extent[band->dim] = run->extent;
-  tile->origin[band->dim].coef[PB_NEST_DIMS + level] = run->step;
-  tile->origin[band->dim].cst += run->begin;
-  tile->adds |= run->begin > 0 && pb_nest_reduces_over(&t->group->main, band->dim);
+  const pb_axis* axis = &t->plan->axes[level - t->base];
+  tile->extent[axis->dim] = run->extent;
+  tile->origin[axis->dim].coef[PB_NEST_DIMS + level] = run->step;
+  tile->origin[axis->dim].cst += run->begin;
+  tile->adds |= run->begin > 0 && pb_nest_reduces_over(&t->group->main, axis->dim);
 }
 
 void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level) {
@@ -136,46 +137,49 @@ void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level) {
   if (full < count) enter(t, tile, level, &runs[full]);
 }
 
-// Whether the band is of columns where its iterations are shared.
-static bool shares_columns(const pb_tiling* t, int band) {
-  return pb__in_registers(t) ? pb__registers_is_column(t, band) : band > 0 || t->plan->row_parts < 2;
-}
-
-// Threads share the tiles of cores, but for a band that cuts the sum; cores with queues take an iteration each of the
-// outermost bands: by rows, then by columns.
-static bool is_shared(const pb_tiling* t, int band) {
-  if (!pb__in_registers(t)) return band < pb_plan_shared_bands(t->plan);
-  return band >= pb__tiling_cuts_sum(t) && t->base + band < t->plan->result_level;
+// Threads share the tiles of cores, but for a axis that cuts the sum; cores with queues take an iteration each of the
+// outermost axes.
+static bool is_shared(const pb_tiling* t, int axis) {
+  if (!pb__in_registers(t)) return axis < pb_plan_shared_axes(t->plan);
+  return axis >= pb__tiling_cuts_sum(t) && t->base + axis < pb_plan_around(t->plan, PB_OF_RESULT);
 }
 
 void pb__tiling_count_shared(pb_tiling* t) {
   t->row_tiles = t->column_tiles = 1;
-  for (int b = 0; b < t->plan->band_count; ++b) {
-    const pb_band* band = &t->plan->bands[b];
-    int64_t whole = pb_plan_left(t->plan, b, band->dim, t->group->main.extent[band->dim]);
+  for (int b = 0; b < t->plan->axis_count; ++b) {
+    const pb_axis* axis = &t->plan->axes[b];
+    int64_t whole = pb_plan_left(t->plan, b, axis->dim, t->group->main.extent[axis->dim]);
     if (is_shared(t, b))
-      *(shares_columns(t, b) ? &t->column_tiles : &t->row_tiles) *= (whole + band->step - 1) / band->step;
+      *(pb__registers_is_column(t, b) ? &t->column_tiles : &t->row_tiles) *= (whole + axis->step - 1) / axis->step;
   }
 }
 
-// All rows in so many parts, and all columns.
-static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
-  const pb_plan* plan = t->plan;
-  int band = level - t->base;
-  if (!is_shared(t, band)) return;
-  bool columns = shares_columns(t, band);
-  if (band > 0 && is_shared(t, band - 1) && shares_columns(t, band - 1) == columns) return;
-  loop->parts = columns ? plan->column_parts : plan->row_parts;
-  loop->parts_step = columns ? 1 : plan->column_parts;
+bool pb__tiling_begins_share(const pb_tiling* t, int axis) {
+  if (!is_shared(t, axis)) return false;
+  if (!pb__in_registers(t)) return true;
+  return !axis || !is_shared(t, axis - 1) || pb__registers_is_column(t, axis - 1) != pb__registers_is_column(t, axis);
 }
 
-bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
+// Parts are numbered by rows, then by columns, whichever loops are outside; of cores with queues as the axes stand.
+static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
+  int axis = level - t->base;
+  bool by_kind = pb__in_registers(t);
+  if (!pb__tiling_begins_share(t, axis)) return;
+  loop->parts = pb_axis_parts(&t->plan->axes[axis]);
+  loop->parts_step = 1;
+  for (int b = by_kind ? 0 : axis + 1; b < t->plan->axis_count; ++b)
+    if (pb__tiling_begins_share(t, b) &&
+        (!by_kind || (pb__registers_is_column(t, b) && !pb__registers_is_column(t, axis))))
+      loop->parts_step *= pb_axis_parts(&t->plan->axes[b]);
+}
+
+bool pb__tiling_axis(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
   pb_iterations runs[PB_MAX_RUNS];
   int first = t->buffer_count, end = first, count = runs_of(t, tile, level, runs);
   int64_t before = 0, all = 0;
-  const pb_band* band = &t->plan->bands[level - t->base];
-  if (pb__in_registers(t) && pb_nest_reduces_over(&t->group->main, band->dim) && tile->extent[band->dim] % band->step)
+  const pb_axis* axis = &t->plan->axes[level - t->base];
+  if (pb__in_registers(t) && pb_nest_reduces_over(&t->group->main, axis->dim) && tile->extent[axis->dim] % axis->step)
     return pb__tiling_fail(t, "a sum is not taken in equal steps");
   for (int r = 0; r < count; ++r) all += runs[r].count;
   for (int r = 0; r < count; ++r) {
@@ -457,7 +461,7 @@ void pb__tiling_turn(pb_nest* copy, const char* part) {
 }
 
 bool pb__tiling_cuts_sum(const pb_tiling* t) {
-  return t->plan->result_level > t->base && pb_nest_reduces_over(&t->group->main, t->plan->bands[0].dim);
+  return pb_plan_around(t->plan, PB_OF_RESULT) > t->base && pb_nest_reduces_over(&t->group->main, t->plan->axes[0].dim);
 }
 
 static pb_flat_home home_of(const pb_tiling* t, const pb_access* access) {

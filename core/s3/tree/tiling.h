@@ -5,49 +5,11 @@
 
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/stages.h"
+#include "core/s3/tree/schedule.h"
 
 // Beats of the system's memory that a mover's run takes at least: shorter ones cost more than they bring forward.
 enum { PB_RUN_BEATS = 4 };
-enum { PB_MAX_BUFFERS = 512, PB_MAX_BANDS = PB_NEST_DIMS + 2 };
-
-// One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
-// what the bands around it leave of the dim: the rest is a tile of its own behind the loop.
-typedef struct pb_band {
-  int dim;
-  int64_t step;
-} pb_band;
-
-// All choices for one kernel. It stands on the kernel as the attribute pb.plan.
-typedef struct pb_plan {
-  int band_count;
-  pb_band bands[PB_MAX_BANDS]; // outermost first; what is left of each dim is walked inside the tile
-  // How many loops over tiles are around the buffers of the two inputs and of the results; 0: resident for the whole
-  // kernel. Loops that the stages of a kernel share count as well.
-  int x_level, w_level, result_level;
-  int x_depth, w_depth, result_depth; // copies, for overlap
-  int image_depth;                    // of x on its second step, in a memory of its own; 0: two
-  // So many iterations of the innermost band around x, the first ones, find their x where all of it stays for the whole
-  // kernel; the others bring theirs as all do where this is 0.
-  int x_kept;
-  // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns. Cores with queues
-  // take an iteration each of the outermost bands: the first is the rows', where those have several parts, the next the
-  // columns'. 0: nobody shares anything.
-  int64_t row_parts, column_parts;
-  int64_t cycles;              // predicted, for the kernel
-  int64_t port;                // of these the system memory's port moves something in so many; of cores 0
-  const char* bound;           // the queue or memory that takes them
-  int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
-} pb_plan;
-
-// What the first `bands` bands leave of a dim that is so long.
-static inline int64_t pb_plan_left(const pb_plan* plan, int bands, int dim, int64_t whole) {
-  for (int b = bands - 1; b >= 0; --b)
-    if (plan->bands[b].dim == dim) return plan->bands[b].step;
-  return whole;
-}
-
-// How many of its bands cores with queues take an iteration each of.
-static inline int pb_plan_shared_bands(const pb_plan* plan) { return (plan->row_parts > 1) + (plan->column_parts > 1); }
+enum { PB_MAX_BUFFERS = 512 };
 
 typedef struct pb_buffer {
   const char* name;
@@ -67,7 +29,7 @@ typedef struct pb_buffer {
   int along;   // 1 + the index along which its load goes piece by piece; 0: it does not
 } pb_buffer;
 
-// Equal iterations of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
+// Equal iterations of a axis: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
 typedef struct pb_iterations {
   int64_t count, extent, begin, step;
 } pb_iterations;
@@ -92,12 +54,12 @@ typedef struct pb_tree {
   pb_tree_kind kind;
   int level;      // loops around it
   int64_t extent; // LOOP
-  // LOOP: iterations of the band that come before it, and of the whole band: a loop and its remainder are one row of
+  // LOOP: iterations of the axis that come before it, and of the whole axis: a loop and its remainder are one row of
   // iterations, in which buffers take their copies in order. 0, 0: they are the loop's own.
   int64_t iterations_before, iterations;
-  // LOOP: the iterations of this band, and of those inside it up to the next one that says so, are shared out among
+  // LOOP: the iterations of this axis, and of those inside it up to the next one that says so, are shared out among
   // threads in so many parts. A thread's share is a number of such parts, of which these are the digit of weight
-  // parts_step. Among cores with queues: the iterations of this band, one for each.
+  // parts_step. Among cores with queues: the iterations of this axis, one for each.
   int64_t parts, parts_step;
   int loop; // ITERATION: the level of the loop, and its iteration
   int64_t iteration;
@@ -134,7 +96,7 @@ typedef struct pb_tiling {
   // Buffers of the register file from first_register on serve every tile of the stage in turn; from next_register on
   // they are free in this one.
   int first_register, next_register;
-  int64_t row_tiles, column_tiles; // that threads share, or cores with queues
+  int64_t row_tiles, column_tiles; // that threads share
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; compute: cycles
   // of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
@@ -167,6 +129,11 @@ static inline bool pb_tiling_build(const pb_chip* chip, const pb_group* group, c
   return pb_tiling_prove(chip, group, plan, arena, NULL, tiling);
 }
 
+// Of a plan of registers: in how many parts threads share its tiles of rows, or of columns, 1: they do not; and one
+// that says so, where it has such tiles.
+int64_t pb_registers_parts(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
+void pb_registers_share(const pb_vkernel* kernel, pb_plan* plan, bool columns, int64_t parts);
+
 // Inside tiling.
 // Whether a column of the one access moves an index that a column of the other moves.
 static inline bool pb__moves_same(const pb_access* a, int column, const pb_access* b, int other) {
@@ -180,13 +147,15 @@ static inline void pb__index_add(pb_index* to, int64_t times, const pb_index* by
   to->cst += times * by->cst;
 }
 // Loops over tiles around everything of the stage that is built.
-static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->band_count; }
+static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->axis_count; }
 bool pb__tiling_fail(pb_tiling* t, const char* why);
-bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
-// Whether the outermost band walks a dim that is summed over, outside the sums' buffer: sums in parts.
+bool pb__tiling_open_axes(pb_tiling* t, const pb_nest* main);
+// Whether the outermost axis walks a dim that is summed over, outside the sums' buffer: sums in parts.
 bool pb__tiling_cuts_sum(const pb_tiling* t);
-// Counts the tiles of rows and of columns that are shared.
+// Counts the tiles of rows and of columns that threads share.
 void pb__tiling_count_shared(pb_tiling* t);
+// Whether the iterations of that axis are shared out, with those of the axes inside it up to the next such.
+bool pb__tiling_begins_share(const pb_tiling* t, int axis);
 // What sets the borders of what the group stores.
 void pb__tiling_add_fills(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
@@ -201,7 +170,7 @@ typedef void (*pb_nest_change)(const pb_tiling* t, const void* user, int n, pb_n
 pb_group* pb__tiling_group_with(const pb_tiling* t, pb_nest_change change, const void* user);
 // The same for arguments that lie in a memory of the chip.
 void pb__tiling_take_residents(pb_tiling* t);
-// Opens the loop of band `level`, of so many iterations: of a row of `all`, `before` of which come before it, or 0, 0.
+// Opens the loop of axis `level`, of so many iterations: of a row of `all`, `before` of which come before it, or 0, 0.
 pb_tree* pb__tiling_open_loop(pb_tiling* t, int level, int64_t iterations, int64_t before, int64_t all);
 // Hangs it into the loop around it: what was added there stands before it.
 void pb__tiling_hang(pb_tiling* t, int level, pb_tree* loop);
@@ -215,15 +184,15 @@ pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t it
 void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest);
 // Whether any index of the access can leave its shape in the nest at a level.
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
-// The tile outside all of the stage's bands.
+// The tile outside all of the stage's axes.
 void pb__tile_whole(const pb_nest* main, pb_tile* tile);
-// The tile inside the band at `level`: one of its full iterations, if there are any.
+// The tile inside the axis at `level`: one of its full iterations, if there are any.
 void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level);
 // An index over so many dims begins where the tile does (sign 1), or is counted from there on (-1).
 void pb__tile_begin(const pb_tile* tile, int dims, int sign, pb_index* index);
-// Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
+// Builds what is inside the axis at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
-bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
+bool pb__tiling_axis(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
 // A nest over the main one's dims on a tile: accesses over the loops around (outer columns) and what is left inside
 // (own columns).
 void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,

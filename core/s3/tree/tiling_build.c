@@ -1,4 +1,4 @@
-// From a plan to the tiled kernel: the main nest over its bands, epilogues behind it.
+// From a plan to the tiled kernel: the main nest over its axes, epilogues behind it.
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
@@ -75,27 +75,27 @@ static bool add_epilogues(pb_tiling* t, const pb_tile* results, pb_access* at, i
   return true;
 }
 
-// The outermost band inside the results' buffer that cuts results, in equal steps: their sums lie side by side there.
+// The outermost axis inside the results' buffer that cuts results, in equal steps: their sums lie side by side there.
 // NULL: none does, or it cuts rows of lanes, which instructions take whole.
-static const pb_band* band_of_blocks(const pb_tiling* t, const pb_tile* results, int level) {
+static const pb_axis* axis_of_blocks(const pb_tiling* t, const pb_tile* results, int level) {
   const pb_nest* main = &t->group->main;
-  for (int b = level - t->base; b < t->plan->band_count; ++b) {
-    const pb_band* band = &t->plan->bands[b];
-    if (pb_nest_reduces_over(main, band->dim)) continue;
-    if (pb_access_stride(&main->access[main->access_count - 1], band->dim) < t->group->lanes) return NULL;
-    return results->extent[band->dim] % band->step || results->extent[band->dim] == band->step ? NULL : band;
+  for (int b = level - t->base; b < t->plan->axis_count; ++b) {
+    const pb_axis* axis = &t->plan->axes[b];
+    if (pb_nest_reduces_over(main, axis->dim)) continue;
+    if (pb_access_stride(&main->access[main->access_count - 1], axis->dim) < t->group->lanes) return NULL;
+    return results->extent[axis->dim] % axis->step || results->extent[axis->dim] == axis->step ? NULL : axis;
   }
   return NULL;
 }
 
 // An access over the dims that a tile of results has as a nest, in one block of it.
-static void enter_block(const pb_tile* results, const pb_band* band, int level, pb_access* at) {
+static void enter_block(const pb_tile* results, const pb_axis* axis, int level, pb_access* at) {
   int column = 0;
-  for (int d = 0; d < band->dim; ++d) column += results->extent[d] > 1;
+  for (int d = 0; d < axis->dim; ++d) column += results->extent[d] > 1;
   for (int r = 0; r < at->rank; ++r) {
     int64_t* coef = at->index[r].coef;
-    coef[PB_NEST_DIMS + level] = coef[column] * band->step;
-    if (band->step > 1) continue;
+    coef[PB_NEST_DIMS + level] = coef[column] * axis->step;
+    if (axis->step > 1) continue;
     memmove(coef + column, coef + column + 1, sizeof *coef * (size_t)(PB_NEST_DIMS - column - 1));
     coef[PB_NEST_DIMS - 1] = 0;
   }
@@ -104,13 +104,13 @@ static void enter_block(const pb_tile* results, const pb_band* band, int level, 
 // Sums of several blocks that lie side by side are taken all at once, so that the next ones can begin there. What takes
 // what is made of them goes block by block: the tensors that it reads beside that, and what it leaves, have room for
 // two blocks, and one's store goes on beside the next one.
-static bool end_blocks(pb_tiling* t, const pb_tile* results, pb_access at, int level, const pb_band* band) {
+static bool end_blocks(pb_tiling* t, const pb_tile* results, pb_access at, int level, const pb_axis* axis) {
   pb_tile block = *results;
   if (!add_epilogues(t, results, &at, 0, 1, level, NULL)) return false;
-  pb_tree* loop = pb__tiling_open_loop(t, level, results->extent[band->dim] / band->step, 0, 0);
-  block.extent[band->dim] = band->step;
-  block.origin[band->dim].coef[PB_NEST_DIMS + level] = band->step;
-  enter_block(results, band, level, &at);
+  pb_tree* loop = pb__tiling_open_loop(t, level, results->extent[axis->dim] / axis->step, 0, 0);
+  block.extent[axis->dim] = axis->step;
+  block.origin[axis->dim].coef[PB_NEST_DIMS + level] = axis->step;
+  enter_block(results, axis, level, &at);
   bool added = add_epilogues(t, &block, &at, 1, t->group->around.epilogue_count, level + 1, NULL);
   pb__tiling_hang(t, level, loop);
   return added;
@@ -132,8 +132,8 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
   pb__tiling_expand(t, &s->main, &s->main, results, &point);
   pb_access at = *pb_nest_store(&point);
   int count = t->group->around.epilogue_count;
-  const pb_band* blocks =
-      count < 2 || pb__in_registers(t) || t->into || last ? NULL : band_of_blocks(t, results, level);
+  const pb_axis* blocks =
+      count < 2 || pb__in_registers(t) || t->into || last ? NULL : axis_of_blocks(t, results, level);
   if (blocks) return end_blocks(t, results, at, level, blocks);
   return add_epilogues(t, results, &at, 0, count, level, last);
 }
@@ -150,9 +150,11 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   if (!pb__in_registers(t) && !t->group->around.epilogue_count) {
     pb_nest point;
     pb__tiling_expand(t, &s->main, &s->main, tile, &point);
-    if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level)) return false;
+    if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, pb_plan_around(t->plan, PB_OF_RESULT)))
+      return false;
   }
-  const pb_home_at at = {t->plan->result_level, s->sums_memory, t->plan->result_depth, .name = "acc"};
+  const pb_home_at at = {pb_plan_around(t->plan, PB_OF_RESULT), s->sums_memory, pb_plan_copies(t->plan, PB_OF_RESULT),
+                         .name = "acc"};
   pb__tiling_home(t, &s->main, y, tile, &at, s->store, NULL);
   pb__tiling_turn(s->store, "store");
   return true;
@@ -165,9 +167,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   memcpy(&s, outside, offsetof(pb_tile_stage, main));
   pb_nest_copy(&s.main, &outside->main);
   pb_tile results = results_of(t, tile);
-  if (pb__in_registers(t) && level == t->plan->result_level) pb__registers_free(t);
+  if (pb__in_registers(t) && level == pb_plan_around(t->plan, PB_OF_RESULT)) pb__registers_free(t);
   if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
-  if (level == t->plan->result_level) {
+  if (level == pb_plan_around(t->plan, PB_OF_RESULT)) {
     if (!place_sums(t, &s, tile)) return false;
     begin_sums(t, &s, &results, level);
   }
@@ -176,9 +178,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
     pb__tiling_expand(t, &s.main, &s.main, tile, &point);
     point.part = tile->adds ? "add" : "reduce";
     pb__tiling_add(t, level, &point);
-  } else if (!pb__tiling_band(t, tile, level, build_level, &s))
+  } else if (!pb__tiling_axis(t, tile, level, build_level, &s))
     return false;
-  return level == t->plan->result_level ? end_sums(t, &s, &results, level) : !t->failure;
+  return level == pb_plan_around(t->plan, PB_OF_RESULT) ? end_sums(t, &s, &results, level) : !t->failure;
 }
 
 // A stage that reduces.
@@ -265,7 +267,7 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   store.access[1] = *pb_nest_store(&load);
   *pb_nest_store(&load) = local;
   if (lacks_rows(t, &load)) fill_rows(t, &load, &local);
-  pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
+  pb__tiling_own(t, &local, level, memory, pb_plan_copies(t->plan, PB_OF_RESULT), "passage");
   pb__tiling_lie_in(t, pb_nest_store(&load), local.buffer);
   store.access[0] = local;
   pb_nest_load(&store, 0);
@@ -279,14 +281,15 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
 static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main) {
   const pb_group* g = t->group;
   pb_nest point;
-  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_point_level, main);
+  if (level < pb__tiling_levels(t)) return pb__tiling_axis(t, tile, level, build_point_level, main);
   if (pb__in_registers(t))
     pb__registers_free(t);
   else if (g->main.expr_count == 1)
     return build_copy(t, tile, level);
   pb__tiling_expand(t, main, main, tile, &point);
   if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
-  return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count, t->plan->result_level, NULL);
+  return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count,
+                       pb_plan_around(t->plan, PB_OF_RESULT), NULL);
 }
 
 // What is left of a row of one dim behind whole rows of lanes, where instructions take nothing but these.
@@ -307,7 +310,7 @@ static bool build_pointwise(pb_tiling* t) {
   if (g->around.epilogue_count)
     return pb__tiling_fail(t, "a nest whose rows end inside a row of lanes, and others take it");
   bool any = whole.extent[0] > 0;
-  if (any && !(pb__tiling_open_bands(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
+  if (any && !(pb__tiling_open_axes(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
   return build_rest(t, &g->main, whole.extent[0]);
 }
 
@@ -317,79 +320,110 @@ static bool build_pointwise(pb_tiling* t) {
 static bool sums_end_inside(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   for (int b = pb__in_registers(t) && pb__tiling_cuts_sum(t);
-       t->base + b < t->plan->result_level && b < t->plan->band_count; ++b) {
-    int dim = t->plan->bands[b].dim;
+       t->base + b < pb_plan_around(t->plan, PB_OF_RESULT) && b < t->plan->axis_count; ++b) {
+    int dim = t->plan->axes[b].dim;
     if (pb_nest_reduces_over(main, dim))
-      return pb__tiling_fail(t,
-                             pb_printf(t->arena, "band %d walks dim %d of the reduction outside result_level", b, dim));
+      return pb__tiling_fail(
+          t, pb_printf(t->arena, "loop %d, over d%d, which is summed, is outside the result's home", b, dim));
   }
   return true;
 }
 
-// Threads share tiles of all rows, and of all columns, in no more parts than there are. Each core with queues takes one
-// iteration of every shared band, and makes other results than the rest in it.
-static bool shares_are_legal(pb_tiling* t) {
+// Threads share tiles of all rows, and of all columns, in no more parts than there are.
+static bool threads_share(pb_tiling* t) {
   const pb_plan* plan = t->plan;
-  const pb_nest* main = &t->group->main;
-  bool code = pb__in_registers(t);
-  int shared = code ? 0 : pb_plan_shared_bands(plan);
   pb__tiling_count_shared(t);
-  if (!code && !plan->row_parts && !plan->column_parts) return true;
-  if (code && t->group->registers->alone && (plan->row_parts > 1 || plan->column_parts > 1))
-    return pb__tiling_fail(t, "a stage is done in one iteration of loops that are shared: it has no parts of its own");
-  if (plan->row_parts < 1 || plan->column_parts < 1 ||
-      (code ? plan->row_parts > t->row_tiles || plan->column_parts > t->column_tiles
-            : plan->row_parts > t->chip->cores / plan->column_parts))
-    return pb__tiling_fail(t, code ? "more parts than tiles"
-                                   : pb_printf(t->arena, "parts: more than there are cores, %d", t->chip->cores));
-  if (!code && (plan->row_parts != t->row_tiles || plan->column_parts != t->column_tiles))
-    return pb__tiling_fail(t, "parts: a shared band has not as many iterations as parts");
-  if (shared && (t->base || plan->x_level < shared || plan->w_level < shared || plan->result_level < shared))
-    return pb__tiling_fail(t, "parts: the shared bands are not the outermost ones, outside all buffers");
-  for (int b = 0; b < shared; ++b)
-    if (!pb_access_uses(&main->access[main->access_count - 1], plan->bands[b].dim) ||
-        (b && plan->bands[0].dim == plan->bands[b].dim))
-      return pb__tiling_fail(t, "parts: cores would make the same results");
+  for (int b = 0; b < plan->axis_count; ++b) {
+    if (plan->axes[b].members < 2) continue;
+    if (t->group->registers->alone)
+      return pb__tiling_fail(t,
+                             "a stage is done in one iteration of loops that are shared: it has no parts of its own");
+    if (!pb__tiling_begins_share(t, b))
+      return pb__tiling_fail(t, "an axis is shared that is not the first one of rows, or of columns");
+    if (plan->axes[b].members > (pb__registers_is_column(t, b) ? t->column_tiles : t->row_tiles))
+      return pb__tiling_fail(t, "more parts than tiles");
+  }
   return true;
 }
+
+// Each core with queues takes one iteration of every shared axis, and makes other results than the rest in it.
+static bool cores_share(pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  const pb_nest* main = &t->group->main;
+  int shared = pb_plan_shared_axes(plan);
+  int64_t members = 1;
+  for (int b = 0; b < plan->axis_count; ++b) {
+    const pb_axis* axis = &plan->axes[b];
+    if (axis->members < 2) continue;
+    if (axis->members > t->chip->cores / members)
+      return pb__tiling_fail(t,
+                             pb_printf(t->arena, "an axis is shared by more than there are cores, %d", t->chip->cores));
+    members *= axis->members;
+    int64_t whole = pb_plan_left(plan, b, axis->dim, main->extent[axis->dim]);
+    if (axis->members != (whole + axis->step - 1) / axis->step)
+      return pb__tiling_fail(t, "a shared axis has not as many iterations as cores that share it");
+    if (b >= shared || t->base || pb_plan_around(plan, PB_OF_X) < shared || pb_plan_around(plan, PB_OF_W) < shared ||
+        pb_plan_around(plan, PB_OF_RESULT) < shared)
+      return pb__tiling_fail(t, "the shared axes are not the outermost ones, outside all buffers");
+    bool again = false;
+    for (int k = 0; k < b; ++k) again |= plan->axes[k].dim == axis->dim;
+    if (again || !pb_access_uses(&main->access[main->access_count - 1], axis->dim))
+      return pb__tiling_fail(t, "cores that share an axis would make the same results");
+  }
+  return true;
+}
+
+static bool shares_are_legal(pb_tiling* t) { return pb__in_registers(t) ? threads_share(t) : cores_share(t); }
 
 // Some of x stays: a part of the sums' dim, whatever the loops around do, and the rest comes as if there were no other.
 static bool keeps_part_of_x(pb_tiling* t) {
   const pb_plan* plan = t->plan;
   const pb_nest* main = &t->group->main;
-  int level = plan->x_level - t->base - 1;
-  if (!plan->x_kept) return true;
+  int level = pb_plan_around(plan, PB_OF_X) - t->base - 1;
+  if (!pb_plan_outer(plan, PB_OF_X)->kept) return true;
   if (level < 0 || !t->group->reduces || t->group->prologue_count)
-    return pb__tiling_fail(t, "x_kept: x is no tensor that a band walks");
-  const pb_band* band = &plan->bands[level];
+    return pb__tiling_fail(t, "x keeps what no loop around its home walks");
+  const pb_axis* axis = &plan->axes[level];
   for (int b = 0; b < level; ++b)
-    if (pb_access_uses(&main->access[t->group->x], plan->bands[b].dim))
-      return pb__tiling_fail(t, "x_kept: x is another one in iterations of the bands around");
-  bool exists = band->dim >= 0 && band->dim < main->dim_count;
-  int64_t left = exists ? pb_plan_left(plan, level, band->dim, main->extent[band->dim]) : 0;
-  if (!left || !pb_nest_reduces_over(main, band->dim))
-    return pb__tiling_fail(t, "x_kept: the band around x walks no dim that is summed over");
-  if (band->step < 1 || left % band->step || plan->x_kept >= left / band->step || plan->x_kept % plan->x_depth)
-    return pb__tiling_fail(t, "x_kept is no number of x's copies, or leaves no iteration that brings its own");
+    if (pb_access_uses(&main->access[t->group->x], plan->axes[b].dim))
+      return pb__tiling_fail(t, "x keeps what is another part in iterations of the loops around");
+  bool exists = axis->dim >= 0 && axis->dim < main->dim_count;
+  int64_t left = exists ? pb_plan_left(plan, level, axis->dim, main->extent[axis->dim]) : 0;
+  if (!left || !pb_nest_reduces_over(main, axis->dim))
+    return pb__tiling_fail(t, "x keeps iterations of a loop whose dim is not summed");
+  if (axis->step < 1 || left % axis->step || pb_plan_outer(plan, PB_OF_X)->kept >= left / axis->step ||
+      pb_plan_outer(plan, PB_OF_X)->kept % pb_plan_copies(plan, PB_OF_X))
+    return pb__tiling_fail(t, "x keeps no number of its copies, or leaves no iteration that brings its own");
   return true;
 }
 
-// The loops of the plan's bands, if the plan keeps the rules of its levels.
+// Where operands lie in memories: what a nest that reduces nothing reads comes inside all loops, and weights are there
+// in products alone.
+static bool homes_are_legal(pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  if (pb__in_registers(t)) return true;
+  if (plan->chain[PB_OF_W].count != (t->group->contraction != NULL))
+    return pb__tiling_fail(t, t->group->contraction ? "its weights have no home" : "it has no weights");
+  if (!t->group->reduces && pb_plan_around(plan, PB_OF_X) != pb__tiling_levels(t))
+    return pb__tiling_fail(t, "what a nest reads that reduces nothing has its home inside all loops");
+  return true;
+}
+
+// The loops of the plan's axes, if the plan keeps the rules of its levels.
 static bool open_loops(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
   int levels = pb__tiling_levels(t);
-  if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
-      plan->x_level > levels)
-    return pb__tiling_fail(t, "a level is past the bands");
-  if (!keeps_part_of_x(t)) return false;
-  if (plan->result_level < t->base)
-    return pb__tiling_fail(t, "a stage's result_level is outside the loops that are around it");
+  if (plan->axis_count > PB_MAX_AXES || pb_plan_around(plan, PB_OF_RESULT) > levels ||
+      pb_plan_around(plan, PB_OF_W) > levels || pb_plan_around(plan, PB_OF_X) > levels)
+    return pb__tiling_fail(t, "a home is inside more loops than there are");
+  if (!keeps_part_of_x(t) || !homes_are_legal(t)) return false;
+  if (pb_plan_around(plan, PB_OF_RESULT) < t->base)
+    return pb__tiling_fail(t, "a stage's result has its home outside the loops around the stage");
   bool uneven = rest_of(group) > 0;
-  if (uneven && pb_plan_shared_bands(plan))
-    return pb__tiling_fail(t, "parts: one core alone can do what ends in a row");
-  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t) && shares_are_legal(t) &&
-         (!pb__in_registers(t) || pb__registers_bands_legal(t));
+  if (uneven && pb_plan_shared_axes(plan)) return pb__tiling_fail(t, "one core alone can do what ends in a row");
+  return (uneven || pb__tiling_open_axes(t, &group->main)) && sums_end_inside(t) && shares_are_legal(t) &&
+         (!pb__in_registers(t) || pb__registers_axes_legal(t));
 }
 
 void pb__tiling_add_fills(pb_tiling* t) {

@@ -42,12 +42,12 @@ static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) 
   return pb__tiling_fail(t, "what a stage makes does not lie where the next one's instruction reads it");
 }
 
-// What the first iterations of the band around x take stays for the whole kernel: it comes in front of all loops, in
+// What the first iterations of the axis around x take stays for the whole kernel: it comes in front of all loops, in
 // pieces as long as those of an iteration (but for windows, which lie over each other), so that the first begins with
 // the first one.
 static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_plan* plan = t->plan;
-  const pb_band* band = &plan->bands[plan->x_level - t->base - 1];
+  const pb_axis* axis = &plan->axes[pb_plan_around(plan, PB_OF_X) - t->base - 1];
   int x = t->group->x;
   pb_access was = s->main.access[x];
   pb_nest load;
@@ -56,9 +56,9 @@ static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   load.outer_count = t->base;
   int d = -1;
   for (int k = 0; k < load.dim_count; ++k)
-    if (pb__moves_same(&load.access[1], k, &was, band->dim)) d = k;
-  if (d >= 0 && load.dim_count < PB_NEST_DIMS && load.extent[d] % plan->x_kept == 0)
-    pb__tiling_in_pieces(&load, d, load.extent[d] / plan->x_kept);
+    if (pb__moves_same(&load.access[1], k, &was, axis->dim)) d = k;
+  if (d >= 0 && load.dim_count < PB_NEST_DIMS && load.extent[d] % pb_plan_outer(plan, PB_OF_X)->kept == 0)
+    pb__tiling_in_pieces(&load, d, load.extent[d] / pb_plan_outer(plan, PB_OF_X)->kept);
   pb__tiling_add(t, t->base, &load);
   return !t->failure;
 }
@@ -141,14 +141,15 @@ static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb_access box;
   if (s->x_memory == t->chip->system_memory) return true; // it is read there
   if (lies_on_chip(t, &s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
-  if (plan->x_kept && !tile->adds) return keep_x(t, s, tile);
-  const pb_home_at at = {plan->x_level, s->x_memory, plan->x_depth, "x", .shares = true};
+  if (pb_plan_outer(plan, PB_OF_X)->kept && !tile->adds) return keep_x(t, s, tile);
+  const pb_home_at at = {pb_plan_around(plan, PB_OF_X), s->x_memory, pb_plan_copies(plan, PB_OF_X), "x",
+                         .shares = true};
   if (!pb__tiling_home(t, &s->main, x, tile, &at, &load, &box)) return true;
-  load.outer_count = plan->x_level;
+  load.outer_count = pb_plan_around(plan, PB_OF_X);
   if (t->failure) return false;
   load.kept = pieces(t, &load, 3);
-  if (plan->x_level == t->base && !t->group->prologue_count) bring_by_columns(t, &s->main, &load);
-  if (!t->group->prologue_count) pb__tiling_add(t, plan->x_level, &load);
+  if (pb_plan_around(plan, PB_OF_X) == t->base && !t->group->prologue_count) bring_by_columns(t, &s->main, &load);
+  if (!t->group->prologue_count) pb__tiling_add(t, pb_plan_around(plan, PB_OF_X), &load);
   for (int k = 0; k < t->group->prologue_count; ++k)
     if (!bring_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
   return true;
@@ -242,20 +243,20 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb_type lies;
   int w = g->roles.w, held = held_memory(g), via = weights_via(t, s, &lies);
   pb_nest load;
-  pb_tree* before = t->body[t->plan->w_level]->last;
+  pb_tree* before = t->body[pb_plan_around(t->plan, PB_OF_W)]->last;
   if (lies_on_chip(t, &s->main, w)) {
     (void)is_read_there(t, &s->main, w, via);
     return;
   }
   if (via == held) return;
-  const pb_home_at at = {t->plan->w_level, via, t->plan->w_depth, "w", .shares = true};
+  const pb_home_at at = {pb_plan_around(t->plan, PB_OF_W), via, pb_plan_copies(t->plan, PB_OF_W), "w", .shares = true};
   if (!home_w(t, s, tile, lies, &at, &load)) return;
   load.stream = 1;
   load.kept = pieces(t, &load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, &load);
-  pb__tiling_add(t, t->plan->w_level, &load);
+  pb__tiling_add(t, pb_plan_around(t->plan, PB_OF_W), &load);
   // a stage's weights are needed before those of the next one
-  if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
+  if (pb_plan_around(t->plan, PB_OF_W) < t->base) pb__tiling_to_front(t, pb_plan_around(t->plan, PB_OF_W), before);
   if (load.access[1].gathered && !t->failure) fill_first(t, load.access[1].buffer);
 }
 
@@ -309,7 +310,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb_access form;
   if (taps) hold_taps(t, tile, &form);
   if (turned) form = pb__tiling_indexed(&s->main.access[w], dims, 2, 1, tile->extent);
-  const pb_home_at at = {level,  held,           registers ? memory->banks : t->plan->w_depth,
+  const pb_home_at at = {level,  held,           registers ? memory->banks : pb_plan_copies(t->plan, PB_OF_W),
                          "held", .shares = true, .form = taps || turned ? &form : NULL};
   (void)home_w(t, s, tile, held_as(g), &at, &load);
   load.part = "stage";
@@ -322,7 +323,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 // instruction wants it (image to columns; whatever the tile does not read stays behind).
 static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_memory* memory = &t->chip->memories[s->x_held];
-  int copies = t->plan->image_depth ? t->plan->image_depth : 2, level = pb__tiling_levels(t), x = t->group->x;
+  int copies = t->plan->chain[PB_OF_X].home[1].copies, level = pb__tiling_levels(t), x = t->group->x;
   const pb_access form = pb__tiling_by_dims(t, &s->main, &s->main.access[x], tile->extent);
   if (pb_holds_tiles(memory)) copies = memory->banks;
   const pb_home_at at = {level, s->x_held, copies, .name = "image", .form = &form};
@@ -334,14 +335,27 @@ static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
   bool contracts = t->group->contraction != NULL, innermost = level == pb__tiling_levels(t);
-  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile)) return false;
-  if (contracts && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
+  if ((pb_plan_around(plan, PB_OF_X) > t->base ? pb_plan_around(plan, PB_OF_X) : t->base) == level &&
+      !bring_x(t, s, tile))
+    return false;
+  if (contracts && (pb_plan_around(plan, PB_OF_W) > t->base ? pb_plan_around(plan, PB_OF_W) : t->base) == level)
+    bring_w(t, s, tile);
   if (contracts && innermost) hold_w(t, s, tile);
   if (s->x_held != s->x_memory && innermost && !t->failure) hold_x(t, s, tile);
   return !t->failure;
 }
 
 // ---- memories ----
+
+// The second home of x is where its instruction reads it, inside all axes.
+static bool x_homes_are(pb_tiling* t, bool two) {
+  const pb_chain* x = &t->plan->chain[PB_OF_X];
+  if (pb__in_registers(t) || x->count == 1 + two) {
+    if (!two || pb__in_registers(t) || x->home[1].around == pb__tiling_levels(t)) return true;
+    return pb__tiling_fail(t, "the second home of x is not inside all loops");
+  }
+  return pb__tiling_fail(t, two ? "x comes in two steps, and has one home" : "x comes in one step, and has two homes");
+}
 
 static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
@@ -352,7 +366,7 @@ static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
   if (!lies_on_chip(t, &s->main, g->roles.w) && weights_via(t, s, &lies) < 0)
     return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
-  return true;
+  return x_homes_are(t, s->x_held != s->x_memory);
 }
 
 bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {

@@ -400,7 +400,7 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
 }
 
 // Whether the nest takes one block of several that lie side by side where the results' buffer begins.
-static bool takes_blocks(const point* p) { return p->level > p->t->plan->result_level; }
+static bool takes_blocks(const point* p) { return p->level > pb_plan_around(p->t->plan, PB_OF_RESULT); }
 
 // What a piece in front has brought of the same operand.
 static bool find_operand(const point* p, int a, int memory, pb_access* found) {
@@ -428,8 +428,9 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     }
     if (find_operand(p, a, memory, &part->access[a])) continue;
     // for all blocks at once: a load that waited for one of them would hold up whatever its queue brings behind it
-    int level = takes_blocks(p) ? t->plan->result_level : p->level;
-    pb__tiling_buffer(t, &part->access[a], part->extent, level, memory, t->plan->x_depth, "operand", &move);
+    int level = takes_blocks(p) ? pb_plan_around(t->plan, PB_OF_RESULT) : p->level;
+    pb__tiling_buffer(t, &part->access[a], part->extent, level, memory, pb_plan_copies(t->plan, PB_OF_X), "operand",
+                      &move);
     move.stream = carried >= 0 ? 1 : 0;
     if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
     pb__tiling_add(t, level, &move);
@@ -453,7 +454,9 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   if (p->direct && !p->last) return pb__tiling_fail(t, "its result leaves the chip before the next nest takes it");
   if (p->direct) return true;
   if (p->last && !pb__tiling_leaves_no_holes(t, store, p->nest->extent, p->level)) return false;
-  int copies = takes_blocks(p) && p->last && t->plan->result_depth < 2 ? 2 : t->plan->result_depth;
+  int copies = takes_blocks(p) && p->last && pb_plan_copies(t->plan, PB_OF_RESULT) < 2
+                   ? 2
+                   : pb_plan_copies(t->plan, PB_OF_RESULT);
   pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, copies, p->last ? "result" : "carried", &p->move);
   pb__tiling_turn(&p->move, "store");
   if (p->valid) p->move.extent[p->move.dim_count - 1] = p->valid;
@@ -528,7 +531,7 @@ static int values_at_once(const point* p) {
 static int copies_between(const point* p) {
   enum { SHARE = 4 }; // of the memory, at most
   const pb_piece* first = &p->cover->pieces[0];
-  int copies = p->t->plan->result_depth;
+  int copies = pb_plan_copies(p->t->plan, PB_OF_RESULT);
   if (p->cover->count < 2 || !on_one_unit(p->cover)) return copies;
   int64_t bytes = pb_nest_iterations(p->nest) * pb_type_bits(p->nest->expr[first->node].type) / 8;
   bool plenty = bytes * values_at_once(p) * copies * SHARE <= p->t->chip->memories[first->memory].bytes;

@@ -43,7 +43,7 @@ void pb__registers_begin(pb_tiling* t) {
   pb_plan* plan = PB_NEW(t->arena, pb_plan);
   *plan = *t->plan;
   const pb_around* around = &group->around;
-  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = pb_vkernel_tree_dim(k, plan->bands[b].dim);
+  for (int b = 0; b < plan->axis_count; ++b) plan->axes[b].dim = pb_vkernel_tree_dim(k, plan->axes[b].dim);
   if (group->reduces && around->epilogue_count) { // what is made of sums so far lies where the result will be
     pb_access* sums = pb_nest_store(&group->main);
     const pb_nest* last = around->epilogues[around->epilogue_count - 1].nest;
@@ -51,9 +51,8 @@ void pb__registers_begin(pb_tiling* t) {
     *sums = last->access[last->access_count - 1];
     sums->type = type;
   }
-  plan->x_level += t->base; // a plan of registers counts its own loops alone
-  plan->w_level += t->base;
-  plan->result_level += t->base;
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o) // a plan of registers counts its own loops alone
+    plan->chain[o].home[0].around += t->base;
   t->group = group;
   t->plan = plan;
   t->first_register = t->buffer_count;
@@ -69,44 +68,65 @@ bool pb__registers_is_lane(const pb_tiling* t, int dim) {
 
 // ---- loops ----
 
-bool pb__registers_is_column(const pb_tiling* t, int band) {
+bool pb__registers_is_column(const pb_tiling* t, int axis) {
   const pb_vkernel* k = t->group->registers;
-  return pb_vkernel_is_column(k, kernel_dim(k, t->plan->bands[band].dim));
+  return pb_vkernel_is_column(k, kernel_dim(k, t->plan->axes[axis].dim));
+}
+
+// The outermost axis of rows, or of columns; -1: there is none.
+static int first_axis(const pb_vkernel* k, const pb_plan* plan, bool columns) {
+  for (int b = 0; b < plan->axis_count; ++b)
+    if (pb_vkernel_is_spatial(k, plan->axes[b].dim) && pb_vkernel_is_column(k, plan->axes[b].dim) == columns) return b;
+  return -1;
+}
+
+int64_t pb_registers_parts(const pb_vkernel* k, const pb_plan* plan, bool columns) {
+  int axis = first_axis(k, plan, columns);
+  return axis < 0 ? 1 : pb_axis_parts(&plan->axes[axis]);
+}
+
+void pb_registers_share(const pb_vkernel* k, pb_plan* plan, bool columns, int64_t parts) {
+  int axis = first_axis(k, plan, columns);
+  if (axis >= 0) plan->axes[axis].members = parts;
 }
 
 // Threads number the tiles of all rows, and those of all columns: the loops of each stand one inside the other, one for
 // each dim, around the sums.
-bool pb__registers_bands_legal(pb_tiling* t) {
+bool pb__registers_axes_legal(pb_tiling* t) {
   const pb_plan* plan = t->plan;
   const pb_vkernel* k = t->group->registers;
   int levels = pb__tiling_levels(t), turns = 0, last = -1;
-  for (int b = 0; b < plan->band_count; ++b) {
-    const pb_band* band = &plan->bands[b];
-    int d = kernel_dim(k, band->dim);
+  for (int b = 0; b < plan->axis_count; ++b) {
+    const pb_axis* axis = &plan->axes[b];
+    int d = kernel_dim(k, axis->dim);
     if (k->is_sum[d] && d != k->group_dim) continue; // an instruction sums all of that
-    if (t->base + b >= plan->result_level) return pb__tiling_fail(t, "a band inside result_level is of no summed dim");
-    if (!pb_vkernel_is_spatial(k, d) || band->step % pb_vkernel_unit(k, d))
+    if (t->base + b >= pb_plan_around(plan, PB_OF_RESULT))
+      return pb__tiling_fail(t, "a loop inside the result's home is of no summed dim");
+    if (!pb_vkernel_is_spatial(k, d) || axis->step % pb_vkernel_unit(k, d))
       return pb__tiling_fail(t, "a tile is no whole number of registers");
     turns += last >= 0 && pb__registers_is_column(t, b) != pb__registers_is_column(t, last);
     last = b;
-    if (turns > 1 || pb_plan_left(plan, b, band->dim, 0))
-      return pb__tiling_fail(t, "bands of rows and of columns are not one inside the other, one for each dim");
+    if (turns > 1 || pb_plan_left(plan, b, axis->dim, 0))
+      return pb__tiling_fail(t, "loops of rows and of columns are not one inside the other, one for each dim");
   }
-  if (plan->x_level != levels || plan->w_level != levels || plan->x_depth != 1 || plan->w_depth != 1 ||
-      plan->result_depth != 1 || plan->x_kept)
-    return pb__tiling_fail(t, "operands are in registers: x_level and w_level are inside all bands, and there is one "
-                              "copy of each");
+  bool inside = pb_plan_around(plan, PB_OF_X) == levels && pb_plan_around(plan, PB_OF_W) == levels, one = true;
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o) {
+    const pb_chain* chain = &plan->chain[o];
+    one &= chain->count == 1 && chain->home[0].copies == 1 && !chain->home[0].kept;
+  }
+  if (!inside || !one)
+    return pb__tiling_fail(t, "operands are in registers: x and w have one home of one copy, inside all loops");
   return true;
 }
 
 // Balanced tiles, whole registers each; the last one ends where the dim does. If it is one register alone, or of
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
-int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs) {
+int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_axis* axis, pb_iterations* runs) {
   const pb_vkernel* k = t->group->registers;
-  int d = kernel_dim(k, band->dim), count = 0;
-  int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[band->dim];
+  int d = kernel_dim(k, axis->dim), count = 0;
+  int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[axis->dim];
   int64_t steps = (extent + unit - 1) / unit, rest = extent % unit;
-  pb_parts tiles = pb_parts_of(steps, band->step / unit);
+  pb_parts tiles = pb_parts_of(steps, axis->step / unit);
   int64_t size = tiles.size, big = tiles.big, small = tiles.count - big;
   int64_t whole[2] = {big - (rest && !small), small - (rest && small)};
   for (int less = 0; less < 2; ++less) {

@@ -31,12 +31,12 @@ static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
 // The sums of the iteration behind the one on `tile`, the last of which may be a smaller one: in buffers that lie where
 // those in front of the loop do. `behind`: so many iterations are.
 static bool build_ahead(pb_tiling* t, const skew* k, const pb_tile* tile, int64_t behind) {
-  const pb_band* band = &k->s->loops->bands[k->level - t->base];
-  int64_t rest = k->around->extent[band->dim] % band->step;
+  const pb_axis* axis = &k->s->loops->axes[k->level - t->base];
+  int64_t rest = k->around->extent[axis->dim] % axis->step;
   pb_tile ahead = *tile;
   pb_twins around = t->twins;
-  ahead.origin[band->dim].cst += band->step;
-  if (behind == 1 && rest) ahead.extent[band->dim] = rest;
+  ahead.origin[axis->dim].cst += axis->step;
+  if (behind == 1 && rest) ahead.extent[axis->dim] = rest;
   const pb_iteration_groups* next = pb__stages_next(k->s, t, &ahead);
   t->twins = (pb_twins){.first = k->start, .end = k->started, .level = k->level, .serial = ++t->remainders};
   bool built = next && pb__stages_build(t, k->s, next, PB_ITERATION_FULL, 0, 1, k->level + 1, k->sums);
@@ -63,11 +63,11 @@ static bool build_iterations(pb_tiling* t, const pb_tile* tile, int level, const
 //   sums(0);  for t < T - 1 { take sums(t);  sums(t + 1);  the other stages of t };  all but sums of T - 1
 bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   skew k = {.s = s, .around = tile, .level = level};
-  const pb_band* band = &s->loops->bands[level - t->base];
+  const pb_axis* axis = &s->loops->axes[level - t->base];
   pb_tile first = *tile;
-  if (tile->extent[band->dim] <= band->step)
+  if (tile->extent[axis->dim] <= axis->step)
     return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one iteration");
-  first.extent[band->dim] = band->step;
+  first.extent[axis->dim] = axis->step;
   t->last_apart = level + 1;
-  return build_start(t, &k, &first) && pb__tiling_band(t, tile, level, build_iterations, &k);
+  return build_start(t, &k, &first) && pb__tiling_axis(t, tile, level, build_iterations, &k);
 }

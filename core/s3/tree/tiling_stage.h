@@ -30,11 +30,11 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
 // t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
 void pb__registers_begin(pb_tiling* t);
-// Whether the bands are such as tiles in registers can have. false: t fails.
-bool pb__registers_bands_legal(pb_tiling* t);
-// The runs of a band of register tiles, and whether they are of columns.
-int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
-bool pb__registers_is_column(const pb_tiling* t, int band);
+// Whether the axes are such as tiles in registers can have. false: t fails.
+bool pb__registers_axes_legal(pb_tiling* t);
+// The runs of a axis of register tiles, and whether they are of columns.
+int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_axis* axis, pb_iterations* runs);
+bool pb__registers_is_column(const pb_tiling* t, int axis);
 // The registers are free for another tile.
 static inline void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
 // Whether the dim is one whose elements are the lanes of a register.

@@ -10,15 +10,15 @@ enum {
   PIECES = 8         // in which what several stages read is brought
 };
 
-// Iterations that the bands make of the shared loops, or of a block of them.
+// Iterations that the axes make of the shared loops, or of a block of them.
 static int64_t iterations_of(const pb_stages* s, const pb_block* block, const pb_plan* plan) {
   int64_t left[PB_MAX_SHARED], iterations = 1;
   memcpy(left, s->extent, sizeof left);
   if (block) left[s->blocks->row] = block->rows;
-  for (int b = 0; b < plan->band_count; ++b) {
-    const pb_band* band = &plan->bands[b];
-    iterations *= (left[band->dim] + band->step - 1) / band->step;
-    left[band->dim] = band->step;
+  for (int b = 0; b < plan->axis_count; ++b) {
+    const pb_axis* axis = &plan->axes[b];
+    iterations *= (left[axis->dim] + axis->step - 1) / axis->step;
+    left[axis->dim] = axis->step;
   }
   return iterations;
 }
@@ -55,7 +55,8 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
       own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
     else if (iteration->matrix[v] || iteration->groups[maker].contraction)
       pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
-    pb__tiling_own(t, &own, level, iteration->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
+    pb__tiling_own(t, &own, level, iteration->memory[v],
+                   s->skewed && end == 1 ? 1 : pb_plan_copies(s->loops, PB_OF_RESULT), "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
     if (s->stages->blocks) s->between[v] = own.buffer;
@@ -70,7 +71,7 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
 static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int value, const pb_nest* load) {
   for (int k = 0; k < iteration->count && k < s->built; ++k) {
     const pb_group* g = &iteration->groups[k];
-    int walked = s->tiles[k].band_count ? s->tiles[k].bands[0].dim : 0;
+    int walked = s->tiles[k].axis_count ? s->tiles[k].axes[0].dim : 0;
     for (int a = 0; a + 1 < g->main.access_count; ++a) {
       if (iteration->origin[k][iteration->views[k].value_of[g->main_index][a]] != value) continue;
       for (int d = 0; d < load->dim_count; ++d)
@@ -88,7 +89,8 @@ static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_group
     pb_nest load;
     if (!held->nest) continue;
     pb_access access = held->nest->access[held->access];
-    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, s->loops->result_depth, "held", &load);
+    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, pb_plan_copies(s->loops, PB_OF_RESULT),
+                      "held", &load);
     if (t->failure) return false;
     int walked = walked_first(s, iteration, v, &load);
     if (walked >= 0) pb__tiling_in_runs(t->chip, &load, walked, PIECES);
@@ -193,10 +195,10 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 static bool build_inside(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   int levels = pb__tiling_levels(t);
   if (s->skewed && level + 1 == levels) return pb__stages_skew(t, s, tile, level);
-  if (level < levels) return pb__tiling_band(t, tile, level, build_level, &s);
+  if (level < levels) return pb__tiling_axis(t, tile, level, build_level, &s);
   if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
   bool full = true;
-  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
+  for (int b = 0; b < t->plan->axis_count; ++b) full &= tile->extent[t->plan->axes[b].dim] == t->plan->axes[b].step;
   return build_iteration(t, s, pb__stages_next(s, t, tile), full ? PB_ITERATION_FULL : PB_ITERATION_REST, level) &&
          pb__staging_return(t, &s->staging, level, build_copy, s);
 }
@@ -214,11 +216,11 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   return built;
 }
 
-// Threads share all iterations of the bands that stand around nothing but each other.
+// Threads share all iterations of the axes that stand around nothing but each other.
 static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
   pb_plan outer = *t->plan;
   bool brings;
-  outer.band_count = pb__staging_outer_bands(t, &s->staging, &brings);
+  outer.axis_count = pb__staging_outer_axes(t, &s->staging, &brings);
   int64_t iterations = iterations_of(s->stages, NULL, &outer);
   const pb_blocks* blocks = s->stages->blocks;
   for (int b = 0; blocks && b < blocks->count; ++b) { // a part has as much of each block
@@ -274,7 +276,7 @@ static void enter_block(const pb_stages* stages, const pb_block* block, pb_tile*
 bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
   begin_tree(s, arena, t);
   t->proofs = proofs;
-  if (!pb__tiling_open_bands(t, &t->group->main)) return false;
+  if (!pb__tiling_open_axes(t, &t->group->main)) return false;
   s->parts = pb_chip_runs_code(s->chip) ? parts_of(t, s) : 0;
   add_fills(t);
   const pb_blocks* blocks = s->stages->blocks;

@@ -47,7 +47,7 @@ typedef struct pb_iteration_groups {
 typedef bool (*pb_stage_planner)(const pb_chip* chip, const pb_group* group, pb_plan* plan, const char** why);
 
 // What is built: begins by pb_stage_tiles_begin, `skewed` and `holds` as the caller sets them then. Iterations are read
-// once and lie in its arena; `loops` and `tiles` may change between two trees as long as the bands of `loops` stay.
+// once and lie in its arena; `loops` and `tiles` may change between two trees as long as the axes of `loops` stay.
 typedef struct pb_stage_tiles {
   const pb_chip* chip;
   const pb_stages* stages;
@@ -64,7 +64,7 @@ typedef struct pb_stage_tiles {
   pb_staging staging;                    // so far, from the outermost loop inwards
   int block;                             // that is built, of stages->blocks
   int* between;                          // buffers of the first block, by value, in which the others' values lie too
-  int64_t parts;                         // in which threads share the iterations of the first bands; 0: there are none
+  int64_t parts;                         // in which threads share the iterations of the first axes; 0: there are none
   int64_t cycles;                        // of what cores run, by the plans of its stages
   pb_iteration_groups *iterations, **at; // full ones first, then those of remainders; at: the next one
 } pb_stage_tiles;
@@ -103,9 +103,9 @@ bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int l
 typedef bool (*pb_copy_builder)(pb_tiling* t, void* user, const pb_nest* copy, int level);
 
 pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena);
-// How many of the bands stand around nothing but each other: no tensor is brought between them. *first: any is brought
+// How many of the axes stand around nothing but each other: no tensor is brought between them. *first: any is brought
 // in front of all of them.
-int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s, bool* first);
+int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first);
 // Brings what the nests read of tensors and no loop inside `level` moves, or that the innermost iteration needs; makes
 // room for what they set. The homes that *s has so far are kept: outer loops' are used by several runs of inner ones.
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user);

@@ -24,13 +24,13 @@ static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
   const pb_program* p = s->stages->program;
   int level = t->base;
   if (is_set(s, p->value_of[n][a])) return pb__tiling_levels(t);
-  for (int b = 0; b < t->plan->band_count; ++b)
-    if (pb_access_uses(&p->nests[n].access[a], s->stages->dim[n][t->plan->bands[b].dim])) level = t->base + b + 1;
+  for (int b = 0; b < t->plan->axis_count; ++b)
+    if (pb_access_uses(&p->nests[n].access[a], s->stages->dim[n][t->plan->axes[b].dim])) level = t->base + b + 1;
   return level;
 }
 
-int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s, bool* first) {
-  int least = t->plan->band_count;
+int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first) {
+  int least = t->plan->axis_count;
   *first = false;
   for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
     for (int a = 0; a < s->stages->program->nests[n].access_count; ++a) {

@@ -13,11 +13,8 @@ enum { BATCH = 64 }; // kernels that are decoded at a time
 
 static void describe(MlirOperation func, pb_engine* e, pb_kernel* k) {
   *k = (pb_kernel){.name = pb_func_name(func, &e->arena), .is_words = true};
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
-  MlirStringRef bound =
-      mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
-  k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+  MlirStringRef bound = mlirStringAttrGetValue(pb_op_attribute(func, "pb.bound"));
+  k->predicted_cycles = (uint64_t)pb_op_integer(func, "pb.cycles", 0);
   k->bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
 }
 

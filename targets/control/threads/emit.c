@@ -67,13 +67,10 @@ static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* a
   k->symbol = pb_printf(arena, "pb_%s", k->name);
   k->bound = "";
   k->alone = true;
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  if (mlirAttributeIsNull(plan)) return;
-  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles")),
-                bound = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound"));
-  if (mlirAttributeIsNull(cycles) || mlirAttributeIsNull(bound)) return;
+  MlirAttribute bound = pb_op_attribute(func, "pb.bound");
+  if (mlirAttributeIsNull(bound)) return;
   MlirStringRef s = mlirStringAttrGetValue(bound);
-  k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+  k->predicted_cycles = (uint64_t)pb_op_integer(func, "pb.cycles", 0);
   k->bound = pb_printf(arena, "%.*s", (int)s.length, s.data);
   k->alone = k->predicted_cycles / 2 <= cycles_to_share(chip);
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return;

@@ -147,7 +147,7 @@ def judge(args, folder, name, rng, runs):
     if len(re.findall(r"arith.trunci .* : i32 to i16", s2)) != int(narrow):
         faults.append("not rounded once")
     plan = tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "--precision=bf16", "--emit=plan"])
-    args.tiles += '"TDPBF16PS"' in plan
+    args.tiles += 'instruction TDPBF16PS' in plan
     if ("DPBF16PS" in plan) != narrow:
         faults.append("other instructions:\n" + plan)
     if not runs:

@@ -57,9 +57,9 @@ def kernels(args, folder, model, target):
     if target in CORES:
         text = tools.run([os.path.join(args.bin, "pbc"), model, f"--target={target}", "--emit=plan"])
         told = []
-        for plan in re.findall(r"^k\d+ = (.*)", text, re.MULTILINE):
-            words = [re.search(rf'\b{name} = "?([\w.]*)', plan) for name in ("cycles", "bound", "instruction")]
-            told.append(" ".join(m.group(1) for m in words if m and m.group(1)))
+        for plan in re.findall(r"^k\d+ {\n(.*?)^}", text, re.MULTILINE | re.DOTALL):
+            words = [re.search(said, plan) for said in (r"(\d+) cycles", r"bound by ([\w.]+)", r"instruction ([\w.]+)")]
+            told.append(" ".join(m.group(1) for m in words if m))
         return told
     report, engine = os.path.join(folder, "r.json"), os.path.join(folder, "e.pbe")
     tools.compile_model(args.bin, model, target, engine, f"--report={report}")

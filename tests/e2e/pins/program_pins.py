@@ -1,15 +1,15 @@
-"""Whole programs as the compiler makes them, pinned stage by stage in program_pins.txt: models of every kind for targets of
-every kind, chosen so that between them they run nearly every line that planning, layout, fusion and lowering have. A change
-of the compiler that changes what it makes of one of them shows here, at the first stage where it does; --write makes the
-pins anew, and the change of the file says which programs it touches. Whether programs are right is for the other tests.
+"""Whole programs as the compiler makes them, pinned in program_pins.txt: models of every kind for targets of every kind, chosen
+so that between them they run nearly every line that planning, layout, fusion and lowering have. A change of the compiler
+that changes what it makes of one of them shows here; --write makes the pins anew, and the change of the file says which
+programs it touches. Whether programs are right is for the other tests.
 
-    program_pins.py --bin BUILD/bin [--only TEXT] [--shard 0/2] [--first] [--write] [--keep DIR]
+    program_pins.py --bin BUILD/bin [--only TEXT] [--shard 0/2] [--first] [--write] [--keep DIR] [--stages FILE]
 
-A line is a model, a target and STAGE:DIGEST for each stage whose text is another than that of the stage in front: the model's
-own bytes, S1's operators, S2's nests, each pass of S3, then what the engine has: the commands of a chip with queues, LLVM's
-IR of cores (of every second model, for its own sake: machine code hangs on LLVM's version), the tensors and steps of the
-engine's program, its constants. A refusal ends it with the code. A line of a model and a target alone is filled in by --write.
---first: stops at the first difference. --keep: what the stages leave stays in DIR/MODEL-TARGET, to be compared."""
+A line is a model, a target and WHAT:DIGEST for what the engine has: the model's own bytes, the commands of a chip with queues,
+LLVM's IR of cores (of every second model, for its own sake: machine code hangs on LLVM's version), the tensors and steps of
+the engine's program, its constants. A refusal ends it with the code. What stands between passes is nobody's promise and not
+pinned: --stages writes its digests too, to be compared with those of another build, and --keep leaves the texts themselves in
+DIR/MODEL-TARGET. A line of a model and a target alone is filled in by --write. --first: stops at the first difference."""
 
 import argparse
 import base64
@@ -48,6 +48,7 @@ TESTS = Path(tools.SOURCE, "tests")
 TEXTS = {"open": TESTS / "open" / "texts", "host": TESTS / "host" / "texts"}
 CORES = "cpu", "amx", "dsp"
 STREAMS, CONSTS = 2, 4  # sections of an engine (core/artefact/format.h)
+PINNED = "model", "s4", "commands", "words", "consts", "steps", "refused"
 
 
 @functools.lru_cache(None)
@@ -129,7 +130,7 @@ class Programs:
             yield "steps", headers.split("\n", 1)[1].encode()  # without the hash of the description
 
     def line(self, name, target):
-        """What pins the program."""
+        """The digests of all stages, but for those whose text is that of the stage in front."""
         told, last, keep = [], None, self.keep and Path(self.keep, f"{name}-{target}".replace("/", "-"))
         for number, (stage, text) in enumerate(self.stages(name, target)):
             if keep:
@@ -156,6 +157,7 @@ def main():
     parser.add_argument("--first", action="store_true", help="stop at the first difference")
     parser.add_argument("--write", action="store_true", help="pin what is made now")
     parser.add_argument("--keep", help="where what the stages leave stays")
+    parser.add_argument("--stages", type=argparse.FileType("w", encoding="utf-8"), help="where the digests of all stages go")
     args = parser.parse_args()
     shard, shards = map(int, args.shard.split("/"))
     lines, moved = [line.split() for line in PINS.read_text(encoding="utf-8").splitlines()], 0
@@ -164,7 +166,10 @@ def main():
         for number, (name, target, *pinned) in enumerate(lines):
             if args.only not in f"{name} {target}" or number % shards != shard:
                 continue
-            now = programs.line(name, target)
+            stages = programs.line(name, target)
+            if args.stages:
+                args.stages.write(" ".join([name, target, *stages]) + "\n")
+            now = [digest for digest in stages if digest.split(":")[0] in PINNED]
             lines[number] = [name, target, *now]
             differs = first_difference(pinned, now)
             if differs and not args.write:

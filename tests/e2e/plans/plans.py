@@ -21,7 +21,6 @@ import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
 
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
-K3 = r"(k3 = \{.*?)"
 OUTSIDE = ["--between=system"]  # plans of kernels that load and store all that they take and make
 
 
@@ -76,7 +75,21 @@ class Session:
 
 
 def line_of(text, start):
-    return [k for k, line in enumerate(text.split("\n"), 1) if line.startswith(start)][0]
+    return [k for k, line in enumerate(text.split("\n"), 1) if line.startswith(start + " ")][0]
+
+
+def kernel(text, name):
+    """The kernel's plan with its name and braces."""
+    return re.search(rf"^{name} {{\n.*?^}}\n", text, re.MULTILINE | re.DOTALL).group()
+
+
+def edit(text, name, *changes):
+    """The first place of each pattern in the kernel's plan, replaced."""
+    old = new = kernel(text, name)
+    for pattern, instead in changes:
+        new, count = re.subn(pattern, instead, new, count=1, flags=re.DOTALL)
+        assert count, pattern
+    return text.replace(old, new, 1)
 
 
 def as_planned(s):
@@ -99,140 +112,130 @@ def fixed_cases(s):
     with open(s.path("planned.pbe"), "rb") as a, open(s.path("unedited.pbe"), "rb") as b:
         s.check("an unedited plan gives another engine", a.read() == b.read())
 
-    split = "1, 2, " + re.search(K3 + r"bands = array<i64: ([^>]*)>", s.text).group(2)  # two rows of the image at a time
-    edited = re.sub(K3 + r"bands = array<i64: [^>]*>(.*?)result_level = 1", rf"\1bands = array<i64: {split}>\2result_level = 2",
-                    s.text)
+    edited = edit(s.text, "k3", ("loop d0 step 1", "loop d1 step 2\n  loop d0 step 1"))  # two rows of the image at a time
     edited = edited.replace("// conv2_f\nk3", "\n\n// by hand\nk3")
     status, said = s.compile(edited)
     s.check(said, status == 0 and edited != s.text)
     wrong = s.computes()
     s.check(f"a legal edit: {wrong}", wrong is None)
     again = tools.run([os.path.join(s.bin, "pbc"), MODEL, "--target=simnpu", *OUTSIDE, f"--plan={s.path('edited.txt')}", "--emit=plan"])
-    s.check("the edit was not carried out", f"k3 = {{bands = array<i64: {split}>" in again)
-    s.check("tile was not worked out anew", re.search(r"k3 = .*tile = array<i64: 1, 2, 4, 16, 1, 1, 16>", again))
-    only = re.search(r"k3 = .*", edited).group(0)
+    s.check("the edit was not carried out", re.search(r"loop d1 step 2 // of 4.*\n +loop d0 step 1", kernel(again, "k3")))
+    s.check("tile was not worked out anew", "tile d0 1, d1 2, d2 4, d3 16, d4 1, d5 1, d6 16" in kernel(again, "k3"))
+    only = kernel(edited, "k3")
     s.check("one kernel's plan alone is refused", s.compile(only)[0] == 0)
 
     k3 = line_of(s.text, "k3")
-    s.carries_out("a last tile that is smaller, all blocks inside result_level", s.text.replace(
-        "k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 3, "))
-    s.refuses("a step longer than its dim", s.text.replace("k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 5, "), 2405, k3)
-    s.refuses("a level past the bands", re.sub(K3 + "x_level = 0", r"\1x_level = 9", s.text), 2405, k3)
-    s.refuses("a sum begun anew", re.sub(K3 + "result_level = 1", r"\1result_level = 3", s.text), 2405, k3)
-    inside = re.sub(K3 + "bands = array<i64: ([^>]*)>", r"\1bands = array<i64: \2, 1, 2>", s.text)
-    s.carries_out("results inside result_level", inside)
-    deep = re.sub("^k4 = .*", lambda line: re.sub(r"depth = \d", "depth = 64", line.group(0)), s.text, flags=re.M)
+    homes, sums = "  home result, 2 copies\n", r" *home result, 2 copies\n"
+    s.carries_out("a last tile that is smaller, all blocks inside the result's home", edit(s.text, "k3", (sums, ""), (
+        "  loop d0 step 1", f"  loop d1 step 3\n{homes}  loop d0 step 1")))
+    s.refuses("a step longer than its dim", edit(s.text, "k3", ("loop d0 step 1", "loop d1 step 5\n  loop d0 step 1")), 2405, k3)
+    s.refuses("a home in more loops than there are", edit(s.text, "k3", ("home x, 1 copy", "home x, 1 copy, inside 9")), 2405, k3)
+    s.refuses("a sum begun anew", edit(s.text, "k3", (sums, ""), ("\n}\n", f"\n{homes}}}\n")), 2405, k3)
+    inside = edit(s.text, "k3", ("\n}\n", "\n  loop d1 step 2\n}\n"))
+    s.carries_out("results inside their home", inside)
+    deep = s.text.replace(kernel(s.text, "k4"), re.sub(r"\d+ cop(y|ies)", "64 copies", kernel(s.text, "k4")))
     s.refuses("buffers that do not fit", deep, 2405, line_of(s.text, "k4"))
-    s.refuses("a field taken out", re.sub(K3 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k3)
-    s.refuses("a field nobody knows", re.sub(K3 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k3)
+    s.refuses("no home", edit(s.text, "k3", (sums, "")), 2406, k3 + kernel(s.text, "k3").count("\n") - 2)
+    s.refuses("a home of weights that are none", edit(s.text, "k0", ("home x", "home w, 1 copy\n  home x")), 2405, line_of(s.text, "k0"))
+    s.refuses("weights without a home", edit(s.text, "k3", (r" *home w, 1 copy\n", "")), 2405, k3)
+    s.refuses("a home twice", edit(s.text, "k3", ("home w", "home w, 1 copy\n  home w")), 2406, k3 + 4)
+    s.refuses("half a copy", edit(s.text, "k3", ("home x, 1 copy", "home x, 1.5 copies")), 2406, k3 + 2)
+    s.refuses("no number", edit(s.text, "k3", ("home x, 1 copy", "home x, copies")), 2406, k3 + 2)
+    s.refuses("a number too long", edit(s.text, "k3", ("loop d0 step 1", "loop d0 step 99999999999999999999")), 2406, k3 + 4)
+    s.refuses("an operand nobody knows", edit(s.text, "k3", ("home x", "home y, 1 copy\n  home x")), 2406, k3 + 2)
+    s.refuses("a level nobody knows", edit(s.text, "k3", ("loop d0 step 1", "loop d0 step 1 over thread 2")), 2406, k3 + 4)
     stage_cases(s)
     kept_cases(s)
     pad_cases(s)
-    s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
-    s.refuses("a kernel twice", s.text + "k3 = {}\n", 2403, line_of(s.text + "k99", "k99"))
-    s.refuses("no attribute", re.sub(K3 + "x_level = 0", r"\1x_level = ", s.text), 2402, k3)
-    s.refuses("no equals sign", s.text.replace("k3 = ", "k3 "), 2401, k3)
-    s.refuses("no name", s.text.replace("k3 = ", "= "), 2401, k3)
-    s.refuses("a brace left open", "\n\nk3 = {a = 1", 2401, 3)
-    s.refuses("braces and quotes inside a string", re.sub(K3 + "x_level = 0", r'\1a = "}\\\\\\"}{", x_level = 0', s.text), 2406, k3)
-    s.refuses("a fault in the third line of a plan", "k3 = {\nbands = array<i64>,\n x_level = }\n", 2402, 3)
+    last = s.text.count("\n") + 1
+    s.refuses("a kernel that is not there", s.text + "k99 {}\n", 2404, last)
+    s.refuses("a kernel twice", s.text + "k3 {}\n", 2403, last)
+    s.refuses("no brace", s.text.replace("k3 {", "k3 ", 1), 2401, k3 + 2)
+    s.refuses("no name", s.text.replace("k3 {", "{", 1), 2401, k3)
+    s.refuses("a brace left open", "\n\nk3 {home x", 2401, 3)
+    s.refuses("a brace that a comment has", "\n\nk3 { // }\n", 2401, 3)
+    s.refuses("a fault in the third line of a plan", "k3 {\nhome x, 1 copy\n home w, }\n", 2406, 3)
     status, said = s.compile("// nothing\n")
     s.check(said, status == 0)
-
-
-def band_in_front(plan, band):
-    """The plan with one loop more around those that it has."""
-    return re.sub(r"bands = array<i64(?:: ([^>]*))?>", lambda m: f"bands = array<i64: {', '.join(filter(None, (band, m.group(1))))}>", plan, count=1)
 
 
 def stage_cases(s):
     """Plans of kernels of several stages: a convolution and a pooling by columns, and three stages that share no loop."""
     k2, k4 = line_of(s.text, "k2"), line_of(s.text, "k4")
-    plan = re.search(r"^k2 = .*", s.text, flags=re.M).group(0)
-    last = plan[plan.rindex(", {"):plan.rindex("]")]  # the pooling's
+    plan = kernel(s.text, "k2")
+    last = plan[plan.rindex("    stage {"):-len("}\n")]  # the pooling's
 
     def with_plan(edited):
         return s.text.replace(plan, edited, 1)
 
     s.refuses("a stage taken out", with_plan(plan.replace(last, "", 1)), 2405, k2)
     s.refuses("a stage too many", with_plan(plan.replace(last, last + last, 1)), 2405, k2)
-    s.refuses("stages that are no list", re.sub(r"(k4 = \{.*)stages = \[.*?\]", r"\1stages = 1", s.text), 2406, k4)
-    s.refuses("a stage that is no plan", with_plan(plan.replace(last, ", 1", 1)), 2406, k2)
-    s.refuses("the plan of one stage for several", with_plan("k2 = " + re.search(r"^k3 = (.*)", s.text, flags=re.M).group(1)), 2406, k2)
-    s.refuses("copies that nobody counts", with_plan(plan.replace("copies = 2", "copies = 65", 1)), 2406, k2)
-    s.refuses("a loop that is not shared", with_plan(plan.replace("array<i64: 0, 1>", "array<i64: 1, 1>", 1)), 2406, k2)
-    s.refuses("a step longer than the shared loop", with_plan(plan.replace("array<i64: 0, 1>", "array<i64: 0, 99>", 1)), 2405, k2)
+    s.refuses("far too many stages", with_plan(plan.replace(last, 30 * last, 1)), 2406, None)
+    s.refuses("stages by another name", edit(s.text, "k4", ("stage {", "stages {")), 2406, k4 + 3)
+    s.refuses("a stage that is no plan", with_plan(plan.replace(last, "1\n", 1)), 2406, k2 + plan[:plan.index(last)].count("\n"))
+    s.refuses("the plan of one stage for several", with_plan(kernel(s.text, "k3").replace("k3", "k2", 1)), 2406, k2 + 2)
+    s.refuses("the plan of several stages for one", s.text.replace(kernel(s.text, "k3"), plan.replace("k2", "k3", 1)), 2406, None)
+    s.refuses("copies that nobody counts", edit(s.text, "k2", ("between, 2", "between, 65")), 2406, k2 + 3)
+    s.refuses("a loop that is not shared", edit(s.text, "k2", ("loop d0", "loop d1")), 2406, k2 + 2)
+    s.refuses("a step longer than the shared loop", edit(s.text, "k2", ("loop d0 step 1", "loop d0 step 99")), 2405, k2)
     s.refuses("results outside the shared loops", with_plan(plan.replace(
-        last, last.replace("result_level = 1", "result_level = 0"), 1)), 2405, k2)
-    wider = plan.replace("array<i64: 4, 1>", "array<i64: 5, 1>", 1)  # the convolution has a dim more, of the iteration's columns
-    s.carries_out("two columns at a time", with_plan(wider.replace("array<i64: 0, 1>", "array<i64: 0, 2>", 1)))
-    s.carries_out("one copy of what lies between", with_plan(plan.replace("copies = 2", "copies = 1", 1)))
-    s.carries_out("rows of the pooling one by one", with_plan(plan.replace(last, band_in_front(last, "0, 1").replace(
-        "result_level = 1", "result_level = 2").replace("x_level = 1", "x_level = 2"), 1)))
+        last, re.sub(r"home result, \d copies", r"\g<0>, inside 0", last), 1)), 2405, k2)
+    s.carries_out("two columns at a time",  # the convolution has a dim more, of the iteration's columns
+                  edit(s.text, "k2", ("loop d0 step 1", "loop d0 step 2"), ("loop d4 step 1", "loop d5 step 1")))
+    s.carries_out("one copy of what lies between", edit(s.text, "k2", ("between, 2 copies", "between, 1 copy")))
+    s.carries_out("rows of the pooling one by one", with_plan(plan.replace(last, last.replace("home x", "loop d0 step 1\n      home x"), 1)))
 
 
 def pad_cases(s):
     """The padded image row by row: the first and the last row are all border."""
-    text = re.sub(r"(k1 = \{bands = array<i64)>", r"\1: 1, 1>", s.text)
-    status, said = s.compile(text)
-    s.check(f"a pad row by row: {said}", status == 0 and text != s.text)
-    wrong = s.computes()
-    s.check(f"a pad row by row: {wrong}", wrong is None)
+    for what, change in (("a pad row by row", ("  home x", "  loop d1 step 1\n  home x")),
+                         ("a pad row by row, results at once", (r"  home x, (.*?)\n(.*?)\n", r"\2\n  loop d1 step 1\n  home x, \1\n"))):
+        s.carries_out(what, edit(s.text, "k1", change))
+    s.refuses("an operand at once", edit(s.text, "k1", ("  home result", "  loop d1 step 1\n  home result")), 2405, line_of(s.text, "k1"))
 
 
 def kept_cases(s):
     """conv2_f takes its image by lines of the window, once for each block of results: all of them each time, or but the last."""
-    def edited(x, name="x_level = 2"):
-        return re.sub(K3 + "(.*?)x_depth = .*", rf"\1\2x_depth = 1 : i64, {x}{name} : i64}}", s.text)
+    def edited(keeps, behind="loop d4 step 1"):
+        home = f"home x, 1 copy{keeps}\n"
+        return edit(s.text, "k3", (r" *home x, 1 copy\n", ""), (f"({behind}.*?)\n", rf"\1\n{home}"))
     read = {}
-    for name, x in ("again", ""), ("kept", "x_kept = 2 : i64, "):
-        s.carries_out(name, edited(x))
+    for name, keeps in ("again", ""), ("kept", ", keeps 2"):
+        s.carries_out(name, edited(keeps))
         tools.run([os.path.join(s.bin, "pb-run"), s.path("edited.pbe"), "--device=machine", "--input", s.path("x.npy"),
                    f"--stats={s.path('steps.json')}"])
         with open(s.path("steps.json"), encoding="utf-8") as file:
             read[name] = sum(step["dram_read"] for step in json.load(file)["steps"] if step["origin"] == "conv2_f")
     s.check(f"what stays is read again: {read}", 0 < read["kept"] < read["again"])
     again = tools.run([os.path.join(s.bin, "pbc"), MODEL, "--target=simnpu", *OUTSIDE, f"--plan={s.path('edited.txt')}", "--emit=plan"])
-    s.check("what stays is not printed", re.search(r"k3 = .*x_kept = 2", again))
+    s.check("what stays is not printed", "home x, 1 copy, keeps 2" in kernel(again, "k3"))
     k3 = line_of(s.text, "k3")
-    s.refuses("all of it stays", edited("x_kept = 3 : i64, "), 2405, k3)
-    s.refuses("no number of copies", edited("x_kept = 1 : i64, ").replace("x_depth = 1 : i64, x_kept", "x_depth = 2 : i64, x_kept"), 2405, k3)
-    s.refuses("no band around x", edited("x_kept = 1 : i64, ", "x_level = 0"), 2405, k3)
-    s.refuses("a band of results around x", edited("x_kept = 1 : i64, ", "x_level = 1"), 2405, k3)
-
-
-def numbers_of(plan, field):
-    return [int(n) for n in re.search(field + r" = array<i64:?([^>]*)>", plan).group(1).split(",") if n.strip()]
+    s.refuses("all of it stays", edited(", keeps 3"), 2405, k3)
+    s.refuses("no number of copies", edited(", keeps 1").replace("home x, 1 copy, keeps", "home x, 2 copies, keeps"), 2405, k3)
+    s.refuses("no loop around x", edit(s.text, "k3", ("home x, 1 copy", "home x, 1 copy, keeps 1")), 2405, k3)
+    s.refuses("a loop of results around x", edited(", keeps 1", "loop d0 step 1"), 2405, k3)
 
 
 def random_edit(text, rng):
-    """One number of one plan changed to a small one; now and then a band more or less, or two bands swapped. Of a kernel of
-    several stages either the shared loops' part or one stage's is a plan."""
-    lines = text.split("\n")
-    at = rng.choice([k for k, line in enumerate(lines) if line.startswith("k")])
-    begin, end = rng.choice([m.span() for m in re.finditer(r"\{[^{}]*(\}|(?=\{))", lines[at])])
-    plan = lines[at][begin:end]
-    bands, extents = numbers_of(plan, "bands"), numbers_of(plan, "extents")
-    for _ in range(rng.randint(1, 4)):
-        kind = rng.randrange(4)
+    """Numbers of one kernel's plan changed to small ones; now and then a loop more or less, or two lines that change places."""
+    old = kernel(text, rng.choice(re.findall(r"^(k\d+) {", text, re.MULTILINE)))
+    lines = old.split("\n")
+    for _ in range(rng.randint(1, 3)):
+        said = [k for k, line in enumerate(lines) if re.match(" *(loop|home) ", line)]
+        at, other = rng.choice(said), rng.choice(said)
+        kind = rng.choice([0, 0, 0, 1, 2, 3])
         if kind == 0:
-            name = rng.choice(["x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth", "copies", "x_kept"])
-            if name == "x_kept" and name not in plan:
-                plan = plan.replace("x_level = ", "x_kept = 0 : i64, x_level = ", 1)
-            plan = re.sub(f"\\b{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", plan)
-        elif kind == 1 and extents:
-            dim = rng.randrange(len(extents))
-            place = 2 * rng.randint(0, len(bands) // 2)
-            bands[place:place] = [dim, rng.choice([n for n in range(1, extents[dim] + 1) if extents[dim] % n == 0])]
-        elif kind == 2 and bands:
-            place = 2 * rng.randrange(len(bands) // 2)
-            del bands[place:place + 2]
-        elif len(bands) > 2:
-            a, b = 2 * rng.randrange(len(bands) // 2), 2 * rng.randrange(len(bands) // 2)
-            bands[a:a + 2], bands[b:b + 2] = bands[b:b + 2], bands[a:a + 2]
-    new = "bands = array<i64" + (": " + ", ".join(map(str, bands)) if bands else "") + ">"
-    lines[at] = lines[at][:begin] + re.sub(r"bands = array<i64[^>]*>", new, plan) + lines[at][end:]
-    return "\n".join(lines), lines[at]
+            lines[at] = re.sub(r"\d+ cop(y|ies)|(?<=step )\d+", lambda m: f"{rng.choice([1, 1, 2, 2, 3, 4])}" + (" copies" if "cop" in m[0] else ""), lines[at])
+            if "home" in lines[at] and "between" not in lines[at] and not rng.randrange(6):
+                lines[at] += rng.choice([", keeps 1", ", keeps 2", ", inside 0", ", inside 1", ", inside 3"])
+        elif kind == 1:
+            lines.insert(at, f"  loop d{rng.randrange(6)} step {rng.choice([1, 1, 2, 3, 4, 8])}")
+        elif kind == 2 and len(said) > 1:
+            del lines[at]
+        else:
+            lines[at], lines[other] = lines[other], lines[at]
+    new = "\n".join(lines)
+    return text.replace(old, new, 1), new
 
 
 def random_cases(s, count, rng):

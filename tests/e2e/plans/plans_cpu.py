@@ -77,28 +77,32 @@ class Graph:
 
 def shared_stage(graph):
     """Stages are done in one iteration of shared loops: parts of their own are refused for just that reason."""
-    text, changed = re.subn(r"(stages = \[.*?parts = array<i64: )1, 1>", r"\g<1>2, 1>", graph.text)
+    text, changed = re.subn(r"(stage {[^}]*?loop d\d+ step \d+)", rf"\1 over {'core' if graph.target == STAGED else 'thread'} 2", graph.text, count=1)
     told = graph.compile(text, "edited.pbe") if changed else None
     return told.stderr or "carried out" if told and "it has no parts of its own" not in told.stderr else None
 
 
 def large_tile(graph):
     """A copy whose tile has all of the longer dim, more values than are written out, is refused for just that reason."""
-    text, changed = re.subn(r"(stages = \[\{bands = array<i64: )0, 8>(.*?extents = array<i64: 117, 8>)", r"\g<1>1, 8>\g<2>", graph.text)
+    text, changed = re.subn(r"loop d0 step 8 // of 117\n", "loop d1 step 8\n", graph.text)
     told = graph.compile(text, "edited.pbe") if changed else None
     return (told.stderr or "carried out") if told and "more values than are written out" not in told.stderr else None
 
 
 def edited(text, rng):
-    """One or two numbers, or a truth, of one plan changed."""
-    lines = text.split("\n")
-    at = rng.choice([k for k, line in enumerate(lines) if line.startswith("k")])
+    """One or two numbers changed, or loops that change places."""
+    lines, changed = text.split("\n"), []
     for _ in range(rng.randint(1, 2)):
-        fields = list(re.finditer(r"(?<![\w\"])-?\d+(?= : i64|[,>])|true|false", lines[at]))
-        m = rng.choice([f for f in fields if not lines[at][: f.start()].endswith("cycles = ")])
-        new = {"true": "false", "false": "true"}.get(m.group()) or str(rng.choice(NUMBERS))
-        lines[at] = lines[at][: m.start()] + new + lines[at][m.end():]
-    return "\n".join(lines), lines[at]
+        at, other = rng.choices([k for k, line in enumerate(lines) if re.match(" *(loop|home)", line)], k=2)
+        if rng.randrange(5):
+            m = rng.choice(list(re.finditer(r"\b\d+", lines[at].split("//")[0])))
+            old = int(m[0])
+            new = rng.choice([2 * old, max(1, old // 2), old + 1, old + 8, rng.choice(NUMBERS)])
+            lines[at] = lines[at][: m.start()] + str(new) + lines[at][m.end():]
+        else:
+            lines[at], lines[other] = lines[other], lines[at]
+        changed += [lines[at], lines[other]]
+    return "\n".join(lines), " | ".join(changed)
 
 
 def main():

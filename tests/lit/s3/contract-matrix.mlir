@@ -8,7 +8,7 @@
 // CHECK: arith.extsi
 // CHECK-NOT: arith.xori
 // CHECK-NOT: arith.extui
-// CODE: instruction = "TDPBSSD"
+// CODE: pb.contraction = "TDPBSSD"
 // CODE: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<256xi32>
 // CODE: func.call @TILEZERO_14_16() : () -> vector<256xi32>
 // CODE: affine.for {{.*}} = 0 to 3 iter_args(
@@ -29,9 +29,9 @@
 
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --padding --layout --outline --plan > %t.mlir
-// RUN: sed 's/bands = array<i64: 1, 2, 4, 1, /bands = array<i64: 1, 4, 4, 1, /' %t.mlir > %t.many.mlir
+// RUN: sed 's/loop d1 step 2 over thread 4 \(.*home result, 1 copy.*TDPBSSD\)/loop d1 step 4 \1/' %t.mlir > %t.many.mlir
 // RUN: not %pb-opt %t.many.mlir --target=cpu:amx --tile 2>&1 | %FileCheck %s --check-prefix=MANY
 // MANY: its plan is illegal: a tile needs more registers than there are [PB4012]
-// RUN: sed 's/bands = array<i64: 1, 2, 4, 1, 5, 1>/bands = array<i64: 1, 2, 4, 1, 5, 1, 6, 4>/; s/\([xw]_level\) = 3/\1 = 4/g' %t.mlir > %t.split.mlir
+// RUN: sed 's/\/\/ instruction TDPBSSD/loop d6 step 4 \/\//' %t.mlir > %t.split.mlir
 // RUN: not %pb-opt %t.split.mlir --target=cpu:amx --tile 2>&1 | %FileCheck %s --check-prefix=SPLIT
 // SPLIT: its plan is illegal: a matrix is cut [PB4012]

@@ -1,11 +1,11 @@
 // Columns that end inside a register: the last one lies over the columns in front of it. A tile of it alone would add its
 // part of a sum to what the tile before it has made of the same columns; in a tile with others it does not.
-// RUN: echo 'k0 = {bands = array<i64: 2, 150, 1, 16, 0, 6, 2, 15>, parts = array<i64: 8, 1>, result_depth = 1 : i64, result_level = 3 : i64, w_depth = 1 : i64, w_level = 4 : i64, x_depth = 1 : i64, x_level = 4 : i64}' > %t.one.txt
+// RUN: echo 'k0 { loop d2 step 150 loop d1 step 16 loop d0 step 6 over thread 8 home result, 1 copy loop d2 step 15 }' > %t.one.txt
 // RUN: not %pbc %s --target=cpu:v3 --plan=%t.one.txt --emit=plan 2>&1 | %FileCheck %s --check-prefix=ONE
-// RUN: echo 'k0 = {bands = array<i64: 2, 150, 1, 24, 0, 4, 2, 15>, parts = array<i64: 8, 1>, result_depth = 1 : i64, result_level = 3 : i64, w_depth = 1 : i64, w_level = 4 : i64, x_depth = 1 : i64, x_level = 4 : i64}' > %t.three.txt
+// RUN: echo 'k0 { loop d2 step 150 loop d1 step 24 loop d0 step 4 over thread 8 home result, 1 copy loop d2 step 15 }' > %t.three.txt
 // RUN: %pbc %s --target=cpu:v3 --plan=%t.three.txt --emit=plan | %FileCheck %s --check-prefix=THREE
 // ONE: parts of a sum would be added twice where the last register of a row lies over another tile
-// THREE: k0 = {bands = array<i64: 2, 150, 1, 24
+// THREE: loop d1 step 24 // of 70, columns
 "builtin.module"() ({
   "func.func"() <{function_type = (tensor<130x300xf32>, tensor<300x70xf32>) -> tensor<130x70xf32>, sym_name = "main"}> ({
   ^bb0(%x: tensor<130x300xf32>, %w: tensor<300x70xf32>):

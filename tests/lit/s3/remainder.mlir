@@ -1,8 +1,8 @@
-// 14 rows in steps of 5, and the rows of a 3 x 3 window in steps of 2: what a band's loop leaves over is a tile of its own
+// 14 rows in steps of 5, and the rows of a 3 x 3 window in steps of 2: what a loop leaves over is a tile of its own
 // behind the loop. Its nests walk fewer rows, its buffers lie in those of the loop's tiles (pb.place), and a sum's rest
 // adds to what is there.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=simnpu --layout --outline --plan > %t
-// RUN: sed 's/bands = array<i64: 1, [0-9]*, 0, 1, 4, 1, 5, 1, 6, 1>/bands = array<i64: 1, 5, 0, 1, 4, 1, 5, 2, 5, 1, 6, 1>/' %t > %t.edited
+// RUN: sed 's/loop d1 step [0-9]*/loop d1 step 5/; s/loop d5 step 1/loop d5 step 2\\0Aloop d5 step 1/' %t > %t.edited
 // RUN: %pb-opt %t.edited --target=simnpu --tile --map --check | %FileCheck %s --check-prefix=RUNS
 // RUN: %pb-opt %t.edited --target=simnpu --tile | %FileCheck %s
 // RUNS: func.func @k1(

@@ -3,7 +3,7 @@
 // RUN: %pb-opt %S/Inputs/depth-project.txt --target=cpu:avx512 --padding --layout --outline --plan > %t
 // RUN: %FileCheck %s < %t
 // CHECK: func.func @k1(
-// CHECK-SAME: pb.plan = {ahead = false, bands = array<i64: 0, 7>, {{.*}}extents = array<i64: 56, 56>, stages = [{
+// CHECK-SAME: pb.plan = "{{.*}}  loop d0 step 7 // of 56\0A    home between, 1 copy\0A    stage { // depth
 // CHECK: pb.nest = "depth", pb.part = "reduce"
 // CHECK: pb.nest = "project", pb.part = "reduce"
 // CHECK: func.func @k2(

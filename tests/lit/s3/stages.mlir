@@ -9,7 +9,7 @@
 
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan --tile > %t
 // RUN: %FileCheck %s --check-prefix=TILE < %t
-// TILE: bands = array<i64: 0, 1, 1, 16>
+// TILE: loop d0 step 1 // of 4\0A    loop d1 step 16 // of 32\0A      home between
 // TILE: affine.for %{{.*}} = 0 to 4 {
 // TILE-NEXT: affine.for %{{.*}} = 0 to 2 {
 // TILE-NEXT: memref.alloc() {{.*}}"between"} : memref<512xf32>
@@ -26,7 +26,7 @@
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan --tile --registers --check > /dev/null
 
 // A step that does not divide leaves a turn of its own, planned by itself.
-// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 1, 24>/' > %t.uneven
+// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/loop d1 step 16/loop d1 step 24/' > %t.uneven
 // RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile | %FileCheck %s --check-prefix=REST
 // REST: memref.alloc() {{.*}}"between"{{.*}} : memref<768xf32>
 // REST: {pb.first = 0 : i64, pb.iterations = 2 : i64}
@@ -35,5 +35,5 @@
 // RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile --registers --check > /dev/null
 
 // What is wrong with a plan is said.
-// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 2, 16>/' | not %pb-opt - --target=cpu:avx512 --tile 2>&1 | %FileCheck %s --check-prefix=LOOP
-// LOOP: error: k1: field 'bands' names no shared loop [PB4011]
+// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/loop d1 step 16/loop d2 step 16/' | not %pb-opt - --target=cpu:avx512 --tile 2>&1 | %FileCheck %s --check-prefix=LOOP
+// LOOP: error: k1: no dim of what the loops walk, at 'd2' [PB4011]

@@ -13,7 +13,7 @@
 // CHECK: pb.nest = "fc_f", pb.part = "reduce"
 // CHECK: func.func @k5(
 // TILE: func.func @k2(
-// TILE-SAME: stages = [{bands
+// TILE-SAME: stage { // conv1_f
 // TILE: affine.for
 // TILE: memref.alloc() {pb.depth = 2 : i64, pb.name = "between"} : memref<{{.*}}, "SPAD">
 // TILE: pb.nest = "conv1_f", pb.part = "reduce"
