@@ -355,6 +355,32 @@ def batches(bench):
     bench.say(np.abs(made - expected).max() < 1e-4, f"functions of rows scattered: {made.tolist()}, not {expected.tolist()}")
 
 
+def no_coordinates(bench):
+    """Places of no coordinates, one or two: windows that lie where the tensor begins."""
+    for element, dtype in (("f32", np.float32), ("i32", np.int32)):
+        number, whole = f"tensor<{element}>", f"tensor<3x4x{element}>"
+        x = np.arange(12, dtype=dtype).reshape(3, 4)
+        for shape in ((2, 4), (3, 4), (1, 2)):
+            for count in (None, 1, 2):
+                sides = ((count,) if count else ()) + shape
+                index, windows = f"tensor<{f'{count}x' if count else ''}0xi32>", [k + bool(count) for k in (0, 1)]
+                last = ", index_vector_dim = 1" if count else ""
+                part = f"tensor<{'x'.join(map(str, sides))}x{element}>"
+                makes = f'%i = "stablehlo.constant"() <{{value = dense<> : {index}}}> : () -> {index}'
+                gather = (f'%r = "stablehlo.gather"(%a0, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = {windows}{last}>, '
+                          f'indices_are_sorted = false, slice_sizes = array<i64: {shape[0]}, {shape[1]}>}}> : ({whole}, {index}) -> {part}')
+                box = x[: shape[0], : shape[1]]
+                made, expected = bench.run(text_of([whole], [makes, gather], part), x), np.broadcast_to(box, sides)
+                bench.say(np.array_equal(made, expected), f"{part} gathered by {index}: {made.tolist()}")
+                scatter = (f'%r = "stablehlo.scatter"(%a0, %i, %a1) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = '
+                           f'{windows}{last}>}}> ({{^bb0(%s: {number}, %t: {number}): %u = "stablehlo.add"(%s, %t) : ({number}, {number}) '
+                           f'-> {number} "stablehlo.return"(%u) : ({number}) -> ()}}) : ({whole}, {index}, {part}) -> {whole}')
+                updates = np.arange(1, 1 + np.prod(sides)).astype(dtype).reshape(sides)
+                made, expected = bench.run(text_of([whole, part], [makes, scatter], whole), x, updates), x.copy()
+                expected[: shape[0], : shape[1]] += updates.sum(0) if count else updates
+                bench.say(np.array_equal(made, expected), f"{part} scattered by {index}: {made.tolist()}, not {expected.tolist()}")
+
+
 def orders(bench):
     """Sorts and largest ones of more elements than are ranked: merged, by the elements in front where some are alike."""
     rng = np.random.default_rng(9)
@@ -499,7 +525,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
         for part in (refusals, symbols, narrow_floats, functions, special_functions, series, complex_functions, complex_pairs, complex_powers, long_bodies, remainders,
-                     batches, orders, open_convolution):
+                     batches, no_coordinates, orders, open_convolution):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
