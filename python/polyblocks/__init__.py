@@ -19,6 +19,17 @@ from .errors import (
     PolyBlocksWarning,
 )
 
+_FRONT_ENDS = {"polyblocks_jit_jax": "from_jax"}
+
+
+def __getattr__(name):
+    if name in _FRONT_ENDS:
+        import importlib
+
+        return getattr(importlib.import_module(f".{_FRONT_ENDS[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
@@ -32,4 +43,5 @@ __all__ = [
     "PolyBlocksWarning",
     "compile",
     "load",
+    "polyblocks_jit_jax",
 ]

@@ -14,6 +14,9 @@ from .library import BoundTensor, Model, Option, library
 from .options import Options
 
 
+SLOW = (2028, 4065)  # that something runs, and how slowly: `explain` says it, a call does not
+
+
 def compile(model, target=None, *, name=None, input_shapes=None, dims=None, constants=None, donate=None, options=None, **more):
     """An engine of a model: a file (.onnx; .mlir: StableHLO or linalg as text), or its bytes or text with a `name` that ends so.
 
@@ -98,7 +101,7 @@ def run(name, data, pairs, bound=(), place=None):
         bytes_at = lib.pb_compiler_engine(result, ctypes.byref(size))
         if not bytes_at:
             raise CompileError(diagnostics)
-        for diagnostic in diagnostics:
+        for diagnostic in (d for d in diagnostics if d.code not in SLOW):
             warnings.warn(str(diagnostic), PolyBlocksWarning, stacklevel=4)
         return memoryview((ctypes.c_char * size.value).from_address(bytes_at)).tobytes()
     finally:

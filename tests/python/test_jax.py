@@ -1,0 +1,241 @@
+"""The JAX front end: programs against XLA, and how a decorated function behaves."""
+
+import functools
+import threading
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polyblocks
+import pytest
+from jax_programs import PROGRAMS, REFUSED
+from polyblocks import polyblocks_jit_jax
+
+jit = functools.partial(polyblocks_jit_jax, compile_options={"target": "cpu"})
+
+
+def plain(leaf):
+    return jax.random.key_data(leaf) if jnp.issubdtype(jnp.asarray(leaf).dtype, jax.dtypes.prng_key) else leaf
+
+
+def same(got, want, most=1e-4):
+    assert jax.tree.structure(got) == jax.tree.structure(want)
+    for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want)):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        a, b = np.asarray(plain(a)), np.asarray(plain(b))
+        if a.dtype.kind not in "fc" and a.dtype.kind != "V":
+            np.testing.assert_array_equal(a, b)
+        elif a.dtype.itemsize < 4 and a.dtype.kind != "c":
+            np.testing.assert_allclose(a.astype(np.float32), b.astype(np.float32), rtol=1e-2, atol=1e-2)
+        else:
+            np.testing.assert_allclose(a, b, rtol=most, atol=most * max(1.0, float(np.max(np.abs(b), initial=0, where=np.isfinite(b)))))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    function, arguments = PROGRAMS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", polyblocks.PolyBlocksWarning)
+        if name in REFUSED:
+            with pytest.raises(polyblocks.CompileError) as error:
+                jit(function)(*arguments)
+            assert REFUSED[name] in str(error.value) and "jax_programs.py:" in str(error.value)
+            return
+        same(jit(function)(*arguments), jax.jit(function)(*arguments))
+
+
+def test_arguments_of_every_kind():
+    @jit
+    def f(tree, x, scale=2.0):
+        return {"y": tree["a"] @ tree["b"][0] * scale, "x": x, "none": None}
+
+    a, b = np.ones((2, 3), np.float32), jnp.ones((3, 2))
+    got = f({"a": a, "b": [b]}, 3, scale=0.5)
+    assert isinstance(got["y"], jax.Array) and np.allclose(got["y"], 1.5) and got["x"] == 3 and got["none"] is None
+    assert np.allclose(f({"a": a, "b": [b]}, 3)["y"], 6)  # another signature
+    assert len(f.programs) == 2
+    f({"a": 2 * a, "b": [b]}, 4)
+    assert len(f.programs) == 2
+    f({"a": a[:1], "b": [b]}, 4)
+    assert len(f.programs) == 3
+
+
+def test_static_arguments():
+    def f(x, n, mode="add"):
+        return x + n if mode == "add" else x * n
+
+    x = jnp.arange(4.0)
+    for g in (
+        polyblocks_jit_jax(f, static_argnums=(1, 2)),
+        polyblocks_jit_jax(f, static_argnames=("n", "mode")),
+    ):
+        assert np.array_equal(g(x, 3), x + 3) and np.array_equal(g(x, 3, "mul"), 3 * x) and np.array_equal(g(x, 3), x + 3)
+        assert np.array_equal(g(x, n=4), x + 4)
+        assert len(g.programs) == 3
+
+
+def test_constants_are_bound_once():
+    @functools.partial(polyblocks_jit_jax, constants="params")
+    def f(params, x):
+        return x @ params["w"] + params["b"]
+
+    rng = np.random.default_rng(0)
+    params = {"w": jnp.asarray(rng.standard_normal((4, 3)), jnp.float32), "b": jnp.ones(3)}
+    x = jnp.ones((2, 4))
+    same(f(params, x), x @ params["w"] + params["b"])
+    (program,) = f.programs.values()
+    assert len(program.engine.inputs) == 1
+    f(params, x)
+    assert len(f.programs) == 1
+    other = {"w": 2 * params["w"], "b": params["b"]}
+    same(f(other, x), x @ other["w"] + other["b"])
+    assert len(f.programs) == 2
+    with pytest.raises(polyblocks.ArgumentError, match="has no argument 'weights'; it has params, x"):
+        polyblocks_jit_jax(f.function, constants="weights")
+
+
+def test_closed_over_arrays_are_no_text():
+    w = jnp.asarray(np.random.default_rng(0).standard_normal((300, 300)), jnp.float32)
+    f = jit(lambda x: jnp.tanh(x @ w))
+    assert len(f.lower(jnp.ones((2, 300))).text) < 5000
+    same(f(jnp.ones((2, 300))), jnp.tanh(jnp.ones((2, 300)) @ w))
+
+
+def test_donated_arguments():
+    @functools.partial(polyblocks_jit_jax, donate_argnums=(0,))
+    def f(cache, x, k):
+        return jax.lax.dynamic_update_slice(cache, x[None], (k, 0)), x + 1
+
+    cache = jnp.zeros((3, 4))
+    for k in range(3):
+        given, at = cache, cache.unsafe_buffer_pointer()
+        cache, y = f(cache, jnp.full(4, k + 1.0), jnp.int32(k))
+        assert cache.unsafe_buffer_pointer() == at and given.is_deleted() and np.array_equal(y, np.full(4, k + 2))
+    assert np.array_equal(cache, np.ones((3, 4)) * [[1], [2], [3]])
+    (program,) = f.programs.values()
+    assert program.engine.aliases == [0, -1]
+    kept = np.zeros((3, 4), np.float32)  # NumPy's are copied: they are not the engine's to write
+    assert np.array_equal(f(kept, jnp.ones(4), jnp.int32(1))[0][1], np.ones(4)) and not kept.any()
+
+
+def test_donations_that_cannot_be_had():
+    f = polyblocks_jit_jax(lambda a, b: (a[::-1] + b, a * 2), donate_argnums=(0, 1))
+    same(f(jnp.arange(3.0), jnp.ones(3)), (jnp.arange(3.0)[::-1] + 1, jnp.arange(3.0) * 2))
+
+
+class Model:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @polyblocks_jit_jax
+    def whole(self, x):
+        return self.part(x) + 1
+
+    @functools.partial(polyblocks_jit_jax, static_argnums=(2,))
+    def part(self, x, n=2):
+        return x * self.scale * n
+
+
+def test_methods_and_calls_inside():
+    x = jnp.arange(3.0)
+    two, three = Model(2.0), Model(3.0)
+    assert np.array_equal(two.whole(x), 4 * x + 1) and np.array_equal(three.whole(x), 6 * x + 1)
+    assert np.array_equal(two.part(x, 5), 10 * x)
+    assert Model.whole.__name__ == "whole"
+
+
+def test_x64():
+    with jax.enable_x64(True):
+        f = jit(lambda x, n: (x * 2 + 1, n * 3))
+        x, n = f(jnp.arange(4.0), jnp.int64(1 << 40))
+        assert x.dtype == jnp.float64 and n.dtype == jnp.int64 and n == 3 << 40
+    x, n = f(jnp.arange(4.0), 7)
+    assert x.dtype == jnp.float32 and n.dtype == jnp.int32
+
+
+@pytest.mark.parametrize(
+    "transform, says",
+    [
+        (lambda f: jax.grad(lambda x: f(x).sum()), "only what is inside can be differentiated"),
+        (lambda f: jax.jacfwd(f), "only what is inside can be differentiated"),
+        (lambda f: jax.vmap(f), "jax.vmap cannot look into"),
+        (lambda f: jax.jit(f), "decorate the outer function too"),
+    ],
+)
+def test_transforms_from_outside(transform, says):
+    f = jit(lambda x: jnp.sin(x))
+    with pytest.raises(polyblocks.ArgumentError) as error:
+        transform(f)(jnp.ones((2, 3)))
+    assert says in str(error.value)
+
+
+def test_gradients_inside():
+    f = jit(lambda x: jnp.sin(x).sum())
+    g = jit(jax.grad(lambda x: f(x) ** 2))  # another decorated one inside is a part of it
+    x = jnp.arange(3.0)
+    same(g(x), jax.grad(lambda x: jnp.sin(x).sum() ** 2)(x))
+
+
+def test_threads():
+    f = jit(lambda x: jnp.cumsum(x) * 2)
+    wrong = []
+
+    def work(k):
+        for turn in range(40):
+            x = np.full(20 + turn % 3, k, np.float32)
+            if not np.array_equal(f(x), np.cumsum(x) * 2):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong and len(f.programs) == 3
+
+
+def test_results_live_on():
+    f = jit(lambda x: x + 1)
+    results = [f(np.full(1000, k, np.float32)) for k in range(50)]
+    assert all(np.array_equal(r, np.full(1000, k + 1)) for k, r in enumerate(results))
+    assert np.array_equal(jax.jit(lambda a: a * 2)(results[3]), np.full(1000, 8))
+
+
+def test_cost_of_compiling_and_calling():
+    """A jitted add: compiled within half a second, and a call over the C function, the best of several."""
+    import time
+
+    f = polyblocks_jit_jax(lambda a, b: a + b, compile_options={"cache": False, "n_threads": 1})
+    x = jnp.ones((2, 3))
+    f(x, x[:1])
+    start = time.perf_counter()
+    f(x, x)
+    compiled = time.perf_counter() - start
+    program = list(f.programs.values())[-1]
+    runtime = program.engine._free[0]
+
+    def best(call):
+        times = []
+        for _ in range(30):
+            start = time.perf_counter()
+            for _ in range(100):
+                call()
+            times.append((time.perf_counter() - start) / 100)
+        return min(times)
+
+    over = best(lambda: f(x, x)) - best(lambda: program.engine._run(runtime.handle, runtime.inputs, runtime.outputs))
+    print(f"compiled in {compiled:.2f} s, {1e6 * over:.1f} us a call more than C's")
+    assert compiled <= 0.5 and over <= 20e-6
+
+
+def test_wrong_calls():
+    f = jit(lambda x: x + 1)
+    with pytest.raises(TypeError):
+        f("text")
+    with pytest.raises(polyblocks.OptionError, match="perhaps 'target'"):
+        polyblocks_jit_jax(lambda x: x, compile_options={"targets": "cpu"})
+    with pytest.raises(polyblocks.ArgumentError, match="3 is no function"):
+        polyblocks_jit_jax(3)
+    with pytest.raises(polyblocks.CompileError):
+        polyblocks_jit_jax(lambda x: x + 1, compile_options={"target": "nosuch"})(jnp.ones(3))
