@@ -19,7 +19,7 @@ from .errors import (
     PolyBlocksWarning,
 )
 
-_FRONT_ENDS = {"polyblocks_jit_jax": "from_jax"}
+_FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_torch"}
 
 
 def __getattr__(name):
@@ -44,4 +44,5 @@ __all__ = [
     "compile",
     "load",
     "polyblocks_jit_jax",
+    "polyblocks_jit_torch",
 ]

@@ -1,0 +1,1 @@
+"""Core ATen in StableHLO: a table of overloads, an operator a row."""

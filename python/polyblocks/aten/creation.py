@@ -1,0 +1,51 @@
+"""Tensors of nothing but a shape; random ones are drawn by PyTorch at each call and come in."""
+
+import torch
+
+from .builder import Unsupported
+from .table import row
+
+
+@row("full", "full_like", "fill.Scalar", "scalar_tensor")
+def full(b, x, number=None, *, made):
+    number = x if number is None else number
+    return b.constant(number, made.dtype, made.shape)
+
+
+@row("fill.Tensor")
+def fill_tensor(b, x, number, *, made):
+    return b.broadcast(b.convert(number, made.dtype), made.shape)
+
+
+@row("zeros", "zeros_like", "new_zeros", "empty.memory_format", "empty_strided", "empty_like", "new_empty", "new_empty_strided")
+def zeros(b, *_, made):
+    return b.constant(0, made.dtype, made.shape)
+
+
+@row("ones", "ones_like", "new_ones")
+def ones(b, *_, made):
+    return b.constant(1, made.dtype, made.shape)
+
+
+@row("new_full")
+def new_full(b, x, size, number, *, made):
+    return b.constant(number, made.dtype, made.shape)
+
+
+@row("arange.start_step")
+def arange(b, start, end, step=1, *, made):
+    count = b.iota(made.shape, 0, torch.int64 if not made.dtype.is_floating_point else made.dtype)
+    floats = any(isinstance(n, float) for n in (start, step)) and not made.dtype.is_floating_point
+    if floats:
+        raise Unsupported("a range of integers by a step that is none")
+    return b.convert(b.add(b.multiply(count, step), start), made.dtype)
+
+
+@row("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint.low", "randint_like", "randint_like.low_dtype")
+def drawn(b, *args, made):
+    raise NotImplementedError  # by the front end, which keeps how it is drawn
+
+
+@row("lift_fresh_copy", "alias", "clone", "detach", "lift_fresh", "contiguous", "_conj_physical_real")
+def same(b, x):
+    return x

@@ -1,0 +1,413 @@
+"""Elements: each result of one of each operand."""
+
+import math
+
+import torch
+
+from .builder import PART, Unsupported, Value
+from .table import row
+
+
+def operand(b, x, dtype):
+    return b.convert(x, dtype) if isinstance(x, Value) else b.constant(x, dtype)
+
+
+def computed(dtype):
+    """A type wide enough for a function's own steps."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+PLAIN = {
+    "neg": "negate", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log", "log1p": "log_plus_one",
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "sin": "sine", "cos": "cosine", "tanh": "tanh", "sigmoid": "logistic", "floor": "floor",
+    "ceil": "ceil", "round": "round_nearest_even", "tan": "tan", "acos": "chlo.acos", "acosh": "chlo.acosh", "asin": "chlo.asin",
+    "asinh": "chlo.asinh", "atan": "chlo.atan", "atanh": "chlo.atanh", "sinh": "chlo.sinh", "cosh": "chlo.cosh", "erf": "chlo.erf",
+    "erfc": "chlo.erfc", "lgamma": "chlo.lgamma", "digamma": "chlo.digamma", "special_i1e": "chlo.bessel_i1e",
+}  # fmt: skip
+ROUNDS = ("floor", "ceil", "round")
+
+
+def plain(name, operation):
+    @row(name)
+    def function(b, x, *, made):
+        x = b.convert(x, made.dtype)
+        if name in ROUNDS and not made.dtype.is_floating_point:
+            return x
+        return b.unary(operation, x)
+
+    return function
+
+
+for name, operation in PLAIN.items():
+    plain(name, operation)
+
+
+@row("erfinv")
+def erfinv(b, x, *, made):
+    return b.unary("chlo.erf_inv", b.convert(x, made.dtype))
+
+
+@row("abs")
+def absolute(b, x, *, made):
+    if x.dtype == torch.bool or x.dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
+        return x
+    return b.op("abs", [x], made.dtype, x.shape)
+
+
+@row("sign", "sgn")
+def sign(b, x, *, made):
+    if x.dtype == torch.bool:
+        return x
+    if x.dtype.is_floating_point:  # PyTorch's of NaN is 0
+        return b.select(b.compare("NE", x, x), 0, b.unary("sign", x))
+    if x.dtype == torch.uint8:
+        return b.convert(b.compare("NE", x, 0), x.dtype)
+    return b.unary("sign", x)
+
+
+@row("signbit")
+def signbit(b, x):
+    if not x.dtype.is_floating_point:
+        return b.compare("LT", x, 0)
+    integer = {4: torch.int32, 8: torch.int64, 2: torch.int16}[x.dtype.itemsize]
+    return b.compare("LT", b.op("bitcast_convert", [x], integer, x.shape), 0)
+
+
+@row("trunc")
+def trunc(b, x):
+    if not x.dtype.is_floating_point:
+        return x
+    return b.select(b.compare("LT", x, 0), b.unary("ceil", x), b.unary("floor", x))
+
+
+@row("reciprocal")
+def reciprocal(b, x, *, made):
+    return b.divide(b.constant(1, made.dtype, x.shape), b.convert(x, made.dtype))
+
+
+def logarithm(name, base):
+    @row(name)
+    def function(b, x, *, made):
+        x = b.unary("log", b.convert(b.convert(x, made.dtype), computed(made.dtype)))
+        return b.convert(b.multiply(x, 1 / math.log(base)), made.dtype)
+
+
+logarithm("log2", 2)
+logarithm("log10", 10)
+
+
+@row("exp2")
+def exp2(b, x, *, made):
+    x = b.convert(x, made.dtype)
+    return b.binary("power", b.constant(2, x.dtype, x.shape), x)
+
+
+@row("isnan")
+def isnan(b, x):
+    return b.compare("NE", x, x)
+
+
+@row("isinf")
+def isinf(b, x):
+    if not x.dtype.is_floating_point:
+        return b.constant(False, torch.bool, x.shape)
+    return b.compare("EQ", b.unary("abs", x), math.inf)
+
+
+@row("_to_copy", "_to_copy_")
+def to_copy(b, x, *, made):
+    return b.convert(x, made.dtype)
+
+
+@row("copy")
+def copy(b, x, source, *, made):
+    return b.broadcast(b.convert(source, made.dtype), made.shape)
+
+
+@row("view.dtype")
+def view_dtype(b, x, dtype, *, made):
+    if x.dtype.itemsize != made.dtype.itemsize:
+        raise Unsupported("a view of elements of another size")
+    return b.op("bitcast_convert", [x], made.dtype, x.shape)
+
+
+# ---- two operands ----
+
+
+def scaled(b, y, alpha, dtype):
+    """alpha * y"""
+    y = operand(b, y, dtype)
+    return y if alpha == 1 else b.multiply(y, alpha)
+
+
+@row("add.Tensor", "add.Scalar")
+def add(b, x, y, alpha=1, *, made):
+    y = scaled(b, y, alpha, made.dtype)
+    return b.add(b.convert(x, made.dtype), y)
+
+
+@row("sub.Tensor", "sub.Scalar")
+def subtract(b, x, y, alpha=1, *, made):
+    return b.subtract(operand(b, x, made.dtype), scaled(b, y, alpha, made.dtype))
+
+
+@row("rsub.Scalar", "rsub.Tensor")
+def reverse_subtract(b, x, y, alpha=1, *, made):
+    return b.subtract(operand(b, y, made.dtype), scaled(b, x, alpha, made.dtype))
+
+
+@row("mul.Tensor", "mul.Scalar")
+def multiply(b, x, y, *, made):
+    return b.multiply(b.convert(x, made.dtype), operand(b, y, made.dtype))
+
+
+def floored(b, x, y):
+    """x / y rounded down; of integers, what the division rounded towards 0 leaves of another sign takes one more."""
+    if x.dtype.is_floating_point:
+        rest = float_remainder(b, x, y)
+        exact = b.divide(b.subtract(x, rest), y)
+        rounded = b.unary("round_nearest_even", exact)
+        return b.select(b.compare("EQ", y, 0), b.divide(x, y), b.select(b.compare("NE", exact, exact), b.unary("floor", b.divide(x, y)), rounded))
+    x, y = b.together(x, y)
+    quotient, rest = b.divide(x, y), b.binary("remainder", x, y)
+    other = b.binary("and", b.compare("NE", rest, 0), b.compare("NE", b.compare("LT", rest, 0), b.compare("LT", y, 0)))
+    return b.subtract(quotient, b.convert(other, x.dtype))
+
+
+@row("div.Tensor", "div.Scalar", "true_divide.Tensor")
+def divide(b, x, y, *, made):
+    return b.divide(operand(b, x, made.dtype), operand(b, y, made.dtype))
+
+
+@row("div.Tensor_mode", "div.Scalar_mode")
+def divide_mode(b, x, y, *, rounding_mode=None, made):
+    x, y = operand(b, x, made.dtype), operand(b, y, made.dtype)
+    if rounding_mode is None:
+        return b.divide(x, y)
+    if rounding_mode == "floor":
+        return floored(b, x, y)
+    return trunc(b, b.divide(x, y))
+
+
+@row("floor_divide")
+def floor_divide(b, x, y, *, made):
+    return floored(b, b.convert(x, made.dtype), operand(b, y, made.dtype))
+
+
+def float_remainder(b, x, y):
+    """With the sign of y."""
+    x, y = b.together(x, y)
+    rest = b.binary("remainder", x, y)
+    other = b.binary("and", b.compare("NE", rest, 0), b.compare("NE", b.compare("LT", rest, 0), b.compare("LT", y, 0)))
+    return b.select(other, b.add(rest, y), rest)
+
+
+@row("remainder.Tensor", "remainder.Scalar", "remainder.Scalar_Tensor")
+def remainder(b, x, y, *, made):
+    return float_remainder(b, operand(b, x, made.dtype), operand(b, y, made.dtype))
+
+
+@row("fmod.Tensor", "fmod.Scalar")
+def fmod(b, x, y, *, made):
+    return b.binary("remainder", b.convert(x, made.dtype), operand(b, y, made.dtype))
+
+
+@row("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar")
+def power(b, x, y, *, made):
+    if not isinstance(y, Value) and isinstance(x, Value) and made.dtype not in PART:
+        x = b.convert(x, made.dtype)
+        if y == 2:
+            return b.multiply(x, x)
+        if y == 1:
+            return x
+        if y == 3:
+            return b.multiply(b.multiply(x, x), x)
+        if made.dtype.is_floating_point and y == 0.5:
+            return b.unary("sqrt", x)
+        if made.dtype.is_floating_point and y == -1:
+            return b.divide(b.constant(1, x.dtype, x.shape), x)
+        if made.dtype.is_floating_point and y == -0.5:
+            return b.unary("rsqrt", x)
+    return b.binary("power", operand(b, x, made.dtype), operand(b, y, made.dtype))
+
+
+@row("atan2")
+def atan2(b, x, y, *, made):
+    return b.binary("atan2", b.convert(x, made.dtype), b.convert(y, made.dtype))
+
+
+def extreme(name):
+    @row(name)
+    def function(b, x, y, *, made):
+        return b.binary(name, b.convert(x, made.dtype), b.convert(y, made.dtype))
+
+
+extreme("maximum")
+extreme("minimum")
+
+
+def bits(name, operation):
+    @row(f"bitwise_{name}.Tensor", f"bitwise_{name}.Scalar")
+    def function(b, x, y, *, made):
+        return b.binary(operation, operand(b, x, made.dtype), operand(b, y, made.dtype))
+
+    @row(f"logical_{name}")
+    def logical(b, x, y):
+        return b.binary(operation, b.convert(x, torch.bool), b.convert(y, torch.bool))
+
+
+for operation in ("and", "or", "xor"):
+    bits(operation, operation)
+
+
+@row("bitwise_not")
+def bitwise_not(b, x):
+    return b.unary("not", x)
+
+
+@row("logical_not")
+def logical_not(b, x):
+    return b.unary("not", b.convert(x, torch.bool))
+
+
+def shifts(name, operation):
+    @row(f"{name}.Tensor_Scalar", f"{name}.Tensor")
+    def function(b, x, y, *, made):
+        return b.binary(operation, b.convert(x, made.dtype), operand(b, y, made.dtype))
+
+
+shifts("bitwise_left_shift", "shift_left")
+shifts("bitwise_right_shift", "shift_right_arithmetic")
+
+
+def comparisons(name, direction):
+    @row(f"{name}.Tensor", f"{name}.Scalar")
+    def function(b, x, y):
+        dtype = x.dtype
+        if isinstance(y, Value):
+            dtype = torch.promote_types(*_promoted(x, y))
+        elif isinstance(y, float) and not dtype.is_floating_point and dtype not in PART:
+            dtype = torch.get_default_dtype()
+        elif isinstance(y, int) and not isinstance(y, bool) and dtype == torch.bool:
+            dtype = torch.int64
+        return b.compare(direction, b.convert(x, dtype), operand(b, y, dtype))
+
+
+def _promoted(x, y):
+    """Numbers yield to tensors of the same kind."""
+    example = [torch.empty([1] * v.rank, dtype=v.dtype, device="meta") if v.rank else torch.empty((), dtype=v.dtype, device="meta") for v in (x, y)]
+    dtype = torch.result_type(*example)
+    return dtype, dtype
+
+
+for name, direction in {"eq": "EQ", "ne": "NE", "lt": "LT", "le": "LE", "gt": "GT", "ge": "GE"}.items():
+    comparisons(name, direction)
+
+
+@row("where.self")
+def where(b, condition, x, y, *, made):
+    condition = b.convert(condition, torch.bool)
+    condition, x, y = b.together(condition, b.convert(x, made.dtype), b.convert(y, made.dtype))
+    return b.select(condition, x, y)
+
+
+@row("clamp", "clamp.Tensor")
+def clamp(b, x, low=None, high=None, *, made):
+    x = b.convert(x, made.dtype)
+    if low is not None:
+        x = b.binary("maximum", x, operand(b, low, made.dtype))
+    return x if high is None else b.binary("minimum", x, operand(b, high, made.dtype))
+
+
+# ---- activations ----
+
+
+@row("relu")
+def relu(b, x):
+    return b.binary("maximum", x, 0)
+
+
+@row("hardtanh")
+def hardtanh(b, x, low=-1, high=1):
+    return b.binary("minimum", b.binary("maximum", x, low), high)
+
+
+@row("leaky_relu")
+def leaky_relu(b, x, slope=0.01):
+    return b.select(b.compare("GT", x, 0), x, b.multiply(x, slope))
+
+
+@row("elu")
+def elu(b, x, alpha=1, scale=1, input_scale=1):
+    wide = b.convert(x, computed(x.dtype))
+    below = b.multiply(b.unary("exponential_minus_one", b.multiply(wide, input_scale)), alpha * scale)
+    return b.convert(b.select(b.compare("GT", wide, 0), b.multiply(wide, scale), below), x.dtype)
+
+
+@row("gelu")
+def gelu(b, x, *, approximate="none"):
+    wide = b.convert(x, computed(x.dtype))
+    if approximate == "tanh":
+        cube = b.multiply(b.multiply(wide, wide), wide)
+        inner = b.multiply(b.add(wide, b.multiply(cube, 0.044715)), math.sqrt(2 / math.pi))
+        half = b.multiply(b.add(b.unary("tanh", inner), 1), 0.5)
+    else:
+        half = b.multiply(b.add(b.unary("chlo.erf", b.multiply(wide, math.sqrt(0.5))), 1), 0.5)
+    return b.convert(b.multiply(wide, half), x.dtype)
+
+
+@row("silu")
+def silu(b, x):
+    wide = b.convert(x, computed(x.dtype))
+    return b.convert(b.multiply(wide, b.unary("logistic", wide)), x.dtype)
+
+
+# ---- complex numbers ----
+
+
+@row("_conj", "_conj_physical", "conj_physical", "resolve_conj")
+def conjugate(b, x):
+    if x.dtype not in PART:
+        return x
+    part = PART[x.dtype]
+    real, imaginary = b.op("real", [x], part, x.shape), b.op("imag", [x], part, x.shape)
+    return b.op("complex", [real, b.unary("negate", imaginary)], x.dtype, x.shape)
+
+
+@row("view_as_real")
+def view_as_real(b, x):
+    part = PART[x.dtype]
+    parts = [b.reshape(b.op(name, [x], part, x.shape), x.shape + (1,)) for name in ("real", "imag")]
+    return b.concatenate(parts, x.rank)
+
+
+@row("view_as_complex")
+def view_as_complex(b, x, *, made):
+    parts = [b.reshape(b.along(x, x.rank - 1, k, k + 1), x.shape[:-1]) for k in (0, 1)]
+    return b.op("complex", parts, made.dtype, x.shape[:-1])
+
+
+@row("complex")
+def complex_of(b, x, y, *, made):
+    x, y = b.together(x, y)
+    return b.op("complex", [x, y], made.dtype, x.shape)
+
+
+def part_of(name):
+    @row(name)
+    def function(b, x):
+        return x if x.dtype not in PART else b.op(name, [x], PART[x.dtype], x.shape)
+
+
+part_of("real")
+part_of("imag")
+
+
+@row("angle")
+def angle(b, x, *, made):
+    if x.dtype in PART:
+        part = PART[x.dtype]
+        return b.op("atan2", [b.op("imag", [x], part, x.shape), b.op("real", [x], part, x.shape)], part, x.shape)
+    x = b.convert(x, made.dtype)
+    turned = b.select(b.compare("LT", x, 0), math.pi, b.constant(0, x.dtype, x.shape))
+    return b.select(b.compare("NE", x, x), x, turned)

@@ -1,0 +1,223 @@
+"""A graph of ATen overloads (torch.fx) as a StableHLO module."""
+
+import operator
+import re
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from ..errors import NotSupported, PolyBlocksError
+from . import table
+from .builder import ELEMENTS, Builder, Unsupported, Value
+
+DRAWN = ("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint_like")
+NOTHING = ("_assert", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def source_of(node):
+    """The line of Python that a node comes from: the last that its trace names, outside of PyTorch where there is one."""
+    frames = FRAME.findall(node.meta.get("stack_trace") or "")
+    own = [f for f in frames if "/torch/" not in f[0] and not f[0].startswith("<")] or frames
+    return f"{own[-1][0]}:{own[-1][1]}" if own else None
+
+
+class Module:
+    """What came of a graph: `text`, a `source` for each of its lines, and what its arguments are.
+
+    arguments: for each input of the engine a placeholder's number, a tensor, or a function that draws one
+    outputs:   for each result of the graph its number among the engine's outputs, or the constant that it is"""
+
+    def __init__(self, graph_module, name="graph"):
+        self.rows, self.b = table.load(), Builder()
+        self.name, self.arguments, self.env, self.later = name, [], {}, []
+        self.placeholders = 0
+        results = self.walk(graph_module, None)
+        outputs, self.outputs = [], []
+        for result in results:
+            self.outputs.append(len(outputs) if isinstance(result, Value) else _Constant(result))
+            if isinstance(result, Value):
+                outputs.append(result)
+        self.values = outputs
+        self.b.inputs, self.arguments = self.in_order()
+        self.text, self.sources = self.b.module(outputs)
+
+    def in_order(self):
+        """Placeholders first, then what the graph holds and what is drawn."""
+        pairs = sorted(zip(self.b.inputs, self.arguments), key=lambda pair: 0 if isinstance(pair[1], int) else 1)
+        return [value for value, _ in pairs], [argument for _, argument in pairs]
+
+    def place(self, line):
+        return self.sources[line - 1] if 0 < line <= len(self.sources) else None
+
+    # ---- nodes ----
+
+    def walk(self, graph_module, given):
+        """The graph's results; `given`: the values of its placeholders, where it is a part of another."""
+        env, given = {}, None if given is None else list(given)
+        for node in graph_module.graph.nodes:
+            self.b.source = source_of(node) or self.b.source
+            if node.op == "placeholder":
+                env[node] = self.placeholder(node) if given is None else given.pop(0)
+            elif node.op == "get_attr":
+                env[node] = self.held(graph_module, node)
+            elif node.op == "output":
+                return [self.argument(env, a) for a in _flat(node.args[0])]
+            elif node.op == "call_function":
+                env[node] = self.call(env, node)
+            else:
+                raise NotSupported(f"a node {node.op} {node.target}", self.b.source)
+        return []
+
+    def placeholder(self, node):
+        value, number = node.meta.get("val"), self.placeholders
+        self.placeholders += 1
+        if not isinstance(value, torch.Tensor):
+            return value
+        return self.input(value, number)
+
+    def input(self, tensor, argument):
+        if tensor.dtype not in ELEMENTS:
+            raise NotSupported(f"tensors of {str(tensor.dtype).removeprefix('torch.')}", self.b.source)
+        if tensor.device.type not in ("cpu", "meta"):
+            raise NotSupported(f"a tensor on {tensor.device}", self.b.source, "tensors lie in the system's memory")
+        if tensor.layout != torch.strided:
+            raise NotSupported(f"a tensor of layout {tensor.layout}", self.b.source)
+        self.arguments.append(argument)
+        return self.b.input(tensor.dtype, concrete(tensor.shape))
+
+    def held(self, graph_module, node):
+        value = graph_module
+        for part in node.target.split("."):
+            value = getattr(value, part)
+        if isinstance(value, torch.Tensor):
+            if isinstance(value, FakeTensor):
+                raise PolyBlocksError(f"the tensor {node.target} has no numbers")
+            return self.input(value, value)
+        return value
+
+    def argument(self, env, value):
+        if isinstance(value, torch.fx.Node):
+            return env[value]
+        if isinstance(value, (list, tuple)):
+            return [self.argument(env, v) for v in value]
+        if isinstance(value, dict):
+            return {k: self.argument(env, v) for k, v in value.items()}
+        if isinstance(value, slice):
+            return slice(*(self.argument(env, v) for v in (value.start, value.stop, value.step)))
+        return value
+
+    def call(self, env, node):
+        args, kwargs = self.argument(env, node.args), self.argument(env, node.kwargs)
+        target = node.target
+        if target is operator.getitem:
+            return args[0][args[1]]
+        name = getattr(target, "__name__", str(target))
+        if any(word in name for word in NOTHING):
+            return None
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            return self.higher_order(name, args, node)
+        if not isinstance(target, torch._ops.OpOverload):
+            return self.python(target, name, args, kwargs)
+        made = node.meta.get("val")
+        if target.namespace == "aten" and target._opname in DRAWN:
+            return self.drawn(target, node, made)
+        if target.namespace == "aten" and target._opname.startswith("sym_"):
+            return self.symbol(target._opname, args)
+        if str(target) not in self.rows:
+            raise NotSupported(f"operator {target} is not known", self.b.source)
+        return self.row(target, node, args, kwargs, made)
+
+    def row(self, target, node, args, kwargs, made):
+        made = _Made.of(made)
+        args = [self.held_argument(a) for a in args]
+        try:
+            used = _used(node, len(made)) if isinstance(made, list) else None
+            results = table.lower(self.b, target, args, kwargs, made, used)
+        except Unsupported as why:
+            raise NotSupported(f"operator {target}: {why}", self.b.source) from None
+        self.check(target, results, made)
+        return results
+
+    def held_argument(self, value):
+        """Tensors that stand among the arguments themselves become inputs."""
+        if isinstance(value, torch.Tensor):
+            return self.input(value, value)
+        if isinstance(value, (list, tuple)):
+            return [self.held_argument(v) for v in value]
+        return value
+
+    def check(self, target, results, made):
+        """What a row made is what PyTorch says: else the row is wrong, and nobody shall compute with it."""
+        for result, said in zip(results if isinstance(results, list) else [results], made if isinstance(made, list) else [made]):
+            if result is not None and said is not None and (result.dtype != said.dtype or result.shape != said.shape):
+                raise PolyBlocksError(f"{target} is {said.type} and was made as {result.type}: a bug of the table")
+
+    def symbol(self, name, args):
+        x = args[0]
+        return {"sym_size": lambda: x.shape[args[1]] if len(args) > 1 else list(x.shape), "sym_numel": lambda: torch.Size(x.shape).numel()}.get(name, lambda: 0)()
+
+    def python(self, target, name, args, kwargs):
+        """Of numbers, which are known."""
+        if any(isinstance(a, Value) for a in _flat(args)):
+            raise NotSupported(f"{name} of a tensor", self.b.source)
+        return target(*args, **kwargs)
+
+    def drawn(self, target, node, made):
+        """A random tensor: PyTorch draws it at each call, in the order of the graph, and so as it does by itself."""
+        if any(isinstance(a, torch.fx.Node) and not isinstance(a.meta.get("val"), torch.Tensor) for a in _flat(node.args)):
+            raise NotSupported(f"operator {target} by numbers that are not known", self.b.source)
+        examples = [torch.empty(concrete(a.meta["val"].shape), dtype=a.meta["val"].dtype) if isinstance(a, torch.fx.Node) else a for a in node.args]
+        kwargs = {k: v for k, v in node.kwargs.items() if not isinstance(v, torch.fx.Node)}
+        return self.input(made, lambda: target(*examples, **kwargs))
+
+    def higher_order(self, name, args, node):
+        if name in ("wrap_with_set_grad_enabled", "wrap_with_autocast", "hints_wrapper"):
+            part = next(k for k, a in enumerate(args) if isinstance(a, torch.fx.GraphModule))
+            return self.walk(args[part], args[part + 1 :])
+        raise NotSupported(f"{name}: control flow that data decide", self.b.source)
+
+
+class _Constant:
+    """A result that is no tensor of the engine."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class _Made:
+    """PyTorch's word of a result."""
+
+    @staticmethod
+    def of(value):
+        if isinstance(value, (list, tuple)):
+            return [_Made.of(v) for v in value]
+        return Value("", value.dtype, concrete(value.shape)) if isinstance(value, torch.Tensor) else None
+
+
+def concrete(shape):
+    """Extents as numbers: graphs are made for given shapes."""
+    return tuple(int(n) for n in shape)
+
+
+def _flat(value):
+    if isinstance(value, (list, tuple)):
+        return [v for part in value for v in _flat(part)]
+    return [value]
+
+
+def _used(node, count):
+    """Which of its results the graph reads."""
+    used = [False] * count
+    for user in node.users:
+        if user.target is operator.getitem:
+            used[user.args[1]] = used[user.args[1]] or bool(user.users)
+        else:
+            return [True] * count
+    return used
+
+
+def decompositions():
+    """How overloads without a row are taken apart, by PyTorch itself."""
+    known = table.load()
+    return {op: by for op, by in torch._decomp.decomposition_table.items() if isinstance(op, torch._ops.OpOverload) and str(op) not in known}

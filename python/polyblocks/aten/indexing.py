@@ -1,0 +1,227 @@
+"""Elements at places that tensors say."""
+
+import math
+
+import torch
+
+from .builder import Unsupported
+from .movement import axis
+from .table import row
+
+
+def wrapped(b, at, extent):
+    """Places below 0 count from the end."""
+    at = b.convert(at, torch.int64)
+    return b.select(b.compare("LT", at, 0), b.add(at, extent), at)
+
+
+def stacked(b, parts):
+    """Coordinates along a last dim."""
+    parts = b.together(*parts) if len(parts) > 1 else parts
+    return b.concatenate([b.reshape(p, p.shape + (1,)) for p in parts], parts[0].rank)
+
+
+def places(b, x, coordinates, shape):
+    """Elements of x at coordinates along all of its dims."""
+    dims = list(range(x.rank))
+    return b.reshape(b.gather(x, stacked(b, coordinates), [], dims, dims, [1] * x.rank), shape)
+
+
+def grid(b, index, dim, rank):
+    """Coordinates of elements that differ from their own places along one dim."""
+    return [index if d == dim else b.iota(index.shape, d) for d in range(rank)]
+
+
+@row("gather")
+def gather(b, x, dim, index, *, made):
+    if not x.rank:
+        return b.broadcast(x, made.shape)
+    dim = axis(dim, x.rank)
+    index = b.reshape(index, made.shape)
+    if 0 in made.shape:
+        return b.constant(0, x.dtype, made.shape)
+    return places(b, x, grid(b, wrapped(b, index, x.shape[dim]), dim, x.rank), made.shape)
+
+
+@row("index_select")
+def index_select(b, x, dim, index, *, made):
+    if not x.rank:
+        return b.reshape(x, made.shape)
+    return rows(b, x, axis(dim, x.rank), b.reshape(index, (math.prod(index.shape),)))
+
+
+def rows(b, x, dim, index):
+    """x at places along one dim, in whose place the dims of the index come."""
+    at = wrapped(b, index, x.shape[dim])
+    at = b.reshape(at, at.shape + (1,))
+    rest = [d for d in range(x.rank + index.rank - 1) if not dim <= d < dim + index.rank]
+    sizes = [1 if d == dim else n for d, n in enumerate(x.shape)]
+    if 0 in index.shape or 0 in x.shape:
+        return b.constant(0, x.dtype, x.shape[:dim] + index.shape + x.shape[dim + 1 :])
+    return b.gather(x, at, rest, [dim], [dim], sizes)
+
+
+@row("embedding")
+def embedding(b, weight, index, padding_idx=-1, scale_grad_by_freq=False):
+    return rows(b, weight, 0, index)
+
+
+def one_mask(indices):
+    """The only index, where it is a mask of truths."""
+    given = [(k, i) for k, i in enumerate(indices) if i is not None]
+    return given[0] if len(given) == 1 and given[0][1].dtype in (torch.bool, torch.uint8) else None
+
+
+def advanced(b, x, indices):
+    """The dims that are indexed, their places, and where in a result these dims stand."""
+    dims = [d for d, i in enumerate(indices) if i is not None]
+    if any(indices[d].dtype in (torch.bool, torch.uint8) for d in dims):
+        raise Unsupported("an index of truths: how long its result is only data say")
+    at = b.together(*(wrapped(b, indices[d], x.shape[d]) for d in dims))
+    first = dims[0] if dims == list(range(dims[0], dims[0] + len(dims))) else 0
+    return dims, at, first
+
+
+@row("index.Tensor", "_unsafe_index.Tensor")
+def index(b, x, indices, *, made):
+    indices = list(indices)
+    dims, at, first = advanced(b, x, indices)
+    if 0 in made.shape:
+        return b.constant(0, x.dtype, made.shape)
+    rest = [d for d in range(len(made.shape)) if not first <= d < first + at[0].rank]
+    sizes = [1 if d in dims else n for d, n in enumerate(x.shape)]
+    return b.gather(x, stacked(b, at), rest, dims, dims, sizes)
+
+
+COMBINE = {"add": "add", "sum": "add", "prod": "multiply", "multiply": "multiply", "amax": "maximum", "amin": "minimum"}
+
+
+def region_of(b, dtype, combine):
+    """How a place takes an update: None puts it there."""
+    if combine is None:
+        return b.body([dtype, dtype], lambda b, x, y: b.reshape(y, ()))
+    return b.combiner(COMBINE[combine], dtype)
+
+
+@row("index_put", "_unsafe_index_put")
+def index_put(b, x, indices, values, accumulate=False):
+    indices = list(indices)
+    mask = one_mask(indices)
+    if mask and not accumulate and math.prod(values.shape) == 1:
+        dim, truth = mask
+        shape = (1,) * dim + truth.shape + (1,) * (x.rank - dim - truth.rank)
+        truth = b.broadcast(b.reshape(b.convert(truth, torch.bool), shape), x.shape)
+        return b.select(truth, b.broadcast(b.reshape(b.convert(values, x.dtype), ()), x.shape), x)
+    dims, at, first = advanced(b, x, indices)
+    rest = [d for d in range(x.rank) if d not in dims]
+    shape = tuple(x.shape[d] for d in rest)
+    outer = at[0].shape
+    wanted = shape[:first] + outer + shape[first:]
+    if 0 in wanted:
+        return x
+    values = b.broadcast(b.convert(values, x.dtype), wanted)
+    window = [d for d in range(len(wanted)) if not first <= d < first + len(outer)]
+    return b.scatter(x, stacked(b, at), values, window, dims, dims, region_of(b, x.dtype, "add" if accumulate else None))
+
+
+def added_at(b, x, dim, index, values, combine):
+    """x with values put, or combined, at places along one dim."""
+    coordinates = grid(b, wrapped(b, index, x.shape[dim]), dim, x.rank)
+    if 0 in index.shape:
+        return x
+    dims = list(range(x.rank))
+    return b.scatter(x, stacked(b, coordinates), values, [], dims, dims, region_of(b, x.dtype, combine))
+
+
+def scattered(b, x, dim, index, source, combine):
+    shape = x.shape
+    if not x.rank:
+        x, index, source = (b.reshape(v, (math.prod(v.shape),)) for v in (x, index, source))
+    if 0 in index.shape:
+        return b.reshape(x, shape)
+    source = b.slice(source, [0] * source.rank, index.shape)
+    return b.reshape(added_at(b, x, axis(dim, x.rank), index, b.convert(source, x.dtype), combine), shape)
+
+
+@row("scatter.src")
+def scatter(b, x, dim, index, source):
+    return scattered(b, x, dim, index, source, None)
+
+
+@row("scatter.value")
+def scatter_value(b, x, dim, index, value):
+    return scattered(b, x, dim, index, b.constant(value, x.dtype, index.shape), None)
+
+
+@row("scatter_add")
+def scatter_add(b, x, dim, index, source):
+    return scattered(b, x, dim, index, source, "add")
+
+
+@row("scatter.reduce", "scatter.value_reduce")
+def scatter_by(b, x, dim, index, source, *, reduce):
+    from .builder import Value
+
+    source = source if isinstance(source, Value) else b.constant(source, x.dtype, index.shape)
+    return scattered(b, x, dim, index, source, reduce)
+
+
+@row("scatter_reduce.two")
+def scatter_reduce(b, x, dim, index, source, reduce, *, include_self=True):
+    if not include_self:
+        first = {"sum": 0, "mean": 0, "prod": 1, "amax": None, "amin": None}[reduce]
+        if first is None:
+            from .reductions import greatest, least
+
+            first = least(x.dtype) if reduce == "amax" else greatest(x.dtype)
+        x = scattered(b, x, dim, index, b.constant(first, x.dtype, index.shape), None)
+    y = scattered(b, x, dim, index, source, "sum" if reduce == "mean" else reduce)
+    if reduce != "mean":
+        return y
+    ones = b.constant(1, torch.int64, index.shape)
+    counts = b.constant(int(include_self), torch.int64, x.shape)
+    counts = b.binary("maximum", scattered(b, counts, dim, index, ones, "add"), 1)
+    from .elements import floored
+
+    if x.dtype.is_floating_point:
+        return b.divide(y, b.convert(counts, x.dtype))
+    return floored(b, y, b.convert(counts, x.dtype))
+
+
+@row("index_add")
+def index_add(b, x, dim, index, source, *, alpha=1):
+    if not x.rank:
+        x, source = b.reshape(x, (1,)), b.reshape(source, (1,))
+        return b.reshape(index_add(b, x, 0, index, source, alpha=alpha), ())
+    dim = axis(dim, x.rank)
+    source = source if alpha == 1 else b.multiply(source, alpha)
+    at = b.reshape(wrapped(b, index, x.shape[dim]), (math.prod(index.shape), 1))
+    if 0 in source.shape:
+        return x
+    window = [d for d in range(x.rank) if d != dim]
+    return b.scatter(x, at, b.convert(source, x.dtype), window, [dim], [dim], region_of(b, x.dtype, "add"))
+
+
+@row("nonzero", "unique2", "_unique2", "masked_select")
+def of_data(b, *_, **__):
+    raise Unsupported("how long its result is only data say")
+
+
+@row("searchsorted.Tensor")
+def searchsorted(b, sequence, values, *, out_int32=False, right=False, side=None, sorter=None, made):
+    """How many of the sequence stand in front of each value."""
+    if sorter is not None:
+        raise Unsupported("its argument sorter")
+    dtype = torch.promote_types(sequence.dtype, values.dtype)
+    sequence, values = b.convert(sequence, dtype), b.convert(values, dtype)
+    count = sequence.shape[-1]
+    inner = values.shape if sequence.rank == 1 else values.shape[:-1]
+    left = b.reshape(values, values.shape + (1,))
+    line = sequence if sequence.rank == 1 else b.reshape(sequence, inner + (1, count))
+    before = b.compare("LE" if right or side == "right" else "LT", b.broadcast(line, values.shape + (count,)), b.broadcast(left, values.shape + (count,)))
+    return b.reduce("add", b.convert(before, made.dtype), [values.rank], 0)
+
+
+@row("bucketize.Tensor")
+def bucketize(b, values, boundaries, *, out_int32=False, right=False, made):
+    return searchsorted(b, boundaries, values, out_int32=out_int32, right=right, made=made)

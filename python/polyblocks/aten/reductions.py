@@ -1,0 +1,239 @@
+"""What takes several elements to one: sums, extremes, scans, sorts."""
+
+import math
+
+import torch
+
+from .builder import PART
+from .movement import axis
+from .table import row
+
+
+def dims_of(dim, rank):
+    """The dims that are meant: none said are all."""
+    if dim is None or (isinstance(dim, (list, tuple)) and not dim):
+        return list(range(rank))
+    return sorted({axis(d, rank) for d in (dim if isinstance(dim, (list, tuple)) else [dim])}) if rank else []
+
+
+def least(dtype):
+    if dtype == torch.bool:
+        return False
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def greatest(dtype):
+    if dtype == torch.bool:
+        return True
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
+
+
+def total(b, x, dims):
+    return b.reduce("add", x, dims, 0)
+
+
+def kept(b, x, made):
+    """With dims of 1 where PyTorch keeps them."""
+    return b.reshape(x, made.shape)
+
+
+def wide(dtype):
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+@row("sum.dim_IntList", "sum")
+def sum_(b, x, dim=None, keepdim=False, *, dtype=None, made):
+    x = b.convert(b.convert(x, made.dtype), wide(made.dtype))
+    return kept(b, b.convert(total(b, x, dims_of(dim, x.rank)), made.dtype), made)
+
+
+@row("mean.dim", "mean")
+def mean(b, x, dim=None, keepdim=False, *, dtype=None, made):
+    dims = dims_of(dim, x.rank)
+    count = math.prod(x.shape[d] for d in dims)
+    x = b.convert(b.convert(x, made.dtype), wide(made.dtype))
+    y = total(b, x, dims)
+    return kept(b, b.convert(b.divide(y, b.constant(count, y.dtype, y.shape)), made.dtype), made)
+
+
+@row("prod", "prod.dim_int")
+def prod(b, x, dim=None, keepdim=False, *, dtype=None, made):
+    x = b.convert(x, made.dtype)
+    return kept(b, b.reduce("multiply", x, dims_of(dim, x.rank), 1), made)
+
+
+def extreme(name, operation, first):
+    @row(name)
+    def function(b, x, dim=(), keepdim=False, *, made):
+        return kept(b, b.reduce(operation, x, dims_of(dim, x.rank), first(x.dtype)), made)
+
+
+for name in ("amax", "max"):
+    extreme(name, "maximum", least)
+for name in ("amin", "min"):
+    extreme(name, "minimum", greatest)
+
+
+@row("any", "any.dim", "any.dims")
+def any_(b, x, dim=None, keepdim=False, *, made):
+    y = b.reduce("or", b.convert(x, torch.bool), dims_of(dim, x.rank), False)
+    return kept(b, b.convert(y, made.dtype), made)
+
+
+@row("all", "all.dim", "all.dims")
+def all_(b, x, dim=None, keepdim=False, *, made):
+    y = b.reduce("and", b.convert(x, torch.bool), dims_of(dim, x.rank), True)
+    return kept(b, b.convert(y, made.dtype), made)
+
+
+def with_place(b, x, dim, direction, first):
+    """The extreme along a dim and the first place that has it; NaN is one, as in PyTorch."""
+    at = b.iota(x.shape, dim)
+    floats = x.dtype.is_floating_point
+
+    def body(b, u, i, v, j):
+        before = b.compare(direction, u, v)
+        if floats:
+            before = b.binary("or", before, b.binary("and", b.compare("NE", u, u), b.compare("EQ", v, v)))
+        same = b.compare("EQ", u, v)
+        if floats:
+            same = b.binary("or", same, b.binary("and", b.compare("NE", u, u), b.compare("NE", v, v)))
+        taken = b.binary("or", before, b.binary("and", same, b.compare("LT", i, j)))
+        return [b.select(taken, u, v), b.select(taken, i, j)]
+
+    region = b.body([x.dtype, torch.int64, x.dtype, torch.int64], body)
+    shape = x.shape[:dim] + x.shape[dim + 1 :]
+    types = [(x.dtype, shape), (torch.int64, shape)]
+    last = b.constant(torch.iinfo(torch.int64).max, torch.int64)
+    return b.ops("stablehlo.reduce", [x, at, b.constant(first, x.dtype), last], types, f"dimensions = array<i64: {dim}>", region)
+
+
+def places_of_extremes(name, direction, first):
+    def both(b, x, dim):
+        truth = x.dtype == torch.bool
+        x = b.convert(x, torch.uint8) if truth else x
+        if not x.rank:
+            found = x, b.constant(0, torch.int64)
+        else:
+            found = with_place(b, x, axis(dim, x.rank), direction, first(x.dtype))
+        return (b.convert(found[0], torch.bool) if truth else found[0]), found[1]
+
+    @row(f"{name}.dim")
+    def extreme_and_place(b, x, dim, keepdim=False, *, made):
+        values, places = both(b, x, dim)
+        return [b.reshape(values, made[0].shape), b.reshape(places, made[1].shape)]
+
+    @row(f"arg{name}")
+    def place(b, x, dim=None, keepdim=False, *, made):
+        if dim is None:
+            x, dim = b.reshape(x, (math.prod(x.shape),)), 0
+        return b.reshape(both(b, x, dim)[1], made.shape)
+
+
+places_of_extremes("max", "GT", least)
+places_of_extremes("min", "LT", greatest)
+
+
+def moments(b, x, dims, correction):
+    """The mean and the variance, with dims of 1."""
+    count = math.prod(x.shape[d] for d in dims)
+    shape = [1 if d in dims else n for d, n in enumerate(x.shape)]
+    mean = b.reshape(b.multiply(total(b, x, dims), 1 / count if count else math.nan), shape)
+    away = b.subtract(x, mean)
+    squares = b.multiply(away, away)
+    rest = max(0.0, count - correction)
+    sums = b.reshape(total(b, squares, dims), shape)
+    return mean, b.divide(sums, b.constant(rest, x.dtype, shape))
+
+
+def variance(b, x, dim, correction, made):
+    if x.dtype in PART:
+        parts = [b.op(name, [x], PART[x.dtype], x.shape) for name in ("real", "imag")]
+        parts = [moments(b, p, dims_of(dim, x.rank), correction)[1] for p in parts]
+        return kept(b, b.add(*parts), made)
+    y = moments(b, b.convert(x, wide(x.dtype)), dims_of(dim, x.rank), correction)[1]
+    return kept(b, b.convert(y, made.dtype), made)
+
+
+@row("var.correction")
+def var_correction(b, x, dim=None, *, correction=None, keepdim=False, made):
+    return variance(b, x, dim, 1 if correction is None else correction, made)
+
+
+@row("var.dim")
+def var_dim(b, x, dim, unbiased=True, keepdim=False, *, made):
+    return variance(b, x, dim, 1 if unbiased else 0, made)
+
+
+@row("std.correction")
+def std_correction(b, x, dim=None, *, correction=None, keepdim=False, made):
+    return b.unary("sqrt", variance(b, x, dim, 1 if correction is None else correction, made))
+
+
+@row("var_mean.correction")
+def var_mean(b, x, dim=None, *, correction=None, keepdim=False, made):
+    y = b.convert(x, wide(x.dtype))
+    mean, var = moments(b, y, dims_of(dim, x.rank), 1 if correction is None else correction)
+    return [b.reshape(b.convert(v, m.dtype), m.shape) for v, m in zip((var, mean), made)]
+
+
+def scan(b, operation, x, dim, first):
+    size, padding = [1] * x.rank, [(0, 0)] * x.rank
+    size[dim], padding[dim] = x.shape[dim], (x.shape[dim] - 1, 0)
+    return b.window(operation, x, size, first, padding=padding)
+
+
+def scans(name, operation, first):
+    @row(name)
+    def function(b, x, dim, *, dtype=None, made):
+        x = b.convert(x, made.dtype)
+        if not x.rank or 0 in x.shape:
+            return x
+        y = b.convert(x, wide(x.dtype))
+        return b.convert(scan(b, operation, y, axis(dim, x.rank), first), x.dtype)
+
+
+scans("cumsum", "add", 0)
+scans("cumprod", "multiply", 1)
+
+
+def sorted_both(b, x, dim, descending):
+    """Values and the places that they come from, in a stable order; NaN is the greatest."""
+    at = b.iota(x.shape, dim)
+    floats = x.dtype.is_floating_point
+    truth = x.dtype == torch.bool
+    x = b.convert(x, torch.uint8) if truth else x
+
+    def body(b, u, v, i, j):
+        before = b.compare("GT" if descending else "LT", u, v)
+        if floats:
+            first, second = (u, v) if descending else (v, u)
+            before = b.binary("or", before, b.binary("and", b.compare("NE", first, first), b.compare("EQ", second, second)))
+        return before
+
+    region = b.body([x.dtype, x.dtype, torch.int64, torch.int64], body)
+    types = [(x.dtype, x.shape), (torch.int64, x.shape)]
+    values, places = b.ops("stablehlo.sort", [x, at], types, f"dimension = {dim} : i64, is_stable = true", region)
+    return (b.convert(values, torch.bool) if truth else values), places
+
+
+@row("sort", "sort.stable")
+def sort(b, x, *args, stable=None, dim=-1, descending=False):
+    if args:
+        dim, descending = (args + (False,))[:2]
+    if not x.rank:
+        return [x, b.constant(0, torch.int64)]
+    return list(sorted_both(b, x, axis(dim, x.rank), descending))
+
+
+@row("topk")
+def topk(b, x, k, dim=-1, largest=True, sorted=True):
+    if not x.rank:
+        return [x, b.constant(0, torch.int64)]
+    dim = axis(dim, x.rank)
+    return [b.along(v, dim, 0, k) for v in sorted_both(b, x, dim, largest)]
+
+
+@row("argsort", "argsort.stable")
+def argsort(b, x, *args, stable=None, dim=-1, descending=False):
+    return sort(b, x, *args, dim=dim, descending=descending)[1]

@@ -1,0 +1,260 @@
+"""PyTorch: functions, modules and methods, exported by torch.export and compiled for the shapes that they are called with."""
+
+import functools
+import inspect
+import threading
+import types
+
+import torch
+from torch.utils import _pytree as pytree
+
+from . import compiler
+from .aten.graph import Module, decompositions
+from .aten import table
+from .errors import ArgumentError, NotSupported, PolyBlocksError
+from .options import Options
+
+
+def polyblocks_jit_torch(function=None, *, compile_options=None):
+    """Compiles a function of tensors, a method, a module or a class of modules; results have no gradient: for training there is
+    torch.compile(model, backend="polyblocks")."""
+    options = Options(compile_options)
+    if function is None:
+        return functools.partial(polyblocks_jit_torch, compile_options=compile_options)
+    if isinstance(function, torch.nn.Module):
+        return JitTorchModule(function, options)
+    if inspect.isclass(function) and issubclass(function, torch.nn.Module):
+        function.forward = JitTorch(function.forward, options)
+        return function
+    if not callable(function):
+        raise ArgumentError(f"{function!r} is no function and no module")
+    return JitTorch(function, options)
+
+
+class Tensors:
+    """Runs an engine on PyTorch's tensors. `module` says what its arguments are and what comes of its outputs."""
+
+    def __init__(self, module, options, constants=None):
+        constants = constants or {}
+        bound = {f"arg{k}": t for k, t in constants.items() if t.numel() and not t.dtype.is_complex}
+        pairs = options.for_compiler()
+        self.engine = compiler.engine(f"{module.name}.mlir", module.text.encode(), pairs, bound, options, module.place)
+        kept = [k for k in range(len(module.arguments)) if f"arg{k}" not in bound]
+        self.plan = [module.arguments[k] for k in kept]
+        self.turns = range(options.num_iters)
+        self.made = [(value.shape, value.dtype) for value in module.values]
+        self.results = module.outputs
+        self.shapes = [module.b.inputs[k].shape for k in kept]
+        self.dtypes = [module.b.inputs[k].dtype for k in kept]
+
+    def __call__(self, given):
+        """The graph's results for its placeholders' values."""
+        kept, inputs = [], []
+        for what, shape, dtype in zip(self.plan, self.shapes, self.dtypes):
+            tensor = given[what] if type(what) is int else what() if callable(what) else what
+            if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
+                tensor = tensor.contiguous().resolve_conj().resolve_neg()
+            if tensor.shape != shape or tensor.dtype != dtype or tensor.device.type != "cpu":
+                raise ArgumentError(f"{dtype} {tuple(shape)} on the cpu is asked for, not {tensor.dtype} {tuple(tensor.shape)} on {tensor.device}")
+            kept.append(tensor)
+            inputs.append(tensor.data_ptr())
+        outputs = [torch.empty(shape, dtype=dtype) for shape, dtype in self.made]
+        at = [tensor.data_ptr() for tensor in outputs]
+        for _ in self.turns:
+            self.engine.run_pointers(inputs, at)
+        return [outputs[result] if type(result) is int else result.value for result in self.results]
+
+
+class _Holder(torch.nn.Module):
+    """A module whose forward is a function, with the modules that the function uses as its own."""
+
+    def __init__(self, function, modules):
+        super().__init__()
+        self.function = function
+        for k, module in enumerate(modules):
+            self.add_module(f"m{k}", module)
+
+    def forward(self, *args, **named):
+        return self.function(*args, **named)
+
+
+def modules_of(function):
+    """Modules that a function closes over or names."""
+    inner = inspect.unwrap(getattr(function, "__func__", function))
+    found = []
+    if isinstance(getattr(function, "__self__", None), torch.nn.Module):
+        found.append(function.__self__)
+    code = getattr(inner, "__code__", None)
+    if code is not None:
+        cells = [cell.cell_contents for cell in inner.__closure__ or () if _is_full(cell)]
+        found += cells + [inner.__globals__[name] for name in code.co_names if name in inner.__globals__]
+    modules = []
+    for value in found:
+        value = value.module if isinstance(value, JitTorchModule) else value
+        if isinstance(value, torch.nn.Module) and all(value is not m for m in modules):
+            modules.append(value)
+    return modules
+
+
+def _is_full(cell):
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+class JitTorch:
+    """A function that is compiled by pb when it is called."""
+
+    def __init__(self, function, options):
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+        self.programs, self.lock = {}, threading.Lock()
+        self.holder = None
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        made = instance.__dict__.setdefault("_polyblocks_jit", {})
+        if self not in made:
+            made[self] = JitTorch(types.MethodType(self.function, instance), self.options)
+        return made[self]
+
+    def __call__(self, *args, **named):
+        leaves, tree = pytree.tree_flatten((args, named))
+        if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
+            return self.function(*args, **named)  # inside another one, which it becomes a part of
+        if self.holder is None:
+            self.holder = _Holder(self.function, modules_of(self.function))
+        key = (tree, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.holder.modules()])
+        program = self.programs.get(key)
+        if program is None:
+            with self.lock:
+                program = self.programs.get(key)
+                if program is None:
+                    program = self.programs[key] = Exported(self.holder, args, named, self.options, getattr(self.function, "__name__", "function"))
+        return program(leaves)
+
+
+class JitTorchModule(JitTorch):
+    """A module that is compiled: all else of it is its own."""
+
+    def __init__(self, module, options):
+        self.__dict__["module"] = module
+        super().__init__(module.forward, options)
+        self.holder = module
+        self.__wrapped__ = module
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["module"], name)
+
+
+def is_traced(tensor):
+    from torch._subclasses.functional_tensor import FunctionalTensor
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    return isinstance(tensor, (torch._subclasses.FakeTensor, FunctionalTensor)) or get_proxy_mode() is not None
+
+
+def _kind(leaf):
+    if isinstance(leaf, torch.Tensor):
+        if leaf.requires_grad and torch.is_grad_enabled() and leaf.grad_fn is not None:
+            raise ArgumentError(
+                "an argument has a gradient, and what polyblocks_jit_torch compiles gives none\n"
+                '  hint: torch.compile(model, backend="polyblocks"), or torch.no_grad()'
+            )
+        return leaf.shape, leaf.dtype, leaf.device.type
+    try:
+        hash(leaf)
+    except TypeError:
+        raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, numbers, texts, and tuples, lists and dicts of them are") from None
+    return type(leaf), leaf
+
+
+def exported_graph(holder, args, named):
+    """The graph in overloads that the table knows, or that nobody does."""
+    with torch.no_grad():
+        try:
+            program = torch.export.export(holder, args, named, strict=False)
+        except Exception as error:
+            raise _export_error(error) from error
+        taken_apart = torch.export.default_decompositions()
+        taken_apart.update(decompositions())
+        for op in [op for op in taken_apart if str(op) in table.load()]:
+            taken_apart.pop(op)
+        return program.run_decompositions(taken_apart)
+
+
+def _export_error(error):
+    """What torch.export says, with the line of the user's where there is one."""
+    text = str(error).strip().splitlines()
+    trace, place = error.__traceback__, None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if "/torch/" not in file and "/polyblocks/" not in file and not file.startswith("<"):
+            place = f"{file}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, " ".join(text[1:2]))
+
+
+class Exported:
+    """A program of one signature."""
+
+    def __init__(self, holder, args, named, options, name):
+        program = exported_graph(holder, args, named)
+        signature = program.graph_signature
+        kinds = torch.export.graph_signature.InputKind
+        self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
+        self.holder = holder
+        self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept
+        users = 0
+        for spec in signature.input_specs:
+            if spec.kind == kinds.USER_INPUT:
+                self.where.append(users)
+                users += 1
+            elif spec.kind in (kinds.PARAMETER, kinds.BUFFER) and spec.target not in program.constants:
+                self.where.append(owner_of(holder, spec.target))
+            elif spec.kind in (kinds.CONSTANT_TENSOR, kinds.PARAMETER, kinds.BUFFER):
+                self.where.append(program.constants[spec.target])
+            else:
+                raise NotSupported(f"an input of kind {spec.kind.name}", None)
+        held = {k: self.tensor(self.where[a], None) for k, a in enumerate(self.module.arguments) if type(a) is int and not type(self.where[a]) is int}
+        self.run = Tensors(self.module, options, held if options.device_one_time_load else None)
+        self.tree = program.call_spec.out_spec
+        self.mutated = []
+        outputs = torch.export.graph_signature.OutputKind
+        self.first = 0
+        for spec in signature.output_specs:
+            if spec.kind == outputs.BUFFER_MUTATION:
+                self.mutated.append(owner_of(holder, spec.target))
+            elif spec.kind == outputs.USER_INPUT_MUTATION:
+                names = [s.arg.name for s in signature.input_specs if s.kind == kinds.USER_INPUT]
+                self.mutated.append(names.index(spec.target))
+            else:
+                break
+            self.first += 1
+
+    @staticmethod
+    def tensor(where, leaves):
+        if type(where) is int:
+            return leaves[where]
+        return where[0][where[1]] if type(where) is tuple else where
+
+    def __call__(self, leaves):
+        given = [self.tensor(where, leaves) for where in self.where]
+        results = self.run(given)
+        with torch.no_grad():
+            for where, value in zip(self.mutated, results):
+                self.tensor(where, leaves).copy_(value)
+        return pytree.tree_unflatten(results[self.first :], self.tree)
+
+
+def owner_of(module, target):
+    """The dict of a module that has a parameter or buffer, and its name there."""
+    path, _, name = target.rpartition(".")
+    owner = module.get_submodule(path) if path else module
+    for tensors in (owner._parameters, owner._buffers):
+        if name in tensors:
+            return tensors, name
+    raise PolyBlocksError(f"no parameter or buffer {target!r}")
