@@ -22,6 +22,16 @@ from .errors import (
 _FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_torch"}
 
 
+def _register_backend():
+    """torch.compile finds the backend "polyblocks" where PyTorch was imported first; else by the package's entry point."""
+    import sys
+
+    if "torch" in sys.modules:
+        from .dynamo import register
+
+        register()
+
+
 def __getattr__(name):
     if name in _FRONT_ENDS:
         import importlib

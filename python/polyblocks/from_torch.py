@@ -1,5 +1,6 @@
 """PyTorch: functions, modules and methods, exported by torch.export and compiled for the shapes that they are called with."""
 
+import copy
 import functools
 import inspect
 import threading
@@ -65,16 +66,32 @@ class Tensors:
         return [outputs[result] if type(result) is int else result.value for result in self.results]
 
 
+def stamps(tensors):
+    """What says whether tensors have changed: where they are, and how often they were written to in place."""
+    return tuple([(t.data_ptr(), 0 if t.is_inference() else t._version) for t in tensors])
+
+
 class _Holder(torch.nn.Module):
-    """A module whose forward is a function, with the modules that the function uses as its own."""
+    """A function of tensors alone: what else it is called with is a part of it. Its modules are those that the function uses."""
 
     def __init__(self, function, modules):
         super().__init__()
-        self.function = function
+        self.__dict__["function"] = function  # which may be a module, and is one once
+        self.tree, self.leaves = None, []
         for k, module in enumerate(modules):
             self.add_module(f"m{k}", module)
 
-    def forward(self, *args, **named):
+    def with_arguments(self, leaves, tree):
+        made = copy.copy(self)
+        made.tree, made.leaves = tree, [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        made.places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        return made
+
+    def forward(self, *tensors):
+        leaves = list(self.leaves)
+        for k, tensor in zip(self.places, tensors):
+            leaves[k] = tensor
+        args, named = pytree.tree_unflatten(leaves, self.tree)
         return self.function(*args, **named)
 
 
@@ -82,6 +99,8 @@ def modules_of(function):
     """Modules that a function closes over or names."""
     inner = inspect.unwrap(getattr(function, "__func__", function))
     found = []
+    if isinstance(function, torch.nn.Module):
+        return [function]
     if isinstance(getattr(function, "__self__", None), torch.nn.Module):
         found.append(function.__self__)
     code = getattr(inner, "__code__", None)
@@ -108,7 +127,7 @@ class JitTorch:
     """A function that is compiled by pb when it is called."""
 
     def __init__(self, function, options):
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=() if isinstance(function, torch.nn.Module) else ("__dict__",))
         self.function, self.options = function, options
         self.programs, self.lock = {}, threading.Lock()
         self.holder = None
@@ -133,7 +152,7 @@ class JitTorch:
             with self.lock:
                 program = self.programs.get(key)
                 if program is None:
-                    program = self.programs[key] = Exported(self.holder, args, named, self.options, getattr(self.function, "__name__", "function"))
+                    program = self.programs[key] = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
         return program(leaves)
 
 
@@ -142,8 +161,7 @@ class JitTorchModule(JitTorch):
 
     def __init__(self, module, options):
         self.__dict__["module"] = module
-        super().__init__(module.forward, options)
-        self.holder = module
+        super().__init__(module, options)
         self.__wrapped__ = module
 
     def __getattr__(self, name):
@@ -172,18 +190,17 @@ def _kind(leaf):
     return type(leaf), leaf
 
 
-def exported_graph(holder, args, named):
+def exported_graph(holder, tensors):
     """The graph in overloads that the table knows, or that nobody does."""
+    taken_apart = torch.export.default_decompositions()
+    taken_apart.update(decompositions())
+    for op in [op for op in taken_apart if str(op) in table.load()]:
+        taken_apart.pop(op)
     with torch.no_grad():
         try:
-            program = torch.export.export(holder, args, named, strict=False)
+            return torch.export.export(holder, tensors, strict=False).run_decompositions(taken_apart)
         except Exception as error:
             raise _export_error(error) from error
-        taken_apart = torch.export.default_decompositions()
-        taken_apart.update(decompositions())
-        for op in [op for op in taken_apart if str(op) in table.load()]:
-            taken_apart.pop(op)
-        return program.run_decompositions(taken_apart)
 
 
 def _export_error(error):
@@ -201,17 +218,17 @@ def _export_error(error):
 class Exported:
     """A program of one signature."""
 
-    def __init__(self, holder, args, named, options, name):
-        program = exported_graph(holder, args, named)
+    def __init__(self, holder, leaves, tree, options, name):
+        holder = holder.with_arguments(leaves, tree)
+        program = exported_graph(holder, tuple(leaves[k] for k in holder.places))
         signature = program.graph_signature
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
-        self.holder = holder
         self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept
         users = 0
         for spec in signature.input_specs:
             if spec.kind == kinds.USER_INPUT:
-                self.where.append(users)
+                self.where.append(holder.places[users])
                 users += 1
             elif spec.kind in (kinds.PARAMETER, kinds.BUFFER) and spec.target not in program.constants:
                 self.where.append(owner_of(holder, spec.target))
@@ -219,8 +236,11 @@ class Exported:
                 self.where.append(program.constants[spec.target])
             else:
                 raise NotSupported(f"an input of kind {spec.kind.name}", None)
-        held = {k: self.tensor(self.where[a], None) for k, a in enumerate(self.module.arguments) if type(a) is int and not type(self.where[a]) is int}
-        self.run = Tensors(self.module, options, held if options.device_one_time_load else None)
+        self.options, self.programs = options, {}
+        self.kept = {}  # inputs of the engine that are the module's own tensors
+        for k, a in enumerate(self.module.arguments):
+            if type(a) is int and type(self.where[a]) is not int:
+                self.kept[k] = self.where[a]
         self.tree = program.call_spec.out_spec
         self.mutated = []
         outputs = torch.export.graph_signature.OutputKind
@@ -230,10 +250,21 @@ class Exported:
                 self.mutated.append(owner_of(holder, spec.target))
             elif spec.kind == outputs.USER_INPUT_MUTATION:
                 names = [s.arg.name for s in signature.input_specs if s.kind == kinds.USER_INPUT]
-                self.mutated.append(names.index(spec.target))
+                self.mutated.append(holder.places[names.index(spec.target)])
             else:
                 break
             self.first += 1
+        self.engine()
+
+    def engine(self):
+        """With device_one_time_load the module's tensors are the engine's constants: other ones are compiled anew."""
+        held = {k: self.tensor(where, None) for k, where in self.kept.items()} if self.options.device_one_time_load and not self.mutated else {}
+        key = stamps(held.values())
+        run = self.programs.get(key)
+        if run is None:
+            self.programs.clear()
+            run = self.programs[key] = Tensors(self.module, self.options, held)
+        return run
 
     @staticmethod
     def tensor(where, leaves):
@@ -243,7 +274,7 @@ class Exported:
 
     def __call__(self, leaves):
         given = [self.tensor(where, leaves) for where in self.where]
-        results = self.run(given)
+        results = self.engine()(given)
         with torch.no_grad():
             for where, value in zip(self.mutated, results):
                 self.tensor(where, leaves).copy_(value)

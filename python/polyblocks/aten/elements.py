@@ -65,7 +65,7 @@ def sign(b, x, *, made):
     return b.unary("sign", x)
 
 
-@row("signbit")
+@row("signbit", "prims.signbit")
 def signbit(b, x):
     if not x.dtype.is_floating_point:
         return b.compare("LT", x, 0)
@@ -309,6 +309,39 @@ def where(b, condition, x, y, *, made):
     condition = b.convert(condition, torch.bool)
     condition, x, y = b.together(condition, b.convert(x, made.dtype), b.convert(y, made.dtype))
     return b.select(condition, x, y)
+
+
+@row("prims.where")
+def prims_where(b, condition, x, y, *, made):
+    x, y = operand(b, x, made.dtype), operand(b, y, made.dtype)
+    return b.select(*b.together(condition, x, y))
+
+
+@row("masked_fill.Scalar", "masked_fill.Tensor")
+def masked_fill(b, x, mask, value, *, made):
+    mask, x = b.together(mask, x)
+    return b.select(mask, b.broadcast(operand(b, value, x.dtype), x.shape), x)
+
+
+def of_numbers(name, operation):
+    """The extreme of two, of which NaN is none."""
+
+    @row(name)
+    def function(b, x, y, *, made):
+        x, y = b.together(b.convert(x, made.dtype), b.convert(y, made.dtype))
+        extreme = b.binary(operation, x, y)
+        if not made.dtype.is_floating_point:
+            return extreme
+        return b.select(b.compare("NE", x, x), y, b.select(b.compare("NE", y, y), x, extreme))
+
+
+of_numbers("fmax", "maximum")
+of_numbers("fmin", "minimum")
+
+
+@row("nextafter")
+def nextafter(b, x, y):
+    return b.binary("chlo.next_after", x, y)
 
 
 @row("clamp", "clamp.Tensor")

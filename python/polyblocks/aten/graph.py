@@ -1,5 +1,6 @@
 """A graph of ATen overloads (torch.fx) as a StableHLO module."""
 
+import functools
 import operator
 import re
 
@@ -18,7 +19,7 @@ FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 def source_of(node):
     """The line of Python that a node comes from: the last that its trace names, outside of PyTorch where there is one."""
     frames = FRAME.findall(node.meta.get("stack_trace") or "")
-    own = [f for f in frames if "/torch/" not in f[0] and not f[0].startswith("<")] or frames
+    own = [f for f in frames if not any(part in f[0] for part in ("/torch/", "/polyblocks/", "<"))] or frames
     return f"{own[-1][0]}:{own[-1][1]}" if own else None
 
 
@@ -217,7 +218,15 @@ def _used(node, count):
     return used
 
 
+@functools.lru_cache(maxsize=None)
 def decompositions():
-    """How overloads without a row are taken apart, by PyTorch itself."""
-    known = table.load()
-    return {op: by for op, by in torch._decomp.decomposition_table.items() if isinstance(op, torch._ops.OpOverload) and str(op) not in known}
+    """How overloads without a row are taken apart, by PyTorch itself. References of operators that autograd takes apart anyway
+    are left out: they are made of operators of their own (prims)."""
+    known, found = table.load(), {}
+    for op, by in torch._decomp.decomposition_table.items():
+        if not isinstance(op, torch._ops.OpOverload) or str(op) in known:
+            continue
+        implicit = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
+        if by.__module__.startswith("torch._decomp") or not implicit:
+            found[op] = by
+    return found

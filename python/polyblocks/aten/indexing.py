@@ -225,3 +225,43 @@ def searchsorted(b, sequence, values, *, out_int32=False, right=False, side=None
 @row("bucketize.Tensor")
 def bucketize(b, values, boundaries, *, out_int32=False, right=False, made):
     return searchsorted(b, boundaries, values, out_int32=out_int32, right=right, made=made)
+
+
+@row("masked_scatter")
+def masked_scatter(b, x, mask, source):
+    """The source's elements in their order, where the mask says so."""
+    from .reductions import scan
+
+    mask, x = b.together(b.convert(mask, torch.bool), x)
+    count = math.prod(x.shape)
+    if not count or not math.prod(source.shape):
+        return x
+    number = scan(b, "add", b.convert(b.reshape(mask, (count,)), torch.int64), 0, 0)
+    number = b.binary("maximum", b.subtract(number, 1), 0)
+    taken = rows(b, b.reshape(source, (math.prod(source.shape),)), 0, number)
+    return b.select(mask, b.reshape(taken, x.shape), x)
+
+
+@row("_embedding_bag", "_embedding_bag_forward_only")
+def embedding_bag(b, weight, index, offsets, scale=False, mode=0, sparse=False, per_sample=None, last=False, padding_idx=-1, *, made, used):
+    """Sums, means or maxima of rows; the bags are said by where they begin."""
+    if any(used[1:]):
+        raise Unsupported("what its gradient needs")
+    if mode == 2:
+        raise Unsupported("maxima of bags")
+    bags = made[0].shape[0]
+    count = index.shape[0]
+    starts = b.along(offsets, 0, 0, bags)
+    number = b.iota((bags, count), 1, offsets.dtype)
+    inside = b.compare("GE", number, b.reshape(starts, (bags, 1)))
+    ends = b.along(offsets, 0, 1, bags + 1) if last else b.concatenate([b.along(offsets, 0, 1, bags), b.constant(count, offsets.dtype, (1,))], 0)
+    inside = b.binary("and", inside, b.compare("LT", number, b.reshape(ends, (bags, 1))))
+    if padding_idx >= 0:
+        inside = b.binary("and", inside, b.reshape(b.compare("NE", index, padding_idx), (1, count)))
+    share = b.convert(inside, weight.dtype)
+    if per_sample is not None:
+        share = b.multiply(share, b.reshape(per_sample, (1, count)))
+    if mode == 1:
+        sums = b.binary("maximum", b.reduce("add", share, [1], 0), 1)
+        share = b.divide(share, b.reshape(sums, (bags, 1)))
+    return [b.dot(share, rows(b, weight, 0, index), ((1,), (0,))), None, None, None]

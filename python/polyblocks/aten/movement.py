@@ -113,7 +113,7 @@ def flip(b, x, dims):
 
 @row("diagonal")
 def diagonal(b, x, offset=0, dim1=0, dim2=1, *, made):
-    """Of a box whose two dims come last: of rows of one element more, the first elements."""
+    """Of a square whose two dims come last: every so manyth of its elements in a row."""
     dim1, dim2 = axis(dim1, x.rank), axis(dim2, x.rank)
     x = b.transpose(x, [d for d in range(x.rank) if d not in (dim1, dim2)] + [dim1, dim2])
     last, count = x.rank - 1, made.shape[-1]
@@ -121,8 +121,7 @@ def diagonal(b, x, offset=0, dim1=0, dim2=1, *, made):
     if not count:
         return b.constant(0, x.dtype, made.shape)
     x = b.along(b.along(x, last - 1, rows, rows + count), last, columns, columns + count)
-    flat = b.reshape(b.pad(x, [0] * x.rank, [0] * last + [1]), x.shape[:-2] + (count * (count + 1),))
-    return b.along(flat, last - 1, 0, count * (count + 1), count + 1)
+    return b.along(b.reshape(x, x.shape[:-2] + (count * count,)), last - 1, 0, count * count, count + 1)
 
 
 @row("constant_pad_nd")

@@ -20,7 +20,7 @@ def shifted(b, x, dim):
     return b.subtract(x, b.reshape(b.reduce("maximum", x, [dim], -math.inf), shape)), shape
 
 
-@row("_softmax", "_safe_softmax", "softmax.int")
+@row("_softmax", "softmax.int")
 def softmax(b, x, dim, half_to_float=None, *, dtype=None, made):
     x = wide(b, b.convert(x, made.dtype))
     if not x.rank:
@@ -29,6 +29,18 @@ def softmax(b, x, dim, half_to_float=None, *, dtype=None, made):
     x, shape = shifted(b, x, dim)
     powers = b.unary("exponential", x)
     return b.convert(b.divide(powers, b.reshape(total(b, powers, [dim]), shape)), made.dtype)
+
+
+@row("_safe_softmax")
+def safe_softmax(b, x, dim, dtype=None, *, made):
+    """A line of -infinity alone is 0."""
+    y = softmax(b, x, dim, made=made)
+    if not x.rank:
+        return y
+    dim = axis(dim, x.rank)
+    nothing = b.reduce("and", b.compare("EQ", x, -math.inf), [dim], True)
+    nothing = b.reshape(nothing, x.shape[:dim] + (1,) + x.shape[dim + 1 :])
+    return b.select(nothing, b.constant(0, y.dtype, y.shape), y)
 
 
 @row("_log_softmax", "log_softmax.int")

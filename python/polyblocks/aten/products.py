@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from .builder import HALVES, ints, pairs
+from .builder import HALVES, PART, WHOLE, ints, pairs
+from .movement import axis
 from .table import row
 
 
@@ -148,3 +149,134 @@ def repeated(b, x, heads):
     shape = x.shape[:-2] + (times,) + x.shape[-2:]
     dims = [d for d in range(len(shape)) if d != len(shape) - 3]
     return b.reshape(b.broadcast(x, shape, dims), x.shape[:-3] + (heads,) + x.shape[-2:])
+
+
+@row("addbmm")
+def addbmm(b, bias, x, y, *, beta=1, alpha=1):
+    product = b.reduce("add", bmm(b, x, y), [0], 0)
+    product = product if alpha == 1 else b.multiply(product, alpha)
+    return product if beta == 0 else b.add(bias if beta == 1 else b.multiply(bias, beta), product)
+
+
+@row("_cdist_forward")
+def cdist(b, x, y, p, mode=None):
+    """The p-norm of each row of x less each row of y."""
+    outer = torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    rows, columns, inner = x.shape[-2], y.shape[-2], x.shape[-1]
+    x = b.broadcast(b.reshape(x, x.shape[:-1] + (1, inner)), outer + (rows, columns, inner))
+    y = b.broadcast(b.reshape(y, y.shape[:-2] + (1, columns, inner)), outer + (rows, columns, inner))
+    return norm(b, b.unary("abs", b.subtract(x, y)), p)
+
+
+def norm(b, x, p):
+    """Of what is not below 0, along the last dim."""
+    last = [x.rank - 1]
+    if p == 0:
+        return b.reduce("add", b.convert(b.compare("NE", x, 0), x.dtype), last, 0)
+    if math.isinf(p):
+        return b.reduce("maximum", x, last, 0)
+    if p == 1:
+        return b.reduce("add", x, last, 0)
+    if p == 2:
+        return b.unary("sqrt", b.reduce("add", b.multiply(x, x), last, 0))
+    powers = b.reduce("add", b.binary("power", x, b.constant(p, x.dtype)), last, 0)
+    return b.binary("power", powers, b.constant(1 / p, x.dtype))
+
+
+@row("_pdist_forward")
+def pdist(b, x, p=2.0, *, made):
+    from .indexing import rows
+
+    pairs_ = [(i, j) for i in range(x.shape[0]) for j in range(i + 1, x.shape[0])]
+    if not pairs_:
+        return b.constant(0, x.dtype, made.shape)
+    first, second = (b.table([pair[k] for pair in pairs_], torch.int64, (len(pairs_),)) for k in (0, 1))
+    return norm(b, b.unary("abs", b.subtract(rows(b, x, 0, first), rows(b, x, 0, second))), p)
+
+
+# ---- systems ----
+
+
+@row("cholesky", "linalg_cholesky_ex")
+def cholesky(b, x, upper=False, *, check_errors=False, made):
+    several = isinstance(made, list)
+    y = b.op("cholesky", [x], x.dtype, x.shape, "lower = true")
+    rows, columns = b.iota(x.shape[-2:], 0), b.iota(x.shape[-2:], 1)
+    y = b.select(b.broadcast(b.compare("LE", columns, rows), x.shape), y, b.constant(0, x.dtype, x.shape))
+    y = b.transpose(y, [*range(x.rank - 2), x.rank - 1, x.rank - 2]) if upper else y
+    return [y, b.constant(0, made[1].dtype, made[1].shape)] if several else y
+
+
+@row("linalg_solve_triangular")
+def solve_triangular(b, a, y, *, upper, left=True, unitriangular=False):
+    outer = torch.broadcast_shapes(a.shape[:-2], y.shape[:-2])
+    a, y = b.broadcast(a, outer + a.shape[-2:]), b.broadcast(y, outer + y.shape[-2:])
+    said = [f"left_side = {str(left).lower()}", f"lower = {str(not upper).lower()}", "transpose_a = #stablehlo<transpose NO_TRANSPOSE>"]
+    said.append(f"unit_diagonal = {str(unitriangular).lower()}")
+    return b.op("triangular_solve", [a, y], y.dtype, y.shape, ", ".join(said))
+
+
+@row("triangular_solve")
+def old_solve_triangular(b, y, a, upper=True, transpose=False, unitriangular=False):
+    if transpose:
+        a, upper = b.transpose(a, [*range(a.rank - 2), a.rank - 1, a.rank - 2]), not upper
+    return [solve_triangular(b, a, y, upper=upper, unitriangular=unitriangular), a]
+
+
+@row("cholesky_solve")
+def cholesky_solve(b, y, factor, upper=False):
+    turned_factor = b.transpose(factor, [*range(factor.rank - 2), factor.rank - 1, factor.rank - 2])
+    lower, higher = (turned_factor, factor) if upper else (factor, turned_factor)
+    return solve_triangular(b, higher, solve_triangular(b, lower, y, upper=False), upper=True)
+
+
+# ---- Fourier transforms: along a last dim, the others one after another ----
+
+
+def transform(b, x, dims, kind, length=None):
+    for dim in dims:
+        order = [d for d in range(x.rank) if d != dim] + [dim]
+        back = [order.index(d) for d in range(x.rank)]
+        x = fft(b, b.transpose(x, order), kind, length)
+        x = b.transpose(x, back)
+    return x
+
+
+def fft(b, x, kind, length=None):
+    count = length or x.shape[-1]
+    dtype = WHOLE[x.dtype] if kind == "RFFT" else PART[x.dtype] if kind == "IRFFT" else x.dtype
+    shape = x.shape[:-1] + (count // 2 + 1 if kind == "RFFT" else count,)
+    return b.op("fft", [x], dtype, shape, f"fft_length = array<i64: {count}>, fft_type = #stablehlo<fft_type {kind}>")
+
+
+def scaled_by(b, x, norm_kind, count):
+    """normalization: 0 none, 1 by the root of the count, 2 by the count."""
+    factor = {0: 1, 1: 1 / math.sqrt(count), 2: 1 / count}[norm_kind]
+    return x if factor == 1 else b.multiply(x, factor)
+
+
+@row("_fft_r2c", "prims.fft_r2c")
+def fft_r2c(b, x, dim, normalization=0, onesided=True, *, made):
+    dims = [axis(d, x.rank) for d in dim]
+    count = math.prod(x.shape[d] for d in dims)
+    if not onesided:
+        y = transform(b, b.convert(x, WHOLE[x.dtype]), dims, "FFT")
+    else:
+        y = transform(b, transform(b, x, dims[-1:], "RFFT"), dims[:-1], "FFT")
+    return scaled_by(b, y, normalization, count)
+
+
+@row("_fft_c2c", "prims.fft_c2c")
+def fft_c2c(b, x, dim, normalization=0, forward=True):
+    dims = [axis(d, x.rank) for d in dim]
+    count = math.prod(x.shape[d] for d in dims)
+    y = transform(b, x, dims, "FFT" if forward else "IFFT")
+    return scaled_by(b, y if forward else b.multiply(y, count), normalization, count)
+
+
+@row("_fft_c2r", "prims.fft_c2r")
+def fft_c2r(b, x, dim, normalization=0, last_dim_size=None):
+    dims = [axis(d, x.rank) for d in dim]
+    count = math.prod(x.shape[d] for d in dims[:-1]) * last_dim_size
+    y = transform(b, transform(b, x, dims[:-1], "IFFT"), dims[-1:], "IRFFT", last_dim_size)
+    return scaled_by(b, b.multiply(y, count), normalization, count)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .builder import PART
+from .builder import PART, ints, pairs
 from .movement import axis
 from .table import row
 
@@ -237,3 +237,97 @@ def topk(b, x, k, dim=-1, largest=True, sorted=True):
 @row("argsort", "argsort.stable")
 def argsort(b, x, *args, stable=None, dim=-1, descending=False):
     return sort(b, x, *args, dim=dim, descending=descending)[1]
+
+
+def scan_with_place(name, direction):
+    @row(name)
+    def function(b, x, dim, *, made):
+        """The extreme so far and the last place that has it."""
+        if not x.rank or 0 in x.shape:
+            return [x, b.constant(0, torch.int64, x.shape)]
+        dim = axis(dim, x.rank)
+        floats = x.dtype.is_floating_point
+
+        def body(b, u, i, v, j):
+            late = b.compare("GT", i, j)
+            before = b.binary("or", b.compare(direction, u, v), b.binary("and", b.compare("EQ", u, v), late))
+            if floats:
+                nan, other = b.compare("NE", u, u), b.compare("NE", v, v)
+                before = b.binary("or", before, b.binary("and", nan, b.binary("or", b.unary("not", other), late)))
+            return [b.select(before, u, v), b.select(before, i, j)]
+
+        size, padding, ones = [1] * x.rank, [(0, 0)] * x.rank, [1] * x.rank
+        size[dim], padding[dim] = x.shape[dim], (x.shape[dim] - 1, 0)
+        said = [ints("base_dilations", ones), pairs("padding", padding), ints("window_dilations", ones)]
+        said += [ints("window_dimensions", size), ints("window_strides", ones)]
+        first = least(x.dtype) if direction == "GT" else greatest(x.dtype)
+        region = b.body([x.dtype, torch.int64, x.dtype, torch.int64], body)
+        operands = [x, b.iota(x.shape, dim), b.constant(first, x.dtype), b.constant(-1, torch.int64)]
+        return b.ops("stablehlo.reduce_window", operands, [(x.dtype, x.shape), (torch.int64, x.shape)], ", ".join(said), region)
+
+
+scan_with_place("cummax", "GT")
+scan_with_place("cummin", "LT")
+
+
+def chosen(b, x, dim, k, keepdim, made):
+    """Element k of a sorted line, and where it comes from."""
+    if not x.rank:
+        return [x, b.constant(0, torch.int64)]
+    dim = axis(dim, x.rank)
+    return [b.reshape(b.along(v, dim, k, k + 1), m.shape) for v, m in zip(sorted_both(b, x, dim, False), made)]
+
+
+@row("kthvalue")
+def kthvalue(b, x, k, dim=-1, keepdim=False, *, made):
+    return chosen(b, x, dim, k - 1, keepdim, made)
+
+
+@row("median.dim")
+def median_dim(b, x, dim, keepdim=False, *, made):
+    if x.dtype.is_floating_point:
+        x_nan = nan_first(b, x, axis(dim, x.rank)) if x.rank else x
+        return chosen(b, x_nan, dim, (x.shape[axis(dim, x.rank)] - 1) // 2 if x.rank else 0, keepdim, made)
+    return chosen(b, x, dim, (x.shape[axis(dim, x.rank)] - 1) // 2 if x.rank else 0, keepdim, made)
+
+
+@row("median")
+def median(b, x, *, made):
+    flat = b.reshape(x, (math.prod(x.shape),))
+    if not flat.shape[0]:
+        return b.constant(math.nan, x.dtype)
+    flat = nan_first(b, flat, 0) if x.dtype.is_floating_point else flat
+    values = sorted_both(b, flat, 0, False)[0]
+    at = (flat.shape[0] - 1) // 2
+    return b.reshape(b.along(values, 0, at, at + 1), ())
+
+
+def nan_first(b, x, dim):
+    """Lines that have a NaN are NaN."""
+    nan = b.reduce("or", b.compare("NE", x, x), [dim], False)
+    shape = x.shape[:dim] + (1,) + x.shape[dim + 1 :]
+    return b.select(b.broadcast(b.reshape(nan, shape), x.shape), math.nan, x)
+
+
+@row("logcumsumexp")
+def logcumsumexp(b, x, dim):
+    if not x.rank or 0 in x.shape:
+        return x
+    dim = axis(dim, x.rank)
+
+    def body(b, u, v):
+        top, low = b.binary("maximum", u, v), b.binary("minimum", u, v)
+        sums = b.add(top, b.unary("log_plus_one", b.unary("exponential", b.subtract(low, top))))
+        return b.select(b.compare("EQ", u, v), b.add(u, math.log(2)), sums)
+
+    size, padding, ones = [1] * x.rank, [(0, 0)] * x.rank, [1] * x.rank
+    size[dim], padding[dim] = x.shape[dim], (x.shape[dim] - 1, 0)
+    said = [ints("base_dilations", ones), pairs("padding", padding), ints("window_dilations", ones)]
+    said += [ints("window_dimensions", size), ints("window_strides", ones)]
+    region = b.body([x.dtype, x.dtype], body)
+    return b.op("reduce_window", [x, b.constant(-math.inf, x.dtype)], x.dtype, x.shape, ", ".join(said), region)
+
+
+@row("prims.var")
+def prims_var(b, x, dims, correction=1.0, *, made):
+    return variance(b, x, dims, correction, made)

@@ -14,12 +14,13 @@ FILES = ("creation", "elements", "movement", "reductions", "products", "windows"
 
 
 def row(*names):
-    """The decorated function is the row of these overloads, "add.Tensor" or "relu"."""
+    """The decorated function is the row of these overloads, "add.Tensor", "relu" or "prims.where"."""
 
     def add(function):
         accepts = set(inspect.signature(function).parameters)
         for name in names:
-            key = f"aten.{name}" if "." in name else f"aten.{name}.default"
+            prims = name.startswith("prims.")
+            key = f"{name}.default" if prims else f"aten.{name}" if "." in name else f"aten.{name}.default"
             assert key not in ROWS, key
             ROWS[key] = (function, accepts)
         return function

@@ -1,0 +1,82 @@
+"""torch.compile(model, backend="polyblocks"): graphs of dynamo, through AOTAutograd, forwards and backwards.
+
+options={...} of torch.compile are compile_options. Graphs of symbolic extents are made for the extents of each call."""
+
+import threading
+
+import torch
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
+from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from .aten.graph import Module, decompositions
+from .from_torch import Tensors, stamps
+from .options import Options
+
+
+class Graph:
+    """A graph of ATen overloads, compiled for what it is called with."""
+
+    def __init__(self, graph_module, options, name, may_bind):
+        self.graph_module, self.options, self.name = graph_module, options, name
+        self.binds = may_bind and options.device_one_time_load
+        self.symbolic = any(_is_symbolic(node.meta.get("val")) for node in graph_module.graph.nodes)
+        self.programs, self.lock = {}, threading.Lock()
+
+    def __call__(self, *inputs):
+        key = tuple([(t.shape, t.dtype) if isinstance(t, torch.Tensor) else t for t in inputs]) if self.symbolic else None
+        held = {k: t for k, t in enumerate(inputs) if isinstance(t, torch.nn.Parameter)} if self.binds else {}
+        if held:
+            key = (key, stamps(held.values()))
+        program = self.programs.get(key)
+        if program is None:
+            with self.lock:
+                program = self.programs.get(key)
+                if program is None:
+                    program = self.programs[key] = self.compiled(inputs, held)
+        return program(inputs)
+
+    def compiled(self, inputs, held):
+        graph_module = self.graph_module
+        if self.symbolic:
+            with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+                fakes = [mode.from_tensor(t, static_shapes=True) if isinstance(t, torch.Tensor) else t for t in inputs]
+                graph_module = make_fx(graph_module, decomposition_table=decompositions())(*fakes)
+        module = Module(graph_module, self.name)
+        bound = {k: held[a] for k, a in enumerate(module.arguments) if type(a) is int and a in held}
+        return Tensors(module, self.options, bound)
+
+
+def _is_symbolic(value):
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_symbolic, value))
+    if isinstance(value, torch.SymInt):
+        return True
+    return isinstance(value, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in (*value.shape, *value.stride()))
+
+
+def polyblocks(graph_module, example_inputs, *, options=None, mode=None):
+    """The backend, under its name in torch.compile."""
+    checked = Options(options)
+
+    def compiler_of(name, may_bind=False):
+        return lambda graph, _: make_boxed_func(Graph(graph, checked, name, may_bind))
+
+    aot = aot_autograd(
+        fw_compiler=compiler_of("forward"),
+        bw_compiler=compiler_of("backward"),
+        inference_compiler=compiler_of("graph", may_bind=True),
+        decompositions=decompositions(),
+    )
+    trains = torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in example_inputs)
+    if not trains:
+        return aot(graph_module, example_inputs)
+    with sdpa_kernel(SDPBackend.MATH):  # whose gradient is made of plain operators
+        return aot(graph_module, example_inputs)
+
+
+def register():
+    if "polyblocks" not in torch._dynamo.list_backends(None):
+        torch._dynamo.register_backend(polyblocks, name="polyblocks")

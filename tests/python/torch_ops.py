@@ -1,0 +1,113 @@
+"""PyTorch's own samples of its operators (OpInfo) against eager.
+
+    torch_ops.py [--samples 8] [--part 0/8] [--core] [--only NAME...] [--verbose]
+
+Each sample of an entry is compiled by polyblocks_jit_torch; an entry is right where all of its samples are. What torch.export
+itself refuses and what eager cannot do does not count. --core: entries alone whose graphs have core ATen's overloads."""
+
+import argparse
+import collections
+import sys
+import time
+import warnings
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree as pytree
+
+import polyblocks
+from polyblocks import polyblocks_jit_torch
+
+TYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float64)
+RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "exponential", "cauchy", "geometric", "empty", "rrelu", "log_normal")
+
+
+def is_random(name) or "sparse" in name:
+    return any(word in name for word in RANDOM)
+
+
+def same(got, want, dtype):
+    got, want = pytree.tree_leaves(got), pytree.tree_leaves(want)
+    if len(got) != len(want):
+        return f"{len(got)} results for {len(want)}"
+    for a, b in zip(got, want):
+        if not isinstance(b, torch.Tensor):
+            if a != b:
+                return f"{a!r}, not {b!r}"
+            continue
+        try:
+            torch.testing.assert_close(a, b.detach(), rtol=1e-4, atol=1e-4, equal_nan=True)
+        except AssertionError as error:
+            return " ".join(str(error).split())[:160]
+    return None
+
+
+def copied(value):
+    return pytree.tree_map(lambda v: v.detach().clone() if isinstance(v, torch.Tensor) else v, value)
+
+
+def judge(op, sample, dtype):
+    """right, wrong, refused, not exported, or none: eager fails itself; and why."""
+    call = op.get_op()
+    arguments = (sample.input, *sample.args)
+    try:
+        with torch.no_grad():
+            want = call(*copied(arguments), **copied(sample.kwargs))
+    except Exception as error:
+        return "none", str(error)[:80]
+    if any(t.layout != torch.strided for t in pytree.tree_leaves(want) if isinstance(t, torch.Tensor)):
+        return "none", "a layout of its own"
+
+    def function(*args, **named):
+        return call(*args, **named)
+
+    try:
+        with torch.no_grad():
+            got = polyblocks_jit_torch(function, compile_options={"cache": False})(*copied(arguments), **copied(sample.kwargs))
+    except polyblocks.CompileError as error:
+        text = " ".join(str(error).split())
+        return ("not exported" if "cannot be exported" in text else "refused"), text[:220]
+    except Exception as error:
+        return "failed", f"{type(error).__name__}: {' '.join(str(error).split())[:220]}"
+    why = same(got, want, dtype)
+    return ("wrong", why) if why else ("right", "")
+
+
+def samples_of(op, count):
+    for dtype in TYPES:
+        if dtype in op.dtypes:
+            return dtype, list(op.sample_inputs("cpu", dtype, requires_grad=False))[:count]
+    return None, []
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--samples", type=int, default=8)
+    parser.add_argument("--part", default="0/1")
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    part, parts = map(int, options.part.split("/"))
+    totals, start = collections.Counter(), time.time()
+    for k, op in enumerate(op_db):
+        name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+        if k % parts != part or (options.only and name not in options.only) or is_random(name) or "sparse" in name:
+            continue
+        torch.manual_seed(0)
+        dtype, samples = samples_of(op, options.samples)
+        found = [judge(op, sample, dtype) for sample in samples]
+        kinds = [kind for kind, _ in found if kind != "none"]
+        order = ("wrong", "failed", "refused", "not exported", "right")
+        worst = next((kind for kind in order if kind in kinds), "none")
+        totals[worst] += 1
+        why = next((text for kind, text in found if kind == worst), "")
+        if worst not in ("right", "none") or options.verbose:
+            print(f"{worst:12} {name} {kinds.count('right')}/{len(kinds)} {why}", flush=True)
+    counted = sum(totals[kind] for kind in ("wrong", "failed", "refused", "right"))
+    print(f"{totals['right']} of {counted} entries right; {dict(totals)}; {time.time() - start:.0f} s")
+    return 1 if totals["wrong"] or totals["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
