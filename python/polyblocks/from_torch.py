@@ -1,12 +1,15 @@
 """PyTorch: functions, modules and methods, exported by torch.export and compiled for the shapes that they are called with."""
 
+import contextlib
 import copy
 import functools
 import inspect
 import threading
+import traceback
 import types
 
 import torch
+from torch.fx.proxy import TracerBase
 from torch.utils import _pytree as pytree
 
 from . import compiler
@@ -190,17 +193,45 @@ def _kind(leaf):
     return type(leaf), leaf
 
 
+_export_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def traces_of_users():
+    """While a graph is exported its nodes keep all lines of Python outside of PyTorch, not those of `forward` alone."""
+
+    def kept(tracer, summary):
+        return traceback.StackSummary.from_list([frame for frame in summary if "/torch/" not in frame.filename])
+
+    plain = TracerBase.__dict__.get("_filter_traceback_frames")
+    with _export_lock:
+        if plain is None:  # another version's tracer
+            yield
+            return
+        TracerBase._filter_traceback_frames = kept
+        try:
+            yield
+        finally:
+            TracerBase._filter_traceback_frames = plain
+
+
 def exported_graph(holder, tensors):
     """The graph in overloads that the table knows, or that nobody does."""
     taken_apart = torch.export.default_decompositions()
     taken_apart.update(decompositions())
     for op in [op for op in taken_apart if str(op) in table.load()]:
         taken_apart.pop(op)
-    with torch.no_grad():
+    with torch.no_grad(), traces_of_users():
         try:
             return torch.export.export(holder, tensors, strict=False).run_decompositions(taken_apart)
         except Exception as error:
             raise _export_error(error) from error
+
+
+def _like(tensor):
+    """A tensor of the same kind with memory of its own: what lies in one memory by chance is no part of the graph."""
+    plain = tensor.layout == torch.strided and not tensor.is_quantized
+    return torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device) if plain else tensor
 
 
 def _export_error(error):
@@ -220,7 +251,7 @@ class Exported:
 
     def __init__(self, holder, leaves, tree, options, name):
         holder = holder.with_arguments(leaves, tree)
-        program = exported_graph(holder, tuple(leaves[k] for k in holder.places))
+        program = exported_graph(holder, tuple(_like(leaves[k]) for k in holder.places))
         signature = program.graph_signature
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))

@@ -20,7 +20,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as cache:
         os.environ["POLYBLOCKS_CACHE"] = cache
-        return int(pytest.main(["-q", "--tb=short", "-p", "no:cacheprovider", file]))
+        return int(pytest.main(["-q", "--tb=short", "--show-capture=no", "-p", "no:cacheprovider", file]))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ TYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float64)
 RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "exponential", "cauchy", "geometric", "empty", "rrelu", "log_normal")
 
 
-def is_random(name) or "sparse" in name:
+def is_random(name):
     return any(word in name for word in RANDOM)
 
 

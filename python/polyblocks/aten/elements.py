@@ -65,12 +65,18 @@ def sign(b, x, *, made):
     return b.unary("sign", x)
 
 
-@row("signbit", "prims.signbit")
+@row("signbit")
 def signbit(b, x):
     if not x.dtype.is_floating_point:
         return b.compare("LT", x, 0)
     integer = {4: torch.int32, 8: torch.int64, 2: torch.int16}[x.dtype.itemsize]
     return b.compare("LT", b.op("bitcast_convert", [x], integer, x.shape), 0)
+
+
+@row("copysign.Tensor", "copysign.Scalar")
+def copysign(b, x, y, *, made):
+    x, y = b.together(b.convert(x, made.dtype), operand(b, y, made.dtype))
+    return b.select(b.compare("NE", signbit(b, x), signbit(b, y)), b.unary("negate", x), x)
 
 
 @row("trunc")

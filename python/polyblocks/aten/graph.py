@@ -19,7 +19,7 @@ FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 def source_of(node):
     """The line of Python that a node comes from: the last that its trace names, outside of PyTorch where there is one."""
     frames = FRAME.findall(node.meta.get("stack_trace") or "")
-    own = [f for f in frames if not any(part in f[0] for part in ("/torch/", "/polyblocks/", "<"))] or frames
+    own = [f for f in frames if not any(part in f[0] for part in ("/torch/", "/polyblocks/", "<"))]
     return f"{own[-1][0]}:{own[-1][1]}" if own else None
 
 
@@ -84,8 +84,9 @@ class Module:
             raise NotSupported(f"a tensor on {tensor.device}", self.b.source, "tensors lie in the system's memory")
         if tensor.layout != torch.strided:
             raise NotSupported(f"a tensor of layout {tensor.layout}", self.b.source)
+        value = self.b.input(tensor.dtype, concrete(tensor.shape))
         self.arguments.append(argument)
-        return self.b.input(tensor.dtype, concrete(tensor.shape))
+        return value
 
     def held(self, graph_module, node):
         value = graph_module
@@ -130,9 +131,9 @@ class Module:
         return self.row(target, node, args, kwargs, made)
 
     def row(self, target, node, args, kwargs, made):
-        made = _Made.of(made)
         args = [self.held_argument(a) for a in args]
         try:
+            made = _Made.of(made)
             used = _used(node, len(made)) if isinstance(made, list) else None
             results = table.lower(self.b, target, args, kwargs, made, used)
         except Unsupported as why:
@@ -198,7 +199,10 @@ class _Made:
 
 def concrete(shape):
     """Extents as numbers: graphs are made for given shapes."""
-    return tuple(int(n) for n in shape)
+    try:
+        return tuple(int(n) for n in shape)
+    except RuntimeError:  # a symbol of what data say
+        raise Unsupported("how long its result is only data say") from None
 
 
 def _flat(value):

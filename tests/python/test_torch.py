@@ -1,0 +1,267 @@
+"""The PyTorch front end against eager: the decorator, torch.compile, networks, mistakes."""
+
+import copy
+import inspect
+import threading
+
+import numpy as np
+import polyblocks
+import pytest
+import torch
+from polyblocks import polyblocks_jit_torch
+from polyblocks.dynamo import register
+from torch import nn
+from torch.utils import _pytree as pytree
+from torch_mistakes import MISTAKES
+from torch_models import MODELS, seeded
+
+register()
+if not torch.cuda.is_available():
+    torch.cuda.is_current_stream_capturing = lambda: False  # which asks the driver
+
+
+def same(got, want, most=1e-4):
+    got, want = pytree.tree_leaves(got), pytree.tree_leaves(want)
+    assert len(got) == len(want)
+    for a, b in zip(got, want):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        a, b = a.detach(), b.detach()
+        if not b.dtype.is_floating_point:
+            assert torch.equal(a, b)
+        elif b.numel():
+            most = 1e-2 if b.dtype.itemsize == 2 else most
+            assert (a - b.detach()).abs().max() <= most * max(1.0, b.abs().max().item())
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("way", ["decorator", "compile"])
+def test_model(name, way):
+    torch.compiler.reset()
+    make, arguments = MODELS[name]
+    model, given = seeded(make()), arguments()
+    with torch.no_grad():
+        want = model(*given)
+        compiled = polyblocks_jit_torch(model) if way == "decorator" else torch.compile(model, backend="polyblocks")
+        same(compiled(*given), want)
+    assert all(w.abs().max() > 1e-3 for w in pytree.tree_leaves(want))
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2", "bert", "gpt2", "unet"])
+def test_training(name):
+    """Gradients of all parameters, and the statistics that a step leaves."""
+    torch.compiler.reset()
+    make, arguments = MODELS[name]
+    model, given = seeded(make()), arguments()
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+        if isinstance(part, nn.MultiheadAttention):
+            part.dropout = 0.0
+    model.train()
+    other = copy.deepcopy(model)
+    compiled = torch.compile(model, backend="polyblocks")
+    got, want = compiled(*given), other(*given)
+    same(got, want)
+    got.pow(2).mean().backward()
+    want.pow(2).mean().backward()
+    whole = max(p.grad.abs().max().item() for p in other.parameters() if p.grad is not None)
+    for (name, a), b in zip(model.named_parameters(), other.parameters()):
+        assert (a.grad is None) == (b.grad is None), name
+        if a.grad is not None:
+            assert (a.grad - b.grad).abs().max() <= 1e-3 * max(whole, 1e-3), name
+    same(list(model.buffers()), list(other.buffers()))
+
+
+@pytest.mark.parametrize("function, arguments, says, hint", MISTAKES, ids=lambda v: getattr(v, "__name__", None))
+def test_mistake(function, arguments, says, hint):
+    with pytest.raises(polyblocks.PolyBlocksError) as error:
+        polyblocks_jit_torch(function)(*arguments)
+    lines, first = inspect.getsourcelines(function)
+    here = [first + k for k, line in enumerate(lines) if line.rstrip().endswith("# here")]
+    assert says in str(error.value)
+    if here:
+        assert f"torch_mistakes.py:{here[0]}:" in str(error.value)
+
+
+def test_arguments_of_every_kind():
+    @polyblocks_jit_torch
+    def f(d, x, n=2, *, scale=1.0, mode="add"):
+        y = d["a"] + d["b"][0] * scale
+        return {"y": y if mode == "add" else y * n, "n": n, "none": None, "x": (x, [x + 1])}
+
+    a, b, x = torch.ones(2, 3), torch.full((3,), 2.0), torch.arange(3)
+    got = f({"a": a, "b": [b]}, x, scale=3.0)
+    same(got["y"], torch.full((2, 3), 7.0))
+    assert got["n"] == 2 and got["none"] is None
+    same(got["x"], (x, [x + 1]))
+    same(f({"a": a, "b": [b]}, x, 5, mode="mul")["y"], torch.full((2, 3), 15.0))
+    assert len(f.programs) == 2
+    f({"a": a * 2, "b": [b]}, x, scale=3.0)
+    assert len(f.programs) == 2
+    same(polyblocks_jit_torch(lambda x, dtype: x.to(dtype))(a, torch.float16), a.half())
+
+
+def test_layouts():
+    f = polyblocks_jit_torch(lambda x, y: x @ y)
+    x = torch.randn(4, 3)
+    same(f(x.T, x), x.T @ x)
+    same(f(x[::2], x.T[:, :2]), x[::2] @ x.T[:, :2])
+    z = torch.randn(3, dtype=torch.complex64)
+    same(torch.view_as_real(polyblocks_jit_torch(lambda z: z * 2)(z.conj())), torch.view_as_real((z.conj() * 2).resolve_conj()))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])
+def test_types(dtype):
+    x = torch.arange(-3, 9).clamp(0 if dtype == torch.uint8 else -3).to(dtype).view(3, 4)
+    same(polyblocks_jit_torch(lambda x: (x * x + 1, x.sum(1), x > 1, x.float().mean()))(x), (x * x + 1, x.sum(1), x > 1, x.float().mean()))
+
+
+class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        self.total.add_(x)
+        return self.total * self.scale
+
+    @polyblocks_jit_torch
+    def double(self, x):
+        return 2 * self.scale * x
+
+
+def test_state():
+    """Buffers that a module writes, parameters that are changed between calls, methods."""
+    module = Counter()
+    f = polyblocks_jit_torch(module)
+    with torch.no_grad():
+        for k in range(1, 4):
+            same(f(torch.ones(3)), torch.full((3,), float(k)))
+        assert torch.equal(module.total, torch.full((3,), 3.0))
+        module.scale.mul_(2)
+        same(f(torch.ones(3)), torch.full((3,), 8.0))
+        module.scale = nn.Parameter(torch.full((3,), 3.0))
+        same(f(torch.ones(3)), torch.full((3,), 15.0))
+        same(module.double(torch.ones(3)), torch.full((3,), 6.0))
+    assert isinstance(f.state_dict(), dict) and f.total is module.total
+
+
+def test_written_arguments():
+    @polyblocks_jit_torch
+    def f(x, y):
+        x.add_(y)
+        return x * 2
+
+    x = torch.ones(3)
+    same(f(x, torch.ones(3)), torch.full((3,), 4.0))
+    assert torch.equal(x, torch.full((3,), 2.0))
+
+
+def test_constants_follow_their_tensors():
+    layer = nn.Linear(4, 3)
+    f = polyblocks_jit_torch(layer, compile_options={"device_one_time_load": True})
+    x = torch.randn(2, 4)
+    with torch.no_grad():
+        same(f(x), layer(x))
+        (program,) = f.programs.values()
+        assert len(program.engine().engine.inputs) == 1
+        layer.weight.add_(1)
+        same(f(x), layer(x))
+        layer.bias = nn.Parameter(torch.zeros(3))
+        same(f(x), layer(x))
+
+
+def test_a_class_and_functions_inside():
+    @polyblocks_jit_torch
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return part(self.layer(x))
+
+    @polyblocks_jit_torch
+    def part(x):
+        return torch.relu(x) + 1
+
+    net, x = Net(), torch.randn(2, 3)
+    with torch.no_grad():
+        same(net(x), torch.relu(net.layer(x)) + 1)
+        net.layer.weight.zero_()
+        same(net(x), torch.relu(net.layer(x)) + 1)
+
+
+def test_drawn_numbers():
+    """As eager draws them from the same seed."""
+
+    def f(x):
+        return x + torch.rand(3, 4) * torch.randn(4), torch.randint(0, 9, (5,))
+
+    x = torch.zeros(3, 4)
+    torch.manual_seed(5)
+    want = f(x), f(x)
+    torch.manual_seed(5)
+    g = polyblocks_jit_torch(f)
+    same((g(x), g(x)), want)
+
+
+def test_gradients_are_refused_by_the_decorator():
+    x = torch.ones(3, requires_grad=True) * 2
+    with pytest.raises(polyblocks.ArgumentError, match='backend="polyblocks"'):
+        polyblocks_jit_torch(lambda x: x * 2)(x)
+    with torch.no_grad():
+        same(polyblocks_jit_torch(lambda x: x * 2)(x), torch.full((3,), 4.0))
+
+
+def test_shapes_that_change():
+    torch.compiler.reset()
+    f = torch.compile(lambda x, w: torch.softmax(x @ w, -1).sum(0), backend="polyblocks", dynamic=True)
+    w = torch.randn(6, 6)
+    for rows in (3, 5, 1, 4):
+        x = torch.randn(rows, 6)
+        same(f(x, w), torch.softmax(x @ w, -1).sum(0))
+
+
+def test_graph_breaks():
+    torch.compiler.reset()
+
+    def f(x):
+        y = torch.sin(x)
+        print("between")
+        return torch.cos(y) if y.sum() > 0 else y
+
+    x = torch.ones(3)
+    same(torch.compile(f, backend="polyblocks")(x), torch.cos(torch.sin(x)))
+
+
+def test_backend_options():
+    torch.compiler.reset()
+    with pytest.raises(Exception, match="no compile option 'targett'"):
+        torch.compile(lambda x: x + 1, backend="polyblocks", options={"targett": "cpu"})(torch.ones(3))
+
+
+def test_threads():
+    f, wrong = polyblocks_jit_torch(lambda x: torch.cumsum(x, 0) * 2), []
+
+    def work(k):
+        for turn in range(30):
+            x = torch.full((20 + turn % 3,), float(k))
+            if not torch.equal(f(x), torch.cumsum(x, 0) * 2):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong and len(f.programs) == 3
+
+
+def test_engines_take_tensors():
+    text = '"builtin.module"() ({ "func.func"() <{function_type = (tensor<3xbf16>) -> tensor<3xbf16>, sym_name = "main"}> ({ ^bb0(%x: tensor<3xbf16>): %y = "stablehlo.add"(%x, %x) : (tensor<3xbf16>, tensor<3xbf16>) -> tensor<3xbf16> "func.return"(%y) : (tensor<3xbf16>) -> () }) : () -> () }) : () -> ()'
+    x = torch.tensor([1.0, 2.5, -3.0], dtype=torch.bfloat16)
+    made = polyblocks.compile(text)(x)
+    bits = (x + x).view(torch.int16).numpy()
+    assert np.array_equal(made.view(np.int16), bits)
