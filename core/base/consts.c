@@ -48,14 +48,17 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
   return id;
 }
 
-static void add_guard(pb_consts* consts, pb_guard_kind kind, int64_t a, int64_t b, const char* text) {
+void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text) {
   if (!consts->open) return;
-  pb_guard guard = {kind, a, b, text};
+  pb_guard guard = {.equal = equal, .a = a, .b = b, .text = text};
   PB_PUSH(consts->guards, consts->guard_count, consts->guard_capacity, guard);
 }
 
-void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text) {
-  add_guard(consts, equal ? PB_GUARD_EQUAL : PB_GUARD_ORDER, a, b, text);
+void pb_consts_guard_of(pb_consts* consts, int64_t a, int64_t b, int rank, const int64_t* shape, const char* text) {
+  if (!consts->open) return;
+  pb_guard guard = {.a = a, .b = b, .text = text, .rank = rank};
+  memcpy(guard.shape, shape, sizeof *shape * (size_t)rank);
+  PB_PUSH(consts->guards, consts->guard_count, consts->guard_capacity, guard);
 }
 
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
@@ -70,10 +73,6 @@ int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* t
   if (consts->open && consts->symbols) least = pb_symbols_smaller(consts->symbols, a, b, &either);
   if (!either) pb_consts_guard(consts, false, least, a < b ? b : a, text);
   return least;
-}
-
-void pb_consts_guard_some(pb_consts* consts, int64_t elements, int64_t extent, const char* text) {
-  add_guard(consts, PB_GUARD_SOME, elements, extent, text);
 }
 
 bool pb_consts_leave_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {

@@ -46,13 +46,13 @@ typedef struct pb_const {
   int newest_pack, older_pack; // the packs of a constant, from the last one on; 0: none, a pack is never the first
 } pb_const;
 
-// What was decided by extents of open dims, and holds for others that decide so too: a <= b, a == b, or that b is no 0
-// where a is none.
-typedef enum pb_guard_kind { PB_GUARD_ORDER, PB_GUARD_EQUAL, PB_GUARD_SOME } pb_guard_kind;
+// What was decided by extents of open dims, and holds for others that decide so too: a <= b, or a == b.
 typedef struct pb_guard {
-  pb_guard_kind kind;
+  bool equal;
   int64_t a, b;
   const char* text;
+  int rank; // of a tensor: where it has no elements it holds anyhow; 0: of none
+  int64_t shape[8];
 } pb_guard;
 
 typedef struct pb_consts {
@@ -73,10 +73,10 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
 // Notes that a <= b, or a == b, is what the program is made for; `text` outlives the table. Where nothing is open, and
 // where it cannot be otherwise, nothing is noted.
 void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text);
+// That a <= b, where a tensor of the shape has elements.
+void pb_consts_guard_of(pb_consts* consts, int64_t a, int64_t b, int rank, const int64_t* shape, const char* text);
 // The same of what a comparison of a and b came out as.
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
-// Where there are elements at all, the extent is no 0.
-void pb_consts_guard_some(pb_consts* consts, int64_t elements, int64_t extent, const char* text);
 // The smaller one of two numbers, of which the program is for this one being it, or for either: then it is what stands
 // for it (pb_symbols_smaller).
 int64_t pb_consts_smaller(pb_consts* consts, int64_t a, int64_t b, const char* text);

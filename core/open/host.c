@@ -251,14 +251,18 @@ static pb_status take_steps(host* h, pb_diag* diag) {
                   "extents that data say are made by no nest");
 }
 
+// Both sides are as often as large as the guard's tensor has elements: none is less than none.
 static void take_guards(host* h) {
   const pb_open_program* o = h->open;
+  const int* at = o->at + o->guard_at;
   for (size_t g = 0; g < o->consts->guard_count; ++g) {
     const pb_guard* guard = &o->consts->guards[g];
-    int a = o->at[(size_t)o->guard_at + 2 * g], b = o->at[(size_t)o->guard_at + 2 * g + 1];
-    if (guard->kind == PB_GUARD_SOME)
-      a = pb_size_make(&h->open->sizes, PB_SIZE_MIN, a, pb_size_number(&h->open->sizes, 1));
-    add_check(h, guard->kind == PB_GUARD_EQUAL, a, b, guard->text);
+    int a = *at++, b = *at++;
+    for (int r = 0; r < guard->rank; ++r, ++at) {
+      a = pb_size_make(&h->open->sizes, PB_SIZE_MUL, a, *at);
+      b = pb_size_make(&h->open->sizes, PB_SIZE_MUL, b, *at);
+    }
+    add_check(h, guard->equal, a, b, guard->text);
   }
 }
 

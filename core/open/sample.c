@@ -109,9 +109,11 @@ void pb_open_take(const pb_program* p, const pb_consts* consts, const pb_symbols
   for (int v = 0; v < p->value_count; ++v) take_value(&p->values[v], consts, s);
   for (int n = 0; n < p->nest_count; ++n) take_nest(p, n, s);
   for (size_t g = 0; g < consts->guard_count; ++g) {
-    pb_text_add(&s->structure, "guard %d ", consts->guards[g].kind);
-    number(s, consts->guards[g].a);
-    number(s, consts->guards[g].b);
+    const pb_guard* guard = &consts->guards[g];
+    pb_text_add(&s->structure, "guard %d %d ", guard->equal, guard->rank);
+    number(s, guard->a);
+    number(s, guard->b);
+    for (int r = 0; r < guard->rank; ++r) number(s, guard->shape[r]);
   }
 }
 

@@ -8,6 +8,7 @@ when it runs, while one for that extent would run, is pinned in closed.txt, by i
 compiled. --write makes that anew, of all tests."""
 
 import argparse
+import json
 import re
 import sys
 import tempfile
@@ -20,10 +21,10 @@ import outcomes  # noqa: E402
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
+import modules  # noqa: E402
 import nodes  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import run as stablehlo  # noqa: E402
 import suite  # noqa: E402
 
 EXTENTS = 1, 2, 3, 7
@@ -65,6 +66,8 @@ class OnnxCase:
         same = [n for n in leading if leading[n] == next(iter(leading.values()))]
         opened = [same, same[:1]] if len(same) > 1 else [same] if same else []
         self.choices = [(o, b) for b in ([set(), shapes] if shapes else [set()]) for o in opened]
+        first = next((v.shape[0] for v in self.inputs.values() if v.ndim and v.shape[0]), None)
+        self.choices.append(([n for n, v in self.inputs.items() if v.ndim and v.shape[0] == first], set()))  # integers are no shapes
 
     def shape_operands(self, folder):
         """By place, as nodes.py has it."""
@@ -111,23 +114,124 @@ class OnnxCase:
         return [v.name for v in self.model.graph.output]
 
 
+# Results whose extents a text must say, since operands do not.
+SAYS_EXTENTS = {"stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.iota", "stablehlo.constant", "stablehlo.custom_call",
+                "stablehlo.if", "stablehlo.case", "stablehlo.composite", "stablehlo.rng_bit_generator"}
+TYPE = r"(?:tuple<[^()]*>|!stablehlo\.token|tensor<(?:[^<>]|<[^<>]*>)*>)"
+OPERATOR = re.compile(r'^\s*(?:(%[\w]+)(?::(\d+))? = )?"([\w.]+)"\(([^()]*)\)(.*)$')
+TYPES = re.compile(rf" : \(((?:{TYPE}(?:, )?)*)\) -> (\(?(?:{TYPE}(?:, )?)*\)?)$")
+
+
+def open_type(text, leading):
+    """The type with ? for its dims, or for the leading one."""
+    shape = re.match(r"tensor<((?:\d+x)*)", text).group(1)
+    dims = shape.count("x")
+    if not dims:
+        return text
+    return "tensor<" + ("?x" + shape.split("x", 1)[1] if leading else "?x" * dims) + text[len("tensor<") + len(shape) :]
+
+
+class OpenText:
+    """A text with the leading dims of some of main's arguments open: what is made of one has no extents that operands say."""
+
+    def __init__(self, text, names, first):
+        self.lines, self.names, self.first, self.results = text.split("\n"), names, first, {}
+        self.heads = {m.group(1): at for at, line in enumerate(self.lines) if '"func.func"' in line and (m := re.search(r'sym_name = "([^"]*)"', line))}
+        self.function("main", None)
+
+    def function(self, name, given):
+        """Its results' types, of arguments of these types."""
+        if name in self.results:
+            return self.results[name]
+        head, types, stack = self.heads[name], {}, []
+        for at in range(head + 1, len(self.lines)):
+            line = self.lines[at]
+            made = OPERATOR.match(line)
+            if line.strip().startswith("^bb0") and stack and stack[-1].group(3) == "stablehlo.while":
+                values = [types.get(v.strip(), "") for v in stack[-1].group(4).split(", ")]
+                for (arg, kind), value in zip(re.findall(rf"(%\w+): ({TYPE})", line), values):
+                    types[arg] = value or kind
+                self.lines[at] = re.sub(rf"(%\w+): {TYPE}", lambda m: f"{m.group(1)}: {types[m.group(1)]}", line)
+            elif line.strip().startswith("^bb0") and not types:
+                for k, (arg, kind) in enumerate(re.findall(rf"(%\w+): ({TYPE})", line)):
+                    types[arg] = given[k] if given else open_type(kind, True) if arg in self.names else kind
+                self.lines[at] = re.sub(rf"(%\w+): {TYPE}", lambda m: f"{m.group(1)}: {types[m.group(1)]}", line)
+                ins = list(types.values())
+            elif made and line.endswith("({"):
+                stack.append(made)
+            elif line.strip().startswith("})"):
+                if not stack:
+                    break
+                self.operator(at, stack.pop(), types)
+            elif made:
+                self.results[name] = self.operator(at, made, types)  # the last one returns
+                if made.group(3) == "func.return" and not stack:
+                    break
+        outs = ", ".join(self.results[name])
+        self.lines[head] = re.sub(r"function_type = .*, sym_name", lambda m: f"function_type = ({', '.join(ins)}) -> ({outs}), sym_name", self.lines[head])
+        return self.results[name]
+
+    def operator(self, at, made, types):
+        """Its operands' types, as they are now."""
+        line, result, many, op = self.lines[at], *made.group(1, 2, 3)
+        found = TYPES.search(line)
+        if not found:
+            return []
+        said, results = re.findall(TYPE, found.group(1)), re.findall(TYPE, found.group(2))
+        now = [types.get(o.strip(), kind) for o, kind in zip(made.group(4).split(","), said)]
+        if op == "func.call" and now != said:
+            results = self.function(re.search(r'callee = @("[^"]+"|\w+)', line).group(1).strip('"'), now)
+        elif op == "stablehlo.while":
+            results = now
+        elif op in ("stablehlo.broadcast_in_dim", "stablehlo.iota") and (size := self.size(at, results[0], types)):
+            return self.say_extents(at, made, now, results, types, size)
+        elif now != said and op not in SAYS_EXTENTS:
+            results = [open_type(r, False) if r.startswith("tensor") else r for r in results]
+        for k, r in enumerate(results):
+            types[f"{result}#{k}" if many else result] = r
+        outs = ", ".join(results)
+        self.lines[at] = f"{line[: found.start()]} : ({', '.join(now)}) -> {f'({outs})' if found.group(2).startswith('(') else outs}"
+        return now
+
+    def size(self, at, kind, types):
+        """The leading extent of an open argument, where the type has it as a number; what it is read of."""
+        arg = next((a for a, k in types.items() if k.startswith("tensor<?")), None)
+        return (arg, types[arg]) if arg and kind.startswith(f"tensor<{self.first}x") else None
+
+    def say_extents(self, at, made, now, results, types, size):
+        """The operator with an operand that says the result's extents."""
+        kind, rest = results[0], re.match(r"tensor<((?:\d+x)*)", results[0]).group(1).split("x")[1:-1]
+        name, rank, lines = "shape" + made.group(1)[1:], len(rest) + 1, []
+        lines.append(f'%{name}_n = "stablehlo.get_dimension_size"({size[0]}) <{{dimension = 0 : i64}}> : ({size[1]}) -> tensor<i32>')
+        lines.append(f'%{name}_s = "stablehlo.reshape"(%{name}_n) : (tensor<i32>) -> tensor<1xi32>')
+        if rest:
+            one = f"tensor<{rank - 1}xi32>"
+            lines.append(f'%{name}_r = "stablehlo.constant"() <{{value = dense<[{", ".join(rest)}]> : {one}}}> : () -> {one}')
+            lines.append(f'%{name}_e = "stablehlo.concatenate"(%{name}_s, %{name}_r) <{{dimension = 0 : i64}}> : (tensor<1xi32>, {one}) -> tensor<{rank}xi32>')
+        shape, types[made.group(1)] = f"%{name}_{'e' if rest else 's'}", open_type(kind, True)
+        operands = ", ".join([*filter(None, [made.group(4)]), shape])
+        attributes = re.search(r"<\{.*?\}>", self.lines[at]).group(0)
+        dynamic = made.group(3).replace("broadcast", "dynamic_broadcast").replace("iota", "dynamic_iota")
+        lines.append(f'{made.group(1)} = "{dynamic}"({operands}) {attributes} : ({", ".join([*now, f"tensor<{rank}xi32>"])}) -> {types[made.group(1)]}')
+        self.lines[at] = "\n".join(f"    {line}" for line in lines)
+        return []
+
+
 class StablehloCase:
-    """A static file: every type with the first argument's leading extent has ? in its place."""
+    """A static file, arguments of the first one's leading extent open."""
 
     file = "m.mlir"
 
     def __init__(self, path):
         self.case = suite.Case(path)
         self.operators = set(re.findall(r'"stablehlo\.(\w+)"', self.case.text)) | set(re.findall(r'"chlo\.(\w+)"', self.case.text))
-        self.inputs = {f"arg{k}": stablehlo.modules.as_input(v, "") for k, v in enumerate(self.case.inputs)}
-        first = next((v.shape[0] for v in self.case.inputs if v.ndim and v.shape[0]), None)
-        self.choices = [([n for n, v in self.inputs.items() if v.ndim and v.shape[0] == first], set())] if first else []
-        self.first = first
+        self.inputs = {f"arg{k}": modules.as_input(v, "") for k, v in enumerate(self.case.inputs)}
+        self.first = next((v.shape[0] for v in self.case.inputs if v.ndim and v.shape[0]), None)
+        same = [n for n, v in self.inputs.items() if v.ndim and v.shape[0] == self.first]
+        self.choices = [(o, set()) for o in ([same, same[:1]] if len(same) > 1 else [same] if same else [])]
 
     def write(self, path, opened, bound, work):
-        lines = self.case.text.splitlines(keepends=True)
-        path.write_text("".join(line if '"stablehlo.constant"' in line else re.sub(rf"(?<!> : )tensor<{self.first}x", "tensor<?x", line)
-                                for line in lines))
+        path.write_text("\n".join(OpenText(self.case.text, {f"%model_{n}" for n in opened}, self.first).lines))
         return []
 
     open_options = []
@@ -189,7 +293,7 @@ class Bench:
         options = case.write(path, opened, bound, self.work)
         done = self.compile(path, "open.pbe", [*case.open_options, *options])
         if done.returncode:
-            return ("refused" if done.returncode == 1 else "failed"), f"{done.stderr.strip()[:400]} [{code_of(done)}]"
+            return ("refused" if done.returncode == 1 else "failed"), f"{done.stderr.strip()[-700:]} [{code_of(done)}]"
         adds = any(SUMS.search(op) for op in case.operators)
         when_run = compared = 0
         for extent in EXTENTS:
@@ -214,13 +318,14 @@ class Bench:
         return ("when-run", why) if when_run else ("passed" if compared else "none", "no extent runs")
 
     def one(self, case):
-        """The first choice that compiles."""
-        what, why = "none", "no leading dim"
+        """The first choice that runs; else what the first of all came to."""
+        first = None
         for opened, bound in case.choices:
-            what, why = self.choice(case, opened, bound)
-            if what not in ("refused", "when-run"):
-                break
-        return what, why
+            came = self.choice(case, opened, bound)
+            if came[0] not in ("refused", "when-run"):
+                return came
+            first = first or came
+        return first or ("none", "no leading dim")
 
 
 def onnx_folders(options):
@@ -234,8 +339,8 @@ def onnx_folders(options):
 
 def stablehlo_files(options, folder):
     if "stablehlo" in options.sets:
-        root = stablehlo.unpacked(folder)
-        index = stablehlo.json.loads((root / "index.json").read_text())
+        root = suite.unpacked(folder)
+        index = json.loads((root / "index.json").read_text())
         yield from ((f"stablehlo/{e['file']}", root / e["file"], StablehloCase) for e in index if e["category"] == "static")
 
 

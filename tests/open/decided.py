@@ -60,6 +60,20 @@ def windows():
     for mode in ("SAME_UPPER", "SAME_LOWER"):
         yield (f"MaxPool {mode}", f"""g (float[1, 2, N, M] x) => (float[1, 2, A, B] y)
             {{ y = MaxPool<auto_pad = "{mode}", strides = [2, 2], kernel_shape = [3, 3]>(x) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+        yield (f"Conv over three dims {mode}", f"""g (float[1, 2, N, M, K] x) => (float[1, 3, A, B, C] y) {{ o = Constant<value_ints = [3, 2, 2, 3, 3]>()
+            w = ConstantOfShape<value = float[1] {{0.5}}>(o)
+            y = Conv<auto_pad = "{mode}", strides = [3, 2, 4], kernel_shape = [2, 3, 3]>(x, w) }}""", {"x": shapes_of(1, 2, "n", "n+1", "n+2")})
+        yield (f"MaxPool with places {mode}", f"""g (float[1, 2, N, M] x) => (float[1, 2, A, B] y, int64[1, 2, A, B] i)
+            {{ y, i = MaxPool<auto_pad = "{mode}", strides = [2, 2], kernel_shape = [3, 3]>(x) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+    for said in ('auto_pad = "SAME_UPPER", ', 'auto_pad = "SAME_LOWER", ', "pads = [1, 0, 1, 1], ", "pads = [1, 1, 1, 1], count_include_pad = 1, ", "ceil_mode = 1, ",
+                 "pads = [1, 0, 0, 1], ceil_mode = 1, ", "pads = [1, 1, 1, 1], ceil_mode = 1, count_include_pad = 1, "):
+        line = said.replace("1, 0, 1, 1", "1, 0").replace("1, 0, 0, 1", "0, 1").replace("1, 1, 1, 1", "1, 1")
+        for stride in (1, 2, 3):
+            yield (f"AveragePool {said}{stride}", f"""g (float[1, 2, N, M] x) => (float[1, 2, A, B] y)
+                {{ y = AveragePool<{said}strides = [{stride}, {stride}], kernel_shape = [3, 3]>(x) }}""", {"x": shapes_of(1, 2, "n+2", "n+3")})
+        yield (f"AveragePool over one dim {line}", f"g (float[1, 2, N] x) => (float[1, 2, A] y) {{ y = AveragePool<{line}strides = [2], kernel_shape = [3]>(x) }}",
+               {"x": shapes_of(1, 2, "n+2")})
+    yield ("LpPool", "g (float[1, 2, N] x) => (float[1, 2, A] y) { y = LpPool<pads = [1, 1], strides = [2], kernel_shape = [3]>(x) }", {"x": shapes_of(1, 2, "n+2")})
     yield ("MaxPool to the ceiling", """g (float[1, 2, N, M] x) => (float[1, 2, A, B] y)
         { y = MaxPool<ceil_mode = 1, strides = [2, 2], kernel_shape = [3, 3]>(x) }""", {"x": shapes_of(1, 2, "n+2", "n+3")})
 

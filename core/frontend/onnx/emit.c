@@ -349,11 +349,18 @@ int pb__o_pad(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* hi
     shape[r] = in.shape[r] + (in.shape[r] - 1) * gaps[r] + low[r] + high[r];
     same &= !low[r] && !high[r] && !gaps[r];
   }
-  if (same) return x;
+  if (same && !o->door.borders) return x;
   pb_flat_attr attrs[] = {ints_of(o, "edge_padding_low", in.rank, low), ints_of(o, "edge_padding_high", in.rank, high),
                           ints_of(o, "interior_padding", in.rank, gaps)};
   int y = pb__o_new(o, in.type, in.rank, shape);
   return one(o, "stablehlo.pad", 2, (const int[]){x, with}, attrs, 3, NULL, y);
+}
+
+int pb__o_pad_open(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* high) {
+  o->door.borders = o->l->consts->open;
+  int y = pb__o_pad(o, x, with, low, high, NULL);
+  o->door.borders = false;
+  return y;
 }
 
 int pb__o_iota(pb_onnx* o, pb_type type, int rank, const int64_t* shape, int axis) {
@@ -429,7 +436,10 @@ int pb__o_windows(pb_onnx* o, int x, int with, const char* name, const pb_onnx_w
   const pb_flat_block* body = body_of(o, name, in.type);
   if (with < 0) with = neutral(o, name, in.type);
   int y = pb__o_new(o, in.type, in.rank, shape);
-  return one(o, "stablehlo.reduce_window", 2, (const int[]){x, with}, attrs, 4, body, y);
+  o->door.borders = w->borders && o->l->consts->open;
+  one(o, "stablehlo.reduce_window", 2, (const int[]){x, with}, attrs, 4, body, y);
+  o->door.borders = false;
+  return y;
 }
 
 // ---- products ----
@@ -483,7 +493,10 @@ int pb__o_conv(pb_onnx* o, int x, int w, const pb_onnx_conv* c, pb_type type) {
                           int_of("feature_group_count", c->groups),
                           int_of("batch_group_count", 1)};
   int y = pb__o_new(o, type, in.rank, shape);
-  return one(o, "stablehlo.convolution", 2, (const int[]){x, w}, attrs, 8, NULL, y);
+  o->door.borders = c->borders && o->l->consts->open;
+  one(o, "stablehlo.convolution", 2, (const int[]){x, w}, attrs, 8, NULL, y);
+  o->door.borders = false;
+  return y;
 }
 
 // ---- places that come at run time ----

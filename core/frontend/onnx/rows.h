@@ -98,8 +98,9 @@ int pb__o_slice(pb_onnx* o, int x, const int64_t* from, const int64_t* to, const
 int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to); // along one axis alone
 int pb__o_reverse(pb_onnx* o, int x, const bool* turned);
 int pb__o_join(pb_onnx* o, int count, const int* parts, int axis);
-// Edges may be negative; `gap` between the elements, NULL: none.
+// Edges may be negative; `gap` between the elements, NULL: none. pb__o_pad_open: edges that hang on open extents.
 int pb__o_pad(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* high, const int64_t* gap);
+int pb__o_pad_open(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* high);
 int pb__o_iota(pb_onnx* o, pb_type type, int rank, const int64_t* shape, int axis);
 // x at constant places along the axis; a slice or a repetition where it is one.
 int pb__o_take(pb_onnx* o, int x, int axis, int64_t count, const int64_t* places);
@@ -110,6 +111,7 @@ int pb__o_reduce(pb_onnx* o, int x, const char* scalar, const bool* gone);
 int pb__o_reduce_kept(pb_onnx* o, int x, const char* scalar, const bool* gone); // which stay, 1 long
 typedef struct pb_onnx_window {
   int64_t size[PB_FLAT_RANK], stride[PB_FLAT_RANK], dilation[PB_FLAT_RANK], low[PB_FLAT_RANK], high[PB_FLAT_RANK];
+  bool borders; // how much is padded hangs on the extents, if anything
 } pb_onnx_window;
 int pb__o_windows(pb_onnx* o, int x, int with, const char* scalar, const pb_onnx_window* w);
 
@@ -124,7 +126,7 @@ int pb__o_matmul(pb_onnx* o, int x, int z, pb_type type); // as NumPy's
 typedef struct pb_onnx_conv {
   int64_t stride[PB_FLAT_RANK], dilation[PB_FLAT_RANK], low[PB_FLAT_RANK], high[PB_FLAT_RANK], gap[PB_FLAT_RANK];
   int64_t groups;
-  bool reversed;
+  bool reversed, borders;
 } pb_onnx_conv;
 int pb__o_conv(pb_onnx* o, int x, int w, const pb_onnx_conv* c, pb_type type);
 

@@ -47,6 +47,7 @@ typedef struct pb_door {
   const char* name;                  // of what is made, NULL: by its operator and line
   const char* what;                  // where it is, beside the line
   bool broadcasts;                   // operations of elements take operands whose last dims fit
+  bool borders;                      // how much is padded hangs on open extents, and whether anything is
   const struct pb_door_code** codes; // by value of the flat form: of those that are held as codes (coded.c); NULL: none
   int spare;                         // how many of those are taken
   int value_room; // so many values of the flat form there may be, those of operators that are written out too

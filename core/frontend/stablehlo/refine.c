@@ -11,8 +11,8 @@ pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int value, int ra
   int64_t elements = 1;
   bool fits = said->type != PB_TYPE_COUNT && said->rank == rank;
   for (int r = 0; fits && r < rank; ++r) {
-    fits = (said->shape[r] < 0 || said->shape[r] == shape[r]) && shape[r] > 0 && shape[r] <= INT32_MAX / elements;
-    if (fits) elements *= shape[r];
+    fits = (said->shape[r] < 0 || said->shape[r] == shape[r]) && shape[r] >= 0 && shape[r] <= INT32_MAX / elements;
+    if (fits && shape[r]) elements *= shape[r];
   }
   if (!fits)
     return pb__door_refuse(d, op, "a value of %s would be %s", said->text,
@@ -118,6 +118,11 @@ static bool reduced(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   return true;
 }
 
+// Places of a window that reaches so far among so many elements: none where there are fewer.
+static int64_t places_of(int64_t all, int64_t reach, int64_t step) {
+  return all < reach ? 0 : (all - reach) / step + 1;
+}
+
 static bool of_windows(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   (void)result;
   *y = of(d, op, 0);
@@ -130,7 +135,7 @@ static bool of_windows(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   for (int r = 0; r < y->rank; ++r) {
     int64_t all = (y->at[r] - 1) * base[r] + 1 + pad[2 * r] + pad[2 * r + 1];
     if (step[r] < 1) return false;
-    y->at[r] = (all - ((size[r] - 1) * wide[r] + 1)) / step[r] + 1;
+    y->at[r] = places_of(all, (size[r] - 1) * wide[r] + 1, step[r]);
   }
   return true;
 }
@@ -203,6 +208,25 @@ static bool of_sizes(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   return size;
 }
 
+// Of the right side, which the solution goes beside.
+static bool solved(pb_door* d, const pb_flat_op* op, int result, shape* y) {
+  (void)result;
+  *y = of(d, op, 1);
+  return true;
+}
+
+// The last dim of a transform to half of what there is, or back, is its length's.
+static bool transformed(pb_door* d, const pb_flat_op* op, int result, shape* y) {
+  (void)result;
+  const pb_flat_attr* length = pb_flat_find(op, "fft_length");
+  bool to_half = pb__door_says(op, "fft_type", "RFFT"), from_half = pb__door_says(op, "fft_type", "IRFFT");
+  *y = of(d, op, 0);
+  if (!length || !length->ints || length->count < 1 || !y->rank) return false;
+  int64_t last = length->ints[length->count - 1];
+  if (to_half || from_half) y->at[y->rank - 1] = to_half ? last / 2 + 1 : last;
+  return true;
+}
+
 static bool topped(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   (void)result;
   *y = of(d, op, 0);
@@ -239,6 +263,11 @@ static const struct {
              {"stablehlo.real", as_operand},
              {"stablehlo.imag", as_operand},
              {"stablehlo.bitcast_convert", as_operand},
+             {"stablehlo.cholesky", as_operand},
+             {"stablehlo.triangular_solve", solved},
+             {"stablehlo.fft", transformed},
+             {"stablehlo.map", as_operand},
+             {"chlo.conj", as_operand},
              {"chlo.top_k", topped}};
 
 // Where the name's letters stand in "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": part 0 to 2. at[0], at[1]: of the two
@@ -278,7 +307,7 @@ static bool convolved(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   for (int s = 0; s < spaces; ++s) {
     int64_t all = (x.at[a[2 + s]] - 1) * base[s] + 1 + pad[2 * s] + pad[2 * s + 1];
     if (step[s] < 1) return false;
-    y->at[c[2 + s]] = (all - ((w.at[b[2 + s]] - 1) * wide[s] + 1)) / step[s] + 1;
+    y->at[c[2 + s]] = places_of(all, (w.at[b[2 + s]] - 1) * wide[s] + 1, step[s]);
   }
   return true;
 }

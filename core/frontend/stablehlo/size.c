@@ -65,9 +65,8 @@ static const char text[] = "the model is read for extents that decide as these d
 static void add_reason(pb_door* d, bool equal, int64_t a, int64_t b) {
   pb_consts* c = d->m.consts;
   for (size_t k = d->reasons; k < c->reason_count; ++k)
-    if (c->reasons[k].kind == (equal ? PB_GUARD_EQUAL : PB_GUARD_ORDER) && c->reasons[k].a == a && c->reasons[k].b == b)
-      return;
-  pb_guard g = {equal ? PB_GUARD_EQUAL : PB_GUARD_ORDER, a, b, text};
+    if (c->reasons[k].equal == equal && c->reasons[k].a == a && c->reasons[k].b == b) return;
+  pb_guard g = {.equal = equal, .a = a, .b = b, .text = text};
   PB_PUSH(c->reasons, c->reason_count, c->reason_capacity, g);
 }
 
@@ -75,7 +74,7 @@ static void copy_reasons(pb_door* d, int value) {
   const pb_const* of = constant_of(d, value);
   for (int k = 0; of && k < of->why_count; ++k) {
     pb_guard g = d->m.consts->reasons[of->why + k];
-    add_reason(d, g.kind == PB_GUARD_EQUAL, g.a, g.b);
+    add_reason(d, g.equal, g.a, g.b);
   }
 }
 
@@ -85,7 +84,7 @@ void pb__door_decide_by(pb_door* d, int value) {
   const pb_const* of = constant_of(d, value);
   for (int k = 0; of && k < of->why_count; ++k) {
     const pb_guard* g = &c->reasons[of->why + k];
-    pb_consts_guard(c, g->kind == PB_GUARD_EQUAL, g->a, g->b, g->text);
+    pb_consts_guard(c, g->equal, g->a, g->b, g->text);
   }
 }
 

@@ -270,6 +270,8 @@ static pb_status average(lifter* l, const pb_node* n) {
   }
   bool padded = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
   bool counted = pb_node_int(n, "count_include_pad", 0), hangs = pb_node_int(n, "ceil_mode", 0);
+  bool hang_on_extents = op.borders || (padded && !counted); // counts by window: a table would be of these alone
+  if (l->consts->open && hang_on_extents) return pb__no_form(l);
   int64_t lo[2] = {0, 0}, hi[2] = {in.shape[2], in.shape[3]};
   for (int k = 0; k < 2 && counted; ++k) { // what hangs over the pads does not count
     lo[k] = -op.pad[k];

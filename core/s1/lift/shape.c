@@ -43,7 +43,8 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
     if (same) {
       out[k] = (extent + op->stride[k] - 1) / op->stride[k];
       int64_t need = (out[k] - 1) * op->stride[k] + reach - extent;
-      if (need < 0 && !pb__is(n, "Conv"))
+      bool leaves_out = l->consts->open ? op->stride[k] > reach : need < 0; // at any extent
+      if (leaves_out && !pb__is(n, "Conv"))
         return pb__refuse(l, n, "explicit pads", "windows that leave out some of the input, by auto_pad");
       // less than no pad takes elements away, in front as many as ONNX Runtime does
       if (need < 0) op->start[2 + k] = lower ? -need / 2 - (need < -1) : (-need - 1) / 2;

@@ -23,6 +23,7 @@ static void read_pool(pb_onnx* o, int x, pool* p) {
   if (pb__o_bad(o)) return;
   pb__o_ints(o, "kernel_shape", p->spaces, 1, kernel);
   pb__o_read_window(o, in.shape + 2, p->spaces, kernel, &c, p->out);
+  p->w.borders = c.borders;
   for (int r = 0; r < in.rank; ++r) p->w.size[r] = p->w.stride[r] = p->w.dilation[r] = 1;
   for (int s = 0; s < p->spaces; ++s) {
     p->w.size[2 + s] = kernel[s];
@@ -30,8 +31,9 @@ static void read_pool(pb_onnx* o, int x, pool* p) {
     p->w.dilation[2 + s] = c.dilation[s];
     p->pads[0][s] = p->w.low[2 + s] = c.low[s];
     p->pads[1][s] = c.high[s];
-    // exactly what the last window reaches
+    // exactly what the last window reaches; at open extents that is now more and now less than the pads
     p->w.high[2 + s] = (p->out[s] - 1) * c.stride[s] + (kernel[s] - 1) * c.dilation[s] + 1 - in.shape[2 + s] - c.low[s];
+    if (o->l->consts->open && !c.borders) p->w.high[2 + s] = c.high[s];
   }
 }
 
@@ -63,9 +65,9 @@ static void with_places(pb_onnx* o, int x, const pool* p) {
     stride *= in.shape[r];
   }
   double least = pb_type_is_float(in.type) ? -INFINITY : pb_type_is_unsigned(in.type) ? 0 : -128;
-  int padded = pb__o_pad(o, x, pb__o_like(o, x, least), p->w.low, p->w.high, NULL);
+  int padded = pb__o_pad_open(o, x, pb__o_like(o, x, least), p->w.low, p->w.high);
   int none = pb__o_integer(o, PB_I64, -1);
-  place = pb__o_pad(o, pb__o_expand(o, place, in.rank, in.shape), none, p->w.low, p->w.high, NULL);
+  place = pb__o_pad_open(o, pb__o_expand(o, place, in.rank, in.shape), none, p->w.low, p->w.high);
   for (int s = 0; s < p->spaces; ++s) turns *= p->w.size[2 + s];
   const int64_t most = 256;
   if (turns > most) pb__o_refuse(o, "places in windows of more than 256 elements");
@@ -99,19 +101,39 @@ void pb__o_op_max_pool(pb_onnx* o) {
     OUT(pb__o_windows(o, x, -1, "maximum", &p.w));
 }
 
+// How many elements of each window along one dim lie in [lo, hi), f32, at open extents: a table would be another one
+// at others.
+static int counted(pb_onnx* o, const pool* p, int s, int64_t lo, int64_t hi) {
+  const int64_t shape[2] = {p->out[s], p->w.size[2 + s]};
+  const bool gone[PB_FLAT_RANK] = {false, true};
+  int by = pb__o_integer(o, PB_I64, p->w.stride[2 + s]), apart = pb__o_integer(o, PB_I64, p->w.dilation[2 + s]);
+  int window = pb__o_mul(o, pb__o_iota(o, PB_I64, 2, shape, 0), by);
+  int element = pb__o_mul(o, pb__o_iota(o, PB_I64, 2, shape, 1), apart);
+  int low = pb__o_integer(o, PB_I64, p->pads[0][s]), at = pb__o_add(o, window, element);
+  at = pb__o_sub(o, at, low);
+  int from = pb__o_compare(o, "GE", at, pb__o_integer(o, PB_I64, lo));
+  int is = pb__o_binary(o, "and", from, pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, hi)));
+  return pb__o_reduce(o, pb__o_cast(o, is, PB_F32), "add", gone);
+}
+
+static int table_of_counts(pb_onnx* o, const pool* p, int s, int64_t lo, int64_t hi) {
+  float* each = PB_NEW_ARRAY(&o->arena, float, (size_t)p->out[s] + 1);
+  for (int64_t k = 0; k < p->out[s]; ++k)
+    for (int64_t i = 0; i < p->w.size[2 + s]; ++i) {
+      int64_t at = k * p->w.stride[2 + s] + i * p->w.dilation[2 + s] - p->pads[0][s];
+      each[k] += at >= lo && at < hi;
+    }
+  return pb__o_constant(o, PB_F32, 1, &p->out[s], each);
+}
+
 // How many of each window's elements count, as f32 along each dim.
 static int counts(pb_onnx* o, int like, const pool* p, bool pads_count) {
   const pb_flat_type in = *pb__o_type(o, like);
   int all = -1;
   for (int s = 0; s < p->spaces; ++s) {
     int64_t lo = pads_count ? -p->pads[0][s] : 0, hi = in.shape[2 + s] + (pads_count ? p->pads[1][s] : 0);
-    float* each = PB_NEW_ARRAY(&o->arena, float, (size_t)p->out[s] + 1);
-    for (int64_t k = 0; k < p->out[s]; ++k)
-      for (int64_t i = 0; i < p->w.size[2 + s]; ++i) {
-        int64_t at = k * p->w.stride[2 + s] + i * p->w.dilation[2 + s] - p->pads[0][s];
-        each[k] += at >= lo && at < hi;
-      }
-    int v = pb__o_along(o, pb__o_constant(o, PB_F32, 1, &p->out[s], each), in.rank, 2 + s);
+    int each = o->l->consts->open ? counted(o, p, s, lo, hi) : table_of_counts(o, p, s, lo, hi);
+    int v = pb__o_along(o, each, in.rank, 2 + s);
     all = all < 0 ? v : pb__o_mul(o, all, v);
   }
   return all;

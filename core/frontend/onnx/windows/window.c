@@ -34,6 +34,7 @@ void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int
   pb__o_ints(o, "strides", spaces, 1, w->stride);
   pb__o_ints(o, "dilations", spaces, 1, w->dilation);
   pb__o_ints(o, "pads", 2 * spaces, 0, pads);
+  w->borders = !strncmp(mode, "SAME", 4) || pb__o_int(o, "ceil_mode", 0);
   for (int s = 0; s < spaces; ++s) {
     w->low[s] = pads[s];
     w->high[s] = pads[spaces + s];
@@ -57,12 +58,14 @@ static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w
   return fits;
 }
 
-// The columns of weights that meet more than padding; the others are left out (core/s1/rewrite/live_window.c).
+// The columns of weights that meet more than padding; the others are left out (core/s1/rewrite/live_window.c). Where
+// extents are open all stay: which ones meet padding alone hangs on them.
 static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t* out, pb_onnx_conv* c) {
   const pb_flat_type kernel = *pb__o_type(o, w);
   int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK] = {kernel.shape[0], kernel.shape[1]};
   int spaces = kernel.rank - 2;
   bool any = false;
+  if (o->l->consts->open) return w;
   for (int s = 0; s < spaces; ++s) {
     pb__taps live =
         pb__live_taps(extents[s], out[s], kernel.shape[2 + s], c->stride[s], c->dilation[s], c->low[s], c->high[s]);

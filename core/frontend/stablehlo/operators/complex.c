@@ -6,7 +6,9 @@
 #include <string.h>
 
 static const char* const by_parts[] = {"stablehlo.broadcast_in_dim",
+                                       "stablehlo.dynamic_broadcast_in_dim",
                                        "stablehlo.reshape",
+                                       "stablehlo.dynamic_reshape",
                                        "stablehlo.transpose",
                                        "stablehlo.slice",
                                        "stablehlo.reverse",

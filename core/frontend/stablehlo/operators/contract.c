@@ -359,7 +359,7 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     return PB_OK;
   }
   int64_t pad[2 * PB_NEST_RANK] = {0}, base[PB_NEST_RANK];
-  bool padded = false;
+  bool padded = d->borders;
   for (int r = 0; r < c.rank; ++r) {
     base[r] = 1;
     if (c.x[r] < 0) continue;

@@ -209,8 +209,9 @@ pb_status pb__door_concatenate(pb_door* d, const pb_flat_op* op) {
 
 static int both(pb_nest* n, int a, int b) { return a < 0 ? b : pb_nest_node(n, PB_OP_AND, PB_I1, a, b); }
 
-// Whether the index of y lies where x goes, and, with gaps, on it: conditions along one dim.
-static int inside(pb_nest* n, int dim, int64_t low, int64_t step, int64_t extent, int64_t of) {
+// Whether the index of y lies where x goes, and, with gaps, on it: conditions along one dim. always: those too that
+// hold at these extents.
+static int inside(pb_nest* n, int dim, int64_t low, int64_t step, int64_t extent, int64_t of, bool always) {
   int condition = -1;
   if (dim < 0) {
     bool is = low <= 0 && -low % step == 0 && -low / step < extent;
@@ -219,8 +220,8 @@ static int inside(pb_nest* n, int dim, int64_t low, int64_t step, int64_t extent
   }
   int at = turn(n, dim, PB_I64), from = pb_nest_integer(n, PB_I64, low);
   int64_t last = low + (extent - 1) * step;
-  if (low > 0) condition = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, from, at);
-  if (last < of - 1)
+  if (always || low > 0) condition = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, from, at);
+  if (always || last < of - 1)
     condition = both(n, condition, pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, at, pb_nest_integer(n, PB_I64, last)));
   if (step > 1) {
     int rest = pb_nest_node(n, PB_OP_SUB, PB_I64, at, from);
@@ -304,15 +305,15 @@ static bool pad_by_pieces(pb_door* d, int x, int with, const int64_t* low, const
 }
 
 // Each element of y looks for its own of x, by numbers that its body computes: gaps, and edges that keep nothing of x.
-// step: 1 + the gap.
+// step: 1 + the gap. Where edges hang on open extents, and which of them there are, this is the one form for all.
 static void pad(pb_door* d, int x, int with, const int64_t* low, const int64_t* step, int y) {
-  if (pad_by_pieces(d, x, with, low, step, y)) return;
+  if (!d->borders && pad_by_pieces(d, x, with, low, step, y)) return;
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
   int flat = pb__door_flat(d, x), dims[PB_NEST_RANK];
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
   int condition = -1, at = -1, access;
   for (int r = 0; r < in.rank; ++r) {
-    int c = inside(n, dims[r], low[r], step[r], in.shape[r], out.shape[r]);
+    int c = inside(n, dims[r], low[r], step[r], in.shape[r], out.shape[r], d->borders);
     if (c >= 0) condition = both(n, condition, c);
     int p = place(n, dims[r], low[r], step[r], in.shape[r]);
     if (at >= 0) at = pb_nest_node(n, PB_OP_MUL, PB_I64, at, pb_nest_integer(n, PB_I64, in.shape[r]));

@@ -298,10 +298,7 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == window_extent(&p, r, &out) && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "slices that do not fit");
   for (int r = 0; r < in.rank; ++r) // a result of no elements takes none
-    if (size[r] == 1)
-      pb_consts_guard_some(d->m.consts, pb_made_elements(&d->m, y), in.shape[r], within);
-    else
-      pb_consts_guard(d->m.consts, false, size[r], in.shape[r], within);
+    pb_consts_guard_of(d->m.consts, size[r], in.shape[r], size[r] == 1 ? out.rank : 0, out.shape, within);
   if (gather_known(d, &p, x, indices, y, size)) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
@@ -371,12 +368,15 @@ static int known_windows(pb_door* d, const places* p, int x, int indices, int u,
   return (int)count;
 }
 
+// Constant indices: each window is a box. Where extents are open it is the elements that are looked at, one by one:
+// what a window has inside of the operand hangs on them.
 static pb_status scatter_known(pb_door* d, const pb_flat_op* op, const places* p, bool* made) {
   enum { MOST = 64 };
   pb_door_window windows[MOST];
   int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 2), rank = pb_made(&d->m, x)->rank, own[PB_NEST_RANK];
-  int walks[PB_NEST_RANK], count = known_windows(d, p, x, pb__door_in(d, op, 1), u, MOST, windows);
+  int walks[PB_NEST_RANK], count = -1;
   *made = false;
+  if (!d->m.consts->open) count = known_windows(d, p, x, pb__door_in(d, op, 1), u, MOST, windows);
   if (count < 0) return PB_OK;
   for (int s = 0; s < PB_NEST_RANK; ++s) walks[s] = -1, own[s] = s;
   for (int r = 0; r < rank; ++r)

@@ -270,9 +270,9 @@ static int load_window(pb_door* d, int x, const window* w, const int* dims, cons
   return pb_scalar_load(&d->m.nest, access, pb_made(&d->m, x)->type);
 }
 
-// x with the initial value around it and in its gaps, when any window meets those.
+// x with the initial value around it and in its gaps, when any window meets those, at whatever extents.
 static pb_status surrounded(pb_door* d, const pb_flat_op* op, const window* w, int with, int* x) {
-  bool padded = false;
+  bool padded = d->borders;
   for (int r = 0; r < pb_made(&d->m, *x)->rank; ++r) padded |= w->pad[2 * r] || w->pad[2 * r + 1] || w->base[r] != 1;
   return padded ? pb__door_padded(d, op, *x, with, w->pad, w->base, x) : PB_OK;
 }
