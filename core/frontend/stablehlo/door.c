@@ -229,8 +229,14 @@ bool pb__door_is_empty(const pb_door* d, int flat_value) {
   return shape && !strncmp(type->text, "tensor<", 7) && (!strncmp(shape, "<0x", 3) || strstr(shape, "x0x"));
 }
 
+// Operators that have values inside that they are not made of.
+static bool has_values_inside(const pb_flat_op* op) {
+  return !strcmp(op->name, "stablehlo.while") || !strcmp(op->name, "stablehlo.if") ||
+         !strcmp(op->name, "stablehlo.case");
+}
+
 static bool makes_nothing(const pb_door* d, const pb_flat_op* op) {
-  bool nothing = op->result_count > 0 && op->region_count == 0;
+  bool nothing = op->result_count > 0 && !has_values_inside(op);
   for (int k = 0; k < op->result_count; ++k) nothing &= pb__door_is_empty(d, op->results[k]);
   return nothing;
 }
@@ -351,6 +357,7 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   if (made) return PB_OK;
   if (d->open && !carries_values(op)) pb__door_decide(d, op);
   if (d->open) PB_TRY(pb__door_refine(d, op));
+  if (d->open && makes_nothing(d, op)) return PB_OK;
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = d->table->rows[k].name; // outlives the flat form
   bool is_complex = has_complex(d, op);

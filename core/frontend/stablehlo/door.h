@@ -102,6 +102,10 @@ int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers);
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 // Whether its row has so many operands and results, and these attributes.
 pb_status pb__door_check(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
+// Places of a window that reaches so far among so many elements: none where there are fewer.
+static inline int64_t pb__door_places(int64_t all, int64_t reach, int64_t step) {
+  return all < reach ? 0 : (all - reach) / step + 1;
+}
 // Makes one operation, its operands being there.
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Whether the program can have the value's type.

@@ -3,7 +3,18 @@
 // them.
 #include "core/frontend/stablehlo/door.h"
 
+#include <ctype.h>
 #include <string.h>
+
+// A type of no elements is one that is known by its text alone.
+static pb_status be_empty(pb_door* d, pb_flat_type* type) {
+  const char *extents = pb_shape_text(&d->m.program->arena, type->rank, type->shape), *element = type->text;
+  for (element += strlen("tensor<"); *element == '?' || isdigit((unsigned char)*element); ++element)
+    element = strchr(element, 'x');
+  type->text = pb_printf(&d->m.program->arena, "tensor<%sx%s", extents, element);
+  type->type = PB_TYPE_COUNT;
+  return PB_OK;
+}
 
 pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int value, int rank, const int64_t* shape) {
   const pb_flat_type* said = &d->flat->values[value];
@@ -11,15 +22,16 @@ pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int value, int ra
   int64_t elements = 1;
   bool fits = said->type != PB_TYPE_COUNT && said->rank == rank;
   for (int r = 0; fits && r < rank; ++r) {
-    fits = (said->shape[r] < 0 || said->shape[r] == shape[r]) && shape[r] >= 0 && shape[r] <= INT32_MAX / elements;
-    if (fits && shape[r]) elements *= shape[r];
+    fits = (said->shape[r] < 0 || said->shape[r] == shape[r]) && shape[r] >= 0 &&
+           shape[r] <= INT32_MAX / (elements ? elements : 1);
+    if (fits) elements *= shape[r];
   }
   if (!fits)
     return pb__door_refuse(d, op, "a value of %s would be %s", said->text,
                            pb_shape_text(&d->m.program->arena, rank, shape));
   memcpy(type->shape, shape, sizeof *shape * (size_t)rank);
   type->is_open = false;
-  return PB_OK;
+  return elements ? PB_OK : be_empty(d, type);
 }
 
 typedef struct shape {
@@ -118,11 +130,6 @@ static bool reduced(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   return true;
 }
 
-// Places of a window that reaches so far among so many elements: none where there are fewer.
-static int64_t places_of(int64_t all, int64_t reach, int64_t step) {
-  return all < reach ? 0 : (all - reach) / step + 1;
-}
-
 static bool of_windows(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   (void)result;
   *y = of(d, op, 0);
@@ -135,7 +142,7 @@ static bool of_windows(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   for (int r = 0; r < y->rank; ++r) {
     int64_t all = (y->at[r] - 1) * base[r] + 1 + pad[2 * r] + pad[2 * r + 1];
     if (step[r] < 1) return false;
-    y->at[r] = places_of(all, (size[r] - 1) * wide[r] + 1, step[r]);
+    y->at[r] = pb__door_places(all, (size[r] - 1) * wide[r] + 1, step[r]);
   }
   return true;
 }
@@ -307,7 +314,7 @@ static bool convolved(pb_door* d, const pb_flat_op* op, int result, shape* y) {
   for (int s = 0; s < spaces; ++s) {
     int64_t all = (x.at[a[2 + s]] - 1) * base[s] + 1 + pad[2 * s] + pad[2 * s + 1];
     if (step[s] < 1) return false;
-    y->at[c[2 + s]] = places_of(all, (w.at[b[2 + s]] - 1) * wide[s] + 1, step[s]);
+    y->at[c[2 + s]] = pb__door_places(all, (w.at[b[2 + s]] - 1) * wide[s] + 1, step[s]);
   }
   return true;
 }
@@ -323,7 +330,28 @@ static bool becomes_another(const pb_flat_op* op) {
          !strcmp(op->name, "stablehlo.dynamic_gather") || !strcmp(op->name, "stablehlo.dynamic_conv");
 }
 
+// Operands that must have one shape: open dims in which they differ are one from now on.
+static pb_status unify(pb_door* d, const pb_flat_op* op) {
+  static const struct {
+    const char* name;
+    int parts; // the first of so many equal parts of the operands are those
+  } alike[] = {{"stablehlo.complex", 1},
+               {"stablehlo.sort", 1},
+               {"stablehlo.map", 1},
+               {"stablehlo.reduce", 2},
+               {"stablehlo.reduce_window", 2}};
+  int count = 0;
+  for (size_t k = 0; k < sizeof alike / sizeof *alike; ++k)
+    if (!strcmp(alike[k].name, op->name)) count = op->operand_count / alike[k].parts;
+  for (int k = 1; k < count; ++k) {
+    shape a = of(d, op, 0), b = of(d, op, k);
+    if (a.rank == b.rank && pb__door_unifies(d, a.rank, a.at, b.at)) return PB_ERR_UNSUPPORTED; // it is read again
+  }
+  return PB_OK;
+}
+
 pb_status pb__door_refine(pb_door* d, const pb_flat_op* op) {
+  PB_TRY(unify(d, op));
   if (binds(op) || becomes_another(op)) return PB_OK;
   for (int k = 0; k < op->result_count; ++k) {
     if (!d->flat->values[op->results[k]].is_open) continue;

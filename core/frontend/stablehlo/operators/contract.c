@@ -291,7 +291,7 @@ static pb_status check_conv(pb_door* d, const pb_flat_op* op, const conv* c, con
   for (int s = 0; fits && s < c->rank - 2; ++s) {
     int64_t all = (x->shape[dim_of(c->x, c->rank, s)] - 1) * c->base[s] + 1 + c->pad[2 * s] + c->pad[2 * s + 1];
     int64_t window = (w->shape[dim_of(c->w, c->rank, s)] - 1) * c->dilation[s] + 1;
-    fits = (all - window) / c->stride[s] + 1 == y->shape[dim_of(c->y, c->rank, s)];
+    fits = pb__door_places(all, window, c->stride[s]) == y->shape[dim_of(c->y, c->rank, s)];
   }
   return fits ? PB_OK : pb__door_refuse(d, op, "shapes that do not fit");
 }

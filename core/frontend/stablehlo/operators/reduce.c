@@ -244,7 +244,7 @@ static pb_status read_window(pb_door* d, const pb_flat_op* op, const pb_s1_value
     fits = w->size[r] > 0 && w->stride[r] > 0 && w->base[r] > 0 && w->dilation[r] > 0;
     if (!fits) break;
     int64_t all = (in->shape[r] - 1) * w->base[r] + 1 + w->pad[2 * r] + w->pad[2 * r + 1];
-    fits = (all - ((w->size[r] - 1) * w->dilation[r] + 1)) / w->stride[r] + 1 == out->shape[r];
+    fits = pb__door_places(all, (w->size[r] - 1) * w->dilation[r] + 1, w->stride[r]) == out->shape[r];
   }
   return fits ? PB_OK : pb__door_refuse(d, op, "a window that does not fit");
 }
