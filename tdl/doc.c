@@ -81,7 +81,7 @@ char* pb_insn_formula(const pb_insn* insn, pb_arena* arena) {
   if (insn->reduce == PB_SET) return pb_printf(arena, "%s = %s", dest, value);
   bool add = insn->reduce == PB_ACC_ADD;
   char* over = reduced_dims(insn, arena);
-  const char* most = insn->reduce == PB_ACC_MAXU ? "maxu" : "max";
+  const char* most = insn->reduce == PB_ACC_MAXU ? "maxu" : insn->reduce == PB_ACC_MAXIMUM ? "maximum" : "max";
   if (*over) value = pb_printf(arena, "%s(%s) %s", add ? "sum" : most, over, value);
   if (insn->acc_flag < 0)
     return add ? pb_printf(arena, "%s += %s", dest, value) : pb_printf(arena, "%s %s= %s", dest, most, value);

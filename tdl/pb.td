@@ -188,6 +188,7 @@ def ins;      // (ins operand:$name, ...)
 def set;      // (set $d, e)             d[...] = e
 def acc_add;  // (acc_add $d, $flag, e)  d[...] = (flag ? d[...] : 0) + sum of e over the dims that d lacks
 def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least value
+def acc_maximum; // (acc_maximum $d, $flag, e) the same of f32 with maximum: NaN wins, as ReduceMax and MaxPool need it
 def acc_maxu; // (acc_maxu $d, $flag, e) the same of integers taken as unsigned numbers, and 0
 // Without $flag both always add to what is there.
 // Semantics: values. Types follow the operands; no implicit conversion.
@@ -294,7 +295,7 @@ class Instruction<Queue queue> {
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6
   dag Operands = ?;             // (ins Window<...>:$a, Imm<F32>:$s, ...)
-  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max, acc_maxu like these
+  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max, acc_maximum, acc_maxu like these
   dag Cycles = ?;               // how long its queue is busy
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0

@@ -152,7 +152,7 @@ static void pool(builder* b, const pb_s1_op* op) {
   n.access[0] = x;
   n.access[1] = to;
   n.access_count = 2;
-  n.reduce = max ? PB_ACC_MAX : PB_ACC_ADD;
+  n.reduce = max ? PB_ACC_MAXIMUM : PB_ACC_ADD;
   pb_nest_load(&n, 0);
   pb__s2_print(b, &n);
   if (follows) finish(b, op, acc, y);

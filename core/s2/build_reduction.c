@@ -41,7 +41,7 @@ static void reduce(builder* b, const pb_s1_op* op, pb_reduce how, pb_access x, c
                    pb_access to) {
   pb_nest n = pb__s2_start(op, "reduce");
   int dims[PB_NEST_RANK];
-  start_from(b, op, to, how == PB_ACC_MAX ? -INFINITY : 0);
+  start_from(b, op, to, how == PB_ACC_MAXIMUM ? -INFINITY : 0);
   walk(&n, &x, dims);
   int v = add_load(&n, pb__s2_along(x, dims));
   if (value) (void)value(&n, v, other ? add_load(&n, pb__s2_repeat(*other, &x, dims)) : -1);
@@ -76,7 +76,7 @@ static void reduction(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
   bool follows = op->ma != 1 || pb__s2_clamps(op);
   pb_access sum = follows ? kept(b, op, &x) : y;
-  reduce(b, op, op->binary == PB_OP_MAX ? PB_ACC_MAX : PB_ACC_ADD, x, NULL, NULL, sum);
+  reduce(b, op, op->binary == PB_OP_MAXIMUM ? PB_ACC_MAXIMUM : PB_ACC_ADD, x, NULL, NULL, sum);
   if (!follows) return;
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
@@ -107,7 +107,7 @@ static void softmax(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
   pb_access most = kept(b, op, &x), sum = kept(b, op, &x), factor = kept(b, op, &x);
   pb_access e = pb__s2_new_local(b, PB_F32, x.rank, x.shape);
-  reduce(b, op, PB_ACC_MAX, x, NULL, NULL, most);
+  reduce(b, op, PB_ACC_MAXIMUM, x, NULL, NULL, most);
   each(b, op, x, most, op->logarithm ? difference : exp_of_difference, false, e);
   if (op->logarithm)
     reduce(b, op, PB_ACC_ADD, x, &most, exp_of_difference, sum);

@@ -398,7 +398,7 @@ class Onto<bits<8> op, dag body, string what> : Words<op> {
   let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj; let Inst{128} = acc;
 }
 def VSUM  : Onto<0x48, (acc_add $d, $acc, $x), "add rows of f32 to rows">;
-def VMOST : Onto<0x49, (acc_max $d, $acc, $x), "keep the larger of f32: pooling">;
+def VMOST : Onto<0x49, (acc_maximum $d, $acc, $x), "keep the larger of f32, or NaN: pooling">;
 
 // A row to one number, in all lanes l: of the first nn lanes, so that rows may end anywhere; a balanced tree over
 // neighbouring lanes.
@@ -412,7 +412,7 @@ class RowReduce<bits<8> op, dag body, string what> : Words<op> {
   let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj; let Inst{128} = acc; let Inst{134-129} = nn;
 }
 def VRSUM : RowReduce<0x54, (acc_add $d, $acc, $x), "sum of a row of f32">;
-def VRMAX : RowReduce<0x55, (acc_max $d, $acc, $x), "largest of a row of f32">;
+def VRMAX : RowReduce<0x55, (acc_maximum $d, $acc, $x), "largest of a row of f32, or NaN">;
 
 //===----------------------------------------------------------------------===//
 // What transformers do with codes. A number of a row stands in all lanes of a row of its own, so that whatever works lane

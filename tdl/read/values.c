@@ -424,11 +424,16 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
   static const struct {
     const char* form;
     pb_reduce reduce;
-  } forms[] = {{"set", PB_SET}, {"acc_add", PB_ACC_ADD}, {"acc_max", PB_ACC_MAX}, {"acc_maxu", PB_ACC_MAXU}};
+  } forms[] = {{"set", PB_SET},
+               {"acc_add", PB_ACC_ADD},
+               {"acc_max", PB_ACC_MAX},
+               {"acc_maximum", PB_ACC_MAXIMUM},
+               {"acc_maxu", PB_ACC_MAXU}};
   size_t of = 0, count = sizeof forms / sizeof *forms;
   while (of < count && (!form || strcmp(form, forms[of].form))) ++of;
   if (of == count || json_array_size(args) != wanted) {
-    pb__fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max or acc_maxu like these",
+    pb__fault(rec, 3097,
+              "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max, acc_maximum or acc_maxu like these",
               "semantics of no known form");
     return;
   }
@@ -450,6 +455,8 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
   pb_type given = insn->expr_count ? insn->expr[value].type : PB_TYPE_COUNT, to = insn->operands[insn->dest].type;
   bool half = pb_type_is_narrow(to), bits = !insn->emit && half && given == pb_type_stored(to);
   if (insn->reduce == PB_ACC_MAXU && to == PB_F32) pb__fault(rec, 3094, "acc_max", "acc_maxu of %s", pb_type_name(to));
+  if (insn->reduce == PB_ACC_MAXIMUM && to != PB_F32)
+    pb__fault(rec, 3094, "acc_max", "acc_maximum of %s", pb_type_name(to));
   if (insn->expr_count && given != to && !bits)
     pb__fault(rec, 3100, half ? "truncf" : "convert it", "semantics write %s into a window of %s", pb_type_name(given),
               pb_type_name(to));

@@ -188,7 +188,7 @@ def WIDEN : Unit<25> {
 }
 def POOL : Unit<22> {
   let Summary = "the larger number"; bits<1> keep; let Inst{86} = keep;
-  let Operands = (ins A:$x, Imm<I1>:$keep, Y:$d); let Semantics = (acc_max $d, $keep, $x);
+  let Operands = (ins A:$x, Imm<I1>:$keep, Y:$d); let Semantics = (acc_maximum $d, $keep, $x);
 }
 def TOTAL : Unit<23> {
   let Summary = "sums of rows"; bits<1> keep; let Inst{86} = keep;

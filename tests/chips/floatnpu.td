@@ -155,7 +155,7 @@ def POOL : Vec<22> {
   let Summary = "keep the larger";
   bits<1> keep;
   let Operands = (ins X<BUF>:$x, Imm<I1>:$keep, Y:$d);
-  let Semantics = (acc_max $d, $keep, $x);
+  let Semantics = (acc_maximum $d, $keep, $x);
   let Inst{62} = keep;
 }
 def TOTAL : Vec<23> {

@@ -42,6 +42,8 @@ float reference_max(float a, float b) {
   if (isnan(b)) return a;
   return below(a, b) ? b : a;
 }
+// The same, where NaN wins.
+static float reference_maximum(float a, float b) { return isnan(a) || isnan(b) ? canonical(NAN) : reference_max(a, b); }
 float reference_min(float a, float b) {
   if (isnan(a)) return canonical(b);
   if (isnan(b)) return a;
@@ -209,7 +211,7 @@ static float binary(const char* name, float a, float b) {
 // A sum, or the larger, of x and of what is there.
 static float onto(const pb_command* c, bool sum, float old, float x) {
   if (!get(c, "acc")) old = sum ? 0 : -INFINITY;
-  return sum ? add(old, x) : reference_max(old, x);
+  return sum ? add(old, x) : reference_maximum(old, x);
 }
 
 // Commands that make words, one row of them.
@@ -221,7 +223,7 @@ static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   if (is(c, "VRSUM") || is(c, "VRMAX")) {
     bool sum = is(c, "VRSUM");
     memcpy(x, words(r, a), sizeof(float) * (size_t)r->lanes);
-    float whole = tree(x, (int)get(c, "nn"), sum ? add : reference_max);
+    float whole = tree(x, (int)get(c, "nn"), sum ? add : reference_maximum);
     for (int l = 0; l < r->lanes; ++l) y[l] = onto(c, sum, y[l], whole);
     return;
   }

@@ -752,7 +752,7 @@ static const judge_value* compute(const element* e, row* r) {
 }
 
 static judge_value combine(const judge_insn_record* insn, judge_type type, judge_value a, judge_value b) {
-  judge_op op = insn->how == JUDGE_ACC_ADD ? JUDGE_ADD : JUDGE_MAX;
+  judge_op op = insn->how == JUDGE_ACC_ADD ? JUDGE_ADD : insn->how == JUDGE_ACC_MAXIMUM ? JUDGE_MAXIMUM : JUDGE_MAX;
   if (insn->how == JUDGE_ACC_MAXU) { // no sign: whichever lies further up from 0 through the bits
     uint32_t ones = type.bits < 32 ? (1u << type.bits) - 1 : ~0u;
     return (a.u & ones) > (b.u & ones) ? a : b;

@@ -369,10 +369,11 @@ static bool read_semantics(reader* r, const json_t* record, judge_insn_record* i
   const char* name = text(json_object_get(dag, "operator"), "def");
   const json_t* args = json_object_get(dag, "args");
   size_t count = json_array_size(args);
-  insn->how = !strcmp(name, "acc_add")    ? JUDGE_ACC_ADD
-              : !strcmp(name, "acc_max")  ? JUDGE_ACC_MAX
-              : !strcmp(name, "acc_maxu") ? JUDGE_ACC_MAXU
-                                          : JUDGE_SET;
+  insn->how = !strcmp(name, "acc_add")       ? JUDGE_ACC_ADD
+              : !strcmp(name, "acc_max")     ? JUDGE_ACC_MAX
+              : !strcmp(name, "acc_maxu")    ? JUDGE_ACC_MAXU
+              : !strcmp(name, "acc_maximum") ? JUDGE_ACC_MAXIMUM
+                                             : JUDGE_SET;
   insn->dest = operand_named(insn, json_string_value(json_array_get(json_array_get(args, 0), 1)));
   insn->flag = count == 3 ? operand_named(insn, json_string_value(json_array_get(json_array_get(args, 1), 1))) : -1;
   if (insn->dest < 0 || count < 2) return wrong(r, "%s: Semantics of another shape", insn->name);

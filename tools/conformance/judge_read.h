@@ -123,7 +123,7 @@ typedef struct judge_insn_record {
   int dest, flag; // operand; the flag's, -1: none
   int state_of;   // whose state it writes; -1: its own
   char state_of_name[64];
-  enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX, JUDGE_ACC_MAXU } how;
+  enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX, JUDGE_ACC_MAXU, JUDGE_ACC_MAXIMUM } how;
   judge_node nodes[JUDGE_NODES]; // the last one is the value
 } judge_insn_record;
 

@@ -70,7 +70,7 @@ static pb_status reduce(lifter* l, const pb_node* n) {
   pb_s1_value x = l->out->values[op.x];
   const char* wrong = pb__read_axes(l, n, &x, op.axes, &elements);
   if (wrong) return pb__refuse(l, n, NULL, wrong);
-  op.binary = pb__is(n, "ReduceMax") ? PB_OP_MAX : PB_OP_ADD;
+  op.binary = pb__is(n, "ReduceMax") ? PB_OP_MAXIMUM : PB_OP_ADD;
   op.ma = pb__is(n, "ReduceMean") ? 1.0f / (float)elements : 1;
   for (int r = 0; r < x.rank; ++r) shape[r] = op.axes[r] ? 1 : x.shape[r];
   if (pb_node_int(n, "keepdims", 1)) return pb__finish(l, n->outputs[0], &op, x.rank, shape);

@@ -3,6 +3,7 @@
 #include "core/s3/kernels.h"
 #include "targets/control/threads/operation.h"
 
+#include <math.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
@@ -164,6 +165,96 @@ static MlirValue largest(MlirOperation op, MlirType type, bool smallest) {
   return choose(op, type, compare(op, truth, unordered, b, b), a, first);
 }
 
+// -infinity, in each lane, from which a maximum begins.
+static bool is_least(MlirValue from) {
+  if (!mlirValueIsAOpResult(from) || !pb_op_is(mlirOpResultGetOwner(from), "arith.constant")) return false;
+  MlirAttribute value = pb_op_attribute(mlirOpResultGetOwner(from), "value");
+  if (mlirAttributeIsAFloat(value)) return mlirFloatAttrGetValueDouble(value) == -INFINITY;
+  return mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value) &&
+         mlirDenseElementsAttrGetFloatSplatValue(value) == -INFINITY;
+}
+
+static const char so_far[] = "largest_so_far"; // a mark on what is made of a maximum
+
+static bool is_maximum(MlirOperation op) { return pb_op_is(op, "arith.maximumf"); }
+
+// Whether it is the largest so far: a loop carries it, there is none yet, or it is made of such below.
+static bool is_largest_so_far(MlirValue value) {
+  while (mlirValueIsAOpResult(value) && is_maximum(mlirOpResultGetOwner(value)))
+    value = mlirOperationGetOperand(mlirOpResultGetOwner(value), 0);
+  return mlirValueIsABlockArgument(value) || is_least(value) ||
+         !mlirAttributeIsNull(pb_op_attribute(mlirOpResultGetOwner(value), so_far));
+}
+
+// The maximum that alone takes this one, as the largest so far.
+static bool goes_on(MlirOperation op) {
+  MlirValue result = mlirOperationGetResult(op, 0);
+  if (!is_used_once(result)) return false;
+  MlirOperation next = mlirOpOperandGetOwner(mlirValueGetFirstUse(result));
+  return is_maximum(next) && mlirBlockEqual(mlirOperationGetBlock(next), mlirOperationGetBlock(op)) &&
+         mlirValueEqual(mlirOperationGetOperand(next, 0), result);
+}
+
+// As many elements of the type; what has_types lets through has one dim.
+static MlirType like(MlirType type, MlirType element) {
+  if (!mlirTypeIsAVector(type)) return element;
+  int64_t lanes = mlirShapedTypeGetDimSize(type, 0);
+  return mlirVectorTypeGet(1, &lanes, element);
+}
+
+static MlirValue ordered(MlirOperation op, int64_t predicate, MlirValue a, MlirValue b) {
+  MlirContext context = mlirOperationGetContext(op);
+  MlirType truths = like(mlirValueGetType(a), mlirIntegerTypeGet(context, 1));
+  return compare(op, truths, mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), predicate), a, b);
+}
+
+// NaN whose bits are all set, which LLVM puts in by one `or`.
+static MlirValue all_nan(MlirOperation op, MlirType type) {
+  MlirContext context = mlirOperationGetContext(op);
+  MlirType word = mlirIntegerTypeGet(context, 32), words = like(type, word);
+  MlirAttribute ones =
+      mlirTypeIsAVector(type) ? mlirDenseElementsAttrInt32SplatGet(words, -1) : mlirIntegerAttrGet(word, -1);
+  MlirValue bits = pb_operation_make(op, &(pb_operation){.name = "llvm.mlir.constant",
+                                                         .type = words,
+                                                         .attributes = {pb_named(context, "value", ones)},
+                                                         .attribute_count = 1});
+  return pb_operation_make(
+      op, &(pb_operation){.name = "llvm.bitcast", .type = type, .operands = {bits}, .operand_count = 1});
+}
+
+static MlirValue larger(MlirOperation op, MlirType type, MlirValue a, MlirValue term) {
+  enum { GREATER = 2 }; // predicate
+  return is_least(a) ? term : choose(op, type, ordered(op, GREATER, term, a), term, a);
+}
+
+// The largest f32 so far, or rows of such, where NaN wins. Which of two zeros stays nobody promises of a reduction, so
+// of a, which is the largest so far, and of two more terms
+//
+//   most = b > a ? b : a, c > most ? c : most, but NaN where b or c is
+//
+// does: NaN in a stays, for nothing is larger. These are two instructions a term, where llvm.maximum takes six. A term
+// that is left over: a is NaN ? a : a > b ? a : b, which masks make two as well. What the next term takes over is left
+// until then, and is dead then.
+static bool take_largest(MlirOperation op, MlirType type, MlirValue* made) {
+  enum { GREATER = 2, ORDERED = 7, UNORDERED = 14 }; // predicates
+  MlirValue a = mlirOperationGetOperand(op, 0), c = mlirOperationGetOperand(op, 1);
+  MlirType element = mlirTypeIsAVector(type) ? mlirShapedTypeGetElementType(type) : type;
+  if (!mlirTypeIsAF32(element) || !is_largest_so_far(a)) return false;
+  MlirOperation before = mlirValueIsAOpResult(a) ? mlirOpResultGetOwner(a) : (MlirOperation){NULL};
+  if (!mlirOperationIsNull(before) && is_maximum(before)) {
+    MlirValue b = mlirOperationGetOperand(before, 1);
+    MlirValue most = larger(op, type, larger(op, type, mlirOperationGetOperand(before, 0), b), c);
+    *made = choose(op, type, ordered(op, UNORDERED, b, c), all_nan(op, type), most);
+  } else if (!goes_on(op)) {
+    MlirValue most = choose(op, type, ordered(op, GREATER, a, c), a, c);
+    *made = choose(op, type, ordered(op, ORDERED, a, a), most, a);
+  }
+  if (!mlirValueIsNull(*made))
+    mlirOperationSetAttributeByName(mlirOpResultGetOwner(*made), mlirStringRefCreateFromCString(so_far),
+                                    mlirUnitAttrGet(mlirOperationGetContext(op)));
+  return true;
+}
+
 static void rewrite(void* unused, MlirOperation op) {
   (void)unused;
   if (mlirOperationGetNumResults(op) != 1) return;
@@ -174,6 +265,8 @@ static void rewrite(void* unused, MlirOperation op) {
   if (pb_op_is(op, "vector.extract") && load_as_one(op, type)) return;
   if ((pb_op_is(op, "arith.maxnumf") || pb_op_is(op, "arith.minnumf")) && !mlirTypeIsAVector(type))
     made = largest(op, type, pb_op_is(op, "arith.minnumf"));
+  else if (is_maximum(op) && take_largest(op, type, &made))
+    ;
   else if (name)
     made = rename_op(op, name, type);
   else if (pb_op_is(op, "arith.cmpf"))

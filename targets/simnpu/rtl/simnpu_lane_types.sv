@@ -26,6 +26,7 @@ package simnpu_lane_types;
     SUB,
     MUL,
     MAX,
+    MOST,
     MIN,
     FUNCTION,
     ROW_SUM,

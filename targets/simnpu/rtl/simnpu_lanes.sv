@@ -119,7 +119,7 @@ module simnpu_lanes
     level = x;
     for (int l = 0; l < D / 2; ++l)
       if (l < lanes)
-        level[32*l+:32] = op == ROW_SUM ? f32_add(x[64*l+:32], x[64*l+32+:32]) : f32_max(x[64*l+:32], x[64*l+32+:32]);
+        level[32*l+:32] = op == ROW_SUM ? f32_add(x[64*l+:32], x[64*l+32+:32]) : f32_maximum(x[64*l+:32], x[64*l+32+:32]);
   endfunction
 
   function automatic logic [31:0] sums_in(input logic first, input logic keep, input logic [31:0] old, input logic [31:0] sum);
@@ -178,7 +178,7 @@ module simnpu_lanes
           end
           ROW_SUM, ROW_MAX: begin  // lanes behind the row's end leave the others' bits as they are
             for (int l = 0; l < D; ++l)
-              x1[32*l+:32] <= l < 32'(tag.count) ? a[32*l+:32] : tag.op == ROW_SUM ? 32'h80000000 : F32_NAN;
+              x1[32*l+:32] <= l < 32'(tag.count) ? a[32*l+:32] : tag.op == ROW_SUM ? 32'h80000000 : nothing_of(tag.op);
             if (!tag.keep) z1 <= {D{nothing_of(tag.op)}};
           end
           default: begin
@@ -257,6 +257,7 @@ module simnpu_lanes
           ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: x4 <= level_of_codes(t3.op, x3, D / 4);
           ADD_CODES, ADD, SUB, LESS_MEAN: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_add(x3[32*l+:32], z3[32*l+:32]);
           MAX: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_max(x3[32*l+:32], z3[32*l+:32]);
+          MOST: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_maximum(x3[32*l+:32], z3[32*l+:32]);
           MIN: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_min(x3[32*l+:32], z3[32*l+:32]);
           FUNCTION: begin
             for (int l = 0; l < D; ++l) z4[32*l+:32] <= f32_mul(z3[32*l+:32], x3[32*l+:32]);
@@ -322,7 +323,7 @@ module simnpu_lanes
               z7[32*l+:32] <= f32_add(t6.op == FUNCTION ? w6[32*l+:32] : x6[31:0], z6[32*l+:32]);
             e7 <= e6;
           end
-          ROW_MAX: for (int l = 0; l < D; ++l) z7[32*l+:32] <= f32_max(x6[31:0], z6[32*l+:32]);
+          ROW_MAX: for (int l = 0; l < D; ++l) z7[32*l+:32] <= f32_maximum(x6[31:0], z6[32*l+:32]);
           default: ;
         endcase
       end

@@ -113,7 +113,7 @@ module simnpu_vector_decode
         OP_VRECIP: begin `UNARY(VRECIP, FUNCTION) job.tag.which = RECIP; end
         OP_VRSQRT: begin `UNARY(VRSQRT, FUNCTION) job.tag.which = RSQRT; end
         OP_VSUM: `ONTO(VSUM, ADD)
-        OP_VMOST: `ONTO(VMOST, MAX)
+        OP_VMOST: `ONTO(VMOST, MOST)
         OP_VRSUM: `REDUCE(VRSUM, ROW_SUM)
         OP_VRMAX: `REDUCE(VRMAX, ROW_MAX)
         OP_VDIV: `BINARY(VDIV, DIV)

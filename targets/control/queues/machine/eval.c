@@ -571,6 +571,7 @@ static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
 }
 
 static value combine(pb_reduce reduce, pb_type type, value a, value b) {
+  if (type == PB_F32 && reduce == PB_ACC_MAXIMUM) return larger_or_nan(a, b);
   if (type == PB_F32) return reduce == PB_ACC_ADD ? (value){.f = canonical(a.f + b.f)} : larger(a, b);
   if (reduce == PB_ACC_ADD) return (value){.u = a.u + b.u};
   if (reduce == PB_ACC_MAXU) return a.u << (32 - pb_type_bits(type)) > b.u << (32 - pb_type_bits(type)) ? a : b;
