@@ -52,6 +52,22 @@ def several(kind):
     return lambda m, x: m.op(kind, x, x, m.op("Neg", x), m.op("Neg", x), x)
 
 
+def layer(kind, gates, result=0, **attrs):
+    """Turn by turn, with biases, states to begin from, and of LSTM peepholes."""
+
+    def build(m, x):
+        both, h = 1 + (attrs.get("direction") == "bidirectional"), 5
+        shapes = [(both, gates * h, 6), (both, gates * h, h), (both, 2 * gates * h), None, (both, 5, h)] + [(both, 5, h), (both, 3 * h)] * (kind == "LSTM")
+        x = m.op("Reshape", x, m.const(np.array([8, 5, 6])))
+        rest = [m.half(m.const((m.fixed.standard_normal(s) * 0.7).astype(F32))) if s else "" for s in shapes]
+        y = m.op(kind, x, *rest, hidden_size=h, **attrs)
+        if result:
+            m.nodes[-1].output.extend(["h", "c"][:result])
+        return (["h", "c"][result - 1]) if result else y
+
+    return build
+
+
 # name: opset, operator, the numbers' spread, the results' greatest
 OPS = {
     "LayerNormalization": (17, scaled("LayerNormalization", (6,)), 300, 8),
@@ -102,6 +118,13 @@ OPS = {
     "ReduceProd": (18, by_axes("ReduceProd"), 1, 4000),
     "Sum": (13, several("Sum"), 15000, 60000),
     "Mean": (13, several("Mean"), 15000, 20000),
+    "LSTM": (14, layer("LSTM", 4), 1, 0.5),
+    "LSTM_both": (14, layer("LSTM", 4, direction="bidirectional"), 1, 0.5),
+    "LSTM_cell": (14, layer("LSTM", 4, 2), 1, 1),
+    "GRU": (14, layer("GRU", 3), 1, 0.5),
+    "GRU_linear": (14, layer("GRU", 3, 1, linear_before_reset=1, direction="reverse"), 1, 0.5),
+    "RNN": (14, layer("RNN", 1), 1, 0.5),
+    "RNN_Affine": (14, layer("RNN", 1, activations=["Affine"], activation_alpha=[0.9], activation_beta=[0.1]), 0.3, 2),
 }
 
 

@@ -90,10 +90,11 @@ static int gate(pb_onnx* o, const cell* c, int gates, int k) {
   return pb__o_part(o, gates, 1, k * c->hidden, (k + 1) * c->hidden);
 }
 
-static int by_matrix(pb_onnx* o, int x, int w) { // x [.., k] by w [n, k]
+static int by_matrix(pb_onnx* o, int x, int w) { // x [.., k] by w [n, k]; of narrow floats an f32
   int last = pb__o_type(o, x)->rank - 1;
   pb_onnx_pairs p = {.sums = 1, .sum = {{last}, {1}}};
-  return pb__o_dot(o, x, w, &p, pb__o_type(o, x)->type);
+  pb_type type = pb__o_type(o, x)->type;
+  return pb__o_dot(o, x, w, &p, pb_type_is_narrow(type) ? PB_F32 : type);
 }
 
 // Whether a state adds nothing to gates: it is 0 from the start on, and no weight is infinite or NaN.
@@ -178,24 +179,25 @@ static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb
     uint64_t bytes = (uint64_t)(c->batch * c->hidden) * (uint64_t)pb_type_bits(type) / 8;
     return pb__o_constant(o, type, 2, shape, pb_alloc(&o->l->consts->arena, bytes + 1)); // zeros
   }
-  if (!batch_first) return of_direction(o, k, d);
-  return pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape);
+  if (!batch_first) return pb__o_worked(o, of_direction(o, k, d));
+  return pb__o_worked(o, pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape));
 }
 
-// One direction over x [turns, batch, input]: ys by turn, what the state is in the end.
+// One direction over x [turns, batch, input]: ys by turn, what the state is in the end. Of narrow floats all of it is
+// f32, as it is within any other operator.
 static void run_direction(pb_onnx* o, cell* c, int x, int d, bool backwards, bool batch_first, int* ys, int* state) {
-  int w = of_direction(o, 1, d), bias = pb__o_has(o, 3) ? of_direction(o, 3, d) : -1;
+  int w = of_direction(o, 1, d), bias = pb__o_has(o, 3) ? pb__o_worked(o, of_direction(o, 3, d)) : -1;
   int64_t width = c->gates * c->hidden;
-  pb_type type = pb__o_type(o, x)->type;
-  c->r = of_direction(o, 2, d);
+  c->r = pb__o_worked(o, of_direction(o, 2, d));
   if (!pb__o_bad(o) &&
       (pb__o_type(o, w)->shape[0] != width || pb__o_type(o, c->r)->shape[0] != width ||
        pb__o_type(o, c->r)->shape[1] != c->hidden || pb__o_type(o, w)->shape[1] != pb__o_type(o, x)->shape[2] ||
        (bias >= 0 && pb__o_type(o, bias)->shape[0] != 2 * width)))
     pb__o_refuse(o, "weights that do not fit");
   if (pb__o_bad(o)) return;
-  c->p = c->lstm && pb__o_has(o, 7) ? of_direction(o, 7, d) : -1;
+  c->p = c->lstm && pb__o_has(o, 7) ? pb__o_worked(o, of_direction(o, 7, d)) : -1;
   int all = by_matrix(o, x, w);
+  pb_type type = pb__o_type(o, all)->type;
   c->rb = -1;
   if (bias >= 0) {
     int of_x = pb__o_part(o, bias, 0, 0, width), of_r = pb__o_part(o, bias, 0, width, 2 * width);
@@ -262,11 +264,14 @@ void pb__o_op_rnn(pb_onnx* o) {
   for (int64_t t = 0; t < c.turns; ++t)
     for (int d = 0; d < directions; ++d) mixed[t * directions + d] = ys[d * c.turns + t];
   if (pb__o_wants(o, 0))
-    pb__o_out(o, 0, stacked(o, &c, (int)c.turns * directions, mixed, c.turns, directions, batch_first));
+    pb__o_out(
+        o, 0,
+        pb__o_cast(o, stacked(o, &c, (int)c.turns * directions, mixed, c.turns, directions, batch_first), in.type));
   for (int s = 0; s < c.states; ++s) {
     if (!pb__o_wants(o, 1 + s)) continue;
     const int last[2] = {states[0][s], states[1][s]};
     int64_t shape[3] = {batch_first ? c.batch : directions, batch_first ? directions : c.batch, c.hidden};
-    pb__o_out(o, 1 + s, pb__o_reshape(o, stacked(o, &c, directions, last, directions, 1, batch_first), 3, shape));
+    int end = pb__o_reshape(o, stacked(o, &c, directions, last, directions, 1, batch_first), 3, shape);
+    pb__o_out(o, 1 + s, pb__o_cast(o, end, in.type));
   }
 }
