@@ -147,8 +147,7 @@ static bool has_elements(const pb_chip* chip, pb_type type) {
 // is counted as i32.
 static void take_integers(compilation* c) {
   if (c->control->native) return;
-  if (!pb_chip_gathers(c->chip) && has_elements(c->chip, PB_I32) && !c->options->fallback)
-    pb_s1_places_by_host(&c->s1, &c->consts); // which another chip does in its own code
+  if (!pb_chip_gathers(c->chip) && has_elements(c->chip, PB_I32)) pb_s1_places_by_host(&c->s1, &c->consts);
   if (!has_elements(c->chip, PB_I64) && has_elements(c->chip, PB_I32)) pb_s1_words(&c->s1, &c->consts);
   if (!pb_chip_gathers(c->chip)) pb_s1_rows_by_host(&c->s1);
 }

@@ -227,8 +227,11 @@ static range reduced(const pb_nest* nest, range before, range term) {
 
 static bool take_nest(narrower* r, size_t k, range* made_of) {
   const pb_nest* from = r->program->ops[k].nest;
-  for (int a = 0; a < from->access_count; ++a)
-    if (from->access[a].boxed && is_wide(r, from->access[a].buffer)) return false;
+  for (int a = 0; a < from->access_count; ++a) {
+    bool wide = is_wide(r, from->access[a].buffer);
+    if (from->access[a].boxed && wide) return false;
+    if (from->access[a].type == PB_I64 && !wide) return false; // u64, which nests have as i64
+  }
   pb_nest* made = pb_nest_kept(&r->made, from);
   made->expr_count = 0;
   body* b = malloc(sizeof *b);

@@ -63,6 +63,12 @@ class Bench(tools.Checks):
             model.write_bytes(text if isinstance(text, bytes) else text.encode())
         return tools.call([f"{self.bin}/pbc", str(model), "--target=cpu", "-o", str(self.folder / "m.pbe")])
 
+    def refuses_on(self, target, what, text, *words):
+        (self.folder / "m.mlir").write_text(text)
+        done = tools.call([f"{self.bin}/pbc", str(self.folder / "m.mlir"), f"--target={target}", "-o", str(self.folder / "m.pbe")])
+        good = done.returncode == 1 and all(word in done.stderr for word in words)
+        self.say(good, what if good else f"{what}: exit code {done.returncode}, {done.stderr.strip()[:400]!r}")
+
     def run(self, text, *inputs):
         done = self.compile(text)
         if done.returncode:
@@ -469,6 +475,9 @@ def refusals(bench):
     pad = '"stablehlo.pad"(%a0, %z) <{edge_padding_high = array<i64: 0>, edge_padding_low = array<i64: 9223372036854775807>, interior_padding = array<i64: 9223372036854775807>}>'
     zero = '%z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>'
     bench.refuses("edges that no number holds", text_of([f], [zero, f"%r = {pad} : ({f}, tensor<f32>) -> {f}"], f), "paddings that do not fit")
+    wide, without = "tensor<2x3xi64>", "tensor<2x3xui64>"
+    bench.refuses_on("simnpu", "u64 made of i64, which words cannot stand for", text_of([wide], [f'%r = "stablehlo.bitcast_convert"(%a0) : ({wide}) -> {without}'], without),
+                     "m.mlir:4", "has no instruction on elements of i64 [PB4048]")
     bench.refuses("recursion", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @main}}> : ({f}) -> {f}'], f), "calls inside each other")
     bench.refuses("a function that is not there", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @f}}> : ({f}) -> {f}'], f), "no such function 'f'")
     bench.refuses("what MLIR's own parser falls over", text_of([f], [f'%r = "stablehlo.abs"(%a0) <{{a = array<index>}}> : ({f}) -> {f}'], f),

@@ -69,6 +69,33 @@ def run_one(bin_dir, folder, lacks, text, images, expected):
     return problems
 
 
+def rows_and_products():
+    """Rows at numbers that come at run time, a product of f32 by them, and a softmax: simnpu runs all of it in several steps."""
+    rng = np.random.default_rng(1)
+    consts = [onnx.numpy_helper.from_array(v, name) for name, v in (("table", rng.standard_normal((50, 32)).astype(np.float32)),
+                                                                   ("w", rng.standard_normal((32, 24)).astype(np.float32)), ("least", np.array(0, np.int64)),
+                                                                   ("most", np.array(49, np.int64)))]
+    nodes = [onnx.helper.make_node("Clip", ["ids", "least", "most"], ["at"]), onnx.helper.make_node("Gather", ["table", "at"], ["x"]),
+             onnx.helper.make_node("MatMul", ["x", "w"], ["scores"]), onnx.helper.make_node("Softmax", ["scores"], ["y"], axis=0)]
+    graph = onnx.helper.make_graph(nodes, "rows_and_products", [onnx.helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, [20])],
+                                   [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)], consts)
+    return onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
+
+
+def runs_alone(bin_dir, folder):
+    """What the chip runs without another target it runs with one: the same engine, no warning."""
+    model, engines = os.path.join(folder, "alone.onnx"), []
+    onnx.save(rows_and_products(), model)
+    for more in ([], ["--fallback=cpu"]):
+        engine = os.path.join(folder, f"alone{len(more)}.pbe")
+        told = tools.call([os.path.join(bin_dir, "pbc"), model, "--target=simnpu", "-o", engine, *more], 60)
+        if told.returncode or "PB4063" in told.stderr:
+            return [told.stderr[-300:]]
+        with open(engine, "rb") as file:
+            engines.append(file.read())
+    return [] if engines[0] == engines[1] else ["another engine"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -87,6 +114,9 @@ def main():
             problems = run_one(args.bin, folder, lacks, without(text, lacks), images, expected)
             failed += bool(problems)
             print(f"without {lacks}: {'; '.join(problems) or 'as expected'}")
+        problems = runs_alone(args.bin, folder)
+        failed += bool(problems)
+        print(f"what the chip runs alone: {'; '.join(problems) or 'as expected'}")
         other = tools.call([os.path.join(args.bin, "pbc"), MODEL, "--target=simnpu", "--fallback=simnpu", "-o",
                                 os.path.join(folder, "x.pbe")], 60)
         refused = other.returncode == 1 and "PB4061" in other.stderr

@@ -28,8 +28,9 @@ from float_cases import CASES  # noqa: E402
 from float_graph import compare, expected_of  # noqa: E402
 
 TOLERANCE = 1e-5  # of the output's largest number
-# Of two targets: a reciprocal near its pole of a sum, which one of them takes in another order than ONNX Runtime.
-UNSTABLE = {"functions_behind_conv": 1e-4, "reciprocal_18_in_conv": 1e-4}
+# Of two targets: a reciprocal near its pole of a sum, which one of them takes in another order than ONNX Runtime: where 27 terms
+# of up to 3 leave 0.00044, a last place of the largest makes 5e-4 of the reciprocal.
+UNSTABLE = {"functions_behind_conv": 2e-4, "reciprocal_18_in_conv": 1e-4}
 
 
 def run_on(bin_dir, stem, case, target, here, expected):
