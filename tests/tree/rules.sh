@@ -9,9 +9,9 @@ sources() { find "$@" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.td' -o -nam
 while read -r hit; do say "core names a target: $hit"; done < <(sources core | xargs grep -niwE 'simnpu|nvgpu|amdgpu|nvvm|rocdl|cuda|hip|avx|avx2|avx512|amx|x86' | cut -c1-140)
 while read -r hit; do say "core includes a target's header: $hit"; done < <(sources core | xargs grep -nE '#include "targets/' | cut -c1-140)
 while read -r hit; do say "a pass asks how the chip is controlled: $hit"; done < <(sources core/s3 core/select | xargs grep -nE 'PB_CONTROL_|>control\b' | cut -c1-140)
-while read -r hit; do say "a pass asks for vector registers, not for what they allow: $hit"; done < <(sources core/s3 core/select | grep -v core/s3/kernel/vector.c | xargs grep -nE 'facts(_of\(.*\))?(\.|->)memory\b' | cut -c1-140)
-# Whether code runs is the control under another name: what a pass needs of it is a fact of its own (core/s3/kernel/vector.h). Only fewer.
-asked=$(grep -rn 'pb_chip_runs_code(' core/s3 --include='*.c' | grep -vc core/s3/kernel/vector.c)
+while read -r hit; do say "a pass asks for vector registers, not for what they allow: $hit"; done < <(sources core/s3 core/select | grep -v core/s3/chip_facts.c | xargs grep -nE 'facts(_of\(.*\))?(\.|->)memory\b' | cut -c1-140)
+# Whether code runs is the control under another name: what a pass needs of it is a fact of its own (core/s3/chip_facts.h). Only fewer.
+asked=$(grep -rn 'pb_chip_runs_code(' core/s3 --include='*.c' | grep -vc core/s3/chip_facts.c)
 [ "$asked" -gt 6 ] && say "passes ask $asked times whether a chip runs code: 6 at most"
 # core/s3's folders use each other in one direction.
 while read -r hit; do say "a fork copies locks that other threads hold (posix_spawn): $hit"; done < <(sources core tdl targets tools | xargs grep -nE '\bv?fork\(\)' | cut -c1-140)
