@@ -185,6 +185,7 @@ pb_status pb__compile_program(compilation* c) {
   PB_TRY(take_between(c));
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
+  c->inputs.keeps_loops = c->control->native;
   pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
   pb_status status = take(c);
   for (; status != PB_OK && c->symbols->again; status = take(c)) { // open dims that turn out to be one are

@@ -161,6 +161,7 @@ typedef struct pb_input_options {
   const pb_donation* donations;
   int donation_count;
   pb_symbols* symbols; // open dims; NULL: there must be none
+  bool keeps_loops;    // long loops of known turns stay the host's: what ends them can be computed
 } pb_input_options;
 
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so

@@ -102,6 +102,7 @@ typedef struct pb_s1_value {
   int64_t shape[PB_GRAPH_RANK];
   bool is_input, is_output;
   bool is_variable; // moves make it, not an operator: from turn to turn it is another
+  bool is_updated;  // such a one of a loop: all that a turn does with it is to put something in its place
   bool is_extents;  // an output that the host reads: extents of others
   int made_of;      // of an output: 1 + the input in whose place it is made, 0: none
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more

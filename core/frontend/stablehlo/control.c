@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, SHORT_BRANCH = 24 };
+enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, FEW_OPERATORS = 1000, SHORT_BRANCH = 24 };
 
 // The integer that a value always is; false: it is not known.
 static bool all_equal(const pb_door* d, int value, int64_t* number) {
@@ -188,6 +188,48 @@ static pb_status assign(pb_door* d, const pb_flat_op* op, int count, const pb_do
   return PB_OK;
 }
 
+static const pb_flat_block* function_of(const pb_door* d, const pb_flat_op* op) {
+  const pb_flat_attr* callee = pb_flat_find(op, "callee");
+  for (int k = 0; callee && callee->text && k < d->flat->func_count; ++k)
+    if (!strcmp(d->flat->funcs[k].name, callee->text)) return &d->flat->funcs[k].body;
+  return NULL;
+}
+
+// Whether all that a block does with its argument is to update it: dynamic_update_slice, of its own or of a function
+// that it calls. Of what is read in nested regions nobody knows how often.
+static bool is_updated(const pb_door* d, const pb_flat_block* block, int argument, int depth) {
+  enum { DEEP = 8 };
+  if (d->uses[block->arguments[argument]] != 1 || depth == DEEP) return false;
+  for (int o = 0; o < block->op_count; ++o) {
+    const pb_flat_op* op = &block->ops[o];
+    int k = 0;
+    while (k < op->operand_count && op->operands[k] != block->arguments[argument]) ++k;
+    if (k == op->operand_count) continue;
+    if (!strcmp(op->name, "stablehlo.dynamic_update_slice")) return k == 0;
+    const pb_flat_block* called = !strcmp(op->name, "func.call") ? function_of(d, op) : NULL;
+    return called && k < called->argument_count && is_updated(d, called, k, depth + 1);
+  }
+  return false;
+}
+
+// Variables of a loop that its body updates: they are changed where they lie, and a turn moves what is new alone.
+// first: the body's argument that the first one of them is.
+static void mark_updated(pb_door* d, const pb_flat_block* body, int first, int count, const pb_door_value* now) {
+  for (int k = first; k < count && k < body->argument_count; ++k)
+    if (now[k].imaginary < 0 && is_updated(d, body, k, 0)) d->m.program->values[now[k].value].is_updated = true;
+}
+
+// A turn of the loop: it comes whole, whatever branches the loop stands in.
+static pb_status turn(pb_door* d, const pb_flat_op* op, int region, int count, const pb_door_value* now, int made,
+                      pb_door_value* next) {
+  int outside = d->branches;
+  d->branches = 0;
+  mark_updated(d, &op->regions[region], 0, count, now);
+  pb_status status = pb__door_region(d, op, region, count, now, made, next);
+  d->branches = outside;
+  return status;
+}
+
 // The loop as the host's, from these values on.
 static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value* first, pb_door_value* now) {
   int count = op->operand_count;
@@ -203,10 +245,15 @@ static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value
   if (truth->type != PB_I1 || truth->rank) return pb__door_refuse(d, op, "a condition that is no truth");
   if (truth->const_id >= 0) return pb__door_refuse(d, op, "a condition that always holds");
   mark(d, op, PB_S1_WHILE, goes_on.value);
-  PB_TRY(pb__door_region(d, op, 1, count, now, count, next));
+  PB_TRY(turn(d, op, 1, count, now, count, next));
   PB_TRY(assign(d, op, count, next, &all));
   mark(d, op, PB_S1_AGAIN, -1);
   return PB_OK;
+}
+
+// What is written out of a loop at most. The host's turns take some microseconds, and are compiled once.
+static size_t most_operators(const pb_door* d) {
+  return d->inputs && d->inputs->keeps_loops && !d->m.consts->open ? FEW_OPERATORS : MOST_OPERATORS;
 }
 
 // Written out as long as its condition is known; what was made so far of one that is not goes, or is its first turns.
@@ -215,7 +262,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   pb_arena* arena = &d->m.program->arena;
   pb_door_value *now = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1),
                 *first = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1), goes_on = {0};
-  size_t before = d->m.program->op_count;
+  size_t before = d->m.program->op_count, most = most_operators(d);
   if (op->result_count != count) return pb__door_refuse(d, op, "another number of results");
   for (int k = 0; k < count; ++k) now[k] = first[k] = pb__door_get(d, op->operands[k]);
   for (int turn = 0;; ++turn) {
@@ -223,7 +270,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
     size_t made = d->m.program->op_count;
     PB_TRY(pb__door_region(d, op, 0, count, now, 1, &goes_on));
     bool sure = known(d, goes_on.value, &is);
-    if (!sure || turn == MOST_TURNS || d->m.program->op_count > MOST_OPERATORS) {
+    if (!sure || turn == MOST_TURNS || d->m.program->op_count > before + most) {
       d->m.program->op_count = sure ? before : made;
       PB_TRY(run_while(d, op, sure ? first : memcpy(first, now, sizeof *now * (size_t)count), now));
       break;
@@ -263,7 +310,7 @@ static pb_status run_count(pb_door* d, const pb_flat_op* op, bool is_unsigned, c
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
   mark(d, op, PB_S1_WHILE, combined(d, now[0].value, top, true, is_unsigned));
-  PB_TRY(pb__door_region(d, op, 0, count, now, count - 1, next + 1));
+  PB_TRY(turn(d, op, 0, count, now, count - 1, next + 1));
   stand_at(d, op);
   next[0] = (pb_door_value){combined(d, now[0].value, step, false, false), -1};
   PB_TRY(assign(d, op, count, next, &all));
@@ -302,7 +349,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   for (int64_t k = 0; k < turns && written; ++k) {
     now[0].value = constant_like(d, first[0].value, bound[0] + k * bound[2]);
     PB_TRY(pb__door_region(d, op, 0, count, now, count - 1, now + 1));
-    written = d->m.program->op_count <= MOST_OPERATORS;
+    written = d->m.program->op_count <= before + most_operators(d);
   }
   if (turns < 0 || !written) {
     d->m.program->op_count = before;
@@ -371,7 +418,9 @@ static pb_status run_branches(pb_door* d, const pb_flat_op* op, int by, int regi
     }
     mark(d, op, PB_S1_IF, is);
   }
+  ++d->branches;
   PB_TRY(pb__door_region(d, op, region, 0, NULL, count, made));
+  --d->branches;
   if (!region) make_variables(d, count, made, result, all);
   PB_TRY(assign(d, op, count, made, all));
   if (last) return PB_OK;
@@ -398,7 +447,9 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
     carried variables = new_carried(d, count);
     PB_TRY(run_branches(d, op, by, 0, all, &variables));
   } else {
+    ++d->branches;
     for (int r = 0; r < regions; ++r) PB_TRY(pb__door_region(d, op, r, 0, NULL, count, all + r * count));
+    --d->branches;
     for (int k = 0; k < count; ++k) {
       pb_door_value last = all[(regions - 1) * count + k];
       for (int r = regions - 2; r >= 0; --r) {

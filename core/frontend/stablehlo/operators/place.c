@@ -66,6 +66,32 @@ static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1
   return PB_OK;
 }
 
+// The dim in which a part is narrower than its whole; 0: in none. -1: in several.
+static int narrow_dim(const pb_s1_value* whole, const int64_t* part) {
+  int axis = 0, several = 0;
+  for (int r = 0; r < whole->rank; ++r)
+    if (part[r] != whole->shape[r]) axis = r, ++several;
+  return several > 1 ? -1 : axis;
+}
+
+// Of one dim alone: the tensor is read as it lies.
+static pb_status slice_along(pb_door* d, const pb_flat_op* op, int axis, int x, int y, const int64_t* size) {
+  const pb_s1_value in = *pb_made(&d->m, x);
+  int dims[PB_NEST_RANK], v = pb__door_in(d, op, 1 + axis);
+  pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  pb_type type = pb_made(&d->m, v)->type;
+  if (pb_made(&d->m, v)->rank || pb_type_is_float(type) || type == PB_I1)
+    return pb__door_refuse(d, op, "a start that is no integer");
+  pb_consts_guard(d->m.consts, false, size[axis], in.shape[axis], within);
+  int start = index_number(n, pb_make_access(&d->m, v), type);
+  int place = pb__door_as_place(n, kept(n, start, in.shape[axis] - size[axis]));
+  int access = pb_make_access(&d->m, x);
+  pb_make_along(&d->m, access, dims);
+  (void)pb_nest_gather(n, access, axis, place);
+  pb_make_end(&d->m, y, dims);
+  return PB_OK;
+}
+
 pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
   int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
@@ -73,6 +99,9 @@ pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
   bool fits = size && in.rank == out.rank;
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == out.shape[r] && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "sizes that do not fit");
+  int axis = narrow_dim(&in, size);
+  if (in.rank && axis >= 0 && size[axis] != in.shape[axis] && op->operand_count == 1 + in.rank)
+    return slice_along(d, op, axis, x, y, size);
   int flat = pb__door_flat(d, x);
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
   PB_TRY(starts(d, op, 1, &in, size, &at));
@@ -106,6 +135,16 @@ static void store_at(pb_door* d, int flat, int at, int access_like) {
   pb_make_finish(&d->m);
 }
 
+// Whether a loop's variable can be updated where it lies: nobody reads what was there, and the turn is sure to come
+// here.
+static bool updates_variable(const pb_door* d, const pb_flat_op* op, int x, int u) {
+  const pb_s1_value *in = pb_made(&d->m, x), *update = pb_made(&d->m, u);
+  if (!in->is_updated || d->branches || d->part || !in->rank || op->operand_count != 2 + in->rank) return false;
+  int axis = narrow_dim(in, update->shape), index = axis < 0 ? -1 : pb__door_in(d, op, 2 + axis);
+  pb_type type = index < 0 ? PB_TYPE_COUNT : pb_made(&d->m, index)->type;
+  return pb_s1_base(d->m.program, u) != x && (type == PB_I32 || type == PB_I64) && !pb_made(&d->m, index)->rank;
+}
+
 // In the place of an input that is donated: nobody else may read what was there.
 static pb_status place_in(pb_door* d, const pb_flat_op* op, int x, int u) {
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
@@ -132,6 +171,12 @@ pb_status pb__door_dynamic_update_slice(pb_door* d, const pb_flat_op* op) {
   bool fits = in.rank == update.rank && in.type == update.type && pb__door_alike(d, op, 0, 0);
   for (int r = 0; fits && r < in.rank; ++r) fits = update.shape[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "an update that does not fit");
+  if (updates_variable(d, op, x, u)) {
+    int axis = narrow_dim(&in, update.shape);
+    pb_control_place(&d->m, x, u, axis, pb__door_in(d, op, 2 + axis));
+    pb__door_set(d, op->results[0], (pb_door_value){x, -1});
+    return PB_OK;
+  }
   if (in.made_of) return place_in(d, op, x, u);
   int y = pb__door_result(d, op, 0), flat = begun(d, x, y);
   pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
