@@ -265,6 +265,8 @@ class Exported:
                 self.where.append(owner_of(holder, spec.target))
             elif spec.kind in (kinds.CONSTANT_TENSOR, kinds.PARAMETER, kinds.BUFFER):
                 self.where.append(program.constants[spec.target])
+            elif spec.kind == kinds.TOKEN:  # an order of checks
+                self.where.append(None)
             else:
                 raise NotSupported(f"an input of kind {spec.kind.name}", None)
         self.options, self.programs = options, {}
@@ -279,6 +281,8 @@ class Exported:
         for spec in signature.output_specs:
             if spec.kind == outputs.BUFFER_MUTATION:
                 self.mutated.append(owner_of(holder, spec.target))
+            elif spec.kind == outputs.TOKEN:
+                self.mutated.append(None)
             elif spec.kind == outputs.USER_INPUT_MUTATION:
                 names = [s.arg.name for s in signature.input_specs if s.kind == kinds.USER_INPUT]
                 self.mutated.append(holder.places[names.index(spec.target)])
@@ -301,6 +305,8 @@ class Exported:
     def tensor(where, leaves):
         if type(where) is int:
             return leaves[where]
+        if where is None:
+            return torch.empty(0)
         return where[0][where[1]] if type(where) is tuple else where
 
     def __call__(self, leaves):
@@ -308,6 +314,8 @@ class Exported:
         results = self.engine()(given)
         with torch.no_grad():
             for where, value in zip(self.mutated, results):
+                if where is None:
+                    continue
                 self.tensor(where, leaves).copy_(value)
         return pytree.tree_unflatten(results[self.first :], self.tree)
 

@@ -52,24 +52,29 @@ def test_training(name):
     torch.compiler.reset()
     make, arguments = MODELS[name]
     model, given = seeded(make()), arguments()
+    if given[0].dim() == 4:  # statistics of a batch of one are those of a few pixels, of which little is left of rounding
+        given = (torch.cat([given[0], given[0].flip(2), given[0].flip(3), 2 * given[0]]),)
     for part in model.modules():
         if isinstance(part, nn.Dropout):
             part.p = 0.0
         if isinstance(part, nn.MultiheadAttention):
             part.dropout = 0.0
     model.train()
-    other = copy.deepcopy(model)
+    eager, exact = copy.deepcopy(model), copy.deepcopy(model).double()
     compiled = torch.compile(model, backend="polyblocks")
-    got, want = compiled(*given), other(*given)
-    same(got, want)
-    got.pow(2).mean().backward()
-    want.pow(2).mean().backward()
-    whole = max(p.grad.abs().max().item() for p in other.parameters() if p.grad is not None)
-    for (name, a), b in zip(model.named_parameters(), other.parameters()):
-        assert (a.grad is None) == (b.grad is None), name
-        if a.grad is not None:
-            assert (a.grad - b.grad).abs().max() <= 1e-3 * max(whole, 1e-3), name
-    same(list(model.buffers()), list(other.buffers()))
+    wide = [x.double() if x.dtype.is_floating_point else x for x in given]
+    results = [f(*x) for f, x in ((compiled, given), (eager, given), (exact, wide))]
+    same(results[0], results[1], 1e-3)
+    for result in results:
+        result.pow(2).mean().backward()
+    ours, theirs, want = ([p.grad.double() for p in m.parameters() if p.grad is not None] for m in (model, eager, exact))
+    assert len(ours) == len(want) > 10
+
+    def apart(gradients):  # of the largest gradient of the parameter, against f64
+        return max((g - w).abs().max() / w.abs().max().clamp(min=1e-3) for g, w in zip(gradients, want))
+
+    assert apart(ours) <= max(1e-3, 5 * apart(theirs))  # where units stand at their kinks eager is no nearer
+    same(list(model.buffers()), list(eager.buffers()), 1e-3)
 
 
 @pytest.mark.parametrize("function, arguments, says, hint", MISTAKES, ids=lambda v: getattr(v, "__name__", None))

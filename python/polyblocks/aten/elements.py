@@ -345,6 +345,37 @@ of_numbers("fmax", "maximum")
 of_numbers("fmin", "minimum")
 
 
+@row("round.decimals")
+def round_decimals(b, x, *, decimals):
+    if not x.dtype.is_floating_point:
+        return x
+    ten = 10.0 ** abs(decimals)
+    if decimals >= 0:
+        return b.divide(b.unary("round_nearest_even", b.multiply(x, ten)), b.constant(ten, x.dtype, x.shape))
+    return b.multiply(b.unary("round_nearest_even", b.divide(x, b.constant(ten, x.dtype, x.shape))), ten)
+
+
+@row("gcd")
+def gcd(b, x, y, *, made):
+    """Euclid's way, as often as numbers of the type can need."""
+    x, y = b.together(b.convert(x, made.dtype), b.convert(y, made.dtype))
+    signed = made.dtype != torch.uint8
+    x, y = (b.unary("abs", v) if signed else v for v in (x, y))
+    for _ in range({1: 12, 2: 23, 4: 46, 8: 92}[made.dtype.itemsize]):
+        zero = b.compare("EQ", y, 0)
+        rest = b.binary("remainder", x, b.select(zero, b.constant(1, y.dtype, y.shape), y))
+        x, y = b.select(zero, x, y), b.select(zero, y, rest)
+    return x
+
+
+@row("lcm")
+def lcm(b, x, y, *, made):
+    x, y = b.together(b.convert(x, made.dtype), b.convert(y, made.dtype))
+    divisor = b.binary("maximum", gcd(b, x, y, made=made), 1)
+    product = b.multiply(b.divide(x, divisor), y)
+    return product if made.dtype == torch.uint8 else b.unary("abs", product)
+
+
 @row("nextafter")
 def nextafter(b, x, y):
     return b.binary("chlo.next_after", x, y)

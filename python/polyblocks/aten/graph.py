@@ -10,9 +10,10 @@ from torch._subclasses.fake_tensor import FakeTensor
 from ..errors import NotSupported, PolyBlocksError
 from . import table
 from .builder import ELEMENTS, Builder, Unsupported, Value
+from .taken_apart import TAKEN_APART
 
 DRAWN = ("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint_like")
-NOTHING = ("_assert", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
+NOTHING = ("_assert", "_linalg_check_errors", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -177,6 +178,10 @@ class Module:
         if name in ("wrap_with_set_grad_enabled", "wrap_with_autocast", "hints_wrapper"):
             part = next(k for k, a in enumerate(args) if isinstance(a, torch.fx.GraphModule))
             return self.walk(args[part], args[part + 1 :])
+        if name == "with_effects":  # (token, overload, ...): of checks, which a run does not make
+            if any(word in str(args[1]) for word in (*NOTHING, "check_errors")):
+                return [args[0], None]
+            raise NotSupported(f"operator {args[1]} has effects", self.b.source)
         raise NotSupported(f"{name}: control flow that data decide", self.b.source)
 
 
@@ -226,7 +231,7 @@ def _used(node, count):
 def decompositions():
     """How overloads without a row are taken apart, by PyTorch itself. References of operators that autograd takes apart anyway
     are left out: they are made of operators of their own (prims)."""
-    known, found = table.load(), {}
+    known, found = table.load(), dict(TAKEN_APART)
     for op, by in torch._decomp.decomposition_table.items():
         if not isinstance(op, torch._ops.OpOverload) or str(op) in known:
             continue

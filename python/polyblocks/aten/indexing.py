@@ -202,6 +202,18 @@ def index_add(b, x, dim, index, source, *, alpha=1):
     return b.scatter(x, at, b.convert(source, x.dtype), window, [dim], [dim], region_of(b, x.dtype, "add"))
 
 
+@row("index_reduce")
+def index_reduce(b, x, dim, index, source, reduce, *, include_self=True):
+    """index_add by another operation: places of a line are those of all lines."""
+    if not x.rank:
+        x, source = b.reshape(x, (1,)), b.reshape(source, (1,))
+        return b.reshape(index_reduce(b, x, 0, index, source, reduce, include_self=include_self), ())
+    dim = axis(dim, x.rank)
+    line = tuple(source.shape[d] if d == dim else 1 for d in range(x.rank))
+    places_ = b.broadcast(b.reshape(index, line), source.shape)
+    return scatter_reduce(b, x, dim, places_, source, reduce, include_self=include_self)
+
+
 @row("nonzero", "unique2", "_unique2", "masked_select")
 def of_data(b, *_, **__):
     raise Unsupported("how long its result is only data say")
@@ -243,7 +255,7 @@ def masked_scatter(b, x, mask, source):
 
 
 @row("_embedding_bag", "_embedding_bag_forward_only")
-def embedding_bag(b, weight, index, offsets, scale=False, mode=0, sparse=False, per_sample=None, last=False, padding_idx=-1, *, made, used):
+def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=None, last=False, padding_idx=-1, *, made, used):
     """Sums, means or maxima of rows; the bags are said by where they begin."""
     if any(used[1:]):
         raise Unsupported("what its gradient needs")

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .builder import HALVES, PART, WHOLE, ints, pairs
+from .builder import HALVES, PART, WHOLE, Unsupported, ints, pairs
 from .movement import axis
 from .table import row
 
@@ -112,9 +112,18 @@ def convolution(b, x, w, bias, stride, padding, dilation, is_transposed, output_
     return b.reshape(y, made.shape)
 
 
-@row("scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu")
+@row("_scaled_dot_product_flash_attention_for_cpu")
+def flash_attention(b, q, k, v, dropout=0.0, is_causal=False, *, attn_mask=None, scale=None, made, used):
+    if used[1]:
+        raise Unsupported("what its gradient needs")
+    return [attention(b, q, k, v, attn_mask, dropout, is_causal, scale=scale, made=made), None]
+
+
+@row("scaled_dot_product_attention")
 def attention(b, q, k, v, mask=None, dropout=0.0, is_causal=False, *, scale=None, enable_gqa=False, made):
     """Whole: scores, a softmax of what the mask leaves, a mean of v."""
+    if dropout:
+        raise Unsupported("attention with dropout")
     made = made[0] if isinstance(made, (list, tuple)) else made
     dtype, wide = q.dtype, torch.float32 if q.dtype in HALVES else q.dtype
     q, k, v = (b.convert(x, wide) for x in (q, k, v))
@@ -228,6 +237,13 @@ def cholesky_solve(b, y, factor, upper=False):
     turned_factor = b.transpose(factor, [*range(factor.rank - 2), factor.rank - 1, factor.rank - 2])
     lower, higher = (turned_factor, factor) if upper else (factor, turned_factor)
     return solve_triangular(b, higher, solve_triangular(b, lower, y, upper=False), upper=True)
+
+
+@row("cholesky_inverse")
+def cholesky_inverse(b, factor, upper=False):
+    n = factor.shape[-1]
+    one = b.convert(b.compare("EQ", b.iota((n, n), 0), b.iota((n, n), 1)), factor.dtype)
+    return cholesky_solve(b, b.broadcast(one, factor.shape), factor, upper)
 
 
 # ---- Fourier transforms: along a last dim, the others one after another ----

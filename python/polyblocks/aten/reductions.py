@@ -302,6 +302,44 @@ def median(b, x, *, made):
     return b.reshape(b.along(values, 0, at, at + 1), ())
 
 
+@row("nanmedian", "nanmedian.dim")
+def nanmedian(b, x, dim=None, keepdim=False, *, made):
+    """Element (n - 1) / 2 of the n that are numbers, which stand first in order."""
+    whole = dim is None
+    if whole:
+        x, dim = b.reshape(x, (math.prod(x.shape),)), 0
+    if not x.rank:
+        return [x, b.constant(0, torch.int64)]
+    dim = axis(dim, x.rank)
+    values, places = sorted_both(b, x, dim, False)
+    count = b.reduce("add", b.convert(b.compare("EQ", x, x), torch.int64), [dim], 0)
+    at = b.divide(b.binary("maximum", b.subtract(count, 1), 0), b.constant(2, torch.int64, count.shape))
+    taken = b.compare("EQ", b.iota(x.shape, dim), b.reshape(at, x.shape[:dim] + (1,) + x.shape[dim + 1 :]))
+    picked = [b.reduce("add", b.select(taken, v, b.constant(0, v.dtype, v.shape)), [dim], 0) for v in (values, places)]
+    return b.reshape(picked[0], made.shape) if whole else [b.reshape(v, m.shape) for v, m in zip(picked, made)]
+
+
+@row("histc")
+def histc(b, x, bins=100, low=0, high=0, *, made):
+    x = b.reshape(x, (math.prod(x.shape),))
+    ends = b.constant(low, x.dtype), b.constant(high, x.dtype)
+    if low == high:
+        ends = total_extremes(b, x)
+    ends = (b.select(b.compare("EQ", *ends), b.subtract(ends[0], 1), ends[0]), b.select(b.compare("EQ", *ends), b.add(ends[1], 1), ends[1]))
+    place = b.unary("floor", b.divide(b.multiply(b.subtract(x, ends[0]), bins), b.subtract(ends[1], ends[0])))
+    place = b.select(b.compare("EQ", x, ends[1]), b.constant(bins - 1, x.dtype, x.shape), place)
+    inside = b.binary("and", b.compare("GE", x, ends[0]), b.compare("LE", x, ends[1]))
+    number = b.iota((bins, x.shape[0]), 0, x.dtype)
+    hit = b.binary("and", b.compare("EQ", number, b.reshape(place, (1, x.shape[0]))), b.reshape(inside, (1, x.shape[0])))
+    return b.reduce("add", b.convert(hit, made.dtype), [1], 0)
+
+
+def total_extremes(b, x):
+    if not x.shape[0]:
+        return b.constant(0, x.dtype), b.constant(0, x.dtype)
+    return b.reduce("minimum", x, [0], greatest(x.dtype)), b.reduce("maximum", x, [0], least(x.dtype))
+
+
 def nan_first(b, x, dim):
     """Lines that have a NaN are NaN."""
     nan = b.reduce("or", b.compare("NE", x, x), [dim], False)
