@@ -54,7 +54,10 @@ def test_training(name):
     model, given = seeded(make()), arguments()
     if given[0].dim() == 4:  # statistics of a batch of one are those of a few pixels, of which little is left of rounding
         given = (torch.cat([given[0], given[0].flip(2), given[0].flip(3), 2 * given[0]]),)
-    for part in model.modules():
+    for part in list(model.modules()):
+        for name, child in list(part.named_children()):
+            if isinstance(child, (nn.ReLU, nn.ReLU6)):  # at whose kinks gradients jump
+                setattr(part, name, nn.SiLU())
         if isinstance(part, nn.Dropout):
             part.p = 0.0
         if isinstance(part, nn.MultiheadAttention):
@@ -73,7 +76,7 @@ def test_training(name):
     def apart(gradients):  # of the largest gradient of the parameter, against f64
         return max((g - w).abs().max() / w.abs().max().clamp(min=1e-3) for g, w in zip(gradients, want))
 
-    assert apart(ours) <= max(1e-3, 5 * apart(theirs))  # where units stand at their kinks eager is no nearer
+    assert apart(ours) <= 1e-3, f"{apart(ours)}, eager {apart(theirs)}"
     same(list(model.buffers()), list(eager.buffers()), 1e-3)
 
 
