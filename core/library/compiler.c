@@ -13,6 +13,8 @@ struct pb_compiler_result {
   size_t record_count, record_capacity;
   void* engine;
   uint64_t engine_bytes;
+  char* text;
+  bool explains; // what the chip lacks stands in the text
 };
 
 // "FILE:LINE:COLUMN: ", "FILE: " or nothing, in front of what kind of diagnostic it is.
@@ -46,6 +48,7 @@ static const char* named(pb_compiler_result* r, const char* text) {
 // A diagnostic is one line, and one for its hint: core/base/diag.h.
 static void keep(void* user, bool error, int code, const char* said) {
   pb_compiler_result* r = user;
+  if (r->explains && !error && (code == 4063 || code == 4065)) return;
   const char* text = named(r, said);
   const char *kind = error ? "error: " : "warning: ", *hint_mark = "\n  hint: ";
   pb_compiler_record record = {.is_error = error, .code = code, .file = "", .hint = ""};
@@ -87,11 +90,22 @@ static pb_status read_bound(pb_compiler_result* r, const pb_compiler_tensor* fro
   return PB_OK;
 }
 
+static pb_status set_explain(pb_compiler_result* r, pb_compile_options* o, const char* how, pb_diag* diag) {
+  if (!how || (strcmp(how, "text") != 0 && strcmp(how, "json") != 0 && strcmp(how, "html") != 0))
+    return pb_error(diag, (pb_place){0}, 1006, "text, json, html", "cannot explain as '%s'", how ? how : "");
+  o->explain = how;
+  r->explains = true;
+  return PB_OK;
+}
+
 static pb_status compile(pb_compiler_result* r, const pb_compiler_model* model, pb_diag* diag) {
   pb_compile_options o = {.model = r->name, .bytes = model->bytes, .size = model->size};
   pb_bound* bounds = PB_NEW_ARRAY(&r->arena, pb_bound, (size_t)(model->bound_count > 0 ? model->bound_count : 0) + 1);
   for (int k = 0; k < model->option_count; ++k)
-    PB_TRY(pb_option_set(&o, &r->arena, model->options[k].name, model->options[k].value, diag));
+    if (model->options[k].name && !strcmp(model->options[k].name, "explain"))
+      PB_TRY(set_explain(r, &o, model->options[k].value, diag));
+    else
+      PB_TRY(pb_option_set(&o, &r->arena, model->options[k].name, model->options[k].value, diag));
   for (int k = 0; k < model->bound_count; ++k) PB_TRY(read_bound(r, &model->bound[k], diag, &bounds[k]));
   o.inputs.bounds = bounds;
   o.inputs.bound_count = model->bound_count > 0 ? model->bound_count : 0;
@@ -100,9 +114,17 @@ static pb_status compile(pb_compiler_result* r, const pb_compiler_model* model, 
   if (o.emit || o.print_after)
     return pb_error(diag, (pb_place){0}, 1002, "pbc prints them", "the option '%s' is for texts, not for engines",
                     o.emit ? "emit" : "print-after");
+  if (o.explain && !o.fallback) { // all that the chip lacks is found by leaving it to the processor
+    o.fallback = "cpu";
+    o.explain_refusals = true;
+  }
   pb_compiled compiled;
   pb_status status = pb_compile(&o, diag, &compiled);
-  if (status == PB_OK) status = pb_engine_pack(compiled.engine, diag, &r->engine, &r->engine_bytes);
+  if (status == PB_OK && o.explain) {
+    r->text = compiled.text;
+    compiled.text = NULL;
+  } else if (status == PB_OK)
+    status = pb_engine_pack(compiled.engine, diag, &r->engine, &r->engine_bytes);
   pb_compiled_free(&compiled);
   return status;
 }
@@ -124,6 +146,7 @@ void pb_compiler_free(pb_compiler_result* r) {
   pb_arena arena = r->arena;
   free(r->records);
   free(r->engine);
+  free(r->text);
   free(r);
   pb_arena_free(&arena);
 }
@@ -132,6 +155,8 @@ const void* pb_compiler_engine(const pb_compiler_result* r, uint64_t* bytes) {
   if (bytes) *bytes = r->engine_bytes;
   return r->engine;
 }
+
+const char* pb_compiler_text(const pb_compiler_result* r) { return r->text; }
 
 int pb_compiler_record_count(const pb_compiler_result* r) { return (int)r->record_count; }
 

@@ -19,7 +19,7 @@ extern "C" {
 
 // As pbc's --NAME=VALUE, dims that list values among them (pb_rt_choose chooses by them): target (NAME[:VARIANT] or
 // FILE.td; there must be one), target-dir, input-shape, dim, weights and donate (any number of them), fallback,
-// threads, plan, dump-intermediates.
+// threads, plan, dump-intermediates; and explain (text, json or html), for which a text is made in place of an engine.
 typedef struct pb_compiler_option {
   const char *name, *value;
 } pb_compiler_option;
@@ -62,6 +62,8 @@ void pb_compiler_free(pb_compiler_result* result);
 
 // The engine as a .pbe file has it, for pb_rt_load_bytes or to be written; NULL: there is none, and an error says why.
 const void* pb_compiler_engine(const pb_compiler_result* result, uint64_t* bytes);
+// What the option explain asked for, 0 at its end; NULL: there is none.
+const char* pb_compiler_text(const pb_compiler_result* result);
 int pb_compiler_record_count(const pb_compiler_result* result);
 const pb_compiler_record* pb_compiler_get_record(const pb_compiler_result* result, int index);
 

@@ -8,6 +8,7 @@ Front ends are imported when they are used: this package needs NumPy alone."""
 
 from .compiler import compile
 from .engine import Engine, load
+from .explain import explain
 from .errors import (
     ArgumentError,
     CompileError,
@@ -52,6 +53,7 @@ __all__ = [
     "PolyBlocksError",
     "PolyBlocksWarning",
     "compile",
+    "explain",
     "load",
     "polyblocks_jit_jax",
     "polyblocks_jit_torch",

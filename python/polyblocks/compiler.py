@@ -1,6 +1,7 @@
 """Models to engines: `compile`, and the texts of front ends."""
 
 import ctypes
+import json
 import os
 import warnings
 from ctypes import POINTER, c_int64, c_uint64
@@ -27,7 +28,11 @@ def compile(model, target=None, *, name=None, input_shapes=None, dims=None, cons
     options:      compile_options, of which any may stand here by its name too"""
     if target is not None:
         more["target"] = target
-    o = Options(options, **more)
+    return engine(*described(model, name, input_shapes, dims, donate, Options(options, **more), constants))
+
+
+def described(model, name, input_shapes, dims, donate, o, constants):
+    """A model and what is said of it as libpb takes them."""
     data = None
     if isinstance(model, str) and (name is not None or model.lstrip()[:1] in ('"', "#") or "\n" in model):
         data, name = model.encode(), name or "model.mlir"
@@ -39,7 +44,7 @@ def compile(model, target=None, *, name=None, input_shapes=None, dims=None, cons
     pairs += [("input-shape", f"{key}={'x'.join(map(extents, shape))}") for key, shape in (input_shapes or {}).items()]
     pairs += [("dim", f"{key}={extents(extent)}") for key, extent in (dims or {}).items()]
     pairs += [("donate", f"{key}={value}") for key, value in (donate or {}).items()]
-    return engine(name, data, pairs, constants or {}, o)
+    return name, data, pairs, constants or {}, o
 
 
 def extents(value):
@@ -86,7 +91,7 @@ def _bound_tensors(bound):
     return tensors, kept
 
 
-def run(name, data, pairs, bound=(), place=None):
+def run(name, data, pairs, bound=(), place=None, taken=None):
     """The bytes of an engine. CompileError: the compiler's diagnostics; its warnings are Python's."""
     lib = library()
     options = (Option * len(pairs))(*(Option(key.encode(), value.encode()) for key, value in pairs))
@@ -97,15 +102,31 @@ def run(name, data, pairs, bound=(), place=None):
     try:
         said = [lib.pb_compiler_get_record(result, k).contents for k in range(lib.pb_compiler_record_count(result))]
         diagnostics = [_diagnostic(record, place) for record in said]
-        size = c_uint64()
-        bytes_at = lib.pb_compiler_engine(result, ctypes.byref(size))
-        if not bytes_at:
+        made = (taken or _engine_of)(lib, result)
+        if made is None:
             raise CompileError(diagnostics)
         for diagnostic in (d for d in diagnostics if d.code not in SLOW):
             warnings.warn(str(diagnostic), PolyBlocksWarning, stacklevel=4)
-        return memoryview((ctypes.c_char * size.value).from_address(bytes_at)).tobytes()
+        return made
     finally:
         lib.pb_compiler_free(result)
+
+
+def _engine_of(lib, result):
+    size = c_uint64()
+    at = lib.pb_compiler_engine(result, ctypes.byref(size))
+    return memoryview((ctypes.c_char * size.value).from_address(at)).tobytes() if at else None
+
+
+def _text_of(lib, result):
+    text = lib.pb_compiler_text(result)
+    return text.decode() if text is not None else None
+
+
+def explained(name, data, pairs, bound, how, place=None):
+    """How a model runs: its steps, by which instructions, how long each is predicted to take, what the target lacks."""
+    text = run(name, data, [*pairs, ("explain", how)], bound, place, _text_of)
+    return json.loads(text) if how == "json" else text
 
 
 def _diagnostic(record, place):

@@ -140,6 +140,11 @@ class JitJax:
         """The text of the StableHLO module that these arguments make, its constants and how its results are put together."""
         return Lowered(self, args, named)
 
+    def polyblocks_describe(self, *args, **named):
+        lowered = self.lower(*args, **named)
+        constants = {f"arg{k}": c for k, c in lowered.constants.items() if c.size and c.dtype.kind != "c"}
+        return lowered.name, lowered.text, self.options.for_compiler(), constants, lowered.places
+
     def _compiled(self, args, named):
         return Program(Lowered(self, args, named), self.options)
 

@@ -143,6 +143,14 @@ class JitTorch:
             made[self] = JitTorch(types.MethodType(self.function, instance), self.options)
         return made[self]
 
+    def polyblocks_describe(self, *args, **named):
+        leaves, tree = pytree.tree_flatten((args, named))
+        if self.holder is None:
+            self.holder = _Holder(self.function, modules_of(self.function))
+        program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"), compile=False)
+        constants = {f"arg{k}": program.tensor(where, None) for k, where in program.kept.items()} if self.options.device_one_time_load else {}
+        return f"{program.module.name}.mlir", program.module.text, self.options.for_compiler(), constants, program.module.place
+
     def __call__(self, *args, **named):
         leaves, tree = pytree.tree_flatten((args, named))
         if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
@@ -249,7 +257,7 @@ def _export_error(error):
 class Exported:
     """A program of one signature."""
 
-    def __init__(self, holder, leaves, tree, options, name):
+    def __init__(self, holder, leaves, tree, options, name, compile=True):
         holder = holder.with_arguments(leaves, tree)
         program = exported_graph(holder, tuple(_like(leaves[k]) for k in holder.places))
         signature = program.graph_signature
@@ -289,7 +297,8 @@ class Exported:
             else:
                 break
             self.first += 1
-        self.engine()
+        if compile:
+            self.engine()
 
     def engine(self):
         """With device_one_time_load the module's tensors are the engine's constants: other ones are compiled anew."""

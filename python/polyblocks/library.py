@@ -62,6 +62,7 @@ FUNCTIONS = [
     ("pb_compiler_run", c_void_p, [POINTER(Model)]),
     ("pb_compiler_free", None, [c_void_p]),
     ("pb_compiler_engine", c_void_p, [c_void_p, POINTER(c_uint64)]),
+    ("pb_compiler_text", c_char_p, [c_void_p]),
     ("pb_compiler_record_count", c_int, [c_void_p]),
     ("pb_compiler_get_record", POINTER(Record), [c_void_p, c_int]),
     ("pb_rt_load", c_int, [c_char_p, c_uint, POINTER(c_void_p)]),

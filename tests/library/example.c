@@ -129,6 +129,20 @@ static int refusals(void) {
   return wrong;
 }
 
+// A text in place of an engine.
+static int explanation(void) {
+  pb_compiler_option options[] = {{"target", "cpu"}, {"explain", "text"}};
+  pb_compiler_model model = {.name = "product.mlir", .bytes = text, .size = sizeof text - 1, .options = options};
+  model.option_count = 2;
+  pb_compiler_result* result = pb_compiler_run(&model);
+  const char* said = pb_compiler_text(result);
+  int wrong = !said || !strstr(said, "dot_general") || pb_compiler_engine(result, NULL) != NULL;
+  if (wrong) fprintf(stderr, "an explanation: %s\n", said ? said : "none");
+  pb_compiler_free(result);
+  options[1].value = "pdf";
+  return wrong + expect("an explanation of no kind", pb_compiler_run(&model), 1006, "text, json, html", "");
+}
+
 static void* read_file(const char* path, uint64_t* bytes) {
   FILE* file = fopen(path, "rb");
   if (!file || fseek(file, 0, SEEK_END)) return NULL;
@@ -177,7 +191,7 @@ int main(int argc, char** argv) {
     pthread_join(threads[k], &failed);
     wrong += failed != NULL;
   }
-  wrong += refusals();
+  wrong += refusals() + explanation();
   printf("two threads, eleven refusals: %d wrong\n", wrong);
   return wrong != 0;
 }

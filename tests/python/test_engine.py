@@ -327,3 +327,19 @@ def test_library_is_named(monkeypatch):
             library.library()
     finally:
         library.library.cache_clear()
+
+
+def test_explain():
+    text = polyblocks.explain(MODELS / "digits.onnx", target="simnpu")
+    assert "cycles" in text
+    told = polyblocks.explain(MODELS / "digits.onnx", target="simnpu", format="json")
+    assert isinstance(told, dict) and told
+    assert polyblocks.explain(MODELS / "digits.onnx", target="cpu", format="html").lstrip().startswith("<")
+    lacking = polyblocks.explain(add("tensor<2x3xf64>"), target="simnpu")
+    assert "add" in lacking
+    with pytest.raises(polyblocks.ArgumentError, match="it takes 'text', 'json', 'html'"):
+        polyblocks.explain(add("tensor<2x3xf32>"), format="pdf")
+    with pytest.raises(polyblocks.ArgumentError, match="decorate it first"):
+        polyblocks.explain(abs, X)
+    with pytest.raises(polyblocks.CompileError, match="absent.onnx"):
+        polyblocks.explain("absent.onnx")

@@ -239,3 +239,10 @@ def test_wrong_calls():
         polyblocks_jit_jax(3)
     with pytest.raises(polyblocks.CompileError):
         polyblocks_jit_jax(lambda x: x + 1, compile_options={"target": "nosuch"})(jnp.ones(3))
+
+
+def test_explain():
+    f = jit(lambda x, y: jnp.tanh(x @ y))
+    text = polyblocks.explain(f, jnp.ones((8, 8)), jnp.ones((8, 8)))
+    assert "dot_general" in text or "tanh" in text
+    assert not f.programs

@@ -273,3 +273,10 @@ def test_engines_take_tensors():
     made = polyblocks.compile(text)(x)
     bits = (x + x).view(torch.int16).numpy()
     assert np.array_equal(made.view(np.int16), bits)
+
+
+def test_explain():
+    f = polyblocks_jit_torch(lambda x, y: torch.tanh(x @ y))
+    text = polyblocks.explain(f, torch.ones(8, 8), torch.ones(8, 8))
+    assert "dot_general" in text or "tanh" in text
+    assert not f.programs
