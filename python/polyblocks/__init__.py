@@ -20,7 +20,7 @@ from .errors import (
     PolyBlocksWarning,
 )
 
-_FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_torch"}
+_FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_torch", "polyblocks_jit_tf": "from_tensorflow"}
 
 
 def _register_backend():
@@ -56,5 +56,6 @@ __all__ = [
     "explain",
     "load",
     "polyblocks_jit_jax",
+    "polyblocks_jit_tf",
     "polyblocks_jit_torch",
 ]

@@ -102,7 +102,8 @@ def library():
             tried.append(f"{path}: no such file")
             continue
         try:
-            lib = ctypes.CDLL(path)
+            # its own LLVM, whatever a framework in this process has of it
+            lib = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL | getattr(os, "RTLD_DEEPBIND", 0))
         except OSError as error:
             tried.append(f"{path}: {error}")
             continue

@@ -1,0 +1,192 @@
+"""TensorFlow: functions, Keras models and methods, as the StableHLO that tf.function makes for the CPU.
+
+The text is in StableHLO's own form: JAX's libraries print it as generic operations, so that JAX must be there too."""
+
+import functools
+import re
+import threading
+
+import numpy as np
+import tensorflow as tf
+
+from . import compiler
+from .errors import ArgumentError, NotSupported, PolyBlocksError
+from .options import Options
+from .pretty import generic
+
+
+def polyblocks_jit_tf(function=None, *, compile_options=None):
+    """Compiles a function of tensors, a method, a tf.function or a Keras model for the shapes that it is called with. Variables
+    are read, and written, at each call. Results have no gradient: compute it inside, with tf.GradientTape."""
+    options = Options(compile_options)
+    if function is None:
+        return functools.partial(polyblocks_jit_tf, compile_options=compile_options)
+    if not callable(function):
+        raise ArgumentError(f"{function!r} is no function and no model")
+    return JitTf(function, options)
+
+
+class JitTf:
+    """A function that is compiled by pb when it is called."""
+
+    def __init__(self, function, options):
+        plain = getattr(function, "python_function", function)
+        self.__wrapped__, self.__name__ = function, getattr(plain, "__name__", type(plain).__name__)
+        self.__doc__ = getattr(plain, "__doc__", None)
+        self.options, self.plain = options, plain
+        self.programs, self.lock = {}, threading.Lock()
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        made = instance.__dict__.setdefault("_polyblocks_jit", {})
+        if self not in made:
+            made[self] = JitTf(functools.partial(self.plain, instance), self.options)
+        return made[self]
+
+    def __call__(self, *args, **named):
+        if not tf.executing_eagerly():
+            return self.plain(*args, **named)  # inside another one, which it becomes a part of
+        leaves = tf.nest.flatten((args, named), expand_composites=False)
+        tensors = [_tensor(leaf) for leaf in leaves]
+        _no_tape(tensors)
+        key = (str(_skeleton((args, named))), *[_kind(t, leaf) for t, leaf in zip(tensors, leaves)])
+        program = self.programs.get(key)
+        if program is None:
+            with self.lock:
+                program = self.programs.get(key)
+                if program is None:
+                    program = self.programs[key] = Program(self, tensors, args, named)
+        return program([t for t in tensors if t is not None])
+
+    def polyblocks_describe(self, *args, **named):
+        tensors = [_tensor(leaf) for leaf in tf.nest.flatten((args, named))]
+        lowered = Lowered(self, tensors, args, named)
+        return lowered.name, lowered.text, self.options.for_compiler(), {}, lowered.place
+
+
+def _is_keras(function):
+    return isinstance(function, tf.Module) or hasattr(function, "trainable_variables")
+
+
+def _skeleton(value):
+    return tf.nest.map_structure(lambda leaf: 0, value)
+
+
+def _tensor(leaf):
+    """What is an argument of the engine; variables, numbers, texts and None are parts of the function."""
+    if isinstance(leaf, tf.Tensor):
+        return leaf
+    return tf.convert_to_tensor(leaf) if isinstance(leaf, (np.ndarray, np.generic)) else None
+
+
+def _kind(tensor, leaf):
+    if tensor is not None:
+        return tuple(tensor.shape), tensor.dtype.name
+    if isinstance(leaf, tf.Variable):
+        return leaf.ref()
+    try:
+        hash(leaf)
+    except TypeError:
+        raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, arrays, numbers, texts and nests of them are") from None
+    return type(leaf), leaf
+
+
+def _no_tape(tensors):
+    from tensorflow.python.eager import record
+
+    if record.could_possibly_record() and any(t is not None and t.dtype.is_floating for t in tensors):
+        raise ArgumentError(
+            "a tf.GradientTape cannot look into what is compiled: only what is inside can be differentiated\n"
+            "  hint: decorate a function that has the tape in it"
+        )
+
+
+class Lowered:
+    """A traced function: the text, what its arguments are and what becomes of its results."""
+
+    def __init__(self, jit, tensors, args, named):
+        leaves = tf.nest.flatten((args, named))
+        given = [t for t in tensors if t is not None]
+
+        def whole(*inner):
+            inner = iter(inner)
+            flat = [leaf if t is None else next(inner) for t, leaf in zip(tensors, leaves)]
+            inner_args, inner_named = tf.nest.pack_sequence_as((args, named), flat)
+            return jit.plain(*inner_args, **inner_named)
+
+        traced = tf.function(whole, jit_compile=True)
+        specs = [tf.TensorSpec(t.shape, t.dtype) for t in given]
+        try:
+            concrete = traced.get_concrete_function(*specs)
+            text = traced.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+        except PolyBlocksError:
+            raise
+        except Exception as error:
+            raise _trace_error(error) from error
+        self.name = re.sub(r"\W+", "_", jit.__name__) + ".mlir"
+        self.structure = concrete.structured_outputs
+        # captured tensors stand behind the arguments, and variables behind them
+        variables = {id(v.handle): v for v in concrete.graph.variables}
+        captured = [(t, variables.get(id(t))) for t in concrete.captured_inputs]
+        self.arguments = list(range(len(given)))
+        self.arguments += [t for t, variable in captured if t.dtype != tf.resource]
+        for tensor, variable in captured:
+            if tensor.dtype == tf.resource:
+                self.arguments.append(variable if variable is not None else _variable_of(concrete, tensor))
+        self.written = aliases(text)
+        self.text, self.place = generic(text)
+
+
+def _variable_of(concrete, handle):
+    for variable in concrete.variables:
+        if variable.handle is handle:
+            return variable
+    raise NotSupported(f"a resource that is no variable ({handle})")
+
+
+def aliases(text):
+    """Results that are written to variables: the number of the argument by that of the result."""
+    found = re.search(r"mhlo\.input_output_alias = \[(.*?)\], mhlo\.is_dynamic", text)
+    pairs = re.findall(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>", found.group(1)) if found else []
+    return {int(output or 0): int(parameter) for parameter, output in pairs}
+
+
+def _trace_error(error):
+    """What tracing says, with the user's line where there is one."""
+    trace, place = error.__traceback__, None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not any(part in file for part in ("/tensorflow/", "/keras/", "/polyblocks/", "<")):
+            place = f"{file}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    text = str(error).strip()
+    inner = re.findall(r'File "([^"]+)", line (\d+), in', text)
+    own = [f"{file}:{line}" for file, line in inner if not any(p in file for p in ("/tensorflow/", "/keras/", "/polyblocks/"))]
+    found = re.search(r"[^\n]*(?:Detected unsupported|not compilable|unsupported operation)[^\n]*", text)
+    lines = [found.group(0).strip()] if found else [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(("File", "in user code"))]
+    return NotSupported(f"it cannot be traced for XLA: {lines[-1] if lines else type(error).__name__}", own[-1] if own else place)
+
+
+class Program:
+    """An engine of one signature."""
+
+    def __init__(self, jit, tensors, args, named):
+        lowered = Lowered(jit, tensors, args, named)
+        options = jit.options
+        self.engine = compiler.engine(lowered.name, lowered.text.encode(), options.for_compiler(), {}, options, lowered.place)
+        self.arguments, self.structure, self.turns = lowered.arguments, lowered.structure, options.num_iters
+        self.written = [(output, self.arguments[k]) for output, k in lowered.written.items()]
+        if len(self.engine.inputs) != len(self.arguments):
+            raise PolyBlocksError(f"the engine has {len(self.engine.inputs)} inputs for {len(self.arguments)} arguments")
+
+    def __call__(self, given):
+        inputs = [given[what] if type(what) is int else what for what in self.arguments]
+        inputs = [np.asarray(t.numpy() if hasattr(t, "numpy") else t) for t in inputs]
+        for _ in range(self.turns):
+            outputs = self.engine.run(inputs)
+        made = [tf.convert_to_tensor(array) for array in outputs]
+        for output, variable in self.written:
+            variable.assign(made[output])
+        results = iter(made)
+        return tf.nest.map_structure(lambda leaf: next(results) if isinstance(leaf, tf.Tensor) else leaf, self.structure)

@@ -1,0 +1,154 @@
+"""The TensorFlow front end against eager: functions, variables, Keras models."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import numpy as np
+import polyblocks
+import pytest
+import tensorflow as tf
+from polyblocks import polyblocks_jit_tf
+
+
+def same(got, want, most=1e-4):
+    tf.nest.assert_same_structure(got, want)
+    for a, b in zip(tf.nest.flatten(got), tf.nest.flatten(want)):
+        if b is None:
+            assert a is None
+            continue
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=most, atol=most * max(1.0, float(np.max(np.abs(b), initial=0))))
+
+
+RNG = np.random.default_rng(0)
+
+
+def f(*shape):
+    return tf.constant(RNG.uniform(-1, 1, shape).astype(np.float32))
+
+
+X, Y = f(4, 6), f(4, 6)
+PROGRAMS = {
+    "arithmetic": (lambda x, y: (x + y * 2, x - y, x / (y + 3), x**2, -x), X, Y),
+    "products": (lambda x, y: (tf.matmul(x, y, transpose_b=True), tf.tensordot(x, y, [[1], [1]]), tf.einsum("ij,kj->ik", x, y)), X, Y),
+    "functions": (lambda x: [g(x) for g in (tf.exp, tf.sin, tf.tanh, tf.sigmoid, tf.math.erf, tf.math.softplus, tf.nn.gelu, tf.nn.relu6, tf.nn.elu, tf.math.log1p)], X),
+    "reductions": (lambda x: (tf.reduce_sum(x, 0), tf.reduce_mean(x), tf.reduce_max(x, 1), tf.argmax(x, 1), tf.math.reduce_std(x), tf.cumsum(x, 1)), X),
+    "movement": (lambda x: (tf.transpose(x), tf.reshape(x, [3, -1]), tf.concat([x, x], 1), x[1:, ::2], tf.pad(x, [[1, 0], [0, 2]]), tf.tile(x, [2, 1]), tf.reverse(x, [0])), X),
+    "gather": (lambda x, k: (tf.gather(x, k, axis=1), tf.gather_nd(x, tf.stack([k, k], 1)), tf.one_hot(k, 6)), X, tf.constant([0, 2, 3])),
+    "scatter": (lambda x, k: tf.tensor_scatter_nd_add(x, k[:, None], x[:2]), X, tf.constant([1, 3])),
+    "choice": (lambda x, y: (tf.where(x > y, x, y), tf.clip_by_value(x, -0.5, 0.5), tf.maximum(x, y)), X, Y),
+    "softmax": (lambda x: (tf.nn.softmax(x), tf.nn.log_softmax(x), tf.nn.l2_normalize(x, 1)), X),
+    "sorts": (lambda x: (tf.sort(x, 1), tf.argsort(x, 1), tf.math.top_k(x, 3).values), X),
+    "casts": (lambda x: (tf.cast(3 * x, tf.int32), tf.cast(x > 0, tf.float32), tf.cast(x, tf.bfloat16)), X),
+    "convolution": (lambda x, w: tf.nn.conv2d(x, w, 2, "SAME"), f(2, 9, 9, 3), f(3, 3, 3, 5)),
+    "depthwise": (lambda x, w: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"), f(2, 9, 9, 3), f(3, 3, 3, 2)),
+    "pools": (lambda x: (tf.nn.max_pool2d(x, 2, 2, "VALID"), tf.nn.avg_pool2d(x, 3, 1, "SAME")), f(2, 8, 8, 3)),
+    "while_loop": (lambda x: tf.while_loop(lambda k, v: k < 5, lambda k, v: (k + 1, v * 1.1), (0, x))[1], X),
+    "cond": (lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2, lambda: x - 1), X),
+    "batched": (lambda x, y: tf.matmul(x, y), f(3, 4, 5), f(3, 5, 2)),
+    "integers": (lambda a, b: (a // b, a % b, tf.bitwise.bitwise_xor(a, b)), tf.constant([7, -7, 9]), tf.constant([2, 2, 4])),
+    "linear_algebra": (lambda a: (tf.linalg.band_part(a, 0, -1), tf.linalg.trace(a), tf.linalg.norm(a)), f(5, 5)),
+    "named": (lambda d: {"s": d["a"] + d["b"], "both": [d["a"], None]}, {"a": X, "b": Y}),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name):
+    function, *arguments = PROGRAMS[name]
+    same(polyblocks_jit_tf(function)(*arguments), function(*arguments))
+
+
+def test_variables():
+    v, w, count = tf.Variable(f(3, 3)), tf.Variable(f(3, 3)), tf.Variable(0.0)
+
+    @polyblocks_jit_tf
+    def g(x):
+        count.assign_add(1.0)
+        return tf.matmul(tf.matmul(x, w), v) * count
+
+    x = f(2, 3)
+    for k in range(1, 4):
+        same(g(x), tf.matmul(tf.matmul(x, w), v) * float(k))
+        assert count.numpy() == k
+    v.assign(2 * v)
+    same(g(x), tf.matmul(tf.matmul(x, w), v) * 4.0)
+
+
+def test_signatures():
+    g = polyblocks_jit_tf(lambda x, n=2: x * n)
+    same(g(X), 2 * X)
+    same(g(X, 3), 3 * X)
+    same(g(X[:2]), 2 * X[:2])
+    same(g(np.ones((2, 2), np.float32)), tf.fill((2, 2), 2.0))
+    assert len(g.programs) == 4
+
+
+def test_gradients_inside():
+    v = tf.Variable(f(6, 2))
+
+    @polyblocks_jit_tf
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.tanh(x @ v) ** 2)
+        return loss, tape.gradient(loss, v)
+
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.tanh(X @ v) ** 2)
+    same(step(X), (loss, tape.gradient(loss, v)))
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        with pytest.raises(polyblocks.ArgumentError, match="only what is inside can be differentiated"):
+            polyblocks_jit_tf(lambda x: x * 2)(X)
+
+
+class Scale(tf.Module):
+    def __init__(self):
+        self.by = tf.Variable(3.0)
+
+    @polyblocks_jit_tf
+    def scaled(self, x):
+        return x * self.by
+
+
+def test_methods():
+    module = Scale()
+    same(module.scaled(X), 3 * X)
+    module.by.assign(4.0)
+    same(module.scaled(X), 4 * X)
+
+
+def convolutions():
+    return tf.keras.Sequential([
+        tf.keras.layers.Input((16, 16, 3)), tf.keras.layers.Conv2D(8, 3, padding="same"), tf.keras.layers.BatchNormalization(),
+        tf.keras.layers.ReLU(), tf.keras.layers.MaxPool2D(), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10, "softmax")])
+
+
+def attention():
+    x = tf.keras.layers.Input((12, 32))
+    y = tf.keras.layers.LayerNormalization()(x + tf.keras.layers.MultiHeadAttention(4, 8)(x, x))
+    return tf.keras.Model(x, tf.keras.layers.Dense(5)(tf.keras.layers.Dense(64, "gelu")(y)))
+
+
+def recurrent():
+    return tf.keras.Sequential([tf.keras.layers.Input((7, 6)), tf.keras.layers.LSTM(8, return_sequences=True), tf.keras.layers.GRU(5)])
+
+
+@pytest.mark.parametrize("make, shape", [(convolutions, (2, 16, 16, 3)), (attention, (2, 12, 32)), (recurrent, (2, 7, 6))])
+def test_keras(make, shape):
+    tf.keras.utils.set_random_seed(1)
+    model, x = make(), f(*shape)
+    same(polyblocks_jit_tf(model)(x), model(x))
+
+
+def test_refused_by_name():
+    with pytest.raises(polyblocks.PolyBlocksError, match="py_function|EagerPyFunc"):
+        polyblocks_jit_tf(lambda x: tf.py_function(lambda v: v, [x], tf.float32))(X)
+    with pytest.raises(polyblocks.PolyBlocksError, match="test_tensorflow.py:"):
+        polyblocks_jit_tf(lambda x: tf.matmul(x, x))(X)
+
+
+def test_explain():
+    assert "dot_general" in polyblocks.explain(polyblocks_jit_tf(lambda x, y: tf.matmul(x, y, transpose_b=True)), X, Y)
