@@ -9,6 +9,7 @@ import traceback
 import types
 
 import torch
+from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree as pytree
 
@@ -143,26 +144,38 @@ class JitTorch:
             made[self] = JitTorch(types.MethodType(self.function, instance), self.options)
         return made[self]
 
+    def hold(self):
+        holder = _Holder(self.function, modules_of(self.function))
+        self.modules = list(holder.modules())[1:]
+        self.holder = holder
+
     def polyblocks_describe(self, *args, **named):
         leaves, tree = pytree.tree_flatten((args, named))
         if self.holder is None:
-            self.holder = _Holder(self.function, modules_of(self.function))
+            self.hold()
         program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"), compile=False)
         constants = {f"arg{k}": program.tensor(where, None) for k, where in program.kept.items()} if self.options.device_one_time_load else {}
         return f"{program.module.name}.mlir", program.module.text, self.options.for_compiler(), constants, program.module.place
 
     def __call__(self, *args, **named):
-        leaves, tree = pytree.tree_flatten((args, named))
-        if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
-            return self.function(*args, **named)  # inside another one, which it becomes a part of
+        leaves, tree = args, None
+        for leaf in args:
+            if type(leaf) not in PLAIN:
+                leaves = None
+                break
+        if leaves is None or named:  # not tensors alone
+            leaves, tree = pytree.tree_flatten((args, named))
+            if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
+                return self.function(*args, **named)  # inside another one, which it becomes a part of
         if self.holder is None:
-            self.holder = _Holder(self.function, modules_of(self.function))
-        key = (tree, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.holder.modules()])
+            self.hold()
+        key = (tree, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.modules])
         program = self.programs.get(key)
         if program is None:
             with self.lock:
                 program = self.programs.get(key)
                 if program is None:
+                    leaves, tree = pytree.tree_flatten((args, named))
                     program = self.programs[key] = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
         return program(leaves)
 
@@ -179,11 +192,11 @@ class JitTorchModule(JitTorch):
         return getattr(self.__dict__["module"], name)
 
 
-def is_traced(tensor):
-    from torch._subclasses.functional_tensor import FunctionalTensor
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+PLAIN = (torch.Tensor, torch.nn.Parameter)  # of which no other type stands for one
 
-    return isinstance(tensor, (torch._subclasses.FakeTensor, FunctionalTensor)) or get_proxy_mode() is not None
+
+def is_traced(tensor):
+    return isinstance(tensor, (torch._subclasses.FakeTensor, FunctionalTensor))
 
 
 def _kind(leaf):
