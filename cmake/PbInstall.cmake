@@ -55,6 +55,15 @@ if(TARGET simnpu_rtl_16)
   install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libsimnpu_rtl_default.so DESTINATION lib/pb)
 endif()
 
+# What the Python package has beside it (python/pyproject.toml): libpb, the program that it starts, descriptions.
+install(FILES $<TARGET_FILE:pb_library> DESTINATION lib RENAME libpb.so COMPONENT python EXCLUDE_FROM_ALL)
+install(PROGRAMS $<TARGET_FILE:pb-read-mlir> DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES tdl/pb.td tdl/codes.td DESTINATION share/pb/tdl COMPONENT python EXCLUDE_FROM_ALL)
+foreach(description ${descriptions})
+  get_filename_component(folder ${description} DIRECTORY)
+  install(FILES ${description} DESTINATION share/pb/${folder} COMPONENT python EXCLUDE_FROM_ALL)
+endforeach()
+
 set(CPACK_PACKAGE_NAME pb-sdk)
 set(CPACK_PACKAGE_CONTACT "The pb developers <pb@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Retargetable compiler SDK for AI chips: describe a chip once, get its compiler")
