@@ -9,6 +9,7 @@ Front ends are imported when they are used: this package needs NumPy alone."""
 from .compiler import compile
 from .engine import Engine, load
 from .explain import explain
+from .quantize import quantize
 from .errors import (
     ArgumentError,
     CompileError,
@@ -58,4 +59,5 @@ __all__ = [
     "polyblocks_jit_jax",
     "polyblocks_jit_tf",
     "polyblocks_jit_torch",
+    "quantize",
 ]
