@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_MOST_SYMBOLS = 32 };
+enum { PB_MOST_SYMBOLS = 64 };
 
 typedef enum pb_size_op {
   PB_SIZE_NUMBER, // number

@@ -1,6 +1,9 @@
 #include "core/base/symbols.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { LEAST_EXTENT = 59 }; // of a symbol, in all samples
 
 int pb_symbol_named(pb_symbols* s, const char* name) {
   for (int k = 0; k < s->count; ++k)
@@ -29,7 +32,7 @@ static int root(const pb_symbols* s, int symbol) {
 // same one go in the same order from another beginning. None is a sum of others in all samples. Numbers are as small as
 // that allows: four of them are a tensor's extents.
 int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
-  enum { STEP = 11, GROUPS = 3, LEAST = 59 };
+  enum { STEP = 11, GROUPS = 6 };
   _Static_assert(PB_MOST_SYMBOLS <= STEP * GROUPS && PB_SYMBOL_SAMPLES % GROUPS == 0, "two symbols would be the same");
   int order[PB_SYMBOL_SAMPLES];
   symbol = root(s, symbol);
@@ -42,7 +45,7 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
     order[other] = swap;
   }
   int from = symbol / STEP * (PB_SYMBOL_SAMPLES / GROUPS);
-  return LEAST + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
+  return LEAST_EXTENT + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
 }
 
 static bool is_said_by_data(const pb_symbols* s, int symbol) {
@@ -66,33 +69,30 @@ bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
 }
 
 static pb_choice* ask(pb_symbols* s, bool compares, int64_t a, int64_t b, bool* either) {
-  int k = s->choice_count++;
-  *either = k < PB_MOST_CHOICES && s->either >> k & 1;
-  if (k >= PB_MOST_CHOICES) return NULL;
-  s->choices[k] = (pb_choice){compares, a, b, a < b ? a : b};
-  return &s->choices[k];
+  pb_choice asked = {compares, a, b, a < b ? a : b};
+  *either = s->choice_count < s->either_count && s->either[s->choice_count];
+  PB_PUSH(s->choices, s->choice_count, s->choice_capacity, asked);
+  return &s->choices[s->choice_count - 1];
 }
 
-// A number below the larger one that grows with the smaller, so that slices that begin where it does and end where
-// another does have elements; differently in each sample.
+// A number below the smaller one, or of one that is smaller than any symbol's below the larger, that grows with the
+// smaller, so that slices that begin where it does and end where another does have elements; differently in each
+// sample.
 static int64_t stand_in(const pb_symbols* s, int64_t a, int64_t b) {
   enum { STEP = 7, FIRST = 20, TURN = 5, LEAST = 2 };
-  int64_t most = a < b ? b : a, least = a < b ? a : b;
+  int64_t least = a < b ? a : b, larger = a < b ? b : a, most = least < LEAST_EXTENT ? larger : least;
   int64_t bend = FIRST + STEP * (s->sample * TURN % PB_SYMBOL_SAMPLES);
   return LEAST + (most - 2 * LEAST) * least / (least + bend);
 }
 
+// The same question gets the same answer, and is one more all the same: whether two are the same is an accident of the
+// sample's numbers.
 int64_t pb_symbols_smaller(pb_symbols* s, int64_t a, int64_t b, bool* either) {
-  enum { ROOM = 16 };                                                // numbers from which there are enough below
-  for (int k = 0; k < s->choice_count && k < PB_MOST_CHOICES; ++k) { // the same question has the same answer
-    if (s->choices[k].compares || s->choices[k].a != a || s->choices[k].b != b) continue;
-    *either = s->either >> k & 1;
-    return s->choices[k].is;
-  }
+  enum { ROOM = 16 }; // numbers from which there are enough below
   pb_choice* c = ask(s, false, a, b, either);
   *either = *either && a > 0 && b > 0 && (a > b ? a : b) >= ROOM;
   if (*either) c->is = stand_in(s, a, b);
-  return c ? c->is : a < b ? a : b;
+  return c->is;
 }
 
 bool pb_symbols_leave(pb_symbols* s, int64_t a, int64_t b) {
@@ -103,5 +103,6 @@ bool pb_symbols_leave(pb_symbols* s, int64_t a, int64_t b) {
 
 void pb_symbols_free(pb_symbols* s) {
   pb_arena_free(&s->arena);
+  free(s->choices);
   *s = (pb_symbols){0};
 }

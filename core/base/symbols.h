@@ -16,7 +16,6 @@ typedef struct pb_source {
 
 // Where a reader asks which of two numbers is the smaller (a slice that is kept inside of its tensor, a minimum of two
 // extents), and how they compare. The same questions are asked in each sample, in one order. `is`: what was answered.
-enum { PB_MOST_CHOICES = 64 };
 typedef struct pb_choice {
   bool compares;
   int64_t a, b, is;
@@ -31,12 +30,12 @@ typedef struct pb_symbols {
   bool again;                         // two were found to be one: what was read is of no use
   int source_count;
   pb_source sources[PB_MOST_SOURCES];
-  bool tabulates;   // there are tables that hang on extents
-  bool computes;    // which are computed when the program runs
-  int choice_count; // more than PB_MOST_CHOICES: those behind were not kept
-  pb_choice choices[PB_MOST_CHOICES];
-  uint64_t either; // a bit for each question whose answer hangs on extents: a number of its own stands for the smaller
-                   // one, as for a symbol, and comparisons are made when the program runs
+  bool tabulates; // there are tables that hang on extents
+  bool computes;  // which are computed when the program runs
+  pb_choice* choices;
+  size_t choice_count, choice_capacity;
+  const bool* either;  // by question, somebody else's: whether its answer hangs on extents. A number of its own stands
+  size_t either_count; // for the smaller one then, as for a symbol, and comparisons are made when the program runs
   pb_arena arena;
 } pb_symbols; // starts as {0}
 

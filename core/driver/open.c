@@ -2,8 +2,11 @@
 #include "core/driver/compilation.h"
 #include "core/s2/verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_WORDS = 256 }; // bytes of why something is not for all extents
 
 // Warnings were said by the first sample.
 static void pass_errors(void* user, bool error, int code, const char* text) {
@@ -32,7 +35,8 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   *s = (sample){.symbols = *from->symbols,
                 .diag = {.sink = pass_errors, .user = from->unit.diag, .text = from->unit.diag->text}};
   s->symbols.sample = number;
-  s->symbols.choice_count = 0;
+  s->symbols.choices = NULL;
+  s->symbols.choice_count = s->symbols.choice_capacity = 0;
   s->symbols.arena = (pb_arena){0}; // names are there already
   s->c = (compilation){.options = from->options, .out = &s->out, .chip = from->chip, .control = from->control};
   s->c.symbols = &s->symbols;
@@ -60,6 +64,7 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
 static void end_sample(sample* s) {
   pb__compilation_free(&s->c);
   free(s->out.text);
+  free(s->symbols.choices);
   pb_arena_free(&s->symbols.arena);
 }
 
@@ -93,30 +98,57 @@ static pb_status make_engine(compilation* to, compilation* c, pb_open_program* o
   return PB_OK;
 }
 
-// All samples, of which the first is kept. *alike: they are made alike. `choices`, where there is one, gets the
-// questions that other extents answer otherwise; where there are some, no engine is made.
-static pb_status join(compilation* c, bool fuses, uint64_t* choices, bool* alike) {
+// Questions that other extents answer otherwise than the samples' do, of all that are asked.
+typedef struct choices {
+  bool* which;
+  size_t count, open;
+} choices;
+
+static void find_choices(pb_open_program* open, const pb_open_sample* taken, choices* found) {
+  free(found->which);
+  found->count = taken[0].choice_count;
+  found->which = calloc(found->count + 1, sizeof *found->which);
+  if (!found->which) pb_no_memory(found->count);
+  found->open = pb_open_choices(open, taken, found->which);
+}
+
+// Samples behind the first one. *alike: they are made alike; where not all are asked for, the first that is not is the
+// last.
+static pb_status take_samples(compilation* c, bool fuses, bool all, pb_open_sample* taken, bool* alike) {
+  sample* s = calloc(1, sizeof *s);
+  if (!s) pb_no_memory(sizeof *s);
+  pb_status status = PB_OK;
+  *alike = true;
+  for (int k = 1; k < PB_OPEN_SAMPLES && status == PB_OK && (*alike || all); ++k) {
+    status = start_sample(c, k, fuses, s);
+    taken[k] = s->taken;
+    end_sample(s);
+    *alike = *alike && (status != PB_OK || !fuses || pb_open_alike(&taken[0], &taken[k]));
+  }
+  free(s);
+  return status;
+}
+
+// All samples, of which the first is kept. *alike: they are made alike. `found`, where there is one, gets the questions
+// that other extents answer otherwise; where there are some, no engine is made.
+static pb_status join(compilation* c, bool fuses, choices* found, bool* alike) {
   pb_open_sample taken[PB_OPEN_SAMPLES] = {0};
-  sample *first = calloc(2, sizeof *first), *other = first + 1;
-  if (!first) pb_no_memory(2 * sizeof *first);
+  sample* first = calloc(1, sizeof *first);
+  if (!first) pb_no_memory(sizeof *first);
   pb_open_program open = {0};
   pb_open_kernels kernels = {0};
   pb_status status = start_sample(c, 0, fuses, first);
   taken[0] = first->taken;
   *alike = true;
-  for (int k = 1; k < PB_OPEN_SAMPLES && status == PB_OK && *alike; ++k) {
-    status = start_sample(c, k, fuses, other);
-    taken[k] = other->taken;
-    end_sample(other);
-    *alike = status != PB_OK || !fuses || pb_open_alike(&taken[0], &taken[k]);
-  }
-  if (status == PB_OK && *alike) {
-    status = pb_open_join(&first->program, &first->c.consts, c->symbols, taken, c->unit.diag, &open);
-    pb__stage_done(c, "open");
-    if (status == PB_OK && choices) *choices = pb_open_choices(&open, taken);
-    if (status == PB_OK && !(choices && *choices)) {
-      pb_open_print(&open, &first->c.unit.arena, &kernels);
-      status = make_engine(c, &first->c, &open, &kernels);
+  if (status == PB_OK) status = take_samples(c, fuses, found != NULL, taken, alike);
+  if (status == PB_OK) {
+    pb_open_start(&first->program, &first->c.consts, c->symbols, &open);
+    if (found) find_choices(&open, taken, found);
+    if (*alike && !(found && found->open)) {
+      status = pb_open_join(&open, taken, c->unit.diag);
+      pb__stage_done(c, "open");
+      if (status == PB_OK) pb_open_print(&open, &first->c.unit.arena, &kernels);
+      if (status == PB_OK) status = make_engine(c, &first->c, &open, &kernels);
     }
     pb_text_free(&kernels.module);
     pb_open_free(&open);
@@ -127,21 +159,29 @@ static pb_status join(compilation* c, bool fuses, uint64_t* choices, bool* alike
   return status;
 }
 
-static pb_status make(compilation* c, uint64_t* choices) {
+static pb_status make(compilation* c, choices* found) {
   bool alike;
-  PB_TRY(join(c, true, choices, &alike));
-  return alike ? PB_OK : join(c, false, choices, &alike);
+  PB_TRY(join(c, true, found, &alike));
+  return alike || (found && found->open) ? PB_OK : join(c, false, found, &alike);
+}
+
+// Keeps the last error's words.
+static void keep_error(void* user, bool error, int code, const char* text) {
+  (void)code;
+  if (error) snprintf(user, MOST_WORDS, "%s", text);
 }
 
 // For either answer to those questions. Where a model needs one of them, to know that two tensors are of one shape for
-// example, nothing is left behind.
-static pb_status make_for_either(compilation* c, uint64_t choices) {
+// example, nothing is left behind but why.
+static pb_status make_for_either(compilation* c, const choices* found, char* why) {
   pb_diag* said = c->unit.diag;
-  pb_diag unsaid = {.sink = pb_diag_drop, .text = said->text};
+  pb_diag unsaid = {.sink = keep_error, .user = why, .text = said->text};
   c->unit.diag = &unsaid;
-  c->symbols->either = choices;
+  c->symbols->either = found->which;
+  c->symbols->either_count = found->count;
   pb_status status = make(c, NULL);
-  c->symbols->either = 0;
+  c->symbols->either = NULL;
+  c->symbols->either_count = 0;
   c->unit.diag = said;
   if (status == PB_OK) return PB_OK;
   if (c->out->engine) pb_engine_free(c->out->engine);
@@ -201,10 +241,19 @@ static void say(said* s, pb_diag* diag) {
 }
 
 static pb_status make_either_way(compilation* c) {
-  uint64_t choices;
-  PB_TRY(make(c, &choices));
-  if (!choices || make_for_either(c, choices) == PB_OK) return PB_OK;
-  return make(c, NULL);
+  choices found = {0};
+  char why[MOST_WORDS] = "";
+  pb_status status = make(c, &found);
+  if (status == PB_OK && found.open && make_for_either(c, &found, why) != PB_OK) {
+    status = make(c, NULL);
+    if (status == PB_OK)
+      pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2039,
+                 "it is for extents by which slices and comparisons come out as by large ones, which the engine "
+                 "checks; for others: %s",
+                 why);
+  }
+  free(found.which);
+  return status;
 }
 
 // With tables of what extents say; where those are other at other extents, with what they hold computed when it runs.

@@ -27,9 +27,9 @@ typedef struct pb_open_sample {
   int64_t* numbers;
   size_t count, capacity;
   size_t* ends; // of each nest, in the structure
-  int choice_count;
-  pb_choice choices[PB_MOST_CHOICES];
   size_t end_count, end_capacity;
+  pb_choice* choices;
+  size_t choice_count;
 } pb_open_sample;
 // `program` in value form. Guards: what the front end found in pb_consts.
 void pb_open_take(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
@@ -43,15 +43,17 @@ typedef struct pb_open_program {
   const pb_consts* consts;
   pb_sizes sizes;
   const pb_symbols* symbols;
+  struct pb_fit* fit;
   int* at;                 // sizes, in the order of a sample's numbers
   int *value_at, *nest_at; // where those of a value and of a nest begin
   int* const_at;           // and of a constant's contents: -1, they are always the same; by value
   int guard_at;
 } pb_open_program;
-pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
-                       pb_open_sample* samples, pb_diag* diag, pb_open_program* open) PB_MUST_CHECK;
-// Of the questions that the samples asked those that other extents answer otherwise, a bit each.
-uint64_t pb_open_choices(pb_open_program* open, const pb_open_sample* samples);
+void pb_open_start(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
+                   pb_open_program* open);
+// Of the questions that the samples asked those that other extents answer otherwise: how many, and which.
+size_t pb_open_choices(pb_open_program* open, const pb_open_sample* samples, bool* which);
+pb_status pb_open_join(pb_open_program* open, const pb_open_sample* samples, pb_diag* diag) PB_MUST_CHECK;
 void pb_open_free(pb_open_program* open);
 
 // Sizes of nest n, read one after the other.
@@ -90,8 +92,8 @@ pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb
 typedef struct pb_fit pb_fit;
 pb_fit* pb_fit_start(pb_sizes* sizes, const pb_symbols* symbols, pb_arena* arena);
 int pb_fit_find(pb_fit* fit, const int64_t* numbers);
-// From now on these numbers are the size's.
-void pb_fit_add(pb_fit* fit, int size, const int64_t* numbers);
+// From now on these numbers are the size's. false: they are another one's.
+bool pb_fit_add(pb_fit* fit, int size, const int64_t* numbers) PB_MUST_CHECK;
 void pb_fit_end(pb_fit* fit);
 
 #endif

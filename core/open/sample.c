@@ -105,7 +105,9 @@ static void take_nest(const pb_program* p, int nest, pb_open_sample* s) {
 
 void pb_open_take(const pb_program* p, const pb_consts* consts, const pb_symbols* symbols, pb_open_sample* s) {
   *s = (pb_open_sample){.choice_count = symbols->choice_count};
-  memcpy(s->choices, symbols->choices, sizeof s->choices);
+  s->choices = calloc(s->choice_count + 1, sizeof *s->choices);
+  if (!s->choices) pb_no_memory(s->choice_count * sizeof *s->choices);
+  if (s->choice_count) memcpy(s->choices, symbols->choices, s->choice_count * sizeof *s->choices);
   for (int v = 0; v < p->value_count; ++v) take_value(&p->values[v], consts, s);
   for (int n = 0; n < p->nest_count; ++n) take_nest(p, n, s);
   for (size_t g = 0; g < consts->guard_count; ++g) {
@@ -121,6 +123,7 @@ void pb_open_sample_free(pb_open_sample* s) {
   pb_text_free(&s->structure);
   free(s->numbers);
   free(s->ends);
+  free(s->choices);
   *s = (pb_open_sample){0};
 }
 
@@ -174,30 +177,65 @@ static const char* owner(const pb_open_program* o, size_t k) {
   return "model";
 }
 
+// What question k was about in each sample. false: it is not the same one in all.
+static bool numbers_of(const pb_open_sample* samples, size_t k, bool* compares, int64_t* a, int64_t* b, int64_t* is) {
+  bool same = true;
+  for (int s = 0; s < PB_OPEN_SAMPLES && same; ++s) {
+    same = k < samples[s].choice_count && samples[s].choices[k].compares == samples[0].choices[k].compares;
+    if (same) a[s] = samples[s].choices[k].a, b[s] = samples[s].choices[k].b, is[s] = samples[s].choices[k].is;
+  }
+  *compares = same && samples[0].choices[k].compares;
+  return same;
+}
+
 // What stands for the smaller of two numbers, where the program is for either, is a size like the symbols.
 static pb_status add_choices(pb_open_program* o, const pb_open_sample* samples, pb_fit* fit, pb_diag* diag) {
-  for (int k = 0; k < PB_MOST_CHOICES; ++k) {
-    if (!(o->symbols->either >> k & 1)) continue;
+  for (size_t k = 0; k < o->symbols->either_count; ++k) {
+    if (!o->symbols->either[k]) continue;
     int64_t a[PB_OPEN_SAMPLES], b[PB_OPEN_SAMPLES], is[PB_OPEN_SAMPLES];
-    bool same = true, compares = samples[0].choices[k].compares;
-    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) {
-      const pb_choice* c = &samples[s].choices[k];
-      same &= k < samples[s].choice_count && c->compares == compares;
-      a[s] = c->a, b[s] = c->b, is[s] = c->is;
-    }
+    bool compares, same = numbers_of(samples, k, &compares, a, b, is);
     int x = same ? pb_fit_find(fit, a) : -1, y = same ? pb_fit_find(fit, b) : -1;
     if (x < 0 || y < 0)
       return pb_unsupported(diag, (pb_place){.what = "model"}, 4111,
                             "list values for its dims, --dim NAME=1,8 or --input-shape",
                             "which of two numbers is the smaller hangs on extents");
-    if (!compares) pb_fit_add(fit, pb_size_make(&o->sizes, PB_SIZE_MIN, x, y), is);
+    int size = compares ? -1 : pb_size_make(&o->sizes, PB_SIZE_MIN, x, y);
+    if (!compares && !pb_fit_add(fit, size, is))
+      return pb_unsupported(diag, (pb_place){.what = "model"}, 4111,
+                            "list values for its dims, --dim NAME=1,8 or --input-shape",
+                            "of too many numbers it hangs on extents which ones are the smaller");
   }
   return PB_OK;
 }
 
-pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
-                       pb_open_sample* samples, pb_diag* diag, pb_open_program* o) {
+// A size for each number. What is made of others, as the extent of what many tensors are joined to is of the places
+// where they begin, may stand in front of them: then it is found once they are. The first that is none; `count`: all
+// are some.
+static size_t find_sizes(pb_open_program* o, const pb_open_sample* samples, size_t count) {
+  size_t missing = count;
+  for (size_t k = 0; k < count; ++k) o->at[k] = -1;
+  for (size_t found = 1; found;) {
+    found = 0;
+    missing = count;
+    for (size_t k = count; k-- > 0;) missing = o->at[k] < 0 ? k : missing;
+    for (size_t k = missing; k < count; ++k) {
+      if (o->at[k] >= 0) continue;
+      int64_t numbers[PB_OPEN_SAMPLES];
+      for (int s = 0; s < PB_OPEN_SAMPLES; ++s) numbers[s] = samples[s].numbers[k];
+      o->at[k] = pb_fit_find(o->fit, numbers);
+      found += o->at[k] >= 0;
+    }
+  }
+  return missing;
+}
+
+void pb_open_start(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols, pb_open_program* o) {
   *o = (pb_open_program){.program = program, .consts = consts, .symbols = symbols};
+  o->fit = pb_fit_start(&o->sizes, symbols, &o->sizes.arena);
+}
+
+pb_status pb_open_join(pb_open_program* o, const pb_open_sample* samples, pb_diag* diag) {
+  const pb_program* program = o->program;
   const pb_open_sample* first = &samples[0];
   for (int k = 1; k < PB_OPEN_SAMPLES; ++k)
     if (!pb_open_alike(first, &samples[k])) return differs(program, first, &samples[k], diag);
@@ -207,68 +245,68 @@ pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const
   o->const_at = PB_NEW_ARRAY(arena, int, (size_t)program->value_count + 1);
   o->nest_at = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   index_numbers(o);
-  pb_fit* fit = pb_fit_start(&o->sizes, symbols, arena);
-  pb_status status = add_choices(o, samples, fit, diag);
-  for (size_t k = 0; k < first->count && status == PB_OK; ++k) {
-    int64_t numbers[PB_OPEN_SAMPLES];
-    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) numbers[s] = samples[s].numbers[k];
-    o->at[k] = pb_fit_find(fit, numbers);
-    if (o->at[k] < 0)
-      status = pb_unsupported(diag, (pb_place){.what = owner(o, k)}, 4111,
-                              "list values for its dims, --dim NAME=1,8 or --input-shape",
-                              "an extent is no sum of products of the open dims: %lld, %lld, %lld, ...",
-                              (long long)numbers[0], (long long)numbers[1], (long long)numbers[2]);
-  }
-  pb_fit_end(fit);
-  return status;
+  PB_TRY(add_choices(o, samples, o->fit, diag));
+  size_t missing = find_sizes(o, samples, first->count);
+  if (missing == first->count) return PB_OK;
+  const int64_t numbers[] = {samples[0].numbers[missing], samples[1].numbers[missing], samples[2].numbers[missing]};
+  return pb_unsupported(diag, (pb_place){.what = owner(o, missing)}, 4111,
+                        "list values for its dims, --dim NAME=1,8 or --input-shape",
+                        "an extent is no sum of products of the open dims: %lld, %lld, %lld, ...",
+                        (long long)numbers[0], (long long)numbers[1], (long long)numbers[2]);
 }
 
-// How two sizes compare at these extents: -1, 0, 1.
-static int order_at(pb_open_program* o, int x, int y, const int64_t* symbols) {
-  int most = x > y ? x : y;
-  int64_t* v = PB_NEW_ARRAY(&o->sizes.arena, int64_t, (size_t)most + 1);
-  for (int k = 0; k <= most; ++k)
-    if (!pb_size_value(o->sizes.items[k], symbols, v, &v[k])) v[k] = 0;
-  return (v[x] > v[y]) - (v[x] < v[y]);
-}
+// Extents that no sample has: least and most ones, each symbol's against the others'. An input has elements; of what
+// data say there may be none.
+static int turns_of(const pb_open_program* o) { return 2 * o->symbols->count + 2; }
 
-// Whether extents that no sample has answer otherwise: least and most ones, each symbol's against the others'. An input
-// has elements; of what data say there may be none.
-static bool is_open(pb_open_program* o, bool compares, int x, int y) {
+static void extents_of_turn(const pb_open_program* o, int turn, int64_t* at) {
   enum { MOST = 4096 };
-  bool seen[3] = {false};
-  int64_t least[PB_MOST_SYMBOLS], at[PB_MOST_SYMBOLS];
-  int count = o->symbols->count;
-  for (int s = 0; s < count; ++s) least[s] = 1;
-  for (int k = 0; k < o->symbols->source_count; ++k)
-    for (int n = 0; n < o->symbols->sources[k].count; ++n)
-      if (o->symbols->sources[k].symbol[n] >= 0) least[o->symbols->sources[k].symbol[n]] = 0;
-  for (int turn = -1; turn < 2 * count + 1; ++turn) {
-    for (int s = 0; s < count; ++s) at[s] = (turn == s) ^ (turn >= count && turn - count != s) ? MOST : least[s];
-    seen[1 + order_at(o, x, y, at)] = true;
+  int count = o->symbols->count, large = turn - 1; // turn 0: all are least
+  for (int s = 0; s < count; ++s) {
+    int64_t least = 1;
+    for (int k = 0; k < o->symbols->source_count; ++k)
+      for (int n = 0; n < o->symbols->sources[k].count; ++n)
+        if (o->symbols->sources[k].symbol[n] == s) least = 0;
+    at[s] = (large == s) ^ (large >= count && large - count != s) ? MOST : least;
   }
-  return compares ? seen[0] + seen[1] + seen[2] > 1 : seen[0] && seen[2];
 }
 
-uint64_t pb_open_choices(pb_open_program* o, const pb_open_sample* samples) {
-  uint64_t open = 0;
-  pb_fit* fit = pb_fit_start(&o->sizes, o->symbols, &o->sizes.arena);
-  for (int k = 0; k < samples[0].choice_count && k < PB_MOST_CHOICES; ++k) {
-    int64_t a[PB_OPEN_SAMPLES], b[PB_OPEN_SAMPLES];
-    bool same = true, compares = samples[0].choices[k].compares;
-    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) {
-      same &= k < samples[s].choice_count && samples[s].choices[k].compares == compares;
-      a[s] = samples[s].choices[k].a, b[s] = samples[s].choices[k].b;
-    }
-    if (!same) break;
-    int x = pb_fit_find(fit, a), y = pb_fit_find(fit, b);
-    if (x >= 0 && y >= 0 && is_open(o, compares, x, y)) open |= UINT64_C(1) << k;
+typedef struct question {
+  int x, y; // sizes; -1: no expression
+  bool compares, seen[3];
+} question;
+
+size_t pb_open_choices(pb_open_program* o, const pb_open_sample* samples, bool* which) {
+  size_t count = samples[0].choice_count, open = 0;
+  question* asked = PB_NEW_ARRAY(&o->sizes.arena, question, count + 1);
+  for (size_t k = 0; k < count; ++k) {
+    int64_t a[PB_OPEN_SAMPLES], b[PB_OPEN_SAMPLES], is[PB_OPEN_SAMPLES];
+    bool same = numbers_of(samples, k, &asked[k].compares, a, b, is);
+    asked[k].x = same ? pb_fit_find(o->fit, a) : -1;
+    asked[k].y = same ? pb_fit_find(o->fit, b) : -1;
   }
-  pb_fit_end(fit);
+  int64_t* v = PB_NEW_ARRAY(&o->sizes.arena, int64_t, o->sizes.count + 1);
+  for (int turn = 0; turn < turns_of(o); ++turn) {
+    int64_t at[PB_MOST_SYMBOLS];
+    extents_of_turn(o, turn, at);
+    for (size_t s = 0; s < o->sizes.count; ++s)
+      if (!pb_size_value(o->sizes.items[s], at, v, &v[s])) v[s] = 0;
+    for (size_t k = 0; k < count; ++k)
+      if (asked[k].x >= 0 && asked[k].y >= 0)
+        asked[k].seen[1 + (v[asked[k].x] > v[asked[k].y]) - (v[asked[k].x] < v[asked[k].y])] = true;
+  }
+  for (size_t k = 0; k < count; ++k) {
+    const bool* seen = asked[k].seen;
+    which[k] = asked[k].compares ? seen[0] + seen[1] + seen[2] > 1 : seen[0] && seen[2];
+    open += which[k];
+  }
   return open;
 }
 
-void pb_open_free(pb_open_program* o) { pb_sizes_free(&o->sizes); }
+void pb_open_free(pb_open_program* o) {
+  if (o->fit) pb_fit_end(o->fit);
+  pb_sizes_free(&o->sizes);
+}
 
 void pb_open_read(pb_open_program* o, int nest, pb_open_nest* z) {
   const pb_nest* n = &o->program->nests[nest];

@@ -4,6 +4,7 @@ several sizes, among them those where it is decided otherwise than for large one
     tests/open/decided.py --bin build/bin [--only TEXT]"""
 
 import argparse
+import random
 import sys
 import tempfile
 from pathlib import Path
@@ -47,6 +48,23 @@ def slices():
         { s = Shape(x) n = Gather(s, c) m = Max(n, k) t = Concat<axis = 0>(m, four) o = ConstantOfShape(t) y = Relu(o) }""", {"x": shapes_of("n", 4)})
     yield ("halves", """g (float[N, 4] x) => (float[M, 4] y, float[K, 4] z) <int64[1] c = {0}, int64[1] two = {2}, int64[1] e = {9223372036854775807}>
         { s = Shape(x) n = Gather(s, c) h = Div(n, two) y = Slice(x, c, h, c) z = Slice(x, h, e, c) }""", {"x": shapes_of("n", 4)})
+
+
+def many():
+    """More than a few of all that is counted: slices whose bounds extents decide, names of dims."""
+    draw = random.Random(1)
+    bounds, parts = [], []
+    for k in range(100):
+        start = draw.choice([draw.randrange(20), -draw.randrange(10, 20)])
+        end = draw.choice([draw.randrange(21, 60), -draw.randrange(1, 9), END] if start >= 0 else [-draw.randrange(1, 9), END])
+        bounds.append(f"int64[1] a{k} = {{{start}}}, int64[1] b{k} = {{{end}}}")
+        parts.append(f"s{k} = Slice(x, a{k}, b{k}, c)")
+    yield ("a hundred slices", f"""g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {{0}}, {", ".join(bounds)}>
+        {{ {" ".join(parts)} t = Concat<axis = 0>({", ".join(f"s{k}" for k in range(100))}) y = Relu(t) }}""", {"x": shapes_of("n", 4)})
+    yield ("a slice for each length", f"""g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {{0}}, {", ".join(f"int64[1] b{k} = {{{k + 2}}}" for k in range(60))}>
+        {{ {" ".join(f"s{k} = Slice(x, c, b{k}, c)" for k in range(60))} y = Concat<axis = 0>({", ".join(f"s{k}" for k in range(60))}) }}""", {"x": shapes_of("n", 4)})
+    yield ("as many open dims as there may be", f"""g ({", ".join(f"float[d{k}, 3] x{k}" for k in range(64))}) => (float[M, 3] y)
+        {{ t = Concat<axis = 0>({", ".join(f"x{k}" for k in range(64))}) y = Relu(t) }}""", {f"x{k}": shapes_of(f"n+{k % 5}", 3) for k in range(64)})
 
 
 def windows():
@@ -113,7 +131,7 @@ def choices():
            {"x": shapes_of("2n+1")})
 
 
-CASES = [*slices(), *windows(), *tables(), *choices()]
+CASES = [*slices(), *many(), *windows(), *tables(), *choices()]
 
 
 def check(bin_dir, text, shapes, folder):

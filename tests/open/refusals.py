@@ -90,6 +90,11 @@ def main():
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
         t.run_refused("no elements", ADD, {"x": (0, 3), "y": (0, 3)}, "PB5047", "its dim 0 is 0")
         t.refused("a sum of shapes that say another", NEEDED, ["--dim", "n=?"], "PB2020", "shapes that do not fit")
+        done = t.compile(TEN, ["--dim", "n=?"])
+        t.say(not done.returncode and "PB2039" in done.stderr and "shapes that do not fit" in done.stderr, "which is said when it is compiled", done.stderr)
+        names = ", ".join(f"float[d{k}] x{k}" for k in range(65))
+        t.refused("too many open dims", f"g ({names}) => (float[m] z) {{ z = Concat<axis = 0>({', '.join(f'x{k}' for k in range(65))}) }}",
+                  [o for k in range(65) for o in ("--dim", f"d{k}=?")], "PB2027", "more than 64 open dims")
         t.run_refused("a slice past the end, whose extent is needed", TEN, {"x": (7,)}, "PB5049", "10 is more than 7")
         t.runs("and within it", {"x": (11,)}, (10,))
         t.run_refused("open dims of two names, which an operator takes as one", TWO, {"x": (3,), "y": (4,)}, "PB5047", "its dim 0 is 4, and 'n' is 3 by 'x'")

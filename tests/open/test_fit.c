@@ -77,6 +77,40 @@ static void finds_what_is_one(void** state) {
   pb_symbols_free(&symbols);
 }
 
+// Half of what lies between s and a number that stands for a smaller one: where two of those numbers would do, and they
+// are of two sizes, it is not known which one it is.
+static void refuses_what_is_two(void** state) {
+  (void)state;
+  for (int atoms = 1; atoms <= 2; ++atoms) {
+    pb_symbols symbols = {0};
+    pb_sizes sizes = {0};
+    int64_t s[PB_OPEN_SAMPLES], rough[2][PB_OPEN_SAMPLES], half[PB_OPEN_SAMPLES];
+    bool moved = false;
+    assert_int_equal(pb_symbol_named(&symbols, "s"), 0);
+    pb_fit* fit = pb_fit_start(&sizes, &symbols, &sizes.arena);
+    for (int k = 0; k < PB_OPEN_SAMPLES; ++k) {
+      symbols.sample = k;
+      s[k] = pb_symbol_extent(&symbols, 0);
+      rough[0][k] = rough[1][k] = 7 + k * k % 11 * 3;
+      half[k] = (s[k] - rough[0][k]) / 2;
+      if (moved || (s[k] - rough[0][k]) % 2) continue;
+      --rough[1][k]; // which is lost when it is halved
+      moved = true;
+    }
+    int nine = pb_size_make(&sizes, PB_SIZE_MIN, pb_size_symbol(&sizes, 0), pb_size_number(&sizes, 9));
+    int eleven = pb_size_make(&sizes, PB_SIZE_MIN, pb_size_symbol(&sizes, 0), pb_size_number(&sizes, 11));
+    assert_false(pb_fit_add(fit, nine, s)); // the symbol's
+    assert_true(pb_fit_add(fit, nine, rough[0]));
+    assert_true(pb_fit_add(fit, nine, rough[0])); // its own
+    assert_false(pb_fit_add(fit, eleven, rough[0]));
+    if (atoms == 2) assert_true(pb_fit_add(fit, eleven, rough[1]));
+    assert_int_equal(pb_fit_find(fit, half) >= 0, atoms == 1);
+    pb_fit_end(fit);
+    pb_sizes_free(&sizes);
+    pb_symbols_free(&symbols);
+  }
+}
+
 // As many symbols as there may be: each is told from all others, and so are products of two and sums of two.
 static void finds_among_many(void** state) {
   (void)state;
@@ -132,7 +166,7 @@ static void symbols_are_apart(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_is_one), cmocka_unit_test(finds_among_many),
-                                     cmocka_unit_test(symbols_are_apart)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_is_one), cmocka_unit_test(refuses_what_is_two),
+                                     cmocka_unit_test(finds_among_many), cmocka_unit_test(symbols_are_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
