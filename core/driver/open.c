@@ -112,18 +112,20 @@ static void find_choices(pb_open_program* open, const pb_open_sample* taken, cho
   found->open = pb_open_choices(open, taken, found->which);
 }
 
-// Samples behind the first one. *alike: they are made alike; where not all are asked for, the first that is not is the
-// last.
-static pb_status take_samples(compilation* c, bool fuses, bool all, pb_open_sample* taken, bool* alike) {
+// Samples behind the first one. *alike: they are made alike. The first that is not is the last, unless questions are
+// looked for and it asks as many as others: it may be another one by their answers alone.
+static pb_status take_samples(compilation* c, bool fuses, bool asks, pb_open_sample* taken, bool* alike) {
   sample* s = calloc(1, sizeof *s);
   if (!s) pb_no_memory(sizeof *s);
   pb_status status = PB_OK;
+  bool goes_on = true;
   *alike = true;
-  for (int k = 1; k < PB_OPEN_SAMPLES && status == PB_OK && (*alike || all); ++k) {
+  for (int k = 1; k < PB_OPEN_SAMPLES && status == PB_OK && goes_on; ++k) {
     status = start_sample(c, k, fuses, s);
     taken[k] = s->taken;
     end_sample(s);
-    *alike = *alike && (status != PB_OK || !fuses || pb_open_alike(&taken[0], &taken[k]));
+    *alike = *alike && (status != PB_OK || pb_open_alike(&taken[0], &taken[k]));
+    goes_on = *alike || (asks && taken[0].choice_count && taken[k].choice_count == taken[0].choice_count);
   }
   free(s);
   return status;
@@ -143,8 +145,8 @@ static pb_status join(compilation* c, bool fuses, choices* found, bool* alike) {
   if (status == PB_OK) status = take_samples(c, fuses, found != NULL, taken, alike);
   if (status == PB_OK) {
     pb_open_start(&first->program, &first->c.consts, c->symbols, &open);
-    if (found) find_choices(&open, taken, found);
-    if (*alike && !(found && found->open)) {
+    if (found && (*alike || taken[PB_OPEN_SAMPLES - 1].structure.data)) find_choices(&open, taken, found);
+    if ((*alike || !fuses) && !(found && found->open)) { // else it is refused, by what is another one
       status = pb_open_join(&open, taken, c->unit.diag);
       pb__stage_done(c, "open");
       if (status == PB_OK) pb_open_print(&open, &first->c.unit.arena, &kernels);

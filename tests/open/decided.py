@@ -40,6 +40,9 @@ def slices():
         yield (f"slice {start}:{end}:{step}".replace(str(END), ""), f"""g (float[N, 4] x) => (float[M, 4] y)
             <int64[1] a = {{{start}}}, int64[1] b = {{{end}}}, int64[1] c = {{0}}, int64[1] s = {{{step}}}> {{ y = Slice(x, a, b, c, s) }}""",
                {"x": shapes_of("n", 4)})
+    for start, end, step in ((-1, 4, 1), (-1, 3, -1), (4, -1, 1)):  # elements for small ones alone: or refused, never fewer
+        yield (f"slice {start}:{end}:{step}, or a refusal", f"""g (float[N, 4] x) => (float[M, 4] y)
+            <int64[1] a = {{{start}}}, int64[1] b = {{{end}}}, int64[1] c = {{0}}, int64[1] s = {{{step}}}> {{ y = Slice(x, a, b, c, s) }}""", {"x": shapes_of("n", 4)})
     yield ("slices and what is made of them", """g (float[N, 4] x) => (float[M, 4] y, float[1, 4] z)
         <int64[1] a = {2}, int64[1] b = {10}, int64[1] c = {0}> { t = Slice(x, a, b, c) y = Relu(t) z = ReduceSum(t, c) }""", {"x": shapes_of("n", 4)})
     yield ("a smaller one of two", """g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {0}, int64[1] k = {8}>
@@ -134,11 +137,13 @@ def choices():
 CASES = [*slices(), *many(), *windows(), *tables(), *choices()]
 
 
-def check(bin_dir, text, shapes, folder):
+def check(bin_dir, text, shapes, folder, name=""):
     path, engine, model = folder / "m.onnx", folder / "m.pbe", onnx.parser.parse_model(HEAD + text)
     path.write_bytes(model.SerializeToString())
     named = {d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param}
     done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine), *(o for d in sorted(named) for o in ("--dim", f"{d}=?"))])
+    if done.returncode and "or a refusal" in name and "PB41" in done.stderr:
+        return ""
     if done.returncode:
         return f"refused: {done.stderr.strip()}"
     options = onnxruntime.SessionOptions()
@@ -151,6 +156,8 @@ def check(bin_dir, text, shapes, folder):
         if turn % 2 and "NonZero" in text:  # nothing is found
             feeds["x"] *= 0
         want, got = session.run(None, feeds), execute(bin_dir, engine, feeds, outputs, folder)
+        if isinstance(got, str) and "or a refusal" in name and "PB5049" in got:
+            continue
         if isinstance(got, str):
             return f"size {size}: {got.strip()}"
         for n, w, y in zip(outputs, want, got):
@@ -169,7 +176,7 @@ def main():
         for name, text, shapes in CASES:
             if options.only not in name:
                 continue
-            why = check(options.bin, text, shapes, Path(folder))
+            why = check(options.bin, text, shapes, Path(folder), name)
             failed += bool(why)
             print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:500]}", flush=True)
     return failed > 0

@@ -97,7 +97,7 @@ static pb_status slice(lifter* l, const pb_node* n) {
     sliced[at] = true;
     op.step[at] = step;
     shape[at] = slice_axis(l, x.shape[at], starts[k], ends[k], step, &op.start[at]);
-    if (!shape[at]) return pb__refuse(l, n, NULL, "a slice without elements");
+    if (shape[at] < 1) return pb__refuse(l, n, NULL, "a slice without elements");
   }
   push(l, n, &op, n->outputs[0], x.rank, shape);
   return PB_OK;

@@ -108,8 +108,10 @@ static int64_t steps_of(pb_onnx* o, int64_t extent, int64_t start, int64_t end, 
   if (!extent) return 0;
   end = pb__slice_bound(o->l, end, extent, back, true);
   start = pb__slice_bound(o->l, start, extent, back, false);
-  *first = back ? start : pb_consts_smaller(o->l->consts, start, end, text);
-  return ((back ? start - pb_consts_smaller(o->l->consts, start, end, text) : end - *first) + by - 1) / by;
+  int64_t least = pb_consts_smaller(o->l->consts, start, end, text), far = back ? start : end;
+  *first = back ? start : least;
+  if (far < least) pb__o_refuse(o, "bounds of which it hangs on extents which is the smaller"); // a number that stands for it
+  return (far - least + by - 1) / by;
 }
 
 void pb__o_op_slice(pb_onnx* o) {
