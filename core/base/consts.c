@@ -61,6 +61,10 @@ void pb_consts_guard_of(pb_consts* consts, int64_t a, int64_t b, int rank, const
   PB_PUSH(consts->guards, consts->guard_count, consts->guard_capacity, guard);
 }
 
+void pb_consts_guard_sign(pb_consts* consts, int64_t a, const char* text) {
+  pb_consts_guard(consts, false, a < 0 ? a : 0, a < 0 ? 0 : a, text);
+}
+
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
   const int64_t far = (int64_t)1 << 62; // beyond it are marks for the last of something, and no extents
   if (a > far || a < -far || b > far || b < -far) return;

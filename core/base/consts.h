@@ -75,6 +75,8 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
 void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text);
 // That a <= b, where a tensor of the shape has elements.
 void pb_consts_guard_of(pb_consts* consts, int64_t a, int64_t b, int rank, const int64_t* shape, const char* text);
+// That a number has the sign that it has here: what is rounded towards 0 is another expression on the other side.
+void pb_consts_guard_sign(pb_consts* consts, int64_t a, const char* text);
 // The same of what a comparison of a and b came out as.
 void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
 // The smaller one of two numbers, of which the program is for this one being it, or for either: then it is what stands

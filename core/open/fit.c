@@ -285,8 +285,8 @@ static int divided_size(pb_fit* f, const int64_t* numbers) {
   int found = -1, atoms = f->atom_count < MOST_DIVIDED ? f->atom_count : MOST_DIVIDED;
   int64_t shift;
   for (int by = 2; by <= MOST_DIVISOR; ++by)
-    for (int a = 0; a < f->atom_count; ++a) {
-      division d = {.a = &f->atoms[a], .times = 1, .by = by};
+    for (int a = 0; a < 2 * f->atom_count; ++a) {
+      division d = {.a = &f->atoms[a / 2], .times = a % 2 ? -1 : 1, .by = by};
       if (shift_of(&d, numbers, &shift)) return quotient(f, &d, shift);
     }
   for (int by = 2; by <= MOST_DIVISOR; ++by)

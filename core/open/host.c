@@ -135,7 +135,9 @@ static void take_constants(host* h) {
 static void add_check(host* h, bool equal, int a, int b, const char* text) {
   int64_t x, y;
   const pb_sizes* s = &h->open->sizes;
-  if (a == b || (pb_size_is_number(s, a, &x) && pb_size_is_number(s, b, &y) && (equal ? x == y : x <= y))) return;
+  bool left = pb_size_is_number(s, a, &x), right = pb_size_is_number(s, b, &y);
+  if (a == b || (left && right && (equal ? x == y : x <= y))) return;
+  if (!equal && left && x <= 0 && s->items[b]->op == PB_SIZE_SYMBOL) return; // no extent is less
   int* key = PB_NEW_ARRAY(&h->engine->arena, int, 3);
   key[0] = a;
   key[1] = b;

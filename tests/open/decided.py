@@ -49,6 +49,8 @@ def slices():
         { s = Shape(x) n = Gather(s, c) m = Min(n, k) y = Slice(x, c, m, c) }""", {"x": shapes_of("n", 4)})
     yield ("a larger one of two", """g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {0}, int64[1] k = {8}, int64[1] four = {4}>
         { s = Shape(x) n = Gather(s, c) m = Max(n, k) t = Concat<axis = 0>(m, four) o = ConstantOfShape(t) y = Relu(o) }""", {"x": shapes_of("n", 4)})
+    yield ("half of what is below 0, or a refusal", """g (float[N, 4] x) => (float[M] y) <int64[1] c = {0}, int64[1] two = {2}, int64[1] nine = {9}, int64[1] ten = {10}>
+        { s = Shape(x) n = Gather(s, c) d = Sub(n, nine) h = Div(d, two) e = Add(h, ten) o = ConstantOfShape(e) y = Relu(o) }""", {"x": shapes_of("n", 4)})
     yield ("halves", """g (float[N, 4] x) => (float[M, 4] y, float[K, 4] z) <int64[1] c = {0}, int64[1] two = {2}, int64[1] e = {9223372036854775807}>
         { s = Shape(x) n = Gather(s, c) h = Div(n, two) y = Slice(x, c, h, c) z = Slice(x, h, e, c) }""", {"x": shapes_of("n", 4)})
 
@@ -109,6 +111,11 @@ def tables():
                {"x": shapes_of(3, "n")})
         yield (f"TopK {upper}", f"g (float[N, 3] x) => (float[2, 3] y, int64[2, 3] i) <int64[1] k = {{2}}> {{ y, i = TopK<axis = 0, largest = {upper}>(x, k) }}",
                {"x": shapes_of("n+1", 3)})
+    yield ("CenterCropPad", "g (float[N, M] x) => (float[10, 7] y) <int64[2] s = {10, 7}> { y = CenterCropPad(x, s) }", {"x": shapes_of("n", "n+3")})
+    yield ("CenterCropPad of one axis", "g (float[N, M, 3] x) => (float[N, 9, 3] y) <int64[1] s = {9}> { y = CenterCropPad<axes = [1]>(x, s) }",
+           {"x": shapes_of("n", "n+1", 3)})
+    yield ("CenterCropPad to another's size", "g (float[N, M] x, float[P, Q] z) => (float[P, Q] y) { s = Shape(z) t = CenterCropPad(x, s) y = Add(t, z) }",
+           {"x": shapes_of("n", "n+3"), "z": shapes_of("2n", 5)})
     yield ("Trilu by Shape", """g (float[N, 3] x) => (float[N, N] y) { s = Shape<start = 0, end = 1>(x) t = Concat<axis = 0>(s, s)
         o = ConstantOfShape<value = float[1] {1.0}>(t) y = Trilu<upper = 0>(o) }""", {"x": shapes_of("n", 3)})
     yield ("a diagonal by Shape", """g (float[N, M] x) => (float[N, M] y) { s = Shape<start = 0, end = 1>(x) k = Squeeze(s) y = Trilu(x, k) }""",

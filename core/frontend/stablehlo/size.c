@@ -133,9 +133,11 @@ static bool computed(pb_door* d, const pb_flat_op* op, const int64_t* v, int64_t
   const char* name = strchr(op->name, '.') + 1;
   const int64_t far = (int64_t)1 << 31; // products of what is nearer do not overflow
   int64_t a = v[0], b = v[1];
+  bool rounds = !strcmp(name, "divide") || !strcmp(name, "remainder"); // towards 0: each side of it for itself
   for (int k = 0; k < 3; ++k)
     if (v[k] > far || v[k] < -far) return false;
   if (!strcmp(name, "compare")) return compare(d, op, a, b, y);
+  for (int k = 0; rounds && k < 2; ++k) (void)larger(d, v[k], 0);
   if (!strcmp(name, "convert"))
     *y = a;
   else if (!strcmp(name, "select"))

@@ -430,6 +430,8 @@ static bool compares(operation op, int order) {
 static bool guard(lifter* l, operation op, const number* v, number* y) {
   static const char text[] = "the model is read for extents that decide as these do";
   if (!l->folds_sizes) return true;
+  if (op == DIV || op == RELU) pb_consts_guard_sign(l->consts, v[0].i, text);
+  if (op == DIV) pb_consts_guard_sign(l->consts, v[1].i, text);
   if (op == MIN) y->i = pb_consts_smaller(l->consts, v[0].i, v[1].i, text);
   if (op == MAX) y->i = v[0].i + v[1].i - pb_consts_smaller(l->consts, v[0].i, v[1].i, text);
   return op < EQUAL || !pb_consts_leave_order(l->consts, v[0].i, v[1].i, text);

@@ -110,7 +110,8 @@ static int64_t steps_of(pb_onnx* o, int64_t extent, int64_t start, int64_t end, 
   start = pb__slice_bound(o->l, start, extent, back, false);
   int64_t least = pb_consts_smaller(o->l->consts, start, end, text), far = back ? start : end;
   *first = back ? start : least;
-  if (far < least) pb__o_refuse(o, "bounds of which it hangs on extents which is the smaller"); // a number that stands for it
+  if (far < least)
+    pb__o_refuse(o, "bounds of which it hangs on extents which is the smaller"); // a number that stands for it
   return (far - least + by - 1) / by;
 }
 
@@ -362,12 +363,33 @@ void pb__o_op_space_to_depth(pb_onnx* o) {
   OUT(pb__o_reshape(o, y, 4, (const int64_t[]){in.shape[0], c * b * b, h, w}));
 }
 
+// Rounded down: what stands for the smaller of two numbers may be larger than one of them.
+static int64_t half(int64_t x) { return x >= 0 ? x / 2 : -((1 - x) / 2); }
+
+// Of open extents what is cropped and what is padded, one of which is nothing: which one hangs on them.
+static int cropped_and_padded(pb_onnx* o, int x, const int64_t* wanted) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t from[PB_FLAT_RANK], to[PB_FLAT_RANK], low[PB_FLAT_RANK], high[PB_FLAT_RANK];
+  for (int r = 0; r < in.rank; ++r) {
+    int64_t both = wanted[r] == in.shape[r] ? wanted[r]
+                                            : pb_consts_smaller(o->l->consts, wanted[r], in.shape[r],
+                                                                "it is cropped, or padded, as it is here");
+    from[r] = half(in.shape[r] - both);
+    to[r] = from[r] + both;
+    low[r] = half(wanted[r] - both);
+    high[r] = wanted[r] - both - low[r];
+  }
+  return pb__o_pad_open(o, pb__o_slice(o, x, from, to, NULL), pb__o_like(o, x, 0), low, high);
+}
+
 void pb__o_op_center_crop_pad(pb_onnx* o) {
   int x = IN(0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t said[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], low[PB_FLAT_RANK] = {0}, high[PB_FLAT_RANK] = {0};
+  int64_t wanted[PB_FLAT_RANK];
   const pb_attr* some = pb_node_attr(o->n, "axes");
   int count = pb__o_list(o, NULL, 1, PB_GRAPH_RANK, said);
+  memcpy(wanted, in.shape, sizeof wanted);
   if (count != (some ? some->count : in.rank)) pb__o_refuse(o, "a shape of %d numbers", count);
   for (int k = 0; k < count && !pb__o_bad(o); ++k) {
     axes[k] = pb__o_axis(o, some ? some->ints[k] : k, in.rank);
@@ -375,8 +397,13 @@ void pb__o_op_center_crop_pad(pb_onnx* o) {
     if (said[k] < 1 || said[k] > PB_MAX_ELEMENTS) pb__o_refuse(o, "a shape that makes no sense");
     low[axes[k]] = more >= 0 ? more / 2 : -(-more / 2);
     high[axes[k]] = more - low[axes[k]];
+    if (!pb__o_bad(o)) wanted[axes[k]] = said[k];
   }
-  if (!pb__o_bad(o)) OUT(pb__o_pad(o, x, pb__o_like(o, x, 0), low, high, NULL));
+  if (pb__o_bad(o)) return;
+  if (o->l->consts->open)
+    OUT(cropped_and_padded(o, x, wanted));
+  else
+    OUT(pb__o_pad(o, x, pb__o_like(o, x, 0), low, high, NULL));
 }
 
 // Along the time axis the first so many of each batch turned round: the place is length - 1 - t where t < length.
