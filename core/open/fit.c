@@ -19,7 +19,7 @@ enum {
 };
 // Those in front: terms of which sums of two and three are tried with any coefficients, atoms whose products with all
 // others are terms, and of which two are divided.
-enum { MOST_OF_TWO = 160, MOST_OF_THREE = 40, MOST_FACTORS = PB_MOST_SYMBOLS + 16, MOST_DIVIDED = 64 };
+enum { MOST_OF_TWO = 160, MOST_OF_THREE = 40, MOST_FACTORS = PB_MOST_SYMBOLS + 16, MOST_DIVIDED = 64, MOST_DEPTH = 4 };
 
 typedef struct term { // a product of atoms
   int size;
@@ -250,6 +250,35 @@ static int polynomial(pb_fit* f, const int64_t* numbers) {
   return -1;
 }
 
+// One term with any coefficients.
+static int of_one(pb_fit* f, const int64_t* numbers) {
+  for (int k = 0; k < f->term_count; ++k) {
+    const term* t = &f->terms[k];
+    int size = by_terms(f, &t, 1, numbers);
+    if (size >= 0) return size;
+  }
+  return -1;
+}
+
+// An atom times what is found by itself, which may be such a product: elements of a tensor several of whose extents are
+// quotients.
+static int factored(pb_fit* f, const int64_t* numbers, int depth) {
+  int atoms = f->atom_count < MOST_DIVIDED ? f->atom_count : MOST_DIVIDED;
+  for (int a = 0; a < atoms && depth; ++a) {
+    int64_t rest[COUNT];
+    bool divides = true;
+    for (int k = 0; k < COUNT && divides; ++k) {
+      int64_t by = f->atoms[a].at[k];
+      divides = by > 1 && numbers[k] % by == 0;
+      if (divides) rest[k] = numbers[k] / by;
+    }
+    int size = divides ? of_one(f, rest) : -1;
+    if (divides && size < 0) size = factored(f, rest, depth - 1);
+    if (size >= 0) return pb_size_make(f->sizes, PB_SIZE_MUL, f->atoms[a].size, size);
+  }
+  return -1;
+}
+
 // a * times + b * sign, divided and shifted. b: NULL, none.
 typedef struct division {
   const term *a, *b;
@@ -317,6 +346,7 @@ int pb_fit_find(pb_fit* f, const int64_t* numbers) {
   int known = pb_table_find(&f->known, numbers, sizeof(int64_t) * COUNT);
   if (known >= 0) return known - 1;
   int size = polynomial(f, numbers);
+  if (size < 0) size = factored(f, numbers, MOST_DEPTH);
   if (size < 0) size = divided(f, numbers);
   if (size < 0) return -1;
   term found = {.size = size};

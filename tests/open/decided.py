@@ -129,6 +129,8 @@ def tables():
             {{ s = Shape(z) t = Resize<{how}>(x, , , s) y = Add(t, z) }}""", {"x": shapes_of(1, 2, "n", "n+1"), "z": shapes_of(1, 2, "2n", "n+3")})
         yield (f"Resize {mode} by 2", f"""g (float[1, 2, N, M] x) => (float[1, 2, P, Q] y) <float[4] s = {{1.0, 1.0, 2.0, 2.0}}>
             {{ y = Resize<{how}>(x, , s) }}""", {"x": shapes_of(1, 2, "n", "n+1")})
+        yield (f"Resize {mode} by a half", f"""g (float[B, 2, N, M] x) => (float[B, 2, P, Q] y) <float[4] s = {{1.0, 1.0, 0.5, 0.5}}>
+            {{ y = Resize<{how}>(x, , s) }}""", {"x": shapes_of("n", 2, "n+1", "n+2")})
 
 
 def choices():

@@ -68,13 +68,13 @@ class Bench:
         done = self.compile("open.pbe", "?")
         if done.returncode:
             known = done.returncode == 1 and re.search(r"\[PB\d+\]", done.stderr) and "bug in the compiler" not in done.stderr
-            return ("refused" if known else "failed"), f"{done.stderr.strip()[:400]}"
+            return ("refused" if known else "failed"), f"{done.stderr.strip()[-500:]} ({what})"
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 4
         session = onnxruntime.InferenceSession(model.SerializeToString(), options)
         outputs = [o.name for o in model.graph.output]
-        came = Counter()
+        came, why = Counter(), ""
         for extent in EXTENTS:
             at = {n: at_extent(v, extent) if n in names else v for n, v in feeds.items()}
             done, got = self.run("open.pbe", at, outputs)
@@ -86,12 +86,13 @@ class Bench:
                 continue
             if got is None:
                 came["refused at an extent"] += 1
+                why = f"extent {extent}: {done.stderr.strip()[:400]} ({what})"
                 continue
             wrong = self.wrong(extent, at, outputs, got, expected)
             if wrong:
                 return wrong[0], f"extent {extent}: {wrong[1]} ({what})"
             came["right"] += 1
-        return ("refused at an extent" if came["refused at an extent"] else "right" if came else "no extent runs"), ""
+        return ("refused at an extent" if came["refused at an extent"] else "right" if came else "no extent runs"), why
 
     def wrong(self, extent, feeds, outputs, got, expected):
         for k, (a, b) in enumerate(zip(got, expected)):
@@ -112,6 +113,7 @@ def main():
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--only", type=int)
     parser.add_argument("--keep")
+    parser.add_argument("--verbose", action="store_true", help="what is refused too")
     options = parser.parse_args()
     shard, shards = map(int, options.shard.split("/"))
     counts = Counter()
@@ -124,7 +126,7 @@ def main():
             except tools.subprocess.TimeoutExpired:
                 what, why = "failed", "no end within 120 s"
             counts[what] += 1
-            if what in ("failed", "cancels"):
+            if what in ("failed", "cancels") or options.verbose and what.startswith("refused"):
                 print(f"{what}: {number}: {why}", flush=True)
             if what == "failed" and options.keep:
                 Path(options.keep).mkdir(parents=True, exist_ok=True)
