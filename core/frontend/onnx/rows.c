@@ -226,7 +226,7 @@ int pb__o_in(pb_onnx* o, int k) {
   return pb__o_worked(o, x);
 }
 
-int pb__o_tensor(pb_onnx* o, int tensor) {
+static int read_tensor(pb_onnx* o, int tensor, bool signs) {
   int value = -1;
   o->door.m.type = o->n->op;
   if (tensor >= 0 && o->l->g->tensors[tensor].is_sequence) pb__o_refuse(o, "a sequence where a tensor has to be");
@@ -237,12 +237,24 @@ int pb__o_tensor(pb_onnx* o, int tensor) {
       o->status = pb__own_any(o->l, o->n, tensor, &value);
   }
   if (pb__o_bad(o)) return pb__o_new(o, PB_F32, 0, NULL);
-  if (o->l->out->values[value].type == PB_I8 && o->l->unsigned_codes[tensor] && !pb__constant(o->l, tensor))
+  if (o->l->out->values[value].type == PB_I8 && o->l->unsigned_codes[tensor] && !signs && !pb__constant(o->l, tensor))
     value = turned(o, value, PB_UI8);
   const pb_s1_value v = o->l->out->values[value];
   int in = pb__o_new(o, v.type, v.rank, v.shape);
   o->door.value[in] = value;
   return in;
+}
+
+int pb__o_tensor(pb_onnx* o, int tensor) { return read_tensor(o, tensor, false); }
+
+int pb__o_with_sign(pb_onnx* o, int x) {
+  if (pb__o_type(o, x)->type != PB_UI8) return x;
+  return pb__o_same_bytes(o, pb__o_binary(o, "xor", x, pb__o_integer(o, PB_UI8, 128)), PB_I8);
+}
+
+int pb__o_in_with_sign(pb_onnx* o, int k) {
+  if (!pb__o_has(o, k)) return pb__o_in(o, k);
+  return pb__o_with_sign(o, read_tensor(o, pb__input(o->n, k), true));
 }
 
 void pb__o_out(pb_onnx* o, int k, int v) {

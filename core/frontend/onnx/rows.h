@@ -39,10 +39,13 @@ static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
 
 // ---- the node ----
 
-bool pb__o_has(const pb_onnx* o, int k);   // operand k
-int pb__o_in(pb_onnx* o, int k);           // a refusal where it is left out, or of codes (pb_type_is_code)
-int pb__o_in_moved(pb_onnx* o, int k);     // the same, of codes too: the operator moves them or converts them
-int pb__o_tensor(pb_onnx* o, int tensor);  // any of the graph
+bool pb__o_has(const pb_onnx* o, int k);  // operand k
+int pb__o_in(pb_onnx* o, int k);          // a refusal where it is left out, or of codes (pb_type_is_code)
+int pb__o_in_moved(pb_onnx* o, int k);    // the same, of codes too: the operator moves them or converts them
+int pb__o_tensor(pb_onnx* o, int tensor); // any of the graph
+// Codes without a sign 128 less, as i8; other types as they are. Operands lie so.
+int pb__o_with_sign(pb_onnx* o, int x);
+int pb__o_in_with_sign(pb_onnx* o, int k);
 bool pb__o_wants(const pb_onnx* o, int k); // result k
 void pb__o_out(pb_onnx* o, int k, int v);  // result k is v
 int64_t pb__o_int(const pb_onnx* o, const char* name, int64_t missing);
@@ -172,6 +175,18 @@ int pb__o_by_heads(pb_onnx* o, int x, int64_t heads); // [batch, tokens, heads *
 int pb__o_table_rows(pb_onnx* o, int table, int at);  // [n, w] at [a, b]: [a, b, w]
 // Heads turned by positions: the first `turned` numbers, by halves or by pairs of neighbours; c, s: against them.
 int pb__o_rotated(pb_onnx* o, int x, int c, int s, int64_t turned, bool pairs);
+// A convolution by the node's window, padded by the value `with`, -1: by zeros; and what operand k adds to each
+// channel.
+int pb__o_convolved(pb_onnx* o, int x, int w, int with, pb_type type);
+int pb__o_with_bias(pb_onnx* o, int y, int k);
+// The product in i32 of codes less their zero points, which may be left out; a convolution, where `windows`.
+typedef struct pb_onnx_codes {
+  int x, x_zero, w, w_zero; // operands
+  bool windows;
+  bool made; // x and its zero point are the values `codes` and `zero`
+  int codes, zero;
+} pb_onnx_codes;
+int pb__o_sums_of_codes(pb_onnx* o, const pb_onnx_codes* c);
 // Codes less their zero point, i32: one for all or one for each place along the axis.
 int pb__o_from_zero(pb_onnx* o, int k, int zero, int axis);
 // x, f32, as ui8 by the range that there is, its scale and its zero point.

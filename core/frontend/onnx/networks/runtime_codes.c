@@ -141,17 +141,17 @@ static void give_floats(pb_onnx* o, int sums, int x_scale, int z_scale, int bias
 
 // Operands: codes, codes, their scales, their zero points, what is added.
 void pb__o_op_matmul_to_float(pb_onnx* o) {
-  int x_scale = pb__o_in(o, 2), z_scale = pb__o_in(o, 3), z = pb__o_from_zero(o, 1, 5, -1),
-      x = pb__o_from_zero(o, 0, 4, pb__o_type(o, pb__o_in(o, 0))->rank > 1 ? -2 : 0);
-  give_floats(o, pb__o_matmul(o, x, z, PB_I32), x_scale, z_scale, 6);
+  int x_scale = pb__o_in(o, 2), z_scale = pb__o_in(o, 3);
+  const pb_onnx_codes codes = {.x = 0, .x_zero = 4, .w = 1, .w_zero = 5};
+  give_floats(o, pb__o_sums_of_codes(o, &codes), x_scale, z_scale, 6);
 }
 
 // The left factor is f32, and gets codes by the range that there is.
 void pb__o_op_dynamic_matmul(pb_onnx* o) {
-  int codes, scale, zero, z_scale = pb__o_in(o, 2), z = pb__o_from_zero(o, 1, 3, -1);
-  pb__o_by_range(o, pb__o_in(o, 0), &codes, &scale, &zero);
-  int from = pb__o_cast(o, zero, PB_I32), x = pb__o_sub(o, pb__o_cast(o, codes, PB_I32), from);
-  give_floats(o, pb__o_matmul(o, x, z, PB_I32), scale, z_scale, 4);
+  int scale, z_scale = pb__o_in(o, 2);
+  pb_onnx_codes c = {.made = true, .w = 1, .w_zero = 3};
+  pb__o_by_range(o, pb__o_in(o, 0), &c.codes, &scale, &c.zero);
+  give_floats(o, pb__o_sums_of_codes(o, &c), scale, z_scale, 4);
 }
 
 // Codes by operands 7 and 8, or floats where those are left out.

@@ -84,7 +84,7 @@ static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t
   return pb__o_slice(o, w, from, to, NULL);
 }
 
-static int convolved(pb_onnx* o, int x, int w, pb_type type) {
+int pb__o_convolved(pb_onnx* o, int x, int w, int with, pb_type type) {
   const pb_flat_type in = *pb__o_type(o, x), kernel = *pb__o_type(o, w);
   int64_t groups = pb__o_int(o, "group", 1), out[PB_FLAT_RANK];
   pb_onnx_conv c;
@@ -97,18 +97,27 @@ static int convolved(pb_onnx* o, int x, int w, pb_type type) {
   if (pb__o_bad(o)) return x;
   c.groups = groups;
   for (int s = 0; s < in.rank - 2; ++s) c.gap[s] = 1;
-  w = live_columns(o, w, in.shape + 2, out, &c);
+  if (with >= 0) {
+    int64_t low[PB_FLAT_RANK] = {0}, high[PB_FLAT_RANK] = {0};
+    memcpy(low + 2, c.low, sizeof *low * (size_t)(in.rank - 2));
+    memcpy(high + 2, c.high, sizeof *high * (size_t)(in.rank - 2));
+    x = pb__o_pad(o, x, with, low, high, NULL);
+    memset(c.low, 0, sizeof c.low);
+    memset(c.high, 0, sizeof c.high);
+  } else {
+    w = live_columns(o, w, in.shape + 2, out, &c);
+  }
   return pb__o_conv(o, x, w, &c, type);
 }
 
-static int with_bias(pb_onnx* o, int y, int k) {
+int pb__o_with_bias(pb_onnx* o, int y, int k) {
   return pb__o_has(o, k) ? pb__o_add(o, y, pb__o_along(o, IN(k), pb__o_type(o, y)->rank, 1)) : y;
 }
 
 void pb__o_op_conv(pb_onnx* o) {
   int x = IN(0), w = IN(1);
   if (pb__o_type(o, x)->type != pb__o_type(o, w)->type) pb__o_refuse(o, "operands of several types");
-  OUT(with_bias(o, convolved(o, x, w, pb__o_type(o, x)->type), 2));
+  OUT(pb__o_with_bias(o, pb__o_convolved(o, x, w, -1, pb__o_type(o, x)->type), 2));
 }
 
 // The pads of a result that is asked for, or as large as the strides make it.
@@ -167,70 +176,5 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
   if (weights && in.type == PB_F32 && !pb_const_is_finite(o->l->consts, constant))
     pb__o_refuse(o, "weights that are not finite");
   int y = pb__o_conv_by_phases(o, x, w, &made, constant, in.type);
-  OUT(with_bias(o, y < 0 ? pb__o_conv(o, x, w, &made, in.type) : y, 2));
-}
-
-// ---- integers: sums in i32 of what the zero points are taken from ----
-
-int pb__o_from_zero(pb_onnx* o, int k, int zero, int axis) {
-  int x = IN(k);
-  pb_type type = pb__o_type(o, x)->type;
-  int rank = pb__o_type(o, x)->rank;
-  if (type != PB_I8 && type != PB_UI8) pb__o_refuse(o, "operand %d of %s", k, pb_type_name(type));
-  x = pb__o_cast(o, x, PB_I32);
-  if (!pb__o_has(o, zero) || pb__o_bad(o)) return x;
-  int z = IN(zero);
-  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1 && rank > 0)
-    z = pb__o_along(o, z, rank, axis < 0 ? axis + rank : axis);
-  else if (pb__o_elements(o, z) == 1)
-    z = pb__o_reshape(o, z, 0, NULL);
-  return pb__o_sub(o, x, pb__o_cast(o, z, PB_I32));
-}
-
-void pb__o_op_matmul_integer(pb_onnx* o) {
-  int x = pb__o_from_zero(o, 0, 2, pb__o_type(o, IN(0))->rank > 1 ? -2 : 0), z = pb__o_from_zero(o, 1, 3, -1);
-  OUT(pb__o_matmul(o, x, z, PB_I32));
-}
-
-void pb__o_op_conv_integer(pb_onnx* o) {
-  int x = pb__o_from_zero(o, 0, 2, 0), w = pb__o_from_zero(o, 1, 3, 0);
-  OUT(convolved(o, x, w, PB_I32));
-}
-
-// round(sums * (sx sw / sy)) + zy: each f32 operation rounded once.
-static int requantised(pb_onnx* o, int sums, int factor, int zero) {
-  pb_type type = pb__o_type(o, zero)->type;
-  int y = pb__o_mul(o, pb__o_cast(o, sums, PB_F32), factor);
-  zero = pb__o_cast(o, pb__o_reshape(o, zero, 0, NULL), PB_F32);
-  y = pb__o_add(o, pb__o_unary(o, "round_nearest_even", y), zero);
-  return pb__o_cast(o, y, type);
-}
-
-static int scale_of(pb_onnx* o, int k, int rank, int axis) {
-  int s = IN(k);
-  s = pb__o_cast(o, s, PB_F32);
-  return pb__o_elements(o, s) == 1 ? pb__o_reshape(o, s, 0, NULL)
-                                   : pb__o_along(o, s, rank, axis < 0 ? axis + rank : axis);
-}
-
-void pb__o_op_qlinear_matmul(pb_onnx* o) {
-  int rank = pb__o_type(o, IN(0))->rank;
-  int x = pb__o_from_zero(o, 0, 2, rank > 1 ? -2 : 0), z = pb__o_from_zero(o, 3, 5, -1);
-  int sums = pb__o_matmul(o, x, z, PB_I32);
-  rank = pb__o_type(o, sums)->rank;
-  if (pb__o_bad(o) || !rank) return;
-  int factor = scale_of(o, 4, rank, -1);
-  factor = pb__o_mul(o, scale_of(o, 1, rank, rank > 1 ? -2 : 0), factor);
-  factor = pb__o_div(o, factor, scale_of(o, 6, rank, -1));
-  OUT(requantised(o, sums, factor, IN(7)));
-}
-
-void pb__o_op_qlinear_conv(pb_onnx* o) {
-  int x = pb__o_from_zero(o, 0, 2, 1), w = pb__o_from_zero(o, 3, 5, 0), rank = pb__o_type(o, x)->rank;
-  int sums = with_bias(o, convolved(o, x, w, PB_I32), 8);
-  if (pb__o_bad(o)) return;
-  int factor = scale_of(o, 4, rank, 1);
-  factor = pb__o_mul(o, scale_of(o, 1, rank, 1), factor);
-  factor = pb__o_div(o, factor, scale_of(o, 6, rank, 1));
-  OUT(requantised(o, sums, factor, IN(7)));
+  OUT(pb__o_with_bias(o, y < 0 ? pb__o_conv(o, x, w, &made, in.type) : y, 2));
 }
