@@ -1,5 +1,8 @@
 // pb-run ENGINE: runs an engine file and looks at what it does.
 #include "core/artefact/engine.h"
+#include "core/base/arena.h"
+#include "core/runtime/npy.h"
+#include "core/runtime/npz.h"
 #include "run_compare.h"
 #include "run_report.h"
 #include "run_values.h"
@@ -13,13 +16,15 @@
 static const char help[] =
     "usage: pb-run ENGINE.pbe [options]\n"
     "Runs an engine. Without --output or --expect the first elements of each output are printed.\n"
-    "  --input [NAME=]VALUE      FILE.npy, SHAPExTYPE=NUMBER such as 4x8xf32=1, or random:SEED. A file with several "
+    "  --input FILE.npz          every input by the array of its name (numpy.savez)\n"
+    "  --input [NAME=]VALUE      FILE.npy, FILE.npz:ARRAY, SHAPExTYPE=NUMBER such as 4x8xf32=1, or random:SEED. A file "
+    "with several "
     "samples\n"
     "                            along the first dimension is run sample by sample. NAME is as the model has it, = "
     "and\n"
     "                            quotes too; of several that fit, the longest (./FILE keeps a file's name apart)\n"
     "  --output [NAME=]FILE.npy  write an output\n"
-    "  --expect [NAME=]FILE.npy  compare an output; exit code 1 if it differs\n"
+    "  --expect [NAME=]FILE.npy  compare an output, FILE.npz:ARRAY as well; exit code 1 if it differs\n"
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
     "  --device=NAME             native, machine, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
@@ -130,6 +135,8 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
 
 typedef struct job {
   const options* o;
+  values given; // --input, a file of several arrays as one for each input
+  pb_arena names;
   pb_rt* rt;
   int64_t samples;
   run_value *inputs, *outputs;
@@ -145,11 +152,50 @@ static pb_status told(int code) {
   return code ? PB_ERR_INPUT : PB_OK;
 }
 
+// FILE.npz without an input's name: each array that has an input's name. Of one input alone the only array does, too.
+static pb_status spread(job* j, const char* file) {
+  pb_npz npz;
+  int count = pb_rt_input_count(j->rt), found = 0;
+  PB_TRY(pb_npz_open(file, NULL, &npz));
+  pb_status status = PB_OK;
+  for (int k = 0; k < count && status == PB_OK; ++k) {
+    const char* name = pb_rt_input(j->rt, k)->name;
+    bool has = false;
+    status = pb_npz_has(&npz, name, NULL, &has);
+    if (status != PB_OK || !has) continue;
+    ++found;
+    status = add_value(&j->given, pb_printf(&j->names, "%s=%s:%s", name, file, name));
+  }
+  pb_npz_close(&npz);
+  if (status != PB_OK || found) return status;
+  if (count == 1) return add_value(&j->given, file);
+  return pb_error(NULL, (pb_place){.file = file}, 5058,
+                  "numpy.savez(FILE, NAME=array, ...); pb-run --info lists the names", "no array has an input's name");
+}
+
+static pb_status spread_inputs(job* j) {
+  int count = pb_rt_input_count(j->rt);
+  for (size_t k = 0; k < j->o->inputs.count; ++k) {
+    const char *text = j->o->inputs.items[k], *array;
+    size_t length;
+    bool named = false;
+    for (int i = 0; i < count; ++i) {
+      const char* name = pb_rt_input(j->rt, i)->name;
+      named |= !strncmp(text, name, strlen(name)) && text[strlen(name)] == '=';
+    }
+    if (!named && pb_npz_named(text, &length, &array) && !array)
+      PB_TRY(spread(j, text));
+    else
+      PB_TRY(add_value(&j->given, text));
+  }
+  return PB_OK;
+}
+
 // The first profile whose inputs have the shapes of the files that are given; the first one without files.
 static pb_status choose_profile(job* j) {
   int count = pb_rt_input_count(j->rt), index;
   const int64_t** shapes = calloc((size_t)count + 1, sizeof *shapes);
-  pb_npy* files = calloc(j->o->inputs.count + 1, sizeof *files);
+  pb_npy* files = calloc(j->given.count + 1, sizeof *files);
   if (!shapes || !files) pb_no_memory(sizeof *files);
   pb_status status = PB_OK;
   bool any = false;
@@ -158,17 +204,16 @@ static pb_status choose_profile(job* j) {
     shapes[k] = pb_rt_input(j->rt, k)->shape;
     for (int d = 0; d < pb_rt_input(j->rt, k)->rank; ++d) open |= shapes[k][d] < 0;
   }
-  for (size_t k = 0; k < j->o->inputs.count && status == PB_OK; ++k) {
+  for (size_t k = 0; k < j->given.count && status == PB_OK; ++k) {
     const char* rest;
-    status = run_value_named("--input", j->o->inputs.items[k], count, pb_rt_input, j->rt, &rest, &index);
-    size_t n = status == PB_OK ? strlen(rest) : 0;
-    if (n < 5 || strcmp(rest + n - 4, ".npy")) continue;
+    status = run_value_named("--input", j->given.items[k], count, pb_rt_input, j->rt, &rest, &index);
+    if (status != PB_OK || !pb_npy_is_file(rest)) continue;
     status = pb_npy_read(rest, NULL, &files[k]);
     if (status == PB_OK && files[k].rank == pb_rt_input(j->rt, index)->rank) shapes[index] = files[k].shape;
     any = true;
   }
   if (status == PB_OK && (any || (pb_rt_is_open(j->rt) && !open))) status = told(pb_rt_choose(j->rt, shapes));
-  for (size_t k = 0; k < j->o->inputs.count; ++k) free(files[k].data);
+  for (size_t k = 0; k < j->given.count; ++k) free(files[k].data);
   free(files);
   free(shapes);
   return status;
@@ -176,9 +221,9 @@ static pb_status choose_profile(job* j) {
 
 static pb_status read_inputs(job* j) {
   int count = pb_rt_input_count(j->rt), index;
-  for (size_t k = 0; k < j->o->inputs.count; ++k) {
+  for (size_t k = 0; k < j->given.count; ++k) {
     const char* rest;
-    PB_TRY(run_value_named("--input", j->o->inputs.items[k], count, pb_rt_input, j->rt, &rest, &index));
+    PB_TRY(run_value_named("--input", j->given.items[k], count, pb_rt_input, j->rt, &rest, &index));
     if (j->inputs[index].tensor)
       return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "one --input for each",
                       "input '%s' has two values, the second is '%s'", pb_rt_input(j->rt, index)->name, rest);
@@ -363,6 +408,7 @@ static pb_status execute(job* j) {
     run_report_info(j->rt);
     return PB_OK;
   }
+  PB_TRY(spread_inputs(j));
   if (pb_rt_profile_count(j->rt) > 1 || pb_rt_is_open(j->rt)) PB_TRY(choose_profile(j));
   j->inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *j->inputs);
   j->outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *j->outputs);
@@ -419,6 +465,8 @@ static int run(int argc, char** argv, options* o) {
   free(j.inputs);
   free(j.outputs);
   free(j.times.seconds);
+  free(j.given.items);
+  pb_arena_free(&j.names);
   pb_rt_free(j.rt);
   pb_rt_free(j.beside);
   return pb_printed(status == PB_OK ? 0 : 1);

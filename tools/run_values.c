@@ -199,7 +199,7 @@ static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_
   char* end = NULL;
   double number = !strncmp(text, ours, n) && text[n] == '=' ? strtod(text + n + 1, &end) : 0;
   if (!end || *end || end == text + n + 1)
-    return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, random:SEED or SHAPExTYPE=NUMBER",
+    return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, FILE.npz:ARRAY, random:SEED or SHAPExTYPE=NUMBER",
                     "'%s' is no value for '%s', which is %s", text, tensor->name, ours);
   if (!holds(npy->type, number))
     return pb_error(NULL, (pb_place){0}, 5041, "a number of the type", "'%s': %s is no %s", text, text + n + 1,
@@ -209,11 +209,10 @@ static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_
 }
 
 pb_status run_value_read(const pb_rt_tensor* tensor, const char* text, run_value* value) {
-  size_t n = strlen(text);
   char* end = NULL;
   run_value_free(value);
   value->tensor = tensor;
-  if (n > 4 && !strcmp(text + n - 4, ".npy")) {
+  if (pb_npy_is_file(text)) {
     PB_TRY(pb_npy_read(text, NULL, &value->all));
     return check_shape(text, tensor, &value->all, &value->samples);
   }

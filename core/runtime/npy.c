@@ -1,7 +1,9 @@
 // The header is a Python dictionary of three known keys; only that form is taken, none of Python's others.
 #include "core/runtime/npy.h"
 
+#include "core/base/arena.h"
 #include "core/base/pages.h"
+#include "core/runtime/npz.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -171,8 +173,32 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
   return PB_OK;
 }
 
+bool pb_npy_is_file(const char* text) {
+  size_t n = strlen(text);
+  const char* array;
+  return (n > 4 && !strcmp(text + n - 4, ".npy")) || pb_npz_named(text, &n, &array);
+}
+
+static pb_status read_array(const char* text, size_t length, const char* array, pb_diag* diag, pb_npy* npy) {
+  pb_arena scratch = {0};
+  pb_npz npz;
+  const uint8_t* bytes;
+  uint64_t count;
+  pb_status status = pb_npz_open(pb_printf(&scratch, "%.*s", (int)length, text), diag, &npz);
+  if (status == PB_OK) {
+    status = pb_npz_find(npz.bytes, npz.count, npz.path, array, diag, &bytes, &count);
+    if (status == PB_OK) status = pb_npy_parse(bytes, count, text, diag, npy);
+    pb_npz_close(&npz);
+  }
+  pb_arena_free(&scratch);
+  return status;
+}
+
 pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
   *npy = (pb_npy){0};
+  size_t length;
+  const char* array;
+  if (pb_npz_named(path, &length, &array)) return read_array(path, length, array, diag, npy);
   pb_place place = {.file = path};
   errno = 0;
   FILE* file = fopen(path, "rb");

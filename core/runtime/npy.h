@@ -19,6 +19,8 @@ typedef struct pb_npy {
   void* data;
 } pb_npy;
 
+// Whether text names a file that pb_npy_read takes: FILE.npy, FILE.npz (of one array), FILE.npz:ARRAY.
+bool pb_npy_is_file(const char* text);
 // The caller frees npy->data.
 pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) PB_MUST_CHECK;
 // The same from bytes in memory; `path` is for diagnostics.

@@ -49,6 +49,44 @@ def comes_back(tests):
             tests.say(not wrong, f"{dtype} {shape} {wrong or ''}")
 
 
+def archives(tests):
+    """Arrays of one file, by name: what numpy.savez writes. What is compressed or damaged is refused."""
+    f, z = tests.folder, "tensor<3xf32>"
+    text = f'"builtin.module"() ({{\n"func.func"() <{{function_type = ({z}, {z}) -> {z}, sym_name = "main"}}> ({{\n^bb0(%a: {z}, %b: {z}):\n' \
+           f'%r = "stablehlo.subtract"(%a, %b) : ({z}, {z}) -> {z}\n"func.return"(%r) : ({z}) -> ()\n}}) : () -> ()\n}}) : () -> ()\n'
+    (f / "m.mlir").write_text(text)
+    tools.compile_model(tests.bin, str(f / "m.mlir"), "cpu", str(f / "m.pbe"))
+    a, b = np.array([1, 2, 4], np.float32), np.array([8, 0.5, 3], np.float32)
+    np.savez(f / "both.npz", arg0=a, arg1=b, wanted=a - b)
+    np.savez(f / "first.npz", a)
+    np.savez(f / "other.npz", x=a, y=b)
+    np.savez_compressed(f / "packed.npz", arg0=a, arg1=b)
+    whole = (f / "both.npz").read_bytes()
+    (f / "cut.npz").write_bytes(whole[:-30])
+    (f / "turned.npz").write_bytes(whole.replace(a.tobytes(), b.tobytes()))
+    (f / "nothing.npz").write_bytes(b"")
+    wide = (Path(__file__).parent.parent / "fuzz" / "corpus" / "npz" / "wide.npz")
+    for what, options, words in (
+            ("all inputs", [f"--input={f}/both.npz", f"--expect={f}/both.npz:wanted"], "3 elements as expected"),
+            ("each by its array", [f"--input=arg0={f}/both.npz:arg0", f"--input=arg1={f}/other.npz:y", f"--expect={f}/both.npz:wanted"], "3 elements as expected"),
+            ("the only array", [f"--input=arg0={f}/first.npz", f"--input=arg1={f}/both.npz:arg1", f"--expect={f}/both.npz:wanted"], "3 elements as expected"),
+            ("by the member's name", [f"--input=arg0={f}/first.npz:arr_0.npy", f"--input=arg1={f}/both.npz:arg1", f"--expect={f}/both.npz:wanted"], "3 elements as expected"),
+            ("an input twice", [f"--input={f}/both.npz", "--input=arg0=random:1"], "PB5042"),
+            ("no input's name", [f"--input={f}/other.npz"], "PB5058"),
+            ("which of two", [f"--input=arg0={f}/both.npz", "--input=arg1=random:1"], "PB5058"),
+            ("no such array", [f"--input=arg0={f}/both.npz:z", "--input=arg1=random:1"], "PB5058"),
+            ("of another shape", [f"--input=arg0={wide}:x", "--input=arg1=random:1"], "PB5040"),
+            ("compressed", [f"--input={f}/packed.npz"], "PB5057"),
+            ("cut", [f"--input={f}/cut.npz"], "PB5056"),
+            ("of another checksum", [f"--input={f}/turned.npz"], "PB5056"),
+            ("of no bytes", [f"--input={f}/nothing.npz"], "PB5056"),
+            ("not there", [f"--input={f}/nowhere.npz"], "PB5033"),
+            ("a folder", [f"--input=arg0={f}.npz/", "--input=arg1=random:1"], "PB5041")):
+        done = run(tests, *options)
+        good = words in done.stdout + done.stderr and done.returncode == int("PB" in words)
+        tests.say(good, f"arrays of one file: {what}" + ("" if good else f": {done.returncode} {done.stdout} {done.stderr}"))
+
+
 def complex_forms(tests):
     engine(tests, "tensor<2x3xcomplex<f32>>")
     x = (np.arange(6) + 1j * np.arange(6, 0, -1)).astype(np.complex64).reshape(2, 3)
@@ -75,4 +113,4 @@ def complex_forms(tests):
     tests.say(done.returncode == 1 and "holds 2x3xcomplex<f32>; 'arg0' is 2x3x2xf32 [PB5040]" in done.stderr, "real numbers are not complex ones")
 
 
-sys.exit(tools.run_checks(tools.Checks, comes_back, complex_forms))
+sys.exit(tools.run_checks(tools.Checks, comes_back, complex_forms, archives))
