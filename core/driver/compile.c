@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "core/driver/compilation.h"
 
+#include "core/base/workers.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/profiles.h"
@@ -214,7 +215,8 @@ pb_status pb__compile_module(compilation* c) {
     c->out->text = text;
     return PB_OK;
   }
-  c->unit.workers = c->options->threads;
+  int most = c->options->threads;
+  c->unit.workers = most == 1 || pb_can_work_beside(most) ? most : 1;
   if (!c->unit.context.ptr) c->unit.context = pb_context_create();
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
   free(text);

@@ -37,10 +37,11 @@ static const char* c_library(void) {
 }
 
 pb_status pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag) {
-  enum { FIRST = 8 };
+  enum { FIRST = 9 };
   const char* argv[PB_CODE_OBJECTS + FIRST + 3] = {
-      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "--no-mmap-output-file",
-      "-o",     shared};
+      "ld.lld",      "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "--no-mmap-output-file",
+      "--threads=1", // of others it would end where no more can be started
+      "-o",          shared};
   for (int g = 0; g < count; ++g) argv[FIRST + g] = objects[g];
   argv[FIRST + count] = "--as-needed";
   argv[FIRST + count + 1] = c_library();
