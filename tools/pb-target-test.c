@@ -1,6 +1,8 @@
 // pb-target-test: the conformance suite of a chip, made from its description.
 #include "conformance/suite.h"
 
+#include "core/base/scratch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +132,7 @@ static int run_suite(suite* s) {
 
 int main(int argc, char** argv) {
   command_line line = {.o = {.random = 40, .seed = 1, .networks = true}};
+  pb_scratch_end_on_signals();
   for (int k = 1; k < argc; ++k) {
     if (!strcmp(argv[k], "--help")) return fputs(help, stdout), pb_printed(0);
     if (!strcmp(argv[k], "--version")) return puts("pb-target-test 0.1.0"), pb_printed(0);

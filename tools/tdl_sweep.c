@@ -2,6 +2,7 @@
 // for it. What the description computes from a number (widths of fields, other sizes) stays as it is.
 #include "tdl_sweep.h"
 
+#include "core/base/scratch.h"
 #include "core/driver/compile.h"
 #include "pb/pb.h"
 
@@ -98,13 +99,12 @@ static pb_status make_chip(const sweep* s, const int* at, pb_chip** chip) {
 }
 
 static uint64_t run_engine(const pb_engine* engine) {
-  char path[256];
-  const char* folder = getenv("TMPDIR");
-  snprintf(path, sizeof path, "%.200s/pb-tdl-sweep-XXXXXX", folder ? folder : P_tmpdir);
-  int file = mkstemp(path);
+  pb_arena names = {0};
+  const char* folder = pb_scratch_make(&names);
   pb_rt* rt = NULL;
   uint64_t cycles = 0;
-  if (file < 0 || close(file)) return 0;
+  if (!folder) return 0;
+  const char* path = pb_printf(&names, "%s/engine.pbe", folder);
   if (pb_engine_write(engine, path, NULL) == PB_OK && !pb_rt_load(path, 0, &rt) &&
       !pb_rt_set_device(rt, "machine", NULL)) {
     const void** inputs = calloc((size_t)pb_rt_input_count(rt) + 1, sizeof *inputs);
@@ -121,7 +121,8 @@ static uint64_t run_engine(const pb_engine* engine) {
     free(outputs);
   }
   pb_rt_free(rt);
-  unlink(path);
+  pb_scratch_remove(folder);
+  pb_arena_free(&names);
   return cycles;
 }
 
@@ -199,6 +200,7 @@ static pb_status run_sweep(sweep* s) {
 
 int tdl_sweep(int argc, char** argv) {
   sweep s = {0};
+  pb_scratch_end_on_signals();
   pb_diag diag = {0};
   if (read_arguments(argc, argv, &s) != PB_OK) return 1;
   if (pb_chip_find(s.spec, s.target_dir, &diag, &s.chip) != PB_OK) return 1;

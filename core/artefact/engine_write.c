@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "core/artefact/format.h"
 
+#include "core/base/scratch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -323,11 +326,15 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
   pb_arena arena = {0};
   bool device = is_device(path);
   const char* part = device ? path : pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
-  errno = 0;
+  if (!device) {
+    pb_scratch_remove_parts(path);
+    pb_scratch_file(part);
+  }
   FILE* file = device ? NULL : open_nameless(path, &arena);
   bool nameless = file != NULL;
   errno = 0;
   if (!file) file = fopen(part, "wb");
+  if (file && !device) (void)flock(fileno(file), LOCK_SH | LOCK_NB); // it lives
   bool failed = !file;
   if (file) {
     failed = !write_profiles(file, engine) || ferror(file) != 0;
@@ -337,6 +344,7 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
   }
   pb_status status = failed ? pb_system_error(diag, (pb_place){.file = path}, 5011, "cannot write the engine") : PB_OK;
   if (failed && file && !device) remove(part);
+  if (!device) pb_scratch_forget(part);
   pb_arena_free(&arena);
   return status;
 }

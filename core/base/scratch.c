@@ -24,6 +24,7 @@ enum { MOST = 64, NAME = 4096 };
 static struct {
   char path[NAME];
   int lock;
+  bool is_file;
   volatile sig_atomic_t used;
 } mine[MOST];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
@@ -54,13 +55,18 @@ static void empty(const char* path) {
   (void)rmdir(path);
 }
 
+// Whether the process of the number that begins there is dead; *end: behind the number.
+static bool is_dead(const char* number, char** end) {
+  long pid = strtol(number, end, 10);
+  return *end != number && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
 // pb-PID-XXXXXX of this user, whose process is dead and whose lock nobody has: that of another's namespace may live.
 static void remove_dead(const char* base, const char* name) {
   char path[NAME], *end;
   struct stat is;
   if (strncmp(name, "pb-", 3) != 0) return;
-  long pid = strtol(name + 3, &end, 10);
-  if (end == name + 3 || *end != '-' || strlen(end) != 7 || pid < 1 || !kill((pid_t)pid, 0) || errno != ESRCH) return;
+  if (!is_dead(name + 3, &end) || *end != '-' || strlen(end) != 7) return;
   if ((size_t)snprintf(path, sizeof path, "%s/%s", base, name) >= sizeof path) return;
   if (lstat(path, &is) || !S_ISDIR(is.st_mode) || is.st_uid != geteuid()) return;
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,17 +74,23 @@ static void remove_dead(const char* base, const char* name) {
   if (folder >= 0) close(folder);
 }
 
+// A place among those of this process, MOST: none is free. The caller has the lock.
+static int note(const char* path, bool is_file) {
+  int k = 0;
+  while (k < MOST && mine[k].used) ++k;
+  if (k == MOST || strlen(path) >= NAME) return MOST;
+  strcpy(mine[k].path, path);
+  mine[k].lock = -1;
+  mine[k].is_file = is_file;
+  mine[k].used = 1;
+  return k;
+}
+
 // It is known before it is there: a signal may come in between.
 static bool make(const char* path) {
-  int k = 0;
   pthread_mutex_lock(&making);
-  while (k < MOST && mine[k].used) ++k;
-  bool fits = k < MOST && strlen(path) < NAME;
-  if (fits) {
-    strcpy(mine[k].path, path);
-    mine[k].lock = -1;
-    mine[k].used = 1;
-  }
+  int k = note(path, false);
+  bool fits = k < MOST;
   bool good = !mkdir(path, 0700);
   int error = errno;
   if (fits && good) mine[k].lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -105,20 +117,61 @@ const char* pb_scratch_make(pb_arena* arena) {
   return NULL;
 }
 
-void pb_scratch_remove(const char* folder) {
-  empty(folder);
+static void forget(const char* path) {
   pthread_mutex_lock(&making);
   for (int k = 0; k < MOST; ++k) {
-    if (!mine[k].used || strcmp(mine[k].path, folder) != 0) continue;
+    if (!mine[k].used || strcmp(mine[k].path, path) != 0) continue;
     mine[k].used = 0;
     if (mine[k].lock >= 0) close(mine[k].lock);
   }
   pthread_mutex_unlock(&making);
 }
 
+void pb_scratch_remove(const char* folder) {
+  empty(folder);
+  forget(folder);
+}
+
+void pb_scratch_file(const char* path) {
+  pthread_mutex_lock(&making);
+  (void)note(path, true);
+  pthread_mutex_unlock(&making);
+}
+
+void pb_scratch_forget(const char* path) { forget(path); }
+
+// Its maker has a lock on it, which says that it lives where its number says nothing: in another namespace.
+static void remove_part(const char* path) {
+  struct stat is;
+  if (lstat(path, &is) || !S_ISREG(is.st_mode) || is.st_uid != geteuid()) return;
+  int file = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (file >= 0 && !flock(file, LOCK_EX | LOCK_NB)) (void)unlink(path);
+  if (file >= 0) close(file);
+}
+
+void pb_scratch_remove_parts(const char* path) {
+  char folder[NAME], part[2 * NAME];
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  int length = slash ? (int)(slash - path) : 0;
+  if ((size_t)snprintf(folder, sizeof folder, "%.*s", length, path) >= sizeof folder) return;
+  DIR* all = opendir(slash ? (length ? folder : "/") : ".");
+  for (struct dirent* e; all && (e = readdir(all));) {
+    size_t n = strlen(name);
+    char* end;
+    if (strncmp(e->d_name, name, n) != 0 || e->d_name[n] != '.') continue;
+    if (!is_dead(e->d_name + n + 1, &end) || strcmp(end, ".part") != 0) continue;
+    if (snprintf(part, sizeof part, "%s%s%s", folder, slash ? "/" : "", e->d_name) < (int)sizeof part)
+      remove_part(part);
+  }
+  if (all) closedir(all);
+}
+
 void pb_scratch_remove_all(void) {
   for (int k = 0; k < MOST; ++k)
-    if (mine[k].used) empty(mine[k].path);
+    if (mine[k].used && mine[k].is_file)
+      (void)unlink(mine[k].path);
+    else if (mine[k].used)
+      empty(mine[k].path);
 }
 
 static void end(int number) {

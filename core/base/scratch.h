@@ -8,6 +8,11 @@
 const char* pb_scratch_make(pb_arena* arena);
 // Removes it with the files in it.
 void pb_scratch_remove(const char* folder);
+// A file that is there for a while, beside one of the user's: signals remove it too, until it is forgotten.
+void pb_scratch_file(const char* path);
+void pb_scratch_forget(const char* path);
+// Removes PATH.PID.part that processes left which were killed.
+void pb_scratch_remove_parts(const char* path);
 // The same of all that this process has; what handlers of signals may call.
 void pb_scratch_remove_all(void);
 // Of a program: INT, TERM and HUP end it as they do, but without leaving any.

@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "core/base/installation.h"
+#include "core/base/scratch.h"
 #include "core/driver/compile.h"
 #include "core/runtime/npy.h"
 #include "pb/pb.h"
@@ -121,17 +122,16 @@ static pb_status compile(suite* s, const char* model, const char* engine, char* 
 
 static void run_model(suite* s, const char* kind, const char* name, const char* model, const char* in,
                       const char* out) {
-  char label[160], engine[256], why[JUDGE_WHY] = "";
+  char label[160], why[JUDGE_WHY] = "";
   snprintf(label, sizeof label, "%s/%s", kind, name);
   if (!suite_wants(s, label)) return;
   double start = suite_seconds();
-  const char* folder = getenv("TMPDIR");
-  snprintf(engine, sizeof engine, "%.200s/pb-target-test-XXXXXX", folder ? folder : P_tmpdir);
-  int file = mkstemp(engine);
-  if (file < 0 || close(file)) {
+  const char* folder = pb_scratch_make(&s->arena);
+  if (!folder) {
     suite_record(s, label, FAILED, "no temporary file", 0);
     return;
   }
+  const char* engine = pb_printf(&s->arena, "%s/engine.pbe", folder);
   pb_npy inputs = {0}, answers = {0};
   pb_diag diag = {0};
   pb_status status = compile(s, model, engine, why);
@@ -146,7 +146,7 @@ static void run_model(suite* s, const char* kind, const char* name, const char* 
   }
   free(inputs.data);
   free(answers.data);
-  unlink(engine);
+  pb_scratch_remove(folder);
 }
 
 static int by_name(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }

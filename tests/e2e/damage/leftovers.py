@@ -89,6 +89,83 @@ def signals(s):
     s.say(ignored.returncode == 0 and not s.left(), f"HUP that is ignored: exit code {ignored.returncode}")
 
 
+def other_programs(s):
+    """Programs that write engines to run them: signals while they do."""
+    for what, command in (("pb-target-test", [f"{s.bin}/pb-target-test", "simnpu", "--random=0"]),
+                          ("pb-tdl sweep", [f"{s.bin}/pb-tdl", "sweep", "simnpu", "--set", "SPAD.Bytes=64K,128K,256K", "--run", MODEL, MODEL])):
+        temporary = s.folder / "temporary"
+        for how in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)})
+            seen = False
+            while process.poll() is None and not seen:
+                seen = any(p.name.startswith("pb-") for p in temporary.iterdir())
+                time.sleep(0.002)
+            process.send_signal(how)
+            _, err = process.communicate(timeout=120)
+            s.say(seen and process.returncode == -how and not s.left(), f"{what}, {how.name}: exit code {process.returncode}, left {s.left()} {err[-200:]}")
+
+
+WITHOUT = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  int mode = va_arg(more, int);
+  va_end(more);
+  if ((flags & O_TMPFILE) == O_TMPFILE) return errno = EOPNOTSUPP, -1;
+  return ((int (*)(const char*, int, ...))dlsym(RTLD_NEXT, "open"))(path, flags, mode);
+}
+int rename(const char* from, const char* to) {
+  const char* how = getenv("WAIT");
+  if (how) pause();
+  return ((int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+"""
+
+
+def named_parts(s):
+    """Where files have names from the start: what a signal or KILL leaves of an engine that was being written."""
+    if "ASAN_OPTIONS" in os.environ:
+        print("not run: engines with names from the start: sanitizers want to be loaded first")
+        return
+    source, shim = s.folder / "without.c", s.folder / "without.so"
+    source.write_text(WITHOUT)
+    if subprocess.run(["cc", "-shared", "-fPIC", "-o", str(shim), str(source), "-ldl"], capture_output=True).returncode:
+        print("not run: engines with names from the start: no C compiler")
+        return
+
+    def waiting(how):
+        process = s.start(s.folder / "m.pbe", "simnpu", LD_PRELOAD=str(shim), WAIT="1")
+        while process.poll() is None and not list(s.folder.glob("*.part")):
+            time.sleep(0.002)
+        time.sleep(0.05)
+        process.send_signal(how)
+        process.communicate(timeout=120)
+        return process.returncode
+
+    for how in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        code = waiting(how)
+        s.say(code == -how and not s.left(), f"an engine that has its name, {how.name}: exit code {code}, left {s.left()}")
+    waiting(signal.SIGKILL)
+    left = [name for name in s.left() if name.endswith(".part")]
+    others = [s.folder / f"m.pbe.{os.getpid()}.part", s.folder / "m.pbe.999999999.parts", s.folder / "other.pbe.999999999.part"]
+    for path in others:
+        path.touch()
+    process = s.start(s.folder / "m.pbe", "simnpu", LD_PRELOAD=str(shim))
+    process.communicate(timeout=120)
+    now = [p for p in s.folder.glob("m.pbe.*") if p.name in left]
+    s.say(len(left) == 1 and process.returncode == 0 and not now and all(path.exists() for path in others), f"KILL left {left}, the next run {[p.name for p in now]}")
+    for path in others:
+        path.unlink(missing_ok=True)
+
+
 def others_reach(path):
     """Whether a user without rights comes to the file."""
     return all(folder.stat().st_mode & 0o001 for folder in Path(path).resolve().parents)
@@ -114,9 +191,17 @@ def few_threads(s):
         os.setgid(65534)
         os.setuid(65534)
 
+    place = s.folder / "theirs"
+    place.mkdir()
+    os.chmod(place, 0o777)
+    for target in "cpu", "simnpu":
+        command = [f"{s.bin}/pbc", MODEL, f"--target={target}", "-o", str(place / "m.pbe")]
+        done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limited, env={**os.environ, "TMPDIR": str(place), "PB_CODE_CACHE": ""})
+        good = done.returncode == 0 or (done.returncode == 1 and "[PB" in done.stderr)
+        s.say(good and "LLVM ERROR" not in done.stderr, f"few threads to compile for {target} with: exit code {done.returncode} {done.stderr[-200:]}")
     done = subprocess.run([f"{s.bin}/pb-run", str(s.folder / "m.pbe"), f"--input={images}", "--threads=16"], capture_output=True, text=True, preexec_fn=limited)
     whole = tools.run([f"{s.bin}/pb-run", str(s.folder / "m.pbe"), f"--input={images}"])
     s.say(done.returncode == 0 and done.stdout == whole, f"few threads: exit code {done.returncode} {done.stderr}")
 
 
-sys.exit(tools.run_checks(Runs, no_room, signals, few_threads))
+sys.exit(tools.run_checks(Runs, no_room, signals, other_programs, named_parts, few_threads))
