@@ -233,6 +233,34 @@ def series(bench):
         bench.say(same(last, np.array(ends[name][1], np.float64)), f"{name} of f64 at the ends: {last}")
 
 
+def zetas(bench):
+    """Hurwitz's zeta and polygamma: at the numbers of data/zeta.txt, at poles and beyond, and in narrower types."""
+    inf, nan = np.inf, np.nan
+    rows = [line.split() for line in (Path(__file__).parent / "data" / "zeta.txt").read_text().splitlines()]
+    ends = {"chlo.zeta": [(1, 5, inf), (0.5, 5, nan), (2, 0, inf), (3, 0, nan), (2, -1, inf), (3, -1, nan), (2, -1.5, nan), (2, inf, 0), (inf, 2, 0), (nan, 2, nan), (2, nan, nan), (1e30, 3, 0)],
+            "chlo.polygamma": [(0, 1, -0.5772156649015329), (0.5, 2, nan), (-1, 2, nan), (1, 0, inf), (2, 0, nan), (1, -1, inf), (1, -0.5, nan), (nan, 1, nan), (3, inf, 0)]}
+    for name, limit in ("chlo.zeta", 6), ("chlo.polygamma", 24):
+        a, b, values = zip(*((float.fromhex(x), float.fromhex(q), np.longdouble(y)) for other, x, q, y in rows if other == name))
+        x, q, wanted = (np.array([*most, *last]) for most, last in zip((a, b, values), zip(*ends[name])))
+        for kind, dtype in ("f64", np.float64), ("f32", np.float32), ("f16", np.float16):
+            s, t = x.astype(dtype), q.astype(dtype)
+            t[np.isinf(t) & np.isfinite(q)] = 1
+            full = f"tensor<{x.size}x{kind}>"
+            y = bench.run(text_of([full] * 2, [f'%r = "{name}"(%a0, %a1) : ({full}, {full}) -> {full}'], full), s, t)
+            if kind == "f64":
+                off = np.abs(y[: len(a)] - np.array(values)) / np.spacing(np.abs(np.array(values, np.float64)))
+                good, exact = off.max() <= limit, wanted.astype(np.float64)
+                bench.say(good and same(y[len(a) :], exact[len(a) :]), f"{name} of f64: {off.max():.3g} ULP, stated {limit}; at the ends {y[len(a):]}")
+            else:
+                wide = f"tensor<{x.size}xf64>"
+                other = bench.run(text_of([wide] * 2, [f'%r = "{name}"(%a0, %a1) : ({wide}, {wide}) -> {wide}'], wide), s.astype(np.float64), t.astype(np.float64))
+                with np.errstate(over="ignore"):
+                    bench.say(same(y, other.astype(dtype)), f"{name} of {kind} is that of f64, rounded")
+    f = "tensor<4xf32>"
+    bench.refuses("zeta of integers", text_of(["tensor<4xi32>"], ['%r = "chlo.zeta"(%a0, %a0) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>'], "tensor<4xi32>"), "of integers", "PB2110")
+    bench.refuses("polygamma of different shapes", text_of([f, "tensor<1xf32>"], [f'%r = "chlo.polygamma"(%a0, %a1) : ({f}, tensor<1xf32>) -> {f}'], f), "of different types or shapes", "PB2110")
+
+
 def complex_text(name, element, count):
     kind = f"tensor<{count}xcomplex<{element}>>"
     return text_of([kind], [f'%r = "{name}"(%a0) : ({kind}) -> {kind}'], kind)
@@ -533,7 +561,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, complex_functions, complex_pairs, complex_powers, long_bodies, remainders,
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, zetas, complex_functions, complex_pairs, complex_powers, long_bodies, remainders,
                      batches, no_coordinates, orders, open_convolution):
             part(bench)
         damaged(bench, options.damaged)

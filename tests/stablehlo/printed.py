@@ -62,6 +62,10 @@ def broadcasts(bench, rng):
         x, expected = abs(a), function(abs(a), b)
         made = computed(bench, f"chlo.broadcast_{name}", "", [x, b], expected)
         bench.say(np.allclose(made, expected, rtol=1e-5, atol=1e-6), f"broadcast_{name}")
+    for name in "zeta", "polygamma":
+        x, q = np.array([[1, 2], [3, 4]], np.float32), np.array([2.5, 0.5], np.float32)
+        made = computed(bench, f"chlo.broadcast_{name}", "", [x, q], x)
+        bench.say(np.array_equal(made, computed(bench, f"chlo.{name}", "", [x, np.broadcast_to(q, (2, 2)).copy()], x)), f"broadcast_{name}")
     z = drawn(rng, (2, 1), "complex64")
     agrees(bench, "broadcast_add of complex numbers", computed(bench, "chlo.broadcast_add", "", [z, z[0].copy()], z + z[0]), z + z[0])
     along = "<{broadcast_dimensions = array<i64: 1>}>"

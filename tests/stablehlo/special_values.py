@@ -1,5 +1,5 @@
 """Values of functions of f64 to 25 digits, by mpmath; writes data/special.txt: name, x, value, and data/complex.txt: name,
-real and imaginary part of x, the same of the value.
+real and imaginary part of x, the same of the value; and data/zeta.txt: name, both operands, value.
 
     tests/stablehlo/special_values.py
 """
@@ -20,6 +20,20 @@ def i1e(x):
 
 def lgamma(x):
     return mp.log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x)
+
+
+def zeta(x, q):
+    """Hurwitz's, to as many digits where it is small as where it is large."""
+    first, a = 60, q + 60
+    total, term = sum((q + k) ** -x for k in range(first)) + a ** (1 - x) / (x - 1) + a**-x / 2, x * a ** (-x - 1)
+    for j in range(1, 30):
+        total += mp.bernoulli(2 * j) / mp.factorial(2 * j) * term
+        term *= (x + 2 * j - 1) * (x + 2 * j) / a**2
+    return total
+
+
+def polygamma(n, x):
+    return (-1) ** (int(n) + 1) * mp.factorial(n) * zeta(n + 1, x)
 
 
 def between(low, high, count):
@@ -93,6 +107,11 @@ def main():
             lines.append(" ".join([name, float(re).hex(), float(im).hex(), *parts]))
     (Path(__file__).parent / "data" / "complex.txt").write_text("\n".join(lines) + "\n")
     mp.mp.dps = 60
+    zetas = [(x, q) for x, q in zip(between(1.01, 4, 10) + between(4, 60, 10) + [1 + p for p in powers(-40, -5, 10)], between(0.001, 8, 15) + powers(-20, 40, 15))]
+    orders = list(zip([float(random.randint(1, 12)) for _ in range(30)], between(0.01, 20, 20) + powers(-9, 20, 10)))
+    pairs = [("chlo.zeta", zeta, zetas), ("chlo.polygamma", polygamma, orders)]
+    lines = [f"{name} {x.hex()} {q.hex()} {mp.nstr(function(mp.mpf(x), mp.mpf(q)), 25)}" for name, function, inputs in pairs for x, q in inputs]
+    (Path(__file__).parent / "data" / "zeta.txt").write_text("\n".join(lines) + "\n")
     lines = []
     for name, (function, inputs) in FUNCTIONS.items():
         for x in inputs:

@@ -20,8 +20,9 @@ pb_status pb__door_broadcast(pb_door* d, const pb_flat_op* op) {
     if (!fits) return pb__door_refuse(d, op, "operands of different shapes");
   }
   pb_flat_op plain = *op;
-  plain.name = pb_printf(&d->m.program->arena, "%s.%s", strstr(op->name, "next_after") ? "chlo" : "stablehlo",
-                         op->name + strlen(prefix));
+  const char* name = op->name + strlen(prefix);
+  bool own = !strcmp(name, "next_after") || !strcmp(name, "zeta") || !strcmp(name, "polygamma");
+  plain.name = pb_printf(&d->m.program->arena, "%s.%s", own ? "chlo" : "stablehlo", name);
   bool outside = d->broadcasts;
   d->broadcasts = true;
   pb_status status = pb__door_op(d, &plain);
