@@ -379,7 +379,8 @@ static int cropped_and_padded(pb_onnx* o, int x, const int64_t* wanted) {
     low[r] = half(wanted[r] - both);
     high[r] = wanted[r] - both - low[r];
   }
-  return pb__o_pad_open(o, pb__o_slice(o, x, from, to, NULL), pb__o_like(o, x, 0), low, high);
+  int cropped = pb__o_slice(o, x, from, to, NULL), zero = pb__o_like(o, x, 0);
+  return pb__o_pad_open(o, cropped, zero, low, high);
 }
 
 void pb__o_op_center_crop_pad(pb_onnx* o) {
