@@ -106,6 +106,40 @@ def scans(bench, rng):
         bench.say(np.array_equal(made, expected), f"sums of 100 columns, reverse {reverse}")
 
 
+def prefixes(bench, rng):
+    """Windows of a whole dim: sums, products, largest and least ones so far, by blocks and blocks of blocks; what a window begins with
+    may be no neutral number, and lies in it as often as it is padded."""
+    combine = {"add": (np.cumsum, np.add, 0), "multiply": (np.cumprod, np.multiply, 1), "maximum": (np.maximum.accumulate, np.maximum, None),
+               "minimum": (np.minimum.accumulate, np.minimum, None)}
+    for shape, axis, dtype, name, reverse, other in (
+            ((65,), 0, "float32", "add", False, 0), ((4, 1025), 1, "float64", "add", True, 0), ((3000, 3), 0, "int32", "add", False, 0),
+            ((2, 100, 3), 1, "int64", "multiply", True, 0), ((2, 4096), 1, "float32", "maximum", False, 0), ((130, 2), 0, "float32", "minimum", True, 0),
+            ((64, 2), 0, "float32", "add", False, 0), ((3, 200), 1, "int32", "maximum", True, 0), ((2, 90), 1, "float64", "multiply", False, 0),
+            ((3, 100), 1, "int32", "add", False, 2), ((3, 100), 1, "float32", "maximum", False, 1), ((1, 2, 70, 1, 2), 2, "float32", "add", True, 0)):
+        accumulate, by, neutral = combine[name]
+        x = rng.integers(-1 if name == "multiply" else -9, 2 if name == "multiply" else 9, shape).astype(dtype)
+        info = np.iinfo(dtype) if x.dtype.kind == "i" else None
+        if neutral is None:
+            neutral = (info.min if info else -np.inf) if name == "maximum" else (info.max if info else np.inf)
+        start = neutral + other if np.isfinite(neutral) else (1 if other else neutral)
+        text = str(start) if info else "0x" + np.array(start, dtype).view(f"u{x.dtype.itemsize}").item().to_bytes(x.dtype.itemsize, "big").hex().upper()
+        kind, number, n = kind_of(x), f"tensor<{ELEMENTS[dtype]}>", shape[axis]
+        window = [n if r == axis else 1 for r in range(len(shape))]
+        pad = [[(0, n - 1) if reverse else (n - 1, 0)][0] if r == axis else (0, 0) for r in range(len(shape))]
+        ops = [f'%s = "stablehlo.constant"() <{{value = dense<{text}> : {number}}}> : () -> {number}',
+               f'%r = "stablehlo.reduce_window"(%a0, %s) <{{window_dimensions = array<i64: {", ".join(map(str, window))}>, padding = dense<'
+               f'{[list(p) for p in pad]}> : tensor<{len(shape)}x2xi64>}}> ({{^bb0(%t: {number}, %u: {number}): %v = "stablehlo.{name}"(%t, %u) : '
+               f'({number}, {number}) -> {number} "stablehlo.return"(%v) : ({number}) -> ()}}) : ({kind}, {number}) -> {kind}']
+        turned = np.flip(x, axis) if reverse else x
+        expected = accumulate(turned, axis, dtype=x.dtype) if accumulate in (np.cumsum, np.cumprod) else accumulate(turned, axis)
+        if other:  # once for the window, and once for each place outside
+            times = np.arange(n, 0, -1).reshape([n if r == axis else 1 for r in range(len(shape))])
+            expected = expected + start * times if name == "add" else by(expected, np.array(start, dtype))
+        expected = (np.flip(expected, axis) if reverse else expected).astype(dtype)
+        made = bench.run(text_of([kind], ops, kind), x)
+        bench.say(np.array_equal(made, expected), f"{name} of {shape} along {axis}, {dtype}, reverse {reverse}, from {start}")
+
+
 def codes(bench, rng):
     """Scales along an axis, and a product of quantised tensors as numbers say it."""
     x = rng.uniform(-3, 3, (4, 3)).astype(np.float32)
@@ -171,7 +205,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
-        for part in (systems, transforms, halves, scans, codes, scatters):
+        for part in (systems, transforms, halves, scans, codes, scatters, prefixes):
             part(bench, rng)
         refused(bench)
     return 1 if bench.failed else 0

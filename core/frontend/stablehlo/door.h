@@ -212,6 +212,9 @@ int pb__door_coded_output(pb_door* d, int flat, int value);
 pb_type pb__door_outside(const pb_door* d, int flat);
 int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a constant's
 // Computes a number that constants alone decide.
+// Windows of a whole dim, each an element longer than the one in front, in linear time (operators/prefix.c). *made: the
+// operator was such.
+pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 
 #define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__door_##function;

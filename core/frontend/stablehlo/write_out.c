@@ -49,6 +49,11 @@ int pb__write_given(pb_writer* w, pb_flat_type type, pb_door_value value) {
 
 int pb__write(pb_writer* w, const char* name, pb_flat_type type, int operand_count, const int* operands, int attr_count,
               const pb_flat_attr* attrs) {
+  return pb__write_by(w, name, type, operand_count, operands, attr_count, attrs, 0, NULL);
+}
+
+int pb__write_by(pb_writer* w, const char* name, pb_flat_type type, int operand_count, const int* operands,
+                 int attr_count, const pb_flat_attr* attrs, int region_count, const pb_flat_block* regions) {
   pb_door* d = w->d;
   int made = take(w, type);
   if (w->status != PB_OK) return made;
@@ -60,7 +65,9 @@ int pb__write(pb_writer* w, const char* name, pb_flat_type type, int operand_cou
                    .result_count = 1,
                    .results = &made,
                    .attr_count = attr_count,
-                   .attrs = attrs};
+                   .attrs = attrs,
+                   .region_count = region_count,
+                   .regions = regions};
   w->status = pb__door_op(d, &op);
   return made;
 }

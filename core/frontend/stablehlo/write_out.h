@@ -22,6 +22,9 @@ pb_flat_type pb__write_shaped(pb_flat_type type, int rank, const int64_t* shape)
 int pb__write(pb_writer* w, const char* name, pb_flat_type type, int operand_count, const int* operands, int attr_count,
               const pb_flat_attr* attrs);
 int pb__write_given(pb_writer* w, pb_flat_type type, pb_door_value value); // a value that is there, of that type
+// With regions, of the operator that is written out for example.
+int pb__write_by(pb_writer* w, const char* name, pb_flat_type type, int operand_count, const int* operands,
+                 int attr_count, const pb_flat_attr* attrs, int region_count, const pb_flat_block* regions);
 pb_flat_attr pb__write_ints(pb_writer* w, const char* name, int count, const int64_t* ints);
 pb_flat_attr pb__write_text(const char* name, const char* text);
 

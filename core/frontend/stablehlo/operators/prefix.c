@@ -1,0 +1,158 @@
+// Sums so far, and products, maxima and minima so far: windows of the whole length, as jnp.cumsum and its kin are
+// written. One window an element is the length squared; blocks are linear: sums so far within each block, of the
+// blocks' totals, and of both (Blelloch 1990, Prefix sums and their applications, of two levels and more).
+#include "core/frontend/stablehlo/write_out.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 32, SHORT = 64 };
+
+// The name of what the body does to its two arguments; NULL: more than one operator.
+static const char* combines(const pb_flat_op* op) {
+  static const char* const names[] = {"stablehlo.add", "stablehlo.multiply", "stablehlo.maximum", "stablehlo.minimum"};
+  const pb_flat_block* body = op->region_count == 1 ? &op->regions[0] : NULL;
+  if (!body || body->op_count != 2 || body->argument_count != 2) return NULL;
+  const pb_flat_op *one = &body->ops[0], *end = &body->ops[1];
+  bool both = one->operand_count == 2 && one->result_count == 1 && one->operands[0] != one->operands[1];
+  for (int k = 0; both && k < 2; ++k)
+    both = one->operands[k] == body->arguments[0] || one->operands[k] == body->arguments[1];
+  if (!both || end->operand_count != 1 || end->operands[0] != one->results[0]) return NULL;
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strcmp(one->name, names[k])) return names[k];
+  return NULL;
+}
+
+// Whether combining with the value changes nothing, for types in which every step is as exact as the result.
+static bool is_neutral(const pb_door* d, int value, const char* by) {
+  const void* bytes = pb_made_splat(&d->m, value);
+  pb_type type = pb_made(&d->m, value)->type;
+  bool least = !strcmp(by, "stablehlo.maximum"), most = !strcmp(by, "stablehlo.minimum");
+  int64_t one = !strcmp(by, "stablehlo.multiply");
+  if (!bytes) return false;
+  if (type == PB_F32 || type == PB_F64) {
+    float narrow = 0;
+    double is = 0;
+    if (type == PB_F32)
+      memcpy(&narrow, bytes, sizeof narrow), is = (double)narrow;
+    else
+      memcpy(&is, bytes, sizeof is);
+    return is == (least ? -(double)INFINITY : most ? (double)INFINITY : (double)one);
+  }
+  int64_t is;
+  if ((type != PB_I32 && type != PB_I64) || pb__door_integers(d, value, 1, &is) != 1) return false;
+  int64_t low = type == PB_I32 ? INT32_MIN : INT64_MIN, high = type == PB_I32 ? INT32_MAX : INT64_MAX;
+  return is == (least ? low : most ? high : one);
+}
+
+// The dim along which each element has a window of all in front of it, itself included; `reverse`: behind it. -1: none.
+static int whole_dim(const pb_door* d, const pb_flat_op* op, bool* reverse) {
+  const pb_flat_type* in = pb__door_type(d, op->operands[0]);
+  static const char* const ones[] = {"window_strides", "base_dilations", "window_dilations"};
+  pb_door* all = (pb_door*)(uintptr_t)d; // attributes are read into its arena
+  const int64_t *size = pb__door_ints(all, op, "window_dimensions", in->rank, 1),
+                *pad = pb__door_ints(all, op, "padding", 2 * in->rank, 0);
+  int axis = -1;
+  for (int k = 0; k < 3; ++k) {
+    const int64_t* step = pb__door_ints(all, op, ones[k], in->rank, 1);
+    for (int r = 0; r < in->rank; ++r)
+      if (!step || step[r] != 1) return -1;
+  }
+  for (int r = 0; size && pad && r < in->rank; ++r) {
+    int64_t low = pad[2 * r], high = pad[2 * r + 1], before = in->shape[r] - 1;
+    if (size[r] == 1 && !low && !high) continue;
+    if (axis >= 0 || size[r] != in->shape[r] || low + high != before || (low && high)) return -1;
+    axis = r;
+    *reverse = high > 0;
+  }
+  return axis;
+}
+
+typedef struct prefix {
+  pb_writer w;
+  const pb_flat_op* op;
+  const char* by;
+  bool reverse;
+} prefix;
+
+static int windows(prefix* p, int x, int axis) {
+  pb_flat_type type = pb__write_type(&p->w, x);
+  int64_t size[PB_FLAT_RANK], pad[2 * PB_FLAT_RANK] = {0};
+  for (int r = 0; r < type.rank; ++r) size[r] = r == axis ? type.shape[r] : 1;
+  pad[2 * axis + p->reverse] = type.shape[axis] - 1;
+  const pb_flat_attr attrs[] = {pb__write_ints(&p->w, "window_dimensions", type.rank, size),
+                                pb__write_ints(&p->w, "padding", 2 * type.rank, pad)};
+  const int operands[] = {x, p->op->operands[1]};
+  return pb__write_by(&p->w, "stablehlo.reduce_window", type, 2, operands, 2, attrs, 1, p->op->regions);
+}
+
+static int reshaped(prefix* p, int x, int rank, const int64_t* shape) {
+  pb_flat_type type = pb__write_shaped(pb__write_type(&p->w, x), rank, shape);
+  return pb__write(&p->w, "stablehlo.reshape", type, 1, &x, 0, NULL);
+}
+
+// So many rows more behind the dim's end, of the neutral number.
+static int lengthened(prefix* p, int x, int axis, int64_t rows) {
+  int64_t shape[PB_FLAT_RANK];
+  pb_flat_type type = pb__write_type(&p->w, x);
+  memcpy(shape, type.shape, sizeof shape);
+  shape[axis] = rows;
+  pb_flat_attr along = pb__write_ints(&p->w, "broadcast_dimensions", 0, shape);
+  int none = pb__write(&p->w, "stablehlo.broadcast_in_dim", pb__write_shaped(type, type.rank, shape), 1,
+                       &p->op->operands[1], 1, &along);
+  return pb__write_joined(&p->w, axis, 2, (const int[]){x, none});
+}
+
+static int scanned(prefix* p, int x, int axis);
+
+// What all blocks in front make together: of the first one nothing.
+static int of_blocks_before(prefix* p, int totals, int axis) {
+  int64_t shape[PB_FLAT_RANK];
+  pb_flat_type type = pb__write_type(&p->w, totals);
+  int64_t blocks = type.shape[axis];
+  int so_far = scanned(p, totals, axis);
+  memcpy(shape, type.shape, sizeof shape);
+  shape[axis] = 1;
+  pb_flat_attr along = pb__write_ints(&p->w, "broadcast_dimensions", 0, shape);
+  int none = pb__write(&p->w, "stablehlo.broadcast_in_dim", pb__write_shaped(type, type.rank, shape), 1,
+                       &p->op->operands[1], 1, &along);
+  int rest = pb__write_rows(&p->w, so_far, axis, p->reverse, blocks - 1 + p->reverse);
+  return pb__write_joined(&p->w, axis, 2, p->reverse ? (const int[]){rest, none} : (const int[]){none, rest});
+}
+
+static int scanned(prefix* p, int x, int axis) {
+  pb_flat_type type = pb__write_type(&p->w, x);
+  int64_t shape[PB_FLAT_RANK], extent = type.shape[axis], blocks = (extent + BLOCK - 1) / BLOCK;
+  if (extent <= SHORT || p->w.status != PB_OK) return windows(p, x, axis);
+  if (extent % BLOCK) x = lengthened(p, x, axis, blocks * BLOCK - extent);
+  memcpy(shape, type.shape, sizeof *shape * (size_t)axis);
+  shape[axis] = blocks;
+  shape[axis + 1] = BLOCK;
+  for (int r = axis + 1; r < type.rank; ++r) shape[r + 1] = type.shape[r];
+  int within = windows(p, reshaped(p, x, type.rank + 1, shape), axis + 1);
+  int last = p->reverse ? 0 : BLOCK - 1, totals = pb__write_rows(&p->w, within, axis + 1, last, last + 1);
+  shape[axis + 1] = 1; // a total a block
+  int before = of_blocks_before(p, totals, axis);
+  shape[axis + 1] = BLOCK;
+  int y = pb__write_binary(&p->w, p->by, within, pb__write_spread(&p->w, before, type.rank + 1, shape));
+  int64_t whole[PB_FLAT_RANK];
+  memcpy(whole, type.shape, sizeof whole);
+  whole[axis] = blocks * BLOCK;
+  y = reshaped(p, y, type.rank, whole);
+  return extent % BLOCK ? pb__write_rows(&p->w, y, axis, 0, extent) : y;
+}
+
+pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) {
+  bool reverse = false;
+  *made = false;
+  const char* by = op->operand_count == 2 && op->result_count == 1 ? combines(op) : NULL;
+  const pb_flat_type* in = pb__door_type(d, op->operands[0]);
+  if (!by || d->open || d->m.consts->open || in->is_complex || in->rank < 1 || in->rank + 2 > PB_NEST_RANK)
+    return PB_OK;
+  int axis = whole_dim(d, op, &reverse);
+  if (axis < 0 || in->shape[axis] <= SHORT || !is_neutral(d, pb__door_in(d, op, 1), by)) return PB_OK;
+  prefix p = {pb__write_start(d, op), op, by, reverse};
+  pb__write_result(&p.w, 0, scanned(&p, op->operands[0], axis));
+  *made = true;
+  return pb__write_end(&p.w);
+}
