@@ -207,6 +207,8 @@ def _kind(leaf):
                 '  hint: torch.compile(model, backend="polyblocks"), or torch.no_grad()'
             )
         return leaf.shape, leaf.dtype, leaf.device.type
+    if isinstance(leaf, slice):
+        return slice, leaf.start, leaf.stop, leaf.step
     try:
         hash(leaf)
     except TypeError:

@@ -109,6 +109,18 @@ def test_arguments_of_every_kind():
     same(polyblocks_jit_torch(lambda x, dtype: x.to(dtype))(a, torch.float16), a.half())
 
 
+def test_masks_that_are_written():
+    def f(x, mask, value):
+        x = x.clone()
+        x[mask] = value
+        return x
+
+    x, mask = torch.randn(3, 4), torch.tensor([True, False, True])
+    for where, value in ((mask, torch.tensor(5.0)), (mask, torch.randn(4)), (mask, torch.randn(2, 4)), (x > 0, torch.randn(int((x > 0).sum())))):
+        same(polyblocks_jit_torch(f)(x, where, value), f(x, where, value))
+    same(polyblocks_jit_torch(lambda x, s: x[s])(x, slice(0, 2)), x[:2])
+
+
 def test_layouts():
     f = polyblocks_jit_torch(lambda x, y: x @ y)
     x = torch.randn(4, 3)

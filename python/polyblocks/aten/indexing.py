@@ -107,11 +107,8 @@ def region_of(b, dtype, combine):
 def index_put(b, x, indices, values, accumulate=False):
     indices = list(indices)
     mask = one_mask(indices)
-    if mask and not accumulate and math.prod(values.shape) == 1:
-        dim, truth = mask
-        shape = (1,) * dim + truth.shape + (1,) * (x.rank - dim - truth.rank)
-        truth = b.broadcast(b.reshape(b.convert(truth, torch.bool), shape), x.shape)
-        return b.select(truth, b.broadcast(b.reshape(b.convert(values, x.dtype), ()), x.shape), x)
+    if mask:
+        return put_where(b, x, *mask, b.convert(values, x.dtype), accumulate)
     dims, at, first = advanced(b, x, indices)
     rest = [d for d in range(x.rank) if d not in dims]
     shape = tuple(x.shape[d] for d in rest)
@@ -122,6 +119,28 @@ def index_put(b, x, indices, values, accumulate=False):
     values = b.broadcast(b.convert(values, x.dtype), wanted)
     window = [d for d in range(len(wanted)) if not first <= d < first + len(outer)]
     return b.scatter(x, stacked(b, at), values, window, dims, dims, region_of(b, x.dtype, "add" if accumulate else None))
+
+
+def put_where(b, x, dim, truth, values, accumulate):
+    """Where a mask of some dims says so: one value for all places, or the values in the places' order."""
+    truth = b.convert(truth, torch.bool)
+    shape = (1,) * dim + truth.shape + (1,) * (x.rank - dim - truth.rank)
+    inside = b.broadcast(b.reshape(truth, shape), x.shape)
+    rest = x.shape[:dim] + x.shape[dim + truth.rank :]
+    if values.rank <= len(rest) - dim or values.shape[-1 - (len(rest) - dim)] == 1:  # nothing of it goes along the places
+        if values.rank > len(rest) - dim:
+            values = b.reshape(values, values.shape[: -1 - (len(rest) - dim)] + (1,) * truth.rank + values.shape[values.rank - (len(rest) - dim) :])
+        new = b.broadcast(values, x.shape)
+    elif dim:
+        raise Unsupported("values in the order of a mask that does not stand first")
+    else:
+        from .reductions import scan
+
+        count = math.prod(truth.shape)
+        number = scan(b, "add", b.convert(b.reshape(truth, (count,)), torch.int64), 0, 0)
+        taken = rows(b, b.broadcast(values, (values.shape[0],) + rest), 0, b.binary("maximum", b.subtract(number, 1), 0))
+        new = b.reshape(taken, x.shape)
+    return b.select(inside, b.add(x, new) if accumulate else new, x)
 
 
 def added_at(b, x, dim, index, values, combine):
