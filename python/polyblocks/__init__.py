@@ -8,8 +8,6 @@ Front ends are imported when they are used: this package needs NumPy alone."""
 
 from .compiler import compile
 from .engine import Engine, load
-from .explain import explain
-from .quantize import quantize
 from .errors import (
     ArgumentError,
     CompileError,
@@ -20,25 +18,20 @@ from .errors import (
     PolyBlocksError,
     PolyBlocksWarning,
 )
+from .explain import explain
+from .quantize import quantize
 
 _FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_torch", "polyblocks_jit_tf": "from_tensorflow"}
-
-
-def _register_backend():
-    """torch.compile finds the backend "polyblocks" where PyTorch was imported first; else by the package's entry point."""
-    import sys
-
-    if "torch" in sys.modules:
-        from .dynamo import register
-
-        register()
 
 
 def __getattr__(name):
     if name in _FRONT_ENDS:
         import importlib
 
-        return getattr(importlib.import_module(f".{_FRONT_ENDS[name]}", __name__), name)
+        front_end = importlib.import_module(f".{_FRONT_ENDS[name]}", __name__)
+        if name == "polyblocks_jit_torch":  # torch.compile knows the backend from then on; a wheel has an entry point for it
+            importlib.import_module(".dynamo", __name__).register()
+        return getattr(front_end, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -56,8 +49,5 @@ __all__ = [
     "compile",
     "explain",
     "load",
-    "polyblocks_jit_jax",
-    "polyblocks_jit_tf",
-    "polyblocks_jit_torch",
     "quantize",
-]
+]  # front ends are asked for by name: each needs its framework

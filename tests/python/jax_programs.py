@@ -1,8 +1,6 @@
 """Programs of JAX as people write them: name, function, arguments. A name that begins with "refused" says that the compiler
 has no such thing, and which word its error has."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import jax.scipy as jsp

@@ -9,13 +9,11 @@ import polyblocks
 import pytest
 import torch
 from polyblocks import polyblocks_jit_torch
-from polyblocks.dynamo import register
 from torch import nn
 from torch.utils import _pytree as pytree
 from torch_mistakes import MISTAKES
 from torch_models import MODELS, seeded
 
-register()
 if not torch.cuda.is_available():
     torch.cuda.is_current_stream_capturing = lambda: False  # which asks the driver
 

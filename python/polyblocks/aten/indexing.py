@@ -296,3 +296,19 @@ def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=Non
         sums = b.binary("maximum", b.reduce("add", share, [1], 0), 1)
         share = b.divide(share, b.reshape(sums, (bags, 1)))
     return [b.dot(share, rows(b, weight, 0, index), ((1,), (0,))), None, None, None]
+
+
+@row("embedding_dense_backward")
+def embedding_backward(b, gradient, index, count, padding_idx, scale_grad_by_freq, *, made):
+    at = b.reshape(wrapped(b, index, count), (math.prod(index.shape), 1))
+    rows = b.reshape(gradient, (at.shape[0], gradient.shape[-1]))
+    if padding_idx >= 0:
+        rows = b.select(b.compare("EQ", at, padding_idx), b.constant(0, rows.dtype, rows.shape), rows)
+    zero = b.constant(0, gradient.dtype, made.shape)
+    if scale_grad_by_freq:
+        ones = b.constant(1, torch.int64, (at.shape[0],))
+        counts = b.scatter(b.constant(0, torch.int64, (count,)), at, ones, [], [0], [0], region_of(b, torch.int64, "add"))
+        zero_counts = b.convert(b.binary("maximum", counts, 1), gradient.dtype)
+        made_rows = b.scatter(zero, at, rows, [1], [0], [0], region_of(b, rows.dtype, "add"))
+        return b.divide(made_rows, b.broadcast(b.reshape(zero_counts, (count, 1)), made.shape))
+    return b.scatter(zero, at, rows, [1], [0], [0], region_of(b, rows.dtype, "add"))

@@ -1,4 +1,4 @@
-"""Products: matrices, convolutions, attention."""
+"""Products: matrices, convolutions and their gradients, attention, systems, Fourier transforms."""
 
 import math
 
@@ -110,6 +110,45 @@ def convolution(b, x, w, bias, stride, padding, dilation, is_transposed, output_
     if bias is not None:
         y = b.add(y, b.reshape(bias, bias.shape + (1,) * spatial))
     return b.reshape(y, made.shape)
+
+
+@row("convolution_backward")
+def convolution_backward(b, gradient, x, w, bias_sizes, stride, padding, dilation, is_transposed, output_padding, groups, mask, *, made):
+    spatial = w.rank - 2
+    stride, padding, dilation = (each(v, spatial) for v in (stride, padding, dilation))
+    dtype = x.dtype
+    shapes = [x.shape, w.shape]
+    if dtype in HALVES:
+        gradient, x, w = (b.convert(v, torch.float32) for v in (gradient, x, w))
+    if x.rank == spatial + 1:
+        gradient, x = b.reshape(gradient, (1,) + gradient.shape), b.reshape(x, (1,) + x.shape)
+    of_x = of_w = of_bias = None
+    if mask[0]:
+        if is_transposed:
+            of_x = forward(b, gradient, w, stride, padding, dilation, groups, x.shape)
+        else:
+            left = [n - ((g - 1) * s - 2 * p + d * (k - 1) + 1) for n, g, s, p, d, k in zip(x.shape[2:], gradient.shape[2:], stride, padding, dilation, w.shape[2:])]
+            of_x = transposed(b, gradient, w, stride, padding, dilation, left, groups, x.shape)
+        of_x = b.convert(b.reshape(of_x, shapes[0]), dtype)
+    if mask[1]:
+        of_w = b.convert(kernel_gradient(b, *((gradient, x) if is_transposed else (x, gradient)), w.shape, stride, padding, dilation, groups), dtype)
+    if mask[2]:
+        of_bias = b.convert(b.reduce("add", gradient, [0, *range(2, gradient.rank)], 0), dtype)
+    return [of_x, of_w, of_bias]
+
+
+def kernel_gradient(b, x, gradient, shape, stride, padding, dilation, groups):
+    """A convolution over the batch: x's channels as a batch, the gradient as a kernel whose gaps are the strides."""
+    spatial, order = x.rank - 2, (1, 0, *range(2, x.rank))
+    n, c, o = x.shape[0], x.shape[1] // groups, gradient.shape[1]
+    high = [(k - 1) * d + (g - 1) * s + 1 - m - p for k, d, g, s, m, p in zip(shape[2:], dilation, gradient.shape[2:], stride, x.shape[2:], padding)]
+    x = b.reshape(x, (n, groups, c) + x.shape[2:])
+    x = b.transpose(x, (2, 1, 0) + tuple(d + 3 for d in range(spatial)))
+    x = b.reshape(x, (c, groups * n) + x.shape[3:])
+    sides = [(p, h) for p, h in zip(padding, high)]
+    kernel = b.transpose(gradient, order)  # [o, n, ...]
+    y = convolved(b, x, kernel, numbers_of(spatial), dilation, sides, stride, [1] * spatial, groups, shape=(c, o) + tuple(shape[2:]))
+    return b.transpose(y, order)
 
 
 @row("_scaled_dot_product_flash_attention_for_cpu")

@@ -10,7 +10,7 @@ from .builder import Unsupported
 
 ROWS = {}
 IGNORED = ("layout", "device", "pin_memory", "non_blocking", "memory_format", "sparse_grad", "sparse", "implicit")
-FILES = ("creation", "elements", "movement", "reductions", "products", "windows", "norms", "indexing", "gradients")
+FILES = ("creation", "elements", "movement", "reductions", "products", "windows", "norms", "indexing")
 
 
 def row(*names):
