@@ -7,6 +7,7 @@ import inspect
 import threading
 import traceback
 import types
+import warnings
 
 import torch
 from torch._subclasses.functional_tensor import FunctionalTensor
@@ -16,7 +17,7 @@ from torch.utils import _pytree as pytree
 from . import compiler
 from .aten.graph import Module, decompositions
 from .aten import table
-from .errors import ArgumentError, NotSupported, PolyBlocksError
+from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .options import Options
 
 
@@ -314,6 +315,7 @@ class Exported:
             self.first += 1
         if compile:
             self.engine()
+            self.hint()
 
     def engine(self):
         """With device_one_time_load the module's tensors are the engine's constants: other ones are compiled anew."""
@@ -324,6 +326,18 @@ class Exported:
             self.programs.clear()
             run = self.programs[key] = Tensors(self.module, self.options, held)
         return run
+
+    def hint(self):
+        """That weights at run time cost time, of a module that does not train."""
+        weights = [self.tensor(where, None) for where in self.kept.values()]
+        large = [w for w in weights if w.dim() > 1 and w.numel() >= 1 << 16]
+        if large and not self.options.device_one_time_load and not torch.is_grad_enabled():
+            warnings.warn(
+                "weights that come at run time cannot lie as the target likes them best; compile_options={'device_one_time_load': True} "
+                "makes them constants of the engine, which is many times as fast",
+                PolyBlocksWarning,
+                stacklevel=5,
+            )
 
     @staticmethod
     def tensor(where, leaves):

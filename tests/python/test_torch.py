@@ -3,6 +3,7 @@
 import copy
 import inspect
 import threading
+import warnings
 
 import numpy as np
 import polyblocks
@@ -188,6 +189,16 @@ def test_constants_follow_their_tensors():
         same(f(x), layer(x))
         layer.bias = nn.Parameter(torch.zeros(3))
         same(f(x), layer(x))
+
+
+def test_weights_at_run_time_are_said_to_cost():
+    layer, x = nn.Linear(300, 300), torch.randn(2, 300)
+    with torch.no_grad():
+        with pytest.warns(polyblocks.PolyBlocksWarning, match="device_one_time_load"):
+            same(polyblocks_jit_torch(layer)(x), layer(x))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", polyblocks.PolyBlocksWarning)
+            same(polyblocks_jit_torch(layer, compile_options={"device_one_time_load": True})(x), layer(x))
 
 
 def test_a_class_and_functions_inside():
