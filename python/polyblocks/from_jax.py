@@ -255,12 +255,12 @@ class Lowered:
         """Arguments that are constants, by their places among the leaves."""
         if not jit.constants:
             return
-        bound = jit.signature.bind(*args, **named).arguments
-        wanted = {id(leaf) for name in jit.constants & set(bound) for leaf in tree_util.tree_leaves(bound[name])}
-        static, dynamic = jit._parted(args, named)
-        for k, leaf in enumerate(tree_util.tree_leaves(dynamic)):
-            if id(leaf) in wanted and isinstance(leaf, (Array, np.ndarray)):
-                self.constants[self.first + k] = np.asarray(leaf)
+        leaves, tree = tree_util.tree_flatten(jit._parted(args, named)[1])
+        places, named_places = tree_util.tree_unflatten(tree, range(len(leaves)))
+        bound = jit.signature.bind_partial(*places, **named_places).arguments
+        for k in tree_util.tree_leaves([bound[name] for name in sorted(jit.constants & set(bound))]):
+            if isinstance(leaves[k], (Array, np.ndarray)):
+                self.constants[self.first + k] = np.asarray(leaves[k])
 
     def is_key(self, place):
         """Whether an argument is a key of random numbers, which the engine takes as integers."""

@@ -170,7 +170,8 @@ class JitTorch:
                 return self.function(*args, **named)  # inside another one, which it becomes a part of
         if self.holder is None:
             self.hold()
-        key = (tree, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.modules])
+        mode = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
+        key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.modules])
         program = self.programs.get(key)
         if program is None:
             with self.lock:

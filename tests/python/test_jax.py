@@ -91,6 +91,11 @@ def test_constants_are_bound_once():
     other = {"w": 2 * params["w"], "b": params["b"]}
     same(f(other, x), x @ other["w"] + other["b"])
     assert len(f.programs) == 2
+    w = jnp.ones((2, 2))
+    g = polyblocks_jit_jax(lambda w, x, n: x @ w * n, constants="w", static_argnums=2)
+    same(g(w, w, 3), 3 * w @ w)  # the same array beside it is no constant
+    same(g(w, 2 * w, 3), 6 * w @ w)
+    assert len(g.programs) == 1
     with pytest.raises(polyblocks.ArgumentError, match="has no argument 'weights'; it has params, x"):
         polyblocks_jit_jax(f.function, constants="weights")
 

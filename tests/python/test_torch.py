@@ -166,6 +166,18 @@ def test_state():
     assert isinstance(f.state_dict(), dict) and f.total is module.total
 
 
+def test_tensors_closed_over_and_autocast():
+    w, x = torch.ones(3), torch.randn(4, 4)
+    f = polyblocks_jit_torch(lambda x: x * w)
+    same(f(torch.ones(3)), torch.ones(3))
+    w.mul_(2)
+    same(f(torch.ones(3)), torch.full((3,), 2.0))
+    g = polyblocks_jit_torch(lambda x: x @ x)
+    same(g(x), x @ x)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        same(g(x), x @ x)
+
+
 def test_written_arguments():
     @polyblocks_jit_torch
     def f(x, y):
