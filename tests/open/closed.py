@@ -299,7 +299,11 @@ class Bench:
         when_run = compared = 0
         for extent in EXTENTS:
             feeds = {n: at_extent(v, extent) if n in opened else v for n, v in case.inputs.items() if n not in bound}
-            closed = self.compile(path, "closed.pbe", [*case.closed(extent, opened), *options])
+            try:
+                closed = self.compile(path, "closed.pbe", [*case.closed(extent, opened), *options])
+            except tools.subprocess.TimeoutExpired:  # nothing to compare with; other tests judge it
+                print(f"no end within 120 s of compiling for extent {extent}", flush=True)
+                continue
             expected = None
             if not closed.returncode:
                 _, expected = self.run("closed.pbe", case, feeds)
