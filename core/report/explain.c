@@ -49,6 +49,7 @@ static bool names(const char* list, const char* one) {
 
 static void add_insn(explainer* x, pb_explained_step* step, const pb_insn* insn, const char* node) {
   int k = 0;
+  x->out->runs[insn->index] = true;
   while (k < step->insn_count && step->insns[k].insn != insn) ++k;
   if (k == PB_EXPLAIN_INSNS) return;
   if (k == step->insn_count) step->insns[step->insn_count++] = (pb_explained_insn){.insn = insn, .nodes = ""};
@@ -310,6 +311,11 @@ static void add_host_step(explainer* x, const pb_step* from, pb_explained_step* 
   step->memory = PB_NEW_ARRAY(&x->out->arena, int64_t, (size_t)x->unit->chip->memory_count + 1);
 }
 
+bool pb__explain_idle(const pb_explanation* e, const pb_insn* insn) {
+  return e->chip->control == PB_CONTROL_QUEUES && insn->operand_count && !insn->waits_by && !insn->signals_by &&
+         !e->runs[insn->index];
+}
+
 void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperation* mains, size_t main_count,
                 const char* model, bool refused, pb_explanation* out) {
   *out = (pb_explanation){.chip = unit->chip, .step_count = engine->step_count};
@@ -323,6 +329,7 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperatio
   for (int k = 0; k < PB_ENGINE_MAX_APART; ++k) out->apart_in[k] = pb_engine_apart_bytes(engine, k);
   out->apart = engine->const_bytes - out->constants;
   if (unit->chip->control == PB_CONTROL_QUEUES) out->peak = pb_chip_peak_macs(unit->chip);
+  out->runs = PB_NEW_ARRAY(&out->arena, bool, (size_t)unit->chip->insn_count + 1);
   out->steps = PB_NEW_ARRAY(&out->arena, pb_explained_step, (size_t)engine->step_count + 1);
   int* first = PB_NEW_ARRAY(&out->arena, int, (size_t)engine->kernel_count + 1); // step of each kernel, from 1 on
   for (int s = 0; s < engine->step_count; ++s) {

@@ -38,6 +38,7 @@ typedef struct pb_explanation {
   const char* codes_like;                 // the chip by whose formula codes are made, NULL: the SDK's
   uint64_t constants, apart;              // bytes of them in the system's memory, and in their own
   uint64_t apart_in[PB_ENGINE_MAX_APART]; // of those by memory
+  bool* runs;                             // by instruction, whether a step runs as it
   double scales_off;                      // by which share a scale is off there, at most
   uint64_t cycles, macs, peak; // peak: multiply-accumulates a cycle; 0: of several kinds, there is no one number
   pb_arena arena;
@@ -51,7 +52,9 @@ void pb_explanation_free(pb_explanation* e);
 // "text", "json" or "html"; malloc'ed. NULL: no such form.
 char* pb_explanation_print(const pb_explanation* e, const char* form);
 
-// Inside: the share of the array's peak that a step reaches, 0 to 1, by its prediction.
+// Inside: whether the instruction computes or moves, and no step runs as it; of chips that run commands.
+bool pb__explain_idle(const pb_explanation* e, const pb_insn* insn);
+// The share of the array's peak that a step reaches, 0 to 1, by its prediction.
 double pb__explain_of_peak(const pb_explanation* e, const pb_explained_step* s);
 char* pb__explain_html(const pb_explanation* e);
 

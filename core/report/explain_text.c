@@ -86,6 +86,16 @@ static void put_missing(pb_text* t, const pb_explanation* e) {
     if (e->steps[k].missing) pb_text_add(t, "%4d %s\n", k, e->steps[k].missing);
 }
 
+// Instructions of the chip that the model has no use for.
+static void put_idle(pb_text* t, const pb_explanation* e, const char* begin, const char* each, const char* between) {
+  int n = 0;
+  for (int k = 0; k < e->chip->insn_count; ++k) {
+    if (!pb__explain_idle(e, &e->chip->insns[k])) continue;
+    pb_text_add(t, "%s", n++ ? between : begin);
+    pb_text_add(t, each, e->chip->insns[k].name);
+  }
+}
+
 static char* as_text(const pb_explanation* e) {
   pb_text t = {0};
   pb_text_add_shown(&t, e->model);
@@ -110,6 +120,9 @@ static char* as_text(const pb_explanation* e) {
               "bound by", "runs as");
   for (int k = 0; k < e->step_count; ++k) put_line(&t, e, k);
   put_missing(&t, e);
+  size_t before = t.length;
+  put_idle(&t, e, "\nno step runs as: ", "%s", ", ");
+  if (t.length > before) pb_text_add(&t, "\n");
   return t.data;
 }
 
@@ -201,7 +214,9 @@ static char* as_json(const pb_explanation* e) {
   }
   pb_text_add(&t, ", \"steps_missing\": %d,\n \"steps\": [\n", e->missing_count);
   for (int k = 0; k < e->step_count; ++k) put_json_step(&t, e, k);
-  pb_text_add(&t, " ]}\n");
+  pb_text_add(&t, " ],\n \"idle\": [");
+  put_idle(&t, e, "", "\"%s\"", ", ");
+  pb_text_add(&t, "]}\n");
   return t.data;
 }
 

@@ -10,6 +10,7 @@
 #include "tools/run_compare.h"
 
 #include <dirent.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -120,6 +121,26 @@ static pb_status compile(suite* s, const char* model, const char* engine, char* 
   return status;
 }
 
+// Which instructions the model's steps run as, as pbc --explain says.
+static void note_instructions(suite* s, const char* model) {
+  pb_diag diag = {.sink = pb_diag_drop};
+  pb_compile_options o = {.model = model, .target = s->spec, .target_dir = s->options->target_dir, .explain = "json"};
+  pb_compiled compiled = {0};
+  json_t* said = pb_compile(&o, &diag, &compiled) == PB_OK ? json_loads(compiled.text, 0, NULL) : NULL;
+  json_t *step, *insn;
+  size_t k, n;
+  json_array_foreach(json_object_get(said, "steps"), k, step) {
+    json_array_foreach(json_object_get(step, "instructions"), n, insn) {
+      const char* name = json_string_value(json_object_get(insn, "name"));
+      for (int i = 0; name && i < s->chip->insn_count; ++i)
+        if (!strcmp(s->chip->insns[i].name, name)) s->runs[i] = true;
+    }
+  }
+  s->models += said != NULL;
+  json_decref(said);
+  pb_compiled_free(&compiled);
+}
+
 static void run_model(suite* s, const char* kind, const char* name, const char* model, const char* in,
                       const char* out) {
   char label[160], why[JUDGE_WHY] = "";
@@ -140,6 +161,7 @@ static void run_model(suite* s, const char* kind, const char* name, const char* 
   else if (pb_npy_read(in, &diag, &inputs) != PB_OK || pb_npy_read(out, &diag, &answers) != PB_OK)
     suite_record(s, label, FAILED, "its samples cannot be read", suite_seconds() - start);
   else {
+    if (s->options->coverage) note_instructions(s, model);
     engine_run run = {.s = s, .path = engine, .in = &inputs, .want = &answers};
     bool good = run_engines(s, &run);
     suite_record(s, label, good ? PASSED : FAILED, run.text, suite_seconds() - start);

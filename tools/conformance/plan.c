@@ -268,6 +268,7 @@ bool suite_plan(suite* s, char* why) {
   plan_fillers(s);
   suite_parts(s);
   s->coverage = pb_alloc_array(&s->arena, (size_t)s->chip->insn_count, sizeof *s->coverage);
+  s->runs = pb_alloc_array(&s->arena, (size_t)s->chip->insn_count, sizeof *s->runs);
   suite_images(s);
   return true;
 }

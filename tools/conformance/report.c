@@ -1,6 +1,8 @@
 // What was run of the description, and the results as JUnit has them.
 #include "suite.h"
 
+#include "tdl/doc.h"
+
 #include <string.h>
 
 void suite_cover(suite* s, const pb_command* c, const judge_command* read) {
@@ -130,6 +132,70 @@ static void cover_semaphore(const suite* s, int semaphore, int queue, bool takes
             takes ? "waits for" : "signals", x->name);
 }
 
+// Whether b's window goes wherever a's does, by the same steps.
+static bool same_window(const pb_insn* a, const pb_insn* b, int o) {
+  const pb_operand *x = &a->operands[o], *y = &b->operands[o];
+  bool same = x->memory == y->memory && x->type == y->type && x->rank == y->rank && x->unit == y->unit &&
+              x->has_box == y->has_box && (x->fill >= 0) == (y->fill >= 0) && x->rows == y->rows && x->take == y->take;
+  for (int k = 0; same && x->memory >= 0 && k < x->rank; ++k) {
+    const pb_stride *p = &x->strides[k], *q = &y->strides[k];
+    same = x->dims[k] == y->dims[k] && (x->box_lo[k] >= 0) == (y->box_lo[k] >= 0) && p->kind == q->kind &&
+           (p->kind != PB_STRIDE_NUMBER || p->units == q->units);
+    if (!same || p->kind != PB_STRIDE_FIELD) continue;
+    const pb_field *f = &a->fields[p->field], *g = &b->fields[q->field];
+    same = f->width <= g->width && f->form == g->form && f->by == g->by && f->is_signed == g->is_signed;
+  }
+  return same;
+}
+
+// Whether b takes whatever a does: the same of the same memories, over dims that go as far.
+static bool same_work(const pb_insn* a, const pb_insn* b, pb_arena* arena) {
+  bool same = a->operand_count && a->operand_count == b->operand_count && a->dim_count == b->dim_count &&
+              a->reduce == b->reduce;
+  for (int o = 0; same && o < a->operand_count; ++o) same = same_window(a, b, o);
+  for (int d = 0; same && d < a->dim_count; ++d)
+    same = a->dims[d].max <= b->dims[d].max && a->dims[d].min >= b->dims[d].min;
+  return same && !strcmp(pb_insn_formula(a, arena), pb_insn_formula(b, arena));
+}
+
+// Whether a never takes fewer cycles, and always more or on the same queue: at all dims' ends, and each dim's alone.
+static bool never_cheaper(const pb_insn* a, const pb_insn* b) {
+  bool always_more = true;
+  for (int k = 0; k < a->dim_count + 2; ++k) {
+    int64_t extent[PB_MAX_INSN_DIMS];
+    for (int d = 0; d < a->dim_count; ++d) extent[d] = k == d || k == a->dim_count ? a->dims[d].max : a->dims[d].min;
+    int64_t more = pb_cycles(a, extent) + a->latency - pb_cycles(b, extent) - b->latency;
+    if (more < 0) return false;
+    always_more &= more > 0;
+  }
+  return always_more || (a->queue == b->queue && a->index > b->index);
+}
+
+// What the compiler never takes, since another instruction does the same at no higher cost.
+static void tell_dearer(const suite* s, FILE* out) {
+  pb_arena scratch = {0};
+  for (int i = 0; i < s->chip->insn_count; ++i)
+    for (int j = 0; j < s->chip->insn_count; ++j) {
+      const pb_insn *a = &s->chip->insns[i], *b = &s->chip->insns[j];
+      if (i == j || !same_work(a, b, &scratch) || !never_cheaper(a, b)) continue;
+      fprintf(out, "  idle: %s does what %s does, which never takes more cycles\n", a->name, b->name);
+      break;
+    }
+  pb_arena_free(&scratch);
+}
+
+// What no kernel or network of the suite has a use for.
+static void tell_idle(const suite* s, FILE* out) {
+  int n = 0;
+  for (int i = 0; s->models && i < s->chip->insn_count; ++i) {
+    const pb_insn* insn = &s->chip->insns[i];
+    if (!insn->operand_count || insn->waits_by || insn->signals_by || s->runs[i]) continue;
+    if (!n++) fprintf(out, "  idle: none of %d kernels and networks runs as", s->models);
+    fprintf(out, "%s %s", n > 1 ? "," : "", insn->name);
+  }
+  if (n) fprintf(out, "\n");
+}
+
 int suite_coverage(const suite* s, FILE* out) {
   int count = 0, all = 0, edges = 0, seen = 0;
   fprintf(out, "coverage of %s:\n", s->chip->name);
@@ -137,6 +203,8 @@ int suite_coverage(const suite* s, FILE* out) {
     if (!s->chip->insns[i].waits_by && !s->chip->insns[i].signals_by)
       cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
   tell_too_large(s->chip, out);
+  tell_dearer(s, out);
+  tell_idle(s, out);
   for (int k = 0; k < s->chip->semaphore_count; ++k)
     for (int q = 0; q < 2 * s->chip->queue_count; ++q) cover_semaphore(s, k, q / 2, q % 2, out, &edges, &seen);
   for (int to = 0; to < s->chip->queue_count; ++to)

@@ -127,6 +127,8 @@ typedef struct suite {
   int constants;                      // the first of the arguments that lie in memories of constants, one in each
   uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
   insn_coverage* coverage;            // by instruction
+  bool* runs;                         // by instruction: whether a kernel or network runs as it
+  int models;                         // of these, how many the chip runs
   uint32_t waited[PB_MAX_QUEUES];     // by queue: for which queues it has waited, or semaphores
   uint32_t gave[PB_MAX_QUEUES];       // by queue: which semaphores it has given
   case_result* results;
