@@ -97,6 +97,38 @@ def truths(bench, rng):
                       "PB2001", ":3:" if "digits" not in what else "error")
 
 
+def carried_empties(bench):
+    """Tensors of no elements beside others, into branches and loops and out of them, short ones and the host's; sorted ones."""
+    e, f, pair = "tensor<2x0xf32>", "tensor<3xf32>", "(tensor<2x0xf32>, tensor<3xf32>)"
+    x, none = np.float32([1, 2, 3]), np.zeros((2, 0), np.float32)
+    more = ' '.join(f'%y{k + 1} = "stablehlo.add"(%y{k}, %y{k}) : ({f}, {f}) -> {f}' for k in range(30))
+    for name, kind, truth, turned in ("if", "i1", True, -1), ("if", "i1", False, 1), ("case", "i32", 0, -1), ("case", "i32", 1, 1):
+        for what, steps, last in ("short", "", 0), ("long", more, 30):
+            lines = [f'%b:2 = "stablehlo.{name}"(%a0) ({{', f'%p = "stablehlo.negate"(%a1) : ({e}) -> {e}', f'%y0 = "stablehlo.negate"(%a2) : ({f}) -> {f}', steps,
+                     f'"stablehlo.return"(%p, %y{last}) : {pair} -> ()', "}, {", f'"stablehlo.return"(%a1, %a2) : {pair} -> ()', f'}}) : (tensor<{kind}>) -> {pair}',
+                     f'%q = "stablehlo.pad"(%b#0, %z) <{{edge_padding_high = array<i64: 0, 3>, edge_padding_low = array<i64: 0, 0>, interior_padding = array<i64: 0, 0>}}> : ({e}, tensor<f32>) -> tensor<2x3xf32>',
+                     f'%s = "stablehlo.slice"(%q) <{{start_indices = array<i64: 0, 0>, limit_indices = array<i64: 1, 3>, strides = array<i64: 1, 1>}}> : (tensor<2x3xf32>) -> tensor<1x3xf32>',
+                     f'%t = "stablehlo.reshape"(%s) : (tensor<1x3xf32>) -> {f}', f'%r = "stablehlo.add"(%t, %b#1) : ({f}, {f}) -> {f}']
+            lines.insert(0, '%z = "stablehlo.constant"() <{value = dense<8.0> : tensor<f32>}> : () -> tensor<f32>')
+            scale = turned * 2.0**last if turned < 0 else 1
+            made = bench.run(text_of([f"tensor<{kind}>", e, f], lines, f), np.array(truth, bool if kind == "i1" else np.int32), none, x)
+            agrees(bench, f"{name} {truth} with none, {what}", made, np.float32(8 + scale * x))
+    for turns, what in ("%a0", "that data end"), ("%n", "that a constant ends"):
+        lines = ['%o = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>', '%n = "stablehlo.constant"() <{value = dense<3> : tensor<i32>}> : () -> tensor<i32>',
+                 '%z = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>', f'%w:3 = "stablehlo.while"({turns}, %a1, %a2) ({{',
+                 f"^bb0(%i: tensor<i32>, %p: {e}, %q: {f}):", '%c = "stablehlo.compare"(%i, %z) <{comparison_direction = #stablehlo<comparison_direction GT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>',
+                 '"stablehlo.return"(%c) : (tensor<i1>) -> ()', "}, {", f"^bb0(%i: tensor<i32>, %p: {e}, %q: {f}):", '%j = "stablehlo.subtract"(%i, %o) : (tensor<i32>, tensor<i32>) -> tensor<i32>',
+                 f'%g = "stablehlo.negate"(%p) : ({e}) -> {e}', f'%h = "stablehlo.add"(%q, %q) : ({f}, {f}) -> {f}', f'"stablehlo.return"(%j, %g, %h) : (tensor<i32>, {e}, {f}) -> ()',
+                 f"}}) : (tensor<i32>, {e}, {f}) -> (tensor<i32>, {e}, {f})", f'%r = "stablehlo.negate"(%w#2) : ({f}) -> {f}']
+        agrees(bench, f"while {what} with none", bench.run(text_of(["tensor<i32>", e, f], lines, f), np.array(3, np.int32), none, x), -8 * x)
+    for shape, axis in ((0,), 0), ((2, 0), 0), ((0, 3), 1):
+        kind = kind_of(np.zeros(shape, np.float32))
+        lines = [f'%r = "stablehlo.sort"(%a0) <{{dimension = {axis} : i64, is_stable = true}}> ({{', "^bb0(%p: tensor<f32>, %q: tensor<f32>):",
+                 '%l = "stablehlo.compare"(%p, %q) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>',
+                 '"stablehlo.return"(%l) : (tensor<i1>) -> ()', f"}}) : ({kind}) -> {kind}"]
+        agrees(bench, f"sort of {kind}", bench.run(text_of([kind], lines, kind), np.zeros(shape, np.float32)), np.zeros(shape, np.float32))
+
+
 def empties(bench, rng):
     """Tensors of no elements, of up to six dims, and what has some without reading any of theirs."""
     x = np.int32([5, 7, 9])
@@ -130,6 +162,7 @@ def empties(bench, rng):
              '%r = "stablehlo.dot_general"(%n, %o) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : '
              f'({none}, tensor<0x3xf32>) -> tensor<2x3xf32>']
     agrees(bench, "a product of nothing", bench.run(text_of(["tensor<3xi32>"], lines, "tensor<2x3xf32>"), x), np.zeros((2, 3), np.float32))
+    carried_empties(bench)
     for shape in (0,), (2, 0, 1), (14, 15, 0, 17), (2, 0, 3, 1, 2):
         for dtype in "int8", "float32", "bool":
             none = np.zeros(shape, dtype)

@@ -134,7 +134,8 @@ pb_status pb__door_region(pb_door* d, const pb_flat_op* op, int region, int coun
   for (int k = 0; k < made; ++k) {
     if (d->filled[end->operands[k]] == -2) return pb__door_refuse(d, end, "it hands on a tensor.empty");
     out[k] = pb__door_get(d, end->operands[k]);
-    if (out[k].value < 0) return pb__door_refuse(d, op, "a result that is made elsewhere");
+    if (out[k].value < 0 && !pb__door_is_empty(d, end->operands[k]))
+      return pb__door_refuse(d, op, "a result that is made elsewhere");
   }
   return PB_OK;
 }
@@ -160,10 +161,12 @@ static carried new_carried(pb_door* d, int count) {
   return (carried){0, PB_NEW_ARRAY(arena, int, 2 * (size_t)count + 1), PB_NEW_ARRAY(arena, int, 2 * (size_t)count + 1)};
 }
 
-// A variable for each value, which begins as it is.
+// A variable for each value, which begins as it is. Tensors of no elements are no values.
 static void make_variables(pb_door* d, int count, const pb_door_value* from, pb_door_value* made, carried* all) {
   for (int k = 0; k < count; ++k) {
-    made[k] = (pb_door_value){pb_control_variable(&d->m, from[k].value), -1};
+    made[k] = (pb_door_value){-1, -1};
+    if (from[k].value < 0) continue;
+    made[k].value = pb_control_variable(&d->m, from[k].value);
     if (from[k].imaginary >= 0) made[k].imaginary = pb_control_variable(&d->m, from[k].imaginary);
     all->variables[all->count++] = made[k].value;
     if (from[k].imaginary >= 0) all->variables[all->count++] = made[k].imaginary;
@@ -173,6 +176,7 @@ static void make_variables(pb_door* d, int count, const pb_door_value* from, pb_
 static pb_status assign(pb_door* d, const pb_flat_op* op, int count, const pb_door_value* from, carried* all) {
   int at = 0;
   for (int k = 0; k < count; ++k) {
+    if (from[k].value < 0) continue;
     all->values[at++] = from[k].value;
     if (from[k].imaginary >= 0) all->values[at++] = from[k].imaginary;
   }
@@ -452,8 +456,10 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
     --d->branches;
     for (int k = 0; k < count; ++k) {
       pb_door_value last = all[(regions - 1) * count + k];
+      if (last.value < 0) continue; // of no elements
       for (int r = regions - 2; r >= 0; --r) {
         pb_door_value* one = &all[r * count + k];
+        if (one->value < 0) return pb__door_refuse(d, op, "branches of different types");
         PB_TRY(choose(d, op, by, truth ? 1 : r, one->value, last.value, &last.value));
         if (last.imaginary >= 0)
           PB_TRY(choose(d, op, by, truth ? 1 : r, one->imaginary, last.imaginary, &last.imaginary));

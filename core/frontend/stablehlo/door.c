@@ -330,6 +330,11 @@ pb_status pb__door_check(pb_door* d, const pb_flat_op* op) {
   return check_attributes(d, op, row->attributes);
 }
 
+// Operators that hand their operands to regions of their own.
+static bool goes_on_inside(const pb_flat_op* op) {
+  return !strcmp(op->name, "stablehlo.while") || !strcmp(op->name, "scf.for");
+}
+
 // Operators that hand values on as they are, or look at one by themselves.
 static bool carries_values(const pb_flat_op* op) {
   return !strcmp(op->name, "func.call") || !strcmp(op->name, "stablehlo.composite") ||
@@ -343,7 +348,7 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   PB_TRY(pb__door_check(d, op));
   if (d->table->makers[k] == pb__door_nothing || d->table->makers[k] == pb__door_get_tuple_element)
     return d->table->makers[k](d, op); // of what is no tensor
-  bool made = false, joins = !strcmp(op->name, "stablehlo.concatenate") || carries_values(op);
+  bool made = false, joins = !strcmp(op->name, "stablehlo.concatenate") || carries_values(op) || goes_on_inside(op);
   for (int v = 0; v < op->result_count; ++v)
     if (!d->open && !pb__door_is_empty(d, op->results[v])) PB_TRY(pb__door_check_type(d, op, op->results[v]));
   PB_TRY(pb__door_of_nothing(d, op, &made));
