@@ -97,6 +97,28 @@ def truths(bench, rng):
                       "PB2001", ":3:" if "digits" not in what else "error")
 
 
+def ragged(bench, rng):
+    """Products by groups of rows, and of what is summed over; rows that no group has are 0."""
+    dims = "<{{ragged_dot_dimension_numbers = #chlo.ragged_dot<{}lhs_contracting_dimensions = [{}], rhs_contracting_dimensions = [{}], lhs_ragged_dimensions = [{}], rhs_group_dimensions = [{}]>}}>"
+    for sizes in [2, 0, 5], [3, 3, 3], [0, 0, 0], [9]:
+        groups, ends = np.array(sizes, np.int32), np.cumsum([0, *sizes])
+        x, z = rng.standard_normal((9, 4)).astype(np.float32), rng.standard_normal((4, len(sizes), 5)).astype(np.float32)
+        wanted = np.zeros((9, 5), np.float32)
+        for k, (a, b) in enumerate(zip(ends, ends[1:])):
+            wanted[a:b] = x[a:b] @ z[:, k]
+        made = computed(bench, "chlo.ragged_dot", dims.format("", 1, 0, 0, 1), [x, z, groups], wanted)
+        bench.say(np.allclose(made, wanted, atol=1e-5), f"ragged_dot of rows {sizes}")
+        x, z = rng.standard_normal((3, 9)).astype(np.float32), rng.standard_normal((9, 5)).astype(np.float32)
+        z[ends[-1]:] = np.nan  # what no group has counts nowhere
+        wanted = np.stack([x[:, a:b] @ z[a:b] for a, b in zip(ends, ends[1:])]).astype(np.float32)
+        made = computed(bench, "chlo.ragged_dot", dims.format("", 1, 0, 1, ""), [x, z, groups], wanted)
+        bench.say(np.allclose(made, wanted, atol=1e-5), f"ragged_dot of sums {sizes}")
+    shapes, result = ["tensor<3x9x4xf32>", "tensor<3x4x5xf32>", "tensor<2xi32>"], "tensor<3x9x5xf32>"
+    for what, said, words in (("of batches", dims.format("lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], ", 2, 1, 1, ""), "of batches"),
+                              ("without a ragged dim", dims.format("", 2, 1, "", ""), "dims that do not fit"), ("of dims that are not there", dims.format("", 7, 1, 0, 0), "dims that do not fit")):
+        bench.refuses(f"ragged_dot {what}", text_of(shapes, [f'%r = "chlo.ragged_dot"(%a0, %a1, %a2) {said} : ({", ".join(shapes)}) -> {result}'], result), words, "PB2110")
+
+
 def carried_empties(bench):
     """Tensors of no elements beside others, into branches and loops and out of them, short ones and the host's; sorted ones."""
     e, f, pair = "tensor<2x0xf32>", "tensor<3xf32>", "(tensor<2x0xf32>, tensor<3xf32>)"
@@ -197,7 +219,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(5)
-        for part in operators, broadcasts, truths, empties:
+        for part in operators, broadcasts, truths, ragged, empties:
             part(bench, rng)
         devices(bench)
     return 1 if bench.failed else 0
