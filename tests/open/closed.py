@@ -66,8 +66,8 @@ class OnnxCase:
         same = [n for n in leading if leading[n] == next(iter(leading.values()))]
         opened = [same, same[:1]] if len(same) > 1 else [same] if same else []
         self.choices = [(o, b) for b in ([set(), shapes] if shapes else [set()]) for o in opened]
-        first = next(iter(leading.values()), None)
-        if first and same:  # with integers: they are no shapes
+        first = next((v.shape[0] for v in self.inputs.values() if v.ndim and v.shape[0]), None)
+        if first:  # with integers: they are no shapes
             self.choices.append(([n for n, v in self.inputs.items() if v.ndim and v.shape[0] == first], set()))
 
     def shape_operands(self, folder):
