@@ -175,7 +175,7 @@ static void put_operand(text* t, const pb_chip* chip, const pb_flat* nest, int a
 
 static void put_nest(text* t, const pb_chip* chip, const pb_flat* nest) {
   static const char* const kinds[] = {
-      [PB_SET] = "set",           [PB_ACC_ADD] = "acc_add", [PB_ACC_MAX] = "acc_max", [PB_ACC_MAXIMUM] = "acc_max",
+      [PB_SET] = "set",           [PB_ACC_ADD] = "acc_add", [PB_ACC_MAX] = "acc_max", [PB_ACC_MAXIMUM] = "acc_maximum",
       [PB_ACC_MAXU] = "acc_maxu", [PB_ACC_BODY] = "set"};
   put(t, "needed: (%s $y, ", kinds[nest->reduce]);
   put_value(t, nest, nest->expr_count - 1);

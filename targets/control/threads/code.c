@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
@@ -148,6 +149,35 @@ static void tune(const char* processor, LLVMModuleRef module) {
     if (!LLVMIsDeclaration(f)) LLVMAddTargetDependentFunctionAttr(f, "tune-cpu", processor);
 }
 
+// A loop's own name among metadata, which says that it is not to be vectorised.
+static LLVMValueRef unvectorised(LLVMContextRef context) {
+  static const char text[] = "llvm.loop.vectorize.enable";
+  LLVMMetadataRef no[] = {LLVMMDStringInContext2(context, text, sizeof text - 1),
+                          LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(context), 0, 0))};
+  LLVMMetadataRef self = LLVMTemporaryMDNode(context, NULL, 0);
+  LLVMMetadataRef loop[] = {self, LLVMMDNodeInContext2(context, no, 2)}, named = LLVMMDNodeInContext2(context, loop, 2);
+  LLVMMetadataReplaceAllUsesWith(self, named); // the node names itself
+  return LLVMMetadataAsValue(context, named);
+}
+
+// LLVM 22 asks of each operand of an instruction anew whether it is one number for all lanes: of a body in which every
+// step uses the one in front twice, as powers of integers are made, for ever. Plain loops so long gain little by
+// vectors.
+static void leave_long_bodies(LLVMModuleRef module) {
+  enum { LONG = 400 };
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  unsigned kind = LLVMGetMDKindIDInContext(context, "llvm.loop", 9);
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+      int count = 0;
+      bool vectors = false; // is in registers already
+      for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), ++count)
+        vectors |= LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind;
+      LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+      if (count >= LONG && !vectors && end) LLVMSetMetadata(end, kind, unvectorised(context));
+    }
+}
+
 // No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
 static bool optimise(pb_code* code, LLVMModuleRef module) {
   pb_arena scratch = {0};
@@ -165,6 +195,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
     LLVMSetModuleDataLayout(module, layout);
     tune(code->chip->tuning, module);
     pb_threads_round(module);
+    leave_long_bodies(module);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);

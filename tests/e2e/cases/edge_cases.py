@@ -157,3 +157,16 @@ def selu_of_the_first_form():
     for maker, attrs in ((m, {}), (n, {"alpha": 1.6732, "gamma": 1.0507})):
         maker.op("Selu", maker.input("x", 3, 4), **attrs)
     return named(m, n)
+
+
+def powers(label, extent, dtype):
+    """Of integers by integers, whose code uses each step twice."""
+    m = Maker(label)
+    x = m.input("x", extent, values=(np.arange(extent) % 7 - 3).astype(dtype))
+    y = m.input("y", extent, values=(np.arange(extent) % 5).astype(dtype))
+    return m.done(m.op("Pow", x, y), targets=("cpu", "cpu:v3"))
+
+
+for _extent, _dtype in itertools.product((1, 2, 5), (np.int32, I64)):
+    _label = f"powers_of_{_extent}_{np.dtype(_dtype).name}"
+    CASES[_label] = lambda a=(_label, _extent, _dtype): powers(*a)
