@@ -159,7 +159,7 @@ def selu_of_the_first_form():
     return named(m, n)
 
 
-def powers(label, extent, dtype):
+def integer_powers(label, extent, dtype):
     """Of integers by integers, whose code uses each step twice."""
     m = Maker(label)
     x = m.input("x", extent, values=(np.arange(extent) % 7 - 3).astype(dtype))
@@ -168,5 +168,5 @@ def powers(label, extent, dtype):
 
 
 for _extent, _dtype in itertools.product((1, 2, 5), (np.int32, I64)):
-    _label = f"powers_of_{_extent}_{np.dtype(_dtype).name}"
-    CASES[_label] = lambda a=(_label, _extent, _dtype): powers(*a)
+    _label = f"integer_powers_of_{_extent}_{np.dtype(_dtype).name}"
+    CASES[_label] = lambda a=(_label, _extent, _dtype): integer_powers(*a)
