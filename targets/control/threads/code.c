@@ -164,7 +164,7 @@ static LLVMValueRef unvectorised(LLVMContextRef context) {
 // step uses the one in front twice, as powers of integers are made, for ever. Plain loops so long gain little by
 // vectors.
 static void leave_long_bodies(LLVMModuleRef module) {
-  enum { LONG = 400 };
+  enum { LONG = 500 };
   LLVMContextRef context = LLVMGetModuleContext(module);
   unsigned kind = LLVMGetMDKindIDInContext(context, "llvm.loop", 9);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
