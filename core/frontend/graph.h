@@ -97,6 +97,7 @@ typedef struct pb_graph {
   size_t input_count, input_capacity, output_count, output_capacity;
   pb_mapping* mappings; // its file, and those with its data
   size_t mapping_count, mapping_capacity;
+  bool keeps_loops; // of pb_input_options
   pb_arena arena;
 } pb_graph;
 

@@ -310,6 +310,19 @@ int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to) {
   return pb__o_slice(o, x, first, last, NULL);
 }
 
+int pb__o_part_at(pb_onnx* o, int x, int axis, int at, int64_t rows) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int operands[1 + PB_FLAT_RANK] = {x}, zero = pb__o_integer(o, PB_I64, 0);
+  int64_t size[PB_FLAT_RANK];
+  for (int r = 0; r < in.rank; ++r) {
+    operands[1 + r] = r == axis ? at : zero;
+    size[r] = r == axis ? rows : in.shape[r];
+  }
+  pb_flat_attr sizes = ints_of(o, "slice_sizes", in.rank, size);
+  return one(o, "stablehlo.dynamic_slice", 1 + in.rank, operands, &sizes, 1, NULL,
+             pb__o_new(o, in.type, in.rank, size));
+}
+
 int pb__o_reverse(pb_onnx* o, int x, const bool* turned) {
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t dims[PB_FLAT_RANK] = {0};

@@ -98,6 +98,8 @@ int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape); // the last
 int pb__o_broadcast(pb_onnx* o, int x, int rank, const int64_t* shape, const int64_t* dims);
 int pb__o_transpose(pb_onnx* o, int x, const int64_t* order);
 int pb__o_slice(pb_onnx* o, int x, const int64_t* from, const int64_t* to, const int64_t* step);
+// A slice of so many rows of one dim, from a place on that is computed: an i64 of no dims, kept inside.
+int pb__o_part_at(pb_onnx* o, int x, int axis, int at, int64_t rows);
 int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to); // along one axis alone
 int pb__o_reverse(pb_onnx* o, int x, const bool* turned);
 int pb__o_join(pb_onnx* o, int count, const int* parts, int axis);

@@ -1,5 +1,6 @@
-"""activation_alpha and activation_beta of recurrent layers: taken in order by the functions that take one."""
+"""Recurrent layers: activation_alpha and activation_beta are taken in order by the functions that take one; many turns."""
 
+import numpy as np
 from regression_cases import CASES, F32, Maker
 
 GATES = {"RNN": (1, 1), "GRU": (3, 2), "LSTM": (4, 3)}  # and functions of a direction
@@ -36,3 +37,33 @@ LAYERS = {
 }
 for _name, _layer in LAYERS.items():
     CASES[f"numbers_of_functions_{_name}"] = lambda a=(f"numbers_of_functions_{_name}", *_layer): layer(*a)
+
+
+def long(label, kind, turns, direction="forward", lengths=False, initial=False, peepholes=False):
+    """More turns than are written out where cores run code."""
+    m = Maker(label, 14)
+    gates, hidden = GATES[kind][0], 6
+    both = 1 + (direction == "bidirectional")
+
+    def weights(*shape):
+        return m.const((m.rng.standard_normal(shape) / 4).astype(F32))
+
+    operands = [m.input("x", turns, 3, 4), weights(both, gates * hidden, 4), weights(both, gates * hidden, hidden), weights(both, 2 * gates * hidden)]
+    operands.append(m.const(np.array([turns, 1, turns // 2], np.int32)) if lengths else "")
+    if initial:
+        operands += [m.input(f"h{k}", both, 3, hidden) for k in range(2 if kind == "LSTM" else 1)]
+    if peepholes:
+        operands += [""] * (7 - len(operands)) + [weights(both, 3 * hidden)]
+    y = m.op(kind, *operands, hidden_size=hidden, direction=direction)
+    last = ["last", "cell"] if kind == "LSTM" else ["last"]
+    m.nodes[-1].output.extend(last)
+    return m.done(y, m.op("Tanh", y), *last, targets=("cpu", "cpu:v3"))
+
+
+LONG = {
+    "lstm": ("LSTM", 100), "lstm_both_ways": ("LSTM", 65, "bidirectional", True, True), "lstm_with_peepholes": ("LSTM", 70, "reverse", False, True, True),
+    "gru": ("GRU", 80, "reverse", True), "gru_both_ways": ("GRU", 66, "bidirectional", False, True), "rnn": ("RNN", 3000), "rnn_both_ways": ("RNN", 90, "bidirectional", True),
+    "lstm_of_64": ("LSTM", 64, "bidirectional", True),
+}
+for _name, _layer in LONG.items():
+    CASES[f"turns_of_{_name}"] = lambda a=(f"turns_of_{_name}", *_layer): long(*a)

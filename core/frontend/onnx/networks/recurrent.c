@@ -1,12 +1,13 @@
 // RNN, GRU and LSTM, turn by turn: the inputs' products all at once, the state's one after the other.
-#include "core/frontend/onnx/rows.h"
+#include "core/frontend/onnx/emit.h"
+#include "core/s1/control.h"
 
 #include <math.h>
 #include <string.h>
 
 #define IN(k) pb__o_in(o, k)
 
-enum { MOST_TURNS = 2048 };
+enum { MOST_TURNS = 2048, MOST_WRITTEN = 64 };
 
 typedef struct cell {
   int gates, states; // a state's parts: h, and c
@@ -16,6 +17,7 @@ typedef struct cell {
   double alpha[3], beta[3], clip;
   int r, rb, p; // of a direction: R [gates h, h], its biases [gates h] and the peepholes [3 h], -1
   bool linear_before_reset, input_forget;
+  bool by_host; // its turns are too many to be written out
 } cell;
 
 static int activated(pb_onnx* o, const cell* c, int which, int x) {
@@ -183,6 +185,66 @@ static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb
   return pb__o_worked(o, pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape));
 }
 
+// A variable of the host's, which begins as the value is.
+static int variable_like(pb_onnx* o, int value) {
+  const pb_flat_type type = *pb__o_type(o, value);
+  int made = pb__o_new(o, type.type, type.rank, type.shape);
+  if (!pb__o_bad(o)) o->door.value[made] = pb_control_variable(&o->door.m, o->door.value[value]);
+  return made;
+}
+
+static void assign(pb_onnx* o, int count, const int* variables, const int* values) {
+  int to[4], from[4];
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    to[k] = o->door.value[variables[k]];
+    from[k] = o->door.value[values[k]];
+  }
+  o->door.m.type = o->n->op;
+  if (!pb__o_bad(o)) pb_control_assign(&o->door.m, count, to, from);
+}
+
+static void mark(pb_onnx* o, pb_s1_kind kind, int by) {
+  o->door.m.type = o->n->op;
+  if (!pb__o_bad(o)) pb_control_mark(&o->door.m, kind, by < 0 ? -1 : o->door.value[by]);
+}
+
+// Behind a sequence's end nothing changes, and its results are 0. Returns the turn's result.
+static int kept_behind(pb_onnx* o, const cell* c, int lengths, int t, const int* state, int* now) {
+  int y = now[0];
+  if (lengths < 0) return y;
+  int is = pb__o_compare(o, "GT", lengths, t);
+  for (int s = 0; s < c->states; ++s) now[s] = pb__o_select(o, is, now[s], state[s]);
+  return pb__o_select(o, is, y, pb__o_like(o, y, 0));
+}
+
+// Many turns, by the host: the body is compiled once, and each turn's result is put where it lies in all of them.
+// *ys: [turns, batch, hidden].
+static void run_turns(pb_onnx* o, const cell* c, int all, bool backwards, int lengths, int* ys, int* state) {
+  const int64_t matrix[2] = {c->batch, c->gates * c->hidden}, whole[3] = {c->turns, c->batch, c->hidden},
+                row[3] = {1, c->batch, c->hidden};
+  pb_type type = pb__o_type(o, all)->type;
+  int first[4] = {pb__o_integer(o, PB_I64, 0), pb__o_expand(o, pb__o_number(o, type, 0), 3, whole), state[0], state[1]};
+  int variables[4], next[4], count = 2 + c->states;
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) variables[k] = variable_like(o, first[k]);
+  if (pb__o_bad(o)) return;
+  assign(o, count, variables, first);
+  mark(o, PB_S1_LOOP, -1);
+  mark(o, PB_S1_WHILE, pb__o_compare(o, "LT", variables[0], pb__o_integer(o, PB_I64, c->turns)));
+  int t = variables[0], now[2] = {variables[2], c->states > 1 ? variables[3] : -1};
+  if (backwards) t = pb__o_sub(o, pb__o_integer(o, PB_I64, c->turns - 1), t);
+  turn(o, c, pb__o_reshape(o, pb__o_part_at(o, all, 0, t, 1), 2, matrix), now);
+  int until = lengths < 0 ? -1 : pb__o_cast(o, t, pb__o_type(o, lengths)->type);
+  int y = pb__o_reshape(o, kept_behind(o, c, lengths, until, variables + 2, now), 3, row);
+  if (!pb__o_bad(o)) pb_control_place(&o->door.m, o->door.value[variables[1]], o->door.value[y], 0, o->door.value[t]);
+  next[0] = pb__o_add(o, variables[0], pb__o_integer(o, PB_I64, 1));
+  next[1] = variables[1];
+  memcpy(next + 2, now, sizeof now);
+  assign(o, count, variables, next);
+  mark(o, PB_S1_AGAIN, -1);
+  *ys = variables[1];
+  memcpy(state, variables + 2, sizeof *state * (size_t)c->states);
+}
+
 // One direction over x [turns, batch, input]: ys by turn, what the state is in the end. Of narrow floats all of it is
 // f32, as it is within any other operator.
 static void run_direction(pb_onnx* o, cell* c, int x, int d, bool backwards, bool batch_first, int* ys, int* state) {
@@ -209,16 +271,16 @@ static void run_direction(pb_onnx* o, cell* c, int x, int d, bool backwards, boo
   if (c->lstm) state[1] = initial(o, c, 6, d, batch_first, type);
   const int64_t matrix[2] = {c->batch, width};
   int lengths = pb__o_has(o, 4) ? pb__o_reshape(o, IN(4), 2, (const int64_t[]){c->batch, 1}) : -1;
+  if (c->by_host) {
+    run_turns(o, c, all, backwards, lengths, ys, state);
+    return;
+  }
   for (int64_t k = 0; k < c->turns && !pb__o_bad(o); ++k) {
     int64_t t = backwards ? c->turns - 1 - k : k;
     int now[2] = {state[0], state[1]};
     turn(o, c, pb__o_reshape(o, pb__o_part(o, all, 0, t, t + 1), 2, matrix), now);
-    ys[t] = now[0];
-    if (lengths >= 0) { // behind a sequence's end nothing changes, and its results are 0
-      int is = pb__o_compare(o, "GT", lengths, pb__o_integer(o, pb__o_type(o, lengths)->type, t));
-      for (int s = 0; s < c->states; ++s) now[s] = pb__o_select(o, is, now[s], state[s]);
-      ys[t] = pb__o_select(o, is, ys[t], pb__o_like(o, ys[t], 0));
-    }
+    int until = lengths < 0 ? -1 : pb__o_integer(o, pb__o_type(o, lengths)->type, t);
+    ys[t] = kept_behind(o, c, lengths, until, state, now);
     memcpy(state, now, sizeof now);
   }
 }
@@ -230,6 +292,16 @@ static int stacked(pb_onnx* o, const cell* c, int count, const int* parts, int64
   static const int64_t batch_in_front[4] = {2, 0, 1, 3};
   for (int k = 0; k < count; ++k) whole[k] = pb__o_reshape(o, parts[k], 4, one);
   int y = pb__o_reshape(o, pb__o_join(o, count, whole, 0), 4, shape);
+  return batch_first ? pb__o_transpose(o, y, batch_in_front) : y;
+}
+
+// The same of whole directions, [turns, batch, hidden], of which ys has one for each number of turns.
+static int side_by_side(pb_onnx* o, const cell* c, int directions, const int* ys, bool batch_first) {
+  const int64_t shape[4] = {c->turns, 1, c->batch, c->hidden};
+  static const int64_t batch_in_front[4] = {2, 0, 1, 3};
+  int parts[2];
+  for (int d = 0; d < directions; ++d) parts[d] = pb__o_reshape(o, ys[d * c->turns], 4, shape);
+  int y = pb__o_join(o, directions, parts, 1);
   return batch_first ? pb__o_transpose(o, y, batch_in_front) : y;
 }
 
@@ -255,7 +327,8 @@ void pb__o_op_rnn(pb_onnx* o) {
   c.gates = c.lstm ? 4 : c.gru ? 3 : 1;
   c.states = c.lstm ? 2 : 1;
   int directions = both ? 2 : 1, states[2][2] = {{-1, -1}, {-1, -1}};
-  if (c.turns > MOST_TURNS) pb__o_refuse(o, "more than %d turns", MOST_TURNS);
+  c.by_host = c.turns > MOST_WRITTEN && o->l->g->keeps_loops && !o->l->consts->open;
+  if (c.turns > MOST_TURNS && !c.by_host) pb__o_refuse(o, "more than %d turns", MOST_TURNS);
   int *ys = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1),
       *mixed = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1);
   for (int d = 0; d < directions && !pb__o_bad(o); ++d)
@@ -263,7 +336,9 @@ void pb__o_op_rnn(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   for (int64_t t = 0; t < c.turns; ++t)
     for (int d = 0; d < directions; ++d) mixed[t * directions + d] = ys[d * c.turns + t];
-  if (pb__o_wants(o, 0))
+  if (pb__o_wants(o, 0) && c.by_host)
+    pb__o_out(o, 0, pb__o_cast(o, side_by_side(o, &c, directions, ys, batch_first), in.type));
+  else if (pb__o_wants(o, 0))
     pb__o_out(
         o, 0,
         pb__o_cast(o, stacked(o, &c, (int)c.turns * directions, mixed, c.turns, directions, batch_first), in.type));
