@@ -32,7 +32,7 @@ PINS = {
 def predicted(bin_dir, net, kind, target):
     """By the plans of the kernels that the host calls: no code is made for it."""
     text = tools.run([os.path.join(bin_dir, "pbc"), tools.network(bin_dir, net, kind, 64), f"--target={target}", "--emit=tile"])
-    cycles = dict(re.findall(r"func\.func @(\w+)\([^\n]*?pb\.plan = \{[^\n]*?\bcycles = (\d+)", text))
+    cycles = dict(re.findall(r"func\.func @(\w+)\([^\n]*?\bpb\.cycles = (\d+)", text))
     return sum(int(cycles.get(name, 0)) for name in re.findall(r"\bcall @(\w+)\(", text))
 
 
