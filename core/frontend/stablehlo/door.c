@@ -358,7 +358,8 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
     PB_TRY(pb__door_check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
-  PB_TRY(pb__door_size(d, op, &made)); // of small integers: sizes, and places that constants say
+  if (d->open || !d->m.consts->open) // of small integers: sizes, and places that constants say
+    PB_TRY(pb__door_size(d, op, &made));
   if (made) return PB_OK;
   if (d->open && !carries_values(op)) pb__door_decide(d, op);
   if (d->open) PB_TRY(pb__door_refine(d, op));
