@@ -74,7 +74,7 @@ int pb__write_by(pb_writer* w, const char* name, pb_flat_type type, int operand_
 
 pb_flat_attr pb__write_ints(pb_writer* w, const char* name, int count, const int64_t* ints) {
   int64_t* kept = PB_NEW_ARRAY(&w->d->m.program->arena, int64_t, (size_t)count + 1);
-  memcpy(kept, ints, sizeof *ints * (size_t)count);
+  if (count) memcpy(kept, ints, sizeof *ints * (size_t)count);
   return (pb_flat_attr){.name = name, .kind = PB_FLAT_INTS, .count = count, .ints = kept, .text = ""};
 }
 
