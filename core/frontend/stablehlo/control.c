@@ -192,13 +192,6 @@ static pb_status assign(pb_door* d, const pb_flat_op* op, int count, const pb_do
   return PB_OK;
 }
 
-static const pb_flat_block* function_of(const pb_door* d, const pb_flat_op* op) {
-  const pb_flat_attr* callee = pb_flat_find(op, "callee");
-  for (int k = 0; callee && callee->text && k < d->flat->func_count; ++k)
-    if (!strcmp(d->flat->funcs[k].name, callee->text)) return &d->flat->funcs[k].body;
-  return NULL;
-}
-
 // Whether all that a block does with its argument is to update it: dynamic_update_slice, of its own or of a function
 // that it calls. Of what is read in nested regions nobody knows how often.
 static bool is_updated(const pb_door* d, const pb_flat_block* block, int argument, int depth) {
@@ -210,16 +203,15 @@ static bool is_updated(const pb_door* d, const pb_flat_block* block, int argumen
     while (k < op->operand_count && op->operands[k] != block->arguments[argument]) ++k;
     if (k == op->operand_count) continue;
     if (!strcmp(op->name, "stablehlo.dynamic_update_slice")) return k == 0;
-    const pb_flat_block* called = !strcmp(op->name, "func.call") ? function_of(d, op) : NULL;
-    return called && k < called->argument_count && is_updated(d, called, k, depth + 1);
+    const pb_flat_func* called = !strcmp(op->name, "func.call") ? pb__door_function(d, op) : NULL;
+    return called && k < called->body.argument_count && is_updated(d, &called->body, k, depth + 1);
   }
   return false;
 }
 
 // Variables of a loop that its body updates: they are changed where they lie, and a turn moves what is new alone.
-// first: the body's argument that the first one of them is.
-static void mark_updated(pb_door* d, const pb_flat_block* body, int first, int count, const pb_door_value* now) {
-  for (int k = first; k < count && k < body->argument_count; ++k)
+static void mark_updated(pb_door* d, const pb_flat_block* body, int count, const pb_door_value* now) {
+  for (int k = 0; k < count && k < body->argument_count; ++k)
     if (now[k].imaginary < 0 && is_updated(d, body, k, 0)) d->m.program->values[now[k].value].is_updated = true;
 }
 
@@ -228,7 +220,7 @@ static pb_status turn(pb_door* d, const pb_flat_op* op, int region, int count, c
                       pb_door_value* next) {
   int outside = d->branches;
   d->branches = 0;
-  mark_updated(d, &op->regions[region], 0, count, now);
+  mark_updated(d, &op->regions[region], count, now);
   pb_status status = pb__door_region(d, op, region, count, now, made, next);
   d->branches = outside;
   return status;
@@ -344,7 +336,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   bool is_unsigned = pb_flat_find(op, "unsignedCmp") != NULL, written = true;
   pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1),
                 *first = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
-  size_t before = d->m.program->op_count;
+  size_t before = d->m.program->op_count, most = most_operators(d);
   if (op->result_count != count - 1) return pb__door_refuse(d, op, "another number of results");
   first[0] = pb__door_get(d, op->operands[0]);
   for (int k = 1; k < count; ++k) first[k] = pb__door_get(d, op->operands[k + 2]);
@@ -353,7 +345,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   for (int64_t k = 0; k < turns && written; ++k) {
     now[0].value = constant_like(d, first[0].value, bound[0] + k * bound[2]);
     PB_TRY(pb__door_region(d, op, 0, count, now, count - 1, now + 1));
-    written = d->m.program->op_count <= before + most_operators(d);
+    written = d->m.program->op_count <= before + most;
   }
   if (turns < 0 || !written) {
     d->m.program->op_count = before;

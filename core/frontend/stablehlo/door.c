@@ -383,12 +383,20 @@ static const pb_flat_op* return_of(const pb_flat_block* block) {
   return block->op_count ? &block->ops[block->op_count - 1] : NULL;
 }
 
-pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func** func) {
+static const char* callee_of(const pb_flat_op* op) {
   const pb_flat_attr* callee = pb_flat_find(op, "callee");
-  const char* name = callee && callee->text ? callee->text : "";
-  *func = NULL;
+  return callee && callee->text ? callee->text : "";
+}
+
+const pb_flat_func* pb__door_function(const pb_door* d, const pb_flat_op* op) {
   for (int k = 0; k < d->flat->func_count; ++k)
-    if (!strcmp(d->flat->funcs[k].name, name)) *func = &d->flat->funcs[k];
+    if (!strcmp(d->flat->funcs[k].name, callee_of(op))) return &d->flat->funcs[k];
+  return NULL;
+}
+
+pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func** func) {
+  const char* name = callee_of(op);
+  *func = pb__door_function(d, op);
   if (!*func || (*func)->body.argument_count != op->operand_count)
     return pb__door_refuse(d, op, "no such function '%s'", name);
   if (d->calls == MOST_CALLS) return pb__door_refuse(d, op, "calls inside each other deeper than %d", MOST_CALLS);

@@ -137,7 +137,9 @@ typedef struct pb_door_number {
 // An operation that has complex operands or a complex result.
 pb_status pb__door_complex_number(pb_door* d, pb_nest* n, const pb_flat_op* op, const pb_door_number* v,
                                   pb_door_number* made);
-// The function that is called, which takes and returns as many values.
+// The function that an operator's `callee` names. NULL: none of the module's.
+const pb_flat_func* pb__door_function(const pb_door* d, const pb_flat_op* op);
+// That function, which takes and returns as many values.
 pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func** func);
 // A region's body: so many nodes of its arguments, and of what it returns, which must be of these types. Complex
 // numbers are two nodes each, unless the operator is made for each part alone.
@@ -211,10 +213,10 @@ int pb__door_coded_input(pb_door* d, int flat, int value);
 int pb__door_coded_output(pb_door* d, int flat, int value);
 pb_type pb__door_outside(const pb_door* d, int flat);
 int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a constant's
-// Computes a number that constants alone decide.
 // Windows of a whole dim, each an element longer than the one in front, in linear time (operators/prefix.c). *made: the
 // operator was such.
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
+// Computes a number that constants alone decide.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 
 #define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__door_##function;

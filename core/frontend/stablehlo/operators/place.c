@@ -66,12 +66,19 @@ static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1
   return PB_OK;
 }
 
+// In how many dims a part is narrower than its whole. *axis: the last one of them; 0: in none.
+static int narrow_dims(const pb_s1_value* whole, const int64_t* part, int* axis) {
+  int count = 0;
+  *axis = 0;
+  for (int r = 0; r < whole->rank; ++r)
+    if (part[r] != whole->shape[r]) *axis = r, ++count;
+  return count;
+}
+
 // The dim in which a part is narrower than its whole; 0: in none. -1: in several.
 static int narrow_dim(const pb_s1_value* whole, const int64_t* part) {
-  int axis = 0, several = 0;
-  for (int r = 0; r < whole->rank; ++r)
-    if (part[r] != whole->shape[r]) axis = r, ++several;
-  return several > 1 ? -1 : axis;
+  int axis;
+  return narrow_dims(whole, part, &axis) > 1 ? -1 : axis;
 }
 
 // Of one dim alone: the tensor is read as it lies.
@@ -148,10 +155,7 @@ static bool updates_variable(const pb_door* d, const pb_flat_op* op, int x, int 
 // In the place of an input that is donated: nobody else may read what was there.
 static pb_status place_in(pb_door* d, const pb_flat_op* op, int x, int u) {
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
-  int axis = -1, several = 0;
-  for (int r = 0; r < in.rank; ++r)
-    if (update.shape[r] != in.shape[r]) axis = r, ++several;
-  if (axis < 0) axis = 0;
+  int axis, several = narrow_dims(&in, update.shape, &axis);
   if (!in.rank || several > 1)
     return pb__door_refuse(d, op, "an update of a donated argument that is narrower in %d dims", several);
   if (d->uses[op->operands[0]] != 1)

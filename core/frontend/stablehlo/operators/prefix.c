@@ -91,31 +91,28 @@ static int reshaped(prefix* p, int x, int rank, const int64_t* shape) {
   return pb__write(&p->w, "stablehlo.reshape", type, 1, &x, 0, NULL);
 }
 
-// So many rows more behind the dim's end, of the neutral number.
-static int lengthened(prefix* p, int x, int axis, int64_t rows) {
+// As x, but of so many rows along the axis, all of the neutral number.
+static int neutral_rows(prefix* p, int x, int axis, int64_t rows) {
   int64_t shape[PB_FLAT_RANK];
   pb_flat_type type = pb__write_type(&p->w, x);
   memcpy(shape, type.shape, sizeof shape);
   shape[axis] = rows;
   pb_flat_attr along = pb__write_ints(&p->w, "broadcast_dimensions", 0, shape);
-  int none = pb__write(&p->w, "stablehlo.broadcast_in_dim", pb__write_shaped(type, type.rank, shape), 1,
-                       &p->op->operands[1], 1, &along);
-  return pb__write_joined(&p->w, axis, 2, (const int[]){x, none});
+  return pb__write(&p->w, "stablehlo.broadcast_in_dim", pb__write_shaped(type, type.rank, shape), 1,
+                   &p->op->operands[1], 1, &along);
+}
+
+// So many rows more behind the dim's end, of the neutral number.
+static int lengthened(prefix* p, int x, int axis, int64_t rows) {
+  return pb__write_joined(&p->w, axis, 2, (const int[]){x, neutral_rows(p, x, axis, rows)});
 }
 
 static int scanned(prefix* p, int x, int axis);
 
 // What all blocks in front make together: of the first one nothing.
 static int of_blocks_before(prefix* p, int totals, int axis) {
-  int64_t shape[PB_FLAT_RANK];
-  pb_flat_type type = pb__write_type(&p->w, totals);
-  int64_t blocks = type.shape[axis];
-  int so_far = scanned(p, totals, axis);
-  memcpy(shape, type.shape, sizeof shape);
-  shape[axis] = 1;
-  pb_flat_attr along = pb__write_ints(&p->w, "broadcast_dimensions", 0, shape);
-  int none = pb__write(&p->w, "stablehlo.broadcast_in_dim", pb__write_shaped(type, type.rank, shape), 1,
-                       &p->op->operands[1], 1, &along);
+  int64_t blocks = pb__write_type(&p->w, totals).shape[axis];
+  int so_far = scanned(p, totals, axis), none = neutral_rows(p, totals, axis, 1);
   int rest = pb__write_rows(&p->w, so_far, axis, p->reverse, blocks - 1 + p->reverse);
   return pb__write_joined(&p->w, axis, 2, p->reverse ? (const int[]){rest, none} : (const int[]){none, rest});
 }
