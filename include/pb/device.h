@@ -10,11 +10,12 @@
 extern "C" {
 #endif
 
-#define PB_DEVICE_ABI 3       // what this header says
+#define PB_DEVICE_ABI 4       // what this header says
 #define PB_DEVICE_LEAST_ABI 1 // for chips with one memory outside, and engines of which nothing stays on the chip
 #define PB_DEVICE_MAX_QUEUES 16
 #define PB_DEVICE_MAX_ARGS 16
 #define PB_DEVICE_MAX_KEPT 16
+#define PB_DEVICE_MAX_LAUNCH_ARGS 64
 
 // Bytes of one of the chip's own memories, by its number in the description, which kernels before have filled: this
 // one, or one behind it, takes them. All else there is nobody's when the kernel begins.
@@ -35,6 +36,24 @@ typedef struct pb_submission {
   uint32_t kept_count;  // for devices that check; others need not look
   pb_device_kept kept[PB_DEVICE_MAX_KEPT];
 } pb_submission;
+
+// What a chip of grids (GPUs) takes for code, one architecture's.
+typedef enum pb_device_code {
+  PB_DEVICE_PTX, // text, which ends in a 0 that `bytes` counts
+  PB_DEVICE_CUBIN,
+  PB_DEVICE_HSACO // AMD's code object
+} pb_device_code;
+
+// One kernel of such a chip: a grid of blocks of threads, all running the entry of that name.
+typedef struct pb_device_launch {
+  uint64_t module;    // load's
+  const char* kernel; // the entry's name
+  uint32_t blocks[3], threads[3];
+  uint32_t shared_bytes; // of a block, beside what the entry itself declares
+  uint32_t arg_count;
+  uint64_t args[PB_DEVICE_MAX_LAUNCH_ARGS]; // the entry's parameters, 8 bytes each: device addresses or i64
+  uint64_t step_limit;                      // instructions of a warp in all; 0: the device's own
+} pb_device_launch;
 
 typedef struct pb_device pb_device;
 
@@ -64,6 +83,10 @@ typedef struct pb_device_ops {
   // Since 3. The same for a chip with several memories of that scope, in the one of that number: in the order of their
   // names, from 0 on. NULL where the chip has one at most.
   int (*alloc_constants_in)(pb_device* device, uint32_t number, uint64_t bytes, uint64_t align, uint64_t* address);
+  // Since 4, of chips of grids, whose `submit` is NULL. load: code that launches name; it is kept until close. launch:
+  // starts behind all launches before it; what it finds wrong it or `wait` returns.
+  int (*load)(pb_device* device, pb_device_code form, const void* code, uint64_t bytes, uint64_t* module);
+  int (*launch)(pb_device* device, const pb_device_launch* launch);
 } pb_device_ops;
 
 const pb_device_ops* pb_device_entry(void);

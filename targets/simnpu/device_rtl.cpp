@@ -379,10 +379,24 @@ void device_set_trace(pb_device* d, void (*event)(void*, uint32_t, uint32_t, uin
   d->trace_user = user;
 }
 
-const pb_device_ops ops = {
-    PB_DEVICE_ABI,     "simnpu-rtl",     device_open,   device_close, device_alloc,        device_free_all,
-    device_copy_in,    device_copy_out,  device_submit, device_wait,  device_counter_name, device_counter,
-    device_last_fault, device_set_trace, nullptr,       nullptr};
+const pb_device_ops ops = {PB_DEVICE_ABI,
+                           "simnpu-rtl",
+                           device_open,
+                           device_close,
+                           device_alloc,
+                           device_free_all,
+                           device_copy_in,
+                           device_copy_out,
+                           device_submit,
+                           device_wait,
+                           device_counter_name,
+                           device_counter,
+                           device_last_fault,
+                           device_set_trace,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           nullptr}; // no constants apart, no grids
 
 } // namespace
 
