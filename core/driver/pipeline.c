@@ -2,7 +2,6 @@
 
 #include "core/s3/kernels.h"
 
-#include <mlir-c/RegisterEverything.h>
 #include <string.h>
 
 #define EXACT PB_PASS_EXACT
@@ -29,17 +28,4 @@ pb_status pb_pass_run(const pb_pass* pass, pb_unit* unit) {
   unit->fallback = fallback;
   pb_arena_free(&unit->pass);
   return status;
-}
-
-MlirContext pb_context_create(void) {
-  static const char* const dialects[] = {"func",   "arith", "math",   "affine", "memref",
-                                         "vector", "scf",   "linalg", "tensor"};
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  mlirRegisterAllDialects(registry);
-  MlirContext context = mlirContextCreateWithThreading(false);
-  mlirContextAppendDialectRegistry(context, registry);
-  mlirDialectRegistryDestroy(registry);
-  for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k)
-    mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(dialects[k]));
-  return context;
 }

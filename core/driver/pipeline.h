@@ -18,7 +18,4 @@ extern const pb_pass pb_passes[]; // in order; ends with a null name
 pb_status pb_pass_run(const pb_pass* pass, pb_unit* unit) PB_MUST_CHECK;
 const pb_pass* pb_pass_named(const char* name); // NULL: none
 
-// A context with every dialect that the stages use; the caller destroys it.
-MlirContext pb_context_create(void);
-
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <mlir-c/Diagnostics.h>
 #include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,4 +187,17 @@ char* pb_module_print(MlirModule module) {
   mlirOperationPrint(mlirModuleGetOperation(module), append, &text);
   pb_text_add(&text, "\n");
   return text.data;
+}
+
+MlirContext pb_context_create(void) {
+  static const char* const dialects[] = {"func",   "arith", "math",   "affine", "memref",
+                                         "vector", "scf",   "linalg", "tensor"};
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  mlirRegisterAllDialects(registry);
+  MlirContext context = mlirContextCreateWithThreading(false);
+  mlirContextAppendDialectRegistry(context, registry);
+  mlirDialectRegistryDestroy(registry);
+  for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k)
+    mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString(dialects[k]));
+  return context;
 }

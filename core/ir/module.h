@@ -1,10 +1,13 @@
-// Modules from text and to text.
+// Modules from text and to text, and the context that they are of.
 #ifndef PB_IR_MODULE_H
 #define PB_IR_MODULE_H
 
 #include "core/base/diag.h"
 
 #include <mlir-c/IR.h>
+
+// A context with every dialect that the stages use; the caller destroys it.
+MlirContext pb_context_create(void);
 
 // Parses the module in the file, "-": standard input. Faults become diagnostics with the place in the text; `name`: the
 // file's there.

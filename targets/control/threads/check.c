@@ -11,7 +11,7 @@
 #include "core/base/half.h"
 #include "core/base/installation.h"
 #include "core/base/processor.h"
-#include "core/driver/pipeline.h"
+#include "core/ir/module.h"
 #include "core/poly/text.h"
 #include "targets/control/threads/code.h"
 
