@@ -63,9 +63,11 @@ static void print_headers(const pb_engine* e) {
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
     fputs(")", stdout);
+    const char* size = e->open ? "#" : ""; // the number of a size
     if (step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE)
-      printf(" %llu times %llu bytes", (unsigned long long)step->rows.count, (unsigned long long)step->bytes);
-    if (step->op == PB_HOST_MOVE) printf(" %llu bytes", (unsigned long long)step->bytes);
+      printf(" %s%llu times %s%llu bytes", size, (unsigned long long)step->rows.count, size,
+             (unsigned long long)step->bytes);
+    if (step->op == PB_HOST_MOVE) printf(" %s%llu bytes", size, (unsigned long long)step->bytes);
     if (step->op == PB_HOST_JUMP || step->op == PB_HOST_UNLESS) printf(" -> %d", step->target);
     for (int n = 0; n < step->kept_count; ++n) // the description's memories, from 0
       printf("%smemory %d [%llu, %llu)", n ? ", " : " keeps ", step->kept[n].memory,

@@ -78,7 +78,8 @@ typedef struct pb_kernel {
   const char* bound;
 } pb_kernel;
 
-// One step of the host program. Each goes on to the next one but where it jumps; behind the last one the run ends.
+// One step of the host program. Each goes on to the next one but where it jumps; behind the last one the run ends. What
+// steps of a program with open dims move (`bytes`, and all numbers of `rows`) are numbers of sizes.
 typedef enum pb_host_op {
   PB_HOST_LAUNCH,  // the kernel
   PB_HOST_MOVE,    // `bytes` of args[1] become those of args[0]

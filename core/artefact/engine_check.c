@@ -158,6 +158,23 @@ static bool can_end(const pb_engine* engine, int from, int index) {
   return false;
 }
 
+// What a step of a program with open dims moves: sizes, of which only the runtime knows how large they are.
+static pb_status check_sizes(const pb_engine_check* c, const pb_engine* engine, int index) {
+  const pb_step* step = &engine->steps[index];
+  const pb_rows* rows = &step->rows;
+  const uint64_t amounts[] = {step->bytes, rows->count, rows->stride, rows->unit, rows->most};
+  int count = step->op == PB_HOST_MOVE ? 1 : 5;
+  if (step->args[0].space != PB_SPACE_ARENA && step->args[0].space != PB_SPACE_OUTPUT)
+    return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
+  if (count > 1 && rows->index != PB_I32 && rows->index != PB_I64)
+    return PB_ENGINE_FAIL(c, "step %d has an index of no type", index);
+  for (int k = 0; k < count; ++k)
+    if (amounts[k] >= (uint64_t)engine->open->size_count)
+      return PB_ENGINE_FAIL(c, "step %d moves what size %llu of %d says", index, (unsigned long long)amounts[k],
+                            engine->open->size_count);
+  return PB_OK;
+}
+
 // a + b * times, or more than any memory has.
 static uint64_t reach(uint64_t a, uint64_t b, uint64_t times) {
   if (b && times > most_bytes / b) return UINT64_MAX;
@@ -196,11 +213,11 @@ static pb_status check_control(const pb_engine_check* c, const pb_engine* engine
   const pb_step* step = &engine->steps[index];
   if (step->op == PB_HOST_EXTENTS && !engine->open)
     return PB_ENGINE_FAIL(c, "step %d says extents, and none is open", index);
-  if (engine->open && step->op != PB_HOST_EXTENTS)
-    return PB_ENGINE_FAIL(c, "step %d is no launch, and dims are open", index);
   if (step->arg_count != operands[step->op])
     return PB_ENGINE_FAIL(c, "step %d has %d arguments", index, step->arg_count);
   if (step->op == PB_HOST_EXTENTS) return PB_OK; // with what is open
+  bool moves = step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE;
+  if (engine->open && moves) return check_sizes(c, engine, index);
   if (step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE) return check_rows(c, engine, index);
   if (step->op == PB_HOST_MOVE) {
     bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
@@ -214,7 +231,7 @@ static pb_status check_control(const pb_engine_check* c, const pb_engine* engine
   int least = step->op == PB_HOST_UNLESS ? index + 1 : 0;
   if (step->target < least || step->target > engine->step_count)
     return PB_ENGINE_FAIL(c, "step %d jumps to %d of %d", index, step->target, engine->step_count);
-  if (step->op == PB_HOST_UNLESS && !bytes_at(engine, &step->args[0]))
+  if (step->op == PB_HOST_UNLESS && !engine->open && !bytes_at(engine, &step->args[0]))
     return PB_ENGINE_FAIL(c, "step %d looks at a tensor without elements", index);
   if (step->op == PB_HOST_JUMP && step->target <= index && !can_end(engine, step->target, index))
     return PB_ENGINE_FAIL(c, "step %d turns for ever", index);

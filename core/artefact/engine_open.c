@@ -96,6 +96,27 @@ static int stage_of(const pb_open_stages* stages, const pb_arg* arg) {
   return arg->space == PB_SPACE_OUTPUT ? stages->outputs[arg->value] : 0;
 }
 
+// The latest stage of what a step moves.
+static int stage_of_amounts(const pb_open_stages* stages, const pb_step* step) {
+  const uint64_t amounts[] = {step->bytes, step->rows.count, step->rows.stride, step->rows.unit, step->rows.most};
+  int count = step->op == PB_HOST_MOVE ? 1 : step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE ? 5 : 0, stage = 0;
+  for (int k = 0; k < count; ++k) stage = later(stage, stages->sizes[amounts[k]]);
+  return stage;
+}
+
+// No jump goes past a step that says extents, on or back: each is done once, in order.
+static pb_status check_jumps(const pb_engine_check* c, const pb_engine* engine) {
+  for (int k = 0; k < engine->step_count; ++k) {
+    const pb_step* step = &engine->steps[k];
+    if (step->op != PB_HOST_JUMP && step->op != PB_HOST_UNLESS) continue;
+    int from = step->target < k ? step->target : k, to = step->target < k ? k : step->target;
+    for (int s = from; s < to; ++s)
+      if (engine->steps[s].op == PB_HOST_EXTENTS)
+        return PB_ENGINE_FAIL(c, "step %d jumps past step %d, which says extents", k, s);
+  }
+  return PB_OK;
+}
+
 // A buffer lives while steps use it, and what a step uses is known by then.
 static pb_status check_life(const pb_engine_check* c, const pb_engine* engine) {
   const pb_open* o = engine->open;
@@ -114,6 +135,8 @@ static pb_status check_life(const pb_engine_check* c, const pb_engine* engine) {
       else if (stage_of(&stages, arg) > known)
         status = PB_ENGINE_FAIL(c, "step %d: the size of argument %d is not known then", k, a);
     }
+    if (status == PB_OK && stage_of_amounts(&stages, step) > known)
+      status = PB_ENGINE_FAIL(c, "step %d: what it moves is not known then", k);
     known += step->op == PB_HOST_EXTENTS;
   }
   pb_arena_free(&arena);
@@ -152,5 +175,6 @@ pb_status pb__engine_check_open(const pb_engine_check* c, const pb_engine* engin
         b->last >= engine->step_count)
       return PB_ENGINE_FAIL(c, "buffer %d is none", k);
   }
+  PB_TRY(check_jumps(c, engine));
   return check_life(c, engine);
 }

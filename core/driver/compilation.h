@@ -53,6 +53,8 @@ pb_status pb__compile_passes(compilation* c) PB_MUST_CHECK;
 pb_status pb__settle_constants(compilation* c, const struct pb_pass* first) PB_MUST_CHECK;
 // Both of a program with control: of each of its segments. Their kernels become those of the unit's module.
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
+// Segment `number` of a program with control as a compilation of its own, which takes its program.
+void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out);
 // An option that was given and speaks of one function with known extents; NULL: there is none.
 const char* pb__option_of_one(const pb_compile_options* options);
 // A pass, checked where that is asked for.

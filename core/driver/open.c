@@ -27,9 +27,31 @@ typedef struct sample { // of the program, on its way
   pb_symbols symbols;
   pb_compiled out; // its stages' times are not the first one's
   pb_diag diag;
-  pb_program program;
+  pb_open_whole whole;
   pb_open_sample taken;
 } sample;
+
+// To value form, and read.
+static pb_status take_program(compilation* c, bool fuses, pb_program* program) {
+  PB_TRY(pb__compile_module(c));
+  PB_TRY(run_passes(c, fuses));
+  return pb_program_read(pb_module_func(c->unit.module, "main"), &c->unit.arena, c->unit.diag, program);
+}
+
+// Segment by segment, where the host decides how it goes on.
+static pb_status take_segments(compilation* c, bool fuses, pb_compiled* out, pb_open_whole* whole) {
+  PB_TRY(pb_s1_segments(&c->s1, c->unit.diag, &c->segments));
+  c->parts = calloc(c->segments.count + 1, sizeof *c->parts);
+  if (!c->parts) pb_no_memory(c->segments.count * sizeof *c->parts);
+  pb_open_start_whole(&c->s1, &c->segments, &c->unit.arena, whole);
+  for (size_t k = 0; k < c->segments.count; ++k) {
+    pb_program part;
+    pb__start_segment(c, (int)k, &c->parts[k], out);
+    PB_TRY(take_program(&c->parts[k], fuses, &part));
+    pb_open_add(&c->s1, &c->segments, k, &part, &c->unit.arena, whole);
+  }
+  return PB_OK;
+}
 
 static pb_status start_sample(const compilation* from, int number, bool fuses, sample* s) {
   *s = (sample){.symbols = *from->symbols,
@@ -49,15 +71,16 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   pb_status status = pb__compile_program(&s->c);
   from->symbols->tabulates |= s->symbols.tabulates;
   PB_TRY(status);
-  PB_TRY(pb__compile_module(&s->c));
   if (s->symbols.count != from->symbols->count || s->symbols.source_count != from->symbols->source_count ||
       memcmp(s->symbols.same, from->symbols->same, sizeof(int) * (size_t)s->symbols.count) != 0)
     return pb_unsupported(from->unit.diag, (pb_place){.file = from->options->model}, 4110,
                           "list values for its dims, --dim NAME=1,8 or --input-shape",
                           "has other open dims at other extents");
-  PB_TRY(run_passes(&s->c, fuses));
-  PB_TRY(pb_program_read(pb_module_func(s->c.unit.module, "main"), &s->c.unit.arena, &s->diag, &s->program));
-  pb_open_take(&s->program, &s->c.consts, &s->symbols, &s->taken);
+  if (pb_s1_has_control(&s->c.s1))
+    PB_TRY(take_segments(&s->c, fuses, &s->out, &s->whole));
+  else
+    PB_TRY(take_program(&s->c, fuses, &s->whole.program));
+  pb_open_take(&s->whole, &s->c.consts, &s->symbols, &s->taken);
   return PB_OK;
 }
 
@@ -69,7 +92,7 @@ static void end_sample(sample* s) {
 }
 
 static pb_status take_module(compilation* c, const pb_open_kernels* kernels) {
-  mlirModuleDestroy(c->unit.module);
+  if (c->has_module) mlirModuleDestroy(c->unit.module);
   c->unit.module =
       mlirModuleCreateParse(c->unit.context, mlirStringRefCreate(kernels->module.data, kernels->module.length));
   c->has_module = !mlirModuleIsNull(c->unit.module);
@@ -144,7 +167,7 @@ static pb_status join(compilation* c, bool fuses, choices* found, bool* alike) {
   *alike = true;
   if (status == PB_OK) status = take_samples(c, fuses, found != NULL, taken, alike);
   if (status == PB_OK) {
-    pb_open_start(&first->program, &first->c.consts, c->symbols, &open);
+    pb_open_start(&first->whole, &first->c.consts, c->symbols, &open);
     if (found && (*alike || taken[PB_OPEN_SAMPLES - 1].structure.data)) find_choices(&open, taken, found);
     if ((*alike || !fuses) && !(found && found->open)) { // else it is refused, by what is another one
       status = pb_open_join(&open, taken, c->unit.diag);
@@ -193,11 +216,13 @@ static pb_status make_for_either(compilation* c, const choices* found, char* why
   return status;
 }
 
-// What is of extents that are numbers.
-static const char* of_numbers(const pb_compile_options* o) {
+// What is of extents that are numbers. S2 of a program with control is several, each of numbers.
+static const char* of_numbers(const compilation* c) {
   static const char* const known[] = {"s1", "s2", "s3", "s4", "asm"};
+  const pb_compile_options* o = c->options;
   bool is_known = !o->emit;
   for (size_t k = 0; o->emit && k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(o->emit, known[k]);
+  if (wants(c, "s2") && pb_s1_has_control(&c->s1)) is_known = false;
   const char* name = is_known ? pb__option_of_one(o) : "--emit";
   return !name && o->precision ? "--precision" : name;
 }
@@ -279,10 +304,11 @@ static pb_status make_open(compilation* c) {
 }
 
 pb_status pb__compile_open(compilation* c) {
-  if (of_numbers(c->options))
+  if (of_numbers(c))
     return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, "--dim and --input-shape say extents",
-                    "%s is of a program whose extents are numbers, and '%s' is open", of_numbers(c->options),
+                    "%s is of a program whose extents are numbers, and '%s' is open", of_numbers(c),
                     c->symbols->count ? c->symbols->names[0] : c->symbols->sources[0].name);
+  if (!c->unit.context.ptr) c->unit.context = pb_context_create();
   warn(c);
   return make_open(c);
 }

@@ -34,7 +34,7 @@ static void take_given(compilation* c, int number, compilation* part) {
   part->unit.given = &part->given;
 }
 
-static void start_part(compilation* c, int number, compilation* part, pb_compiled* out) {
+void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out) {
   *part = (compilation){.options = c->options, .out = out, .chip = c->chip, .control = c->control, .since = c->since};
   part->s1 = c->segments.items[number].program;
   c->segments.items[number].program = (pb_s1){0};
@@ -193,7 +193,7 @@ static void print_part(const compilation* c, int number, const char* part, pb_te
 static pb_status compile_part(compilation* c, int number, pb_text* all, kernels* taken) {
   pb_compiled out = {0}; // its stages' times are this one's
   compilation* part = &c->parts[number];
-  start_part(c, number, part, &out);
+  pb__start_segment(c, number, part, &out);
   const char* folder = c->options->dump_dir;
   if (folder) folder = pb_printf(&c->unit.arena, "%s/segment-%d", folder, number);
   PB_TRY(pb_dump_start(&part->dump, folder, c->unit.diag));

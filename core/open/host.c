@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct bracket { // a mark that is open
+  int begin, leave;      // steps: where its loop begins; the jump whose target is to come, -1
+} bracket;
+
 typedef struct host {
   pb_open_program* open;
   const pb_open_kernels* kernels;
@@ -17,6 +21,8 @@ typedef struct host {
   pb_open_block* blocks;
   size_t block_count, block_capacity;
   pb_table known; // blocks by their sizes, checks by theirs
+  bracket* brackets;
+  int depth;
 } host;
 
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
@@ -103,33 +109,52 @@ static pb_status take_values(host* h, pb_diag* diag) {
   return PB_OK;
 }
 
-// Constants that a nest uses, in order of first use.
+// Where constants lie: each once, whichever segments of the program use it.
+typedef struct placed {
+  bool* seen;        // by value
+  uint64_t *at, all; // by constant, UINT64_MAX: not yet
+} placed;
+
+static void place_constant(host* h, placed* to, int value) {
+  const pb_value* v = &h->open->program->values[value];
+  if (v->kind != PB_VALUE_CONST || to->seen[value]) return;
+  to->seen[value] = true;
+  int block = block_of(h, value);
+  if (block >= 0) {
+    h->args[value] = (pb_arg){PB_SPACE_SIZES, (uint64_t)block};
+    return;
+  }
+  uint64_t* at = &to->at[v->const_id];
+  if (*at == UINT64_MAX) {
+    *at = to->all;
+    to->all += padded(h->open->consts->items[v->const_id].bytes);
+  }
+  h->args[value] = (pb_arg){PB_SPACE_CONST, *at};
+}
+
+// Constants that nests use, in order of first use, and then those that marks do.
 static void take_constants(host* h) {
   const pb_program* p = h->open->program;
+  const pb_open_whole* whole = h->open->whole;
+  const pb_consts* consts = h->open->consts;
   pb_engine* e = h->engine;
-  bool* seen = calloc((size_t)p->value_count + 1, sizeof *seen);
-  if (!seen) pb_no_memory((size_t)p->value_count);
-  for (int pass = 0; pass < 2; ++pass) {
-    uint64_t at = 0;
-    memset(seen, 0, sizeof *seen * (size_t)p->value_count);
-    for (int n = 0; n < p->nest_count; ++n)
-      for (int a = 0; a < p->nests[n].access_count; ++a) {
-        int v = p->value_of[n][a], id = p->values[v].const_id, block;
-        if (p->values[v].kind != PB_VALUE_CONST || seen[v]) continue;
-        seen[v] = true;
-        block = block_of(h, v);
-        if (block >= 0) {
-          h->args[v] = (pb_arg){PB_SPACE_SIZES, (uint64_t)block};
-          continue;
-        }
-        h->args[v] = (pb_arg){PB_SPACE_CONST, at};
-        if (pass) pb_const_write(h->open->consts, id, e->consts + at);
-        at += padded(h->open->consts->items[id].bytes);
-      }
-    e->const_bytes = at;
-    if (!pass) e->consts = pb_alloc(&e->arena, at + 1);
+  placed to = {.seen = calloc((size_t)p->value_count + 1, sizeof *to.seen),
+               .at = malloc((consts->count + 1) * sizeof *to.at)};
+  if (!to.seen || !to.at) pb_no_memory(consts->count * sizeof *to.at);
+  memset(to.at, 0xff, (consts->count + 1) * sizeof *to.at);
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a) place_constant(h, &to, p->value_of[n][a]);
+  for (size_t k = 0; k < whole->mark_count; ++k) {
+    const int used[] = {whole->marks[k].y, whole->marks[k].x, whole->marks[k].third};
+    for (int u = 0; u < 3; ++u)
+      if (used[u] >= 0) place_constant(h, &to, used[u]);
   }
-  free(seen);
+  e->const_bytes = to.all;
+  e->consts = pb_alloc(&e->arena, to.all + 1);
+  for (size_t id = 0; id < consts->count; ++id)
+    if (to.at[id] != UINT64_MAX) pb_const_write(consts, (int)id, e->consts + to.at[id]);
+  free(to.seen);
+  free(to.at);
 }
 
 static void add_check(host* h, bool equal, int a, int b, const char* text) {
@@ -198,12 +223,123 @@ static int maker_of(const pb_program* p, int value) {
   return maker;
 }
 
+static pb_arg arg_of(host* h, int value, int step) {
+  bool local = h->open->program->values[value].kind == PB_VALUE_LOCAL || h->source[value] >= 0;
+  return local ? (pb_arg){PB_SPACE_ARENA, (uint64_t)buffer_of(h, value, step)} : h->args[value];
+}
+
+// ---- control ----
+
+static int elements(host* h, int value, int first, int end) {
+  pb_sizes* s = &h->open->sizes;
+  int count = pb_size_number(s, 1);
+  for (int r = first; r < end; ++r) count = pb_size_make(s, PB_SIZE_MUL, count, dims_of(h, value)[r]);
+  return count;
+}
+
+static int times_bytes(host* h, int value, int count) {
+  pb_sizes* s = &h->open->sizes;
+  int bytes = pb_type_bits(pb_type_stored(h->open->program->values[value].type)) / 8;
+  return pb_size_make(s, PB_SIZE_MUL, count, pb_size_number(s, bytes));
+}
+
+static pb_step* add_step(host* h, pb_host_op op, const pb_open_mark* m) {
+  pb_engine* e = h->engine;
+  pb_step* step = &e->steps[e->step_count++];
+  *step = (pb_step){.op = op, .kernel = -1, .origin = pb_strdup(&e->arena, m->name)};
+  return step;
+}
+
+// How much a step moves is a size each. Of no elements nothing is moved, as the runtime has it.
+static void add_move(host* h, const pb_open_mark* m) {
+  const pb_program* p = h->open->program;
+  pb_sizes* s = &h->open->sizes;
+  int at = h->engine->step_count, rank = p->values[m->y].rank;
+  pb_host_op op = m->kind == PB_S1_MOVE ? PB_HOST_MOVE : m->kind == PB_S1_PLACE ? PB_HOST_PLACE : PB_HOST_TAKE;
+  pb_step* step = add_step(h, op, m);
+  const int values[] = {m->y, m->x, m->third};
+  for (; step->arg_count < 3 && values[step->arg_count] >= 0; ++step->arg_count)
+    step->args[step->arg_count] = arg_of(h, values[step->arg_count], at);
+  int bytes = times_bytes(h, m->y, elements(h, m->y, 0, rank)), whole = op == PB_HOST_TAKE ? m->x : m->y;
+  if (op != PB_HOST_MOVE) {
+    int row = times_bytes(h, m->x, elements(h, whole, m->axis + 1, p->values[whole].rank)), one = pb_size_number(s, -1);
+    int extent = dims_of(h, whole)[m->axis], part = dims_of(h, m->x)[m->axis];
+    bool takes = op == PB_HOST_TAKE;
+    bytes = takes ? row : pb_size_make(s, PB_SIZE_MUL, row, part);
+    step->rows.index = p->values[m->third].type;
+    step->rows.unit = (uint64_t)row;
+    step->rows.count =
+        (uint64_t)(takes ? elements(h, m->third, 0, p->values[m->third].rank) : elements(h, m->y, 0, m->axis));
+    step->rows.stride = (uint64_t)(takes ? row : pb_size_make(s, PB_SIZE_MUL, row, extent));
+    step->rows.most =
+        (uint64_t)pb_size_make(s, PB_SIZE_ADD, extent, takes ? one : pb_size_make(s, PB_SIZE_MUL, part, one));
+  }
+  step->bytes = (uint64_t)bytes;
+}
+
+static int add_jump(host* h, const pb_open_mark* m) {
+  int at = h->engine->step_count;
+  pb_step* step = add_step(h, m->x < 0 ? PB_HOST_JUMP : PB_HOST_UNLESS, m);
+  step->arg_count = m->x >= 0;
+  if (m->x >= 0) step->args[0] = arg_of(h, m->x, at);
+  return at;
+}
+
+// What segments hand to each other stays through all turns of a loop that it is used in: a later one may want it.
+static void stretch(host* h, int first, int last) {
+  for (int v = 0; v < h->open->whole->crossing; ++v) {
+    pb_open_buffer* b = h->buffer[v] < 0 ? NULL : &h->out->buffers[h->buffer[v]];
+    if (!b || b->first > last || b->last < first) continue;
+    if (b->first > first) b->first = first;
+    if (b->last < last) b->last = last;
+  }
+}
+
+static void take_mark(host* h, const pb_open_mark* m) {
+  pb_engine* e = h->engine;
+  bracket* top = h->depth ? &h->brackets[h->depth - 1] : NULL;
+  switch (m->kind) {
+  case PB_S1_LOOP:
+    h->brackets[h->depth++] = (bracket){e->step_count, -1};
+    break;
+  case PB_S1_WHILE:
+    top->leave = add_jump(h, m);
+    break;
+  case PB_S1_AGAIN: {
+    int back = add_jump(h, m);
+    e->steps[back].target = top->begin;
+    e->steps[top->leave].target = e->step_count;
+    stretch(h, top->begin, back);
+    --h->depth;
+    break;
+  }
+  case PB_S1_IF:
+    h->brackets[h->depth++] = (bracket){.begin = -1, .leave = add_jump(h, m)};
+    break;
+  case PB_S1_ELSE: {
+    int past = add_jump(h, m);
+    e->steps[top->leave].target = e->step_count;
+    top->leave = past;
+    break;
+  }
+  case PB_S1_END:
+    e->steps[top->leave].target = e->step_count;
+    --h->depth;
+    break;
+  default:
+    add_move(h, m);
+  }
+}
+
 // What a nest made may be extents: the host reads them before it goes on.
-static void add_sources(host* h, int nest) {
+static pb_status add_sources(host* h, int nest, pb_diag* diag) {
   const pb_program* p = h->open->program;
   pb_engine* e = h->engine;
   for (int v = 0; v < p->value_count; ++v) {
     if (h->source[v] < 0 || maker_of(p, v) != nest) continue;
+    if (h->depth)
+      return pb_unsupported(diag, (pb_place){.what = p->nests[nest].name}, 4110, NULL,
+                            "data say the shape of what is made in a loop, or a branch, that data decide");
     const pb_source* from = &h->open->symbols->sources[h->source[v]];
     pb_open_source* to = &h->out->sources[h->out->source_count];
     to->count = from->count;
@@ -216,37 +352,48 @@ static void add_sources(host* h, int nest) {
                              .arg_count = 1,
                              .args = {{PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, at)}}};
   }
+  return PB_OK;
+}
+
+static pb_status take_launch(host* h, int n, pb_open_nest* z, pb_diag* diag) {
+  const pb_program* p = h->open->program;
+  pb_engine* e = h->engine;
+  const pb_nest* nest = &p->nests[n];
+  const pb_open_kernel* k = &h->kernels->of[n];
+  pb_step* step = &e->steps[e->step_count];
+  *step =
+      (pb_step){.kernel = k->kernel, .origin = pb_strdup(&e->arena, nest->name), .arg_count = nest->access_count + 1};
+  if (step->arg_count > PB_ENGINE_MAX_ARGS)
+    return pb_unsupported(diag, (pb_place){.what = nest->name}, 4050, NULL, "%d tensors in one kernel; %d at most",
+                          step->arg_count, PB_ENGINE_MAX_ARGS);
+  pb_open_read(h->open, n, z);
+  const char* none = pb_printf(&e->arena, "%s has less than no elements", nest->name);
+  for (int d = 0; d < nest->dim_count; ++d) // threads share iterations as a number without a sign
+    add_check(h, false, pb_size_number(&h->open->sizes, 0), z->extent[d], none);
+  for (int a = 0; a < nest->access_count; ++a) {
+    step->args[a] = arg_of(h, p->value_of[n][a], e->step_count);
+    check_access(h, nest, z, a);
+  }
+  step->args[nest->access_count] = (pb_arg){PB_SPACE_SIZES, (uint64_t)add_block(h, PB_I64, k->size_count, k->sizes)};
+  ++e->step_count;
+  return PB_OK;
 }
 
 static pb_status take_steps(host* h, pb_diag* diag) {
+  const pb_open_whole* whole = h->open->whole;
   const pb_program* p = h->open->program;
   pb_engine* e = h->engine;
   pb_open_nest* z = PB_NEW(&h->open->sizes.arena, pb_open_nest);
+  size_t steps = (size_t)(p->nest_count + h->open->symbols->source_count) + whole->mark_count, mark = 0;
   h->out->sources = PB_NEW_ARRAY(&e->arena, pb_open_source, (size_t)h->open->symbols->source_count + 1);
-  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, (size_t)(p->nest_count + h->open->symbols->source_count) + 1);
+  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, steps + 1);
   h->out->buffers = PB_NEW_ARRAY(&e->arena, pb_open_buffer, (size_t)p->value_count + 1);
-  for (int n = 0; n < p->nest_count; ++n) {
-    const pb_nest* nest = &p->nests[n];
-    const pb_open_kernel* k = &h->kernels->of[n];
-    pb_step* step = &e->steps[e->step_count];
-    *step =
-        (pb_step){.kernel = k->kernel, .origin = pb_strdup(&e->arena, nest->name), .arg_count = nest->access_count + 1};
-    if (step->arg_count > PB_ENGINE_MAX_ARGS)
-      return pb_unsupported(diag, (pb_place){.what = nest->name}, 4050, NULL, "%d tensors in one kernel; %d at most",
-                            step->arg_count, PB_ENGINE_MAX_ARGS);
-    pb_open_read(h->open, n, z);
-    const char* none = pb_printf(&e->arena, "%s has less than no elements", nest->name);
-    for (int d = 0; d < nest->dim_count; ++d) // threads share iterations as a number without a sign
-      add_check(h, false, pb_size_number(&h->open->sizes, 0), z->extent[d], none);
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = p->value_of[n][a];
-      bool local = p->values[v].kind == PB_VALUE_LOCAL || h->source[v] >= 0;
-      step->args[a] = local ? (pb_arg){PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, e->step_count)} : h->args[v];
-      check_access(h, nest, z, a);
-    }
-    step->args[nest->access_count] = (pb_arg){PB_SPACE_SIZES, (uint64_t)add_block(h, PB_I64, k->size_count, k->sizes)};
-    ++e->step_count;
-    add_sources(h, n);
+  h->brackets = PB_NEW_ARRAY(&h->open->sizes.arena, bracket, whole->mark_count + 1);
+  for (int n = 0; n <= p->nest_count; ++n) {
+    for (; mark < whole->mark_count && whole->marks[mark].at == n; ++mark) take_mark(h, &whole->marks[mark]);
+    if (n == p->nest_count) break;
+    PB_TRY(take_launch(h, n, z, diag));
+    PB_TRY(add_sources(h, n, diag));
   }
   if (h->out->source_count == h->open->symbols->source_count) return PB_OK;
   return pb_error(diag, (pb_place){.what = "open"}, 4090, "this is a bug in the compiler, not in the model",
@@ -306,9 +453,21 @@ typedef struct renumbering {
   int* number; // of each size: 0 not used, 1 used; then its new number
 } renumbering;
 
+// Of a step that moves what its numbers are.
+static void for_moved(pb_step* step, void (*each)(int* size, renumbering* r), renumbering* r) {
+  uint64_t* const amounts[] = {&step->bytes, &step->rows.count, &step->rows.stride, &step->rows.unit, &step->rows.most};
+  int count = step->op == PB_HOST_MOVE ? 1 : step->op == PB_HOST_PLACE || step->op == PB_HOST_TAKE ? 5 : 0;
+  for (int k = 0; k < count; ++k) {
+    int size = (int)*amounts[k];
+    each(&size, r);
+    *amounts[k] = (uint64_t)size;
+  }
+}
+
 // Calls `each` for every number of a size but those in sizes.
 static void for_sizes(const pb_engine* e, void (*each)(int* size, renumbering* r), renumbering* r) {
   pb_open* o = e->open;
+  for (int k = 0; k < e->step_count; ++k) for_moved(&e->steps[k], each, r);
   for (int k = 0; k < e->input_count; ++k)
     for (int d = 0; d < e->inputs[k].rank; ++d) each(&o->inputs[k][d], r);
   for (int k = 0; k < e->output_count; ++k)

@@ -16,10 +16,32 @@
 
 #include "core/artefact/engine.h"
 #include "core/base/symbols.h"
+#include "core/s1/control.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
 enum { PB_OPEN_SAMPLES = PB_SYMBOL_SAMPLES };
+
+// A mark of the host's control (core/s1/control.h) in front of nest `at`, on values of the program, -1 where it has
+// none. How much it moves, the values' extents say.
+typedef struct pb_open_mark {
+  pb_s1_kind kind;
+  const char* name;
+  int at, y, x, third, axis;
+} pb_open_mark;
+
+// A program in value form; of one with control all segments, one behind the other, with the marks between.
+typedef struct pb_open_whole {
+  pb_program program;
+  pb_open_mark* marks; // NULL: it has no control
+  size_t mark_count;
+  int crossing;  // the first so many values are those that segments and marks hand to each other
+  int* value_of; // those by value of the S1 program, -1
+} pb_open_whole;
+// Starts with what crosses; pb_open_add adds one segment's program, which must outlive it, in their order.
+void pb_open_start_whole(const pb_s1* s1, const pb_segments* segments, pb_arena* arena, pb_open_whole* whole);
+void pb_open_add(const pb_s1* s1, const pb_segments* segments, size_t segment, const pb_program* part, pb_arena* arena,
+                 pb_open_whole* whole);
 
 // What is kept of a sample: how the program is made, as bytes, and its numbers in order.
 typedef struct pb_open_sample {
@@ -31,15 +53,16 @@ typedef struct pb_open_sample {
   pb_choice* choices;
   size_t choice_count;
 } pb_open_sample;
-// `program` in value form. Guards: what the front end found in pb_consts.
-void pb_open_take(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
+// Guards: what the front end found in pb_consts.
+void pb_open_take(const pb_open_whole* whole, const pb_consts* consts, const pb_symbols* symbols,
                   pb_open_sample* sample);
 bool pb_open_alike(const pb_open_sample* a, const pb_open_sample* b); // but for numbers
 void pb_open_sample_free(pb_open_sample* sample);
 
 // The program with sizes in place of numbers.
 typedef struct pb_open_program {
-  const pb_program* program; // of the first sample
+  const pb_open_whole* whole; // of the first sample
+  const pb_program* program;  // its
   const pb_consts* consts;
   pb_sizes sizes;
   const pb_symbols* symbols;
@@ -49,7 +72,7 @@ typedef struct pb_open_program {
   int* const_at;           // and of a constant's contents: -1, they are always the same; by value
   int guard_at;
 } pb_open_program;
-void pb_open_start(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
+void pb_open_start(const pb_open_whole* whole, const pb_consts* consts, const pb_symbols* symbols,
                    pb_open_program* open);
 // Of the questions that the samples asked those that other extents answer otherwise: how many, and which.
 size_t pb_open_choices(pb_open_program* open, const pb_open_sample* samples, bool* which);

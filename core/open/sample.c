@@ -103,13 +103,18 @@ static void take_nest(const pb_program* p, int nest, pb_open_sample* s) {
   PB_PUSH(s->ends, s->end_count, s->end_capacity, s->structure.length);
 }
 
-void pb_open_take(const pb_program* p, const pb_consts* consts, const pb_symbols* symbols, pb_open_sample* s) {
+void pb_open_take(const pb_open_whole* whole, const pb_consts* consts, const pb_symbols* symbols, pb_open_sample* s) {
+  const pb_program* p = &whole->program;
   *s = (pb_open_sample){.choice_count = symbols->choice_count};
   s->choices = calloc(s->choice_count + 1, sizeof *s->choices);
   if (!s->choices) pb_no_memory(s->choice_count * sizeof *s->choices);
   if (s->choice_count) memcpy(s->choices, symbols->choices, s->choice_count * sizeof *s->choices);
   for (int v = 0; v < p->value_count; ++v) take_value(&p->values[v], consts, s);
   for (int n = 0; n < p->nest_count; ++n) take_nest(p, n, s);
+  for (size_t k = 0; k < whole->mark_count; ++k) {
+    const pb_open_mark* m = &whole->marks[k];
+    pb_text_add(&s->structure, "mark %d %d %d %d %d %d ", m->kind, m->at, m->y, m->x, m->third, m->axis);
+  }
   for (size_t g = 0; g < consts->guard_count; ++g) {
     const pb_guard* guard = &consts->guards[g];
     pb_text_add(&s->structure, "guard %d %d ", guard->equal, guard->rank);
@@ -229,8 +234,8 @@ static size_t find_sizes(pb_open_program* o, const pb_open_sample* samples, size
   return missing;
 }
 
-void pb_open_start(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols, pb_open_program* o) {
-  *o = (pb_open_program){.program = program, .consts = consts, .symbols = symbols};
+void pb_open_start(const pb_open_whole* whole, const pb_consts* consts, const pb_symbols* symbols, pb_open_program* o) {
+  *o = (pb_open_program){.whole = whole, .program = &whole->program, .consts = consts, .symbols = symbols};
   o->fit = pb_fit_start(&o->sizes, symbols, &o->sizes.arena);
 }
 

@@ -102,20 +102,78 @@ pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
+// Bytes of what the argument lies in, of a program with open dims.
+static uint64_t open_bytes(const pb_rt* rt, pb_arg arg) {
+  const pb_open* o = rt->engine->open;
+  switch (arg.space) {
+  case PB_SPACE_INPUT:
+    return rt->inputs[arg.value].bytes;
+  case PB_SPACE_OUTPUT:
+    return rt->outputs[arg.value].bytes;
+  case PB_SPACE_CONST:
+    return rt->engine->const_bytes - arg.value;
+  case PB_SPACE_SIZES:
+    return (uint64_t)(o->blocks[arg.value].count * pb_type_bits(o->blocks[arg.value].type) / 8);
+  default:
+    return (uint64_t)rt->open.sizes[o->buffers[arg.value].bytes];
+  }
+}
+
+static bool times(uint64_t a, uint64_t b, uint64_t* product) { return !__builtin_mul_overflow(a, b, product); }
+
+// Whether what the step moves, in numbers, lies inside of its arguments: the engine's reader could not tell.
+static bool stays_inside(const pb_rt* rt, const pb_step* s) {
+  uint64_t to = open_bytes(rt, s->args[0]), from = open_bytes(rt, s->args[1]), all, rows, last;
+  if (s->op == PB_HOST_MOVE) return s->bytes <= to && s->bytes <= from;
+  const pb_rows* r = &s->rows;
+  bool takes = s->op == PB_HOST_TAKE;
+  uint64_t index = (uint64_t)pb_type_bits(r->index) / 8 * (takes ? r->count : 1);
+  if (!times(r->count, s->bytes, &all) || !times(r->most, r->unit, &rows) || index > open_bytes(rt, s->args[2]))
+    return false;
+  if (takes) return all <= to && !__builtin_add_overflow(rows, s->bytes, &last) && last <= from;
+  return all <= from && times(r->count - 1, r->stride, &last) && !__builtin_add_overflow(last, rows, &last) &&
+         !__builtin_add_overflow(last, s->bytes, &last) && last <= to;
+}
+
+// A step that moves, with numbers where it has sizes. *moves: there is something to move.
+static pb_status in_numbers(pb_rt* rt, const pb_step* step, pb_step* made, bool* moves, pb_diag* diag) {
+  *made = *step;
+  *moves = true;
+  if (!rt->engine->open) return PB_OK;
+  uint64_t* const amounts[] = {&made->bytes, &made->rows.count, &made->rows.stride, &made->rows.unit, &made->rows.most};
+  int count = step->op == PB_HOST_MOVE ? 1 : 5;
+  for (int k = 0; k < count; ++k) {
+    int64_t number = rt->open.sizes[*amounts[k]];
+    if (number < 0)
+      return pb_error(diag, (pb_place){.file = rt->path}, 5049, "other extents",
+                      "%s: it moves %lld rows at these extents", step->origin, (long long)number);
+    *amounts[k] = (uint64_t)number;
+  }
+  *moves = made->bytes && (step->op == PB_HOST_MOVE || made->rows.count);
+  if (*moves && !stays_inside(rt, made))
+    return pb_error(diag, (pb_place){.file = rt->path}, 5049, "other extents",
+                    "%s: it moves past what it moves at these extents", step->origin);
+  return PB_OK;
+}
+
+static pb_status move_some(pb_rt* rt, const pb_step* step, pb_diag* diag) {
+  pb_step made;
+  bool moves;
+  PB_TRY(in_numbers(rt, step, &made, &moves, diag));
+  if (!moves) return PB_OK;
+  return step->op == PB_HOST_MOVE    ? move(rt, &made, diag)
+         : step->op == PB_HOST_PLACE ? place_rows(rt, &made, diag)
+                                     : take_rows(rt, &made, diag);
+}
+
 pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {
   const pb_step* step = &rt->engine->steps[*at];
   char truth = 0;
   switch (step->op) {
   case PB_HOST_MOVE:
-    PB_TRY(move(rt, step, diag));
-    ++*at;
-    break;
   case PB_HOST_PLACE:
-    PB_TRY(place_rows(rt, step, diag));
-    ++*at;
-    break;
   case PB_HOST_TAKE:
-    PB_TRY(take_rows(rt, step, diag));
+    PB_TRY(move_some(rt, step, diag));
     ++*at;
     break;
   case PB_HOST_JUMP:

@@ -380,8 +380,8 @@ int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) 
     size_t count = (size_t)p->value_count, capacity = count * 2 + 8;
     pb_value* values = PB_NEW_ARRAY(arena, pb_value, capacity + 1);
     pb_uses* uses = PB_NEW_ARRAY(arena, pb_uses, capacity + 1);
-    memcpy(values, p->values, sizeof *values * count);
-    memcpy(uses, p->uses, sizeof *uses * count);
+    if (count) memcpy(values, p->values, sizeof *values * count);
+    if (count && p->uses) memcpy(uses, p->uses, sizeof *uses * count);
     p->values = values;
     p->uses = uses;
     p->value_capacity = (int)capacity;

@@ -131,7 +131,7 @@ REFUSED = {
         "g (int64 n, float[4, 6] x, int64[1] k) => (float[4, 6] z) <bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"
         " body = b (int64 i, bool d, float[4, 6] a) => (bool e, float[4, 6] y)"
         " { e = Identity(d) end = Add(i, k) p = Slice(a, zero, end) s = ReduceSum<keepdims = 0>(p) y = Add(a, s) }> }",
-        "how it goes on is not constant, and dims are open"),
+        "data say the shape of what is made in a loop"),
     "a chip with queues": ("g (float[4, 6] x, int64[2] s) => (float[a, b] z) { z = Reshape(x, s) }", "that data say"),
 }
 

@@ -264,3 +264,52 @@ def covariance(xp, x):
 
 @row("b,h,w,3", "3,8")
 def pixels(xp, x, w): return xp.maximum(x @ w, 0).mean(axis=(1, 2))
+
+# ---- loops and branches: data decide how often, or extents do ----
+
+def lax_of(xp):
+    if xp is not np:
+        import jax
+        return jax.lax
+    import numpy_lax
+    return numpy_lax
+
+@row("b,3")
+def halved_until_small(xp, x):
+    return lax_of(xp).while_loop(lambda v: xp.sum(v * v) > 1, lambda v: v * np.float32(0.5), x)
+
+@row("b,s")
+def counted_by_extent(xp, x):
+    return lax_of(xp).fori_loop(0, x.shape[0], lambda i, v: v * np.float32(0.9) + 1, x)
+
+@row("s,b")
+def running_sums(xp, x):
+    return lax_of(xp).scan(lambda c, v: (c + v, c * v), x[0] * 0, x)[1]
+
+@row("s,b,4", "4,4")
+def recurrent(xp, x, w):
+    def turn(h, v):
+        h = xp.tanh(h @ w + v)
+        return h, h
+    return lax_of(xp).scan(turn, x[0] * 0, x)[1]
+
+@row("s,b")
+def from_behind(xp, x):
+    return lax_of(xp).scan(lambda c, v: (xp.maximum(c, v), c), x[0] * 0, x, reverse=True)[1]
+
+@row("b,3", "3,3")
+def long_branch(xp, x, w):
+    return lax_of(xp).cond(xp.sum(x) > 0, lambda v: (v @ w) @ w, lambda v: xp.exp(v) @ w, x)
+
+@row("b,s", "s,3")
+def loop_in_the_middle(xp, x, w):
+    y = lax_of(xp).while_loop(lambda v: xp.max(v) > 1, lambda v: v * np.float32(0.75), xp.abs(x) + 2)
+    return softmax(xp, y) @ w
+
+@row("b,3")
+def loop_in_a_loop(xp, x):
+    lax = lax_of(xp)
+    def outer(i, v):
+        v = lax.while_loop(lambda u: xp.sum(u * u) > 4, lambda u: u * np.float32(0.5), v + 1)
+        return v * 2
+    return lax.fori_loop(0, x.shape[0], outer, x)

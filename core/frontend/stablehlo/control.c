@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, FEW_OPERATORS = 1000, SHORT_BRANCH = 24 };
+enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, FEW_OPERATORS = 1000, SHORT_BRANCH = 24, SHORT_LOOP = 16 };
 
 // The integer that a value always is; false: it is not known.
 static bool all_equal(const pb_door* d, int value, int64_t* number) {
@@ -231,8 +231,6 @@ static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value
   int count = op->operand_count;
   pb_door_value goes_on = {0}, *next = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
   carried all = new_carried(d, count);
-  if (d->m.consts->open)
-    return pb__door_refuse(d, op, "how often it turns is not known when it is compiled, and dims are open");
   make_variables(d, count, first, now, &all);
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
@@ -247,9 +245,14 @@ static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value
   return PB_OK;
 }
 
-// What is written out of a loop at most. The host's turns take some microseconds, and are compiled once.
+// What is written out of a loop at most. The host's turns take some microseconds, and are compiled once. An extent that
+// is open may say how often a loop turns: many turns are as many in no other sample.
 static size_t most_operators(const pb_door* d) {
-  return d->inputs && d->inputs->keeps_loops && !d->m.consts->open ? FEW_OPERATORS : MOST_OPERATORS;
+  return d->inputs && d->inputs->keeps_loops ? FEW_OPERATORS : MOST_OPERATORS;
+}
+
+static int most_turns(const pb_door* d) {
+  return d->inputs && d->inputs->keeps_loops && d->m.consts->open ? SHORT_LOOP : MOST_TURNS;
 }
 
 // Written out as long as its condition is known; what was made so far of one that is not goes, or is its first turns.
@@ -258,7 +261,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   pb_arena* arena = &d->m.program->arena;
   pb_door_value *now = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1),
                 *first = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1), goes_on = {0};
-  size_t before = d->m.program->op_count, most = most_operators(d);
+  size_t before = d->m.program->op_count, most = most_operators(d), guards = d->m.consts->guard_count;
   if (op->result_count != count) return pb__door_refuse(d, op, "another number of results");
   for (int k = 0; k < count; ++k) now[k] = first[k] = pb__door_get(d, op->operands[k]);
   for (int turn = 0;; ++turn) {
@@ -266,9 +269,11 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
     size_t made = d->m.program->op_count;
     PB_TRY(pb__door_region(d, op, 0, count, now, 1, &goes_on));
     bool sure = known(d, goes_on.value, &is);
-    if (!sure || turn == MOST_TURNS || d->m.program->op_count > before + most) {
-      d->m.program->op_count = sure ? before : made;
-      PB_TRY(run_while(d, op, sure ? first : memcpy(first, now, sizeof *now * (size_t)count), now));
+    if (!sure || turn == most_turns(d) || d->m.program->op_count > before + most) {
+      bool anew = sure || d->m.consts->open; // what was written out of open extents is not for all of them
+      d->m.program->op_count = anew ? before : made;
+      if (anew) d->m.consts->guard_count = guards;
+      PB_TRY(run_while(d, op, anew ? first : memcpy(first, now, sizeof *now * (size_t)count), now));
       break;
     }
     pb__door_decide_by(d, goes_on.value);
@@ -301,7 +306,6 @@ static pb_status run_count(pb_door* d, const pb_flat_op* op, bool is_unsigned, c
   int count = op->operand_count - 2, top = d->value[op->operands[1]], step = d->value[op->operands[2]];
   pb_door_value* next = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
   carried all = new_carried(d, count);
-  if (d->m.consts->open) return pb__door_refuse(d, op, "bounds that come at run time, and dims are open");
   make_variables(d, count, first, now, &all);
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
@@ -321,7 +325,7 @@ static int64_t turns_of(const pb_door* d, const pb_flat_op* op, bool is_unsigned
   bool none = is_unsigned ? (uint64_t)bound[0] >= (uint64_t)bound[1] : bound[0] >= bound[1];
   if (none || bound[2] <= 0) return none ? 0 : -1;
   uint64_t turns = ((uint64_t)bound[1] - (uint64_t)bound[0] - 1) / (uint64_t)bound[2] + 1;
-  return turns <= MOST_TURNS ? (int64_t)turns : -1;
+  return turns <= (uint64_t)most_turns(d) ? (int64_t)turns : -1;
 }
 
 static int constant_like(pb_door* d, int value, int64_t number) {
@@ -336,7 +340,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   bool is_unsigned = pb_flat_find(op, "unsignedCmp") != NULL, written = true;
   pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1),
                 *first = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
-  size_t before = d->m.program->op_count, most = most_operators(d);
+  size_t before = d->m.program->op_count, most = most_operators(d), guards = d->m.consts->guard_count;
   if (op->result_count != count - 1) return pb__door_refuse(d, op, "another number of results");
   first[0] = pb__door_get(d, op->operands[0]);
   for (int k = 1; k < count; ++k) first[k] = pb__door_get(d, op->operands[k + 2]);
@@ -349,6 +353,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   }
   if (turns < 0 || !written) {
     d->m.program->op_count = before;
+    d->m.consts->guard_count = guards;
     PB_TRY(run_count(d, op, is_unsigned, first, now));
   }
   for (int k = 1; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k - 1], now[k]));
@@ -439,7 +444,7 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
     if (truth) index = !index;
     if (index < 0 || index >= regions) index = regions - 1;
     PB_TRY(pb__door_region(d, op, (int)index, 0, NULL, count, all));
-  } else if (is_long(op) && !d->m.consts->open) {
+  } else if (is_long(op)) {
     carried variables = new_carried(d, count);
     PB_TRY(run_branches(d, op, by, 0, all, &variables));
   } else {

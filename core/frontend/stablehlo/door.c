@@ -421,23 +421,28 @@ pb_status pb__door_composite(pb_door* d, const pb_flat_op* op) {
 
 // ---- tuples: the values that they hold ----
 
-static const pb_flat_op* maker_of(const pb_flat_block* block, int flat) {
+static const pb_flat_op* maker_in(const pb_flat_block* block, int flat) {
   for (int k = 0; k < block->op_count; ++k) {
     const pb_flat_op* op = &block->ops[k];
     for (int r = 0; r < op->result_count; ++r)
       if (op->results[r] == flat) return op;
     for (int r = 0; r < op->region_count; ++r) {
-      const pb_flat_op* inside = maker_of(&op->regions[r], flat);
+      const pb_flat_op* inside = maker_in(&op->regions[r], flat);
       if (inside) return inside;
     }
   }
   return NULL;
 }
 
+const pb_flat_op* pb__door_maker_of(const pb_door* d, int flat) {
+  const pb_flat_op* made = NULL;
+  for (int f = 0; f < d->flat->func_count && !made; ++f) made = maker_in(&d->flat->funcs[f].body, flat);
+  return made;
+}
+
 // The value that element k of a tuple is, -1: it is made elsewhere.
 static int element_of(const pb_door* d, int flat, int64_t k, int depth) {
-  const pb_flat_op* made = NULL;
-  for (int f = 0; f < d->flat->func_count && !made; ++f) made = maker_of(&d->flat->funcs[f].body, flat);
+  const pb_flat_op* made = pb__door_maker_of(d, flat);
   if (!made || depth == MOST_CALLS) return -1;
   if (!strcmp(made->name, "stablehlo.tuple")) return k >= 0 && k < made->operand_count ? made->operands[k] : -1;
   if (strcmp(made->name, "stablehlo.get_tuple_element") || made->operand_count != 1) return -1;

@@ -99,6 +99,10 @@ void pb__door_decide(pb_door* d, const pb_flat_op* op);
 void pb__door_decide_by(pb_door* d, int value);
 // The integers that a value always is, at most so many: their number, -1: it is another value.
 int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers);
+// What makes a value of the flat form, in whichever function or region; NULL: it is an argument.
+const pb_flat_op* pb__door_maker_of(const pb_door* d, int flat);
+// dynamic_slice of these extents, by dim; or real_dynamic_slice, whose starts are the elements of its second operand.
+pb_status pb__door_slice_at(pb_door* d, const pb_flat_op* op, const int64_t* size) PB_MUST_CHECK;
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 // Whether its row has so many operands and results, and these attributes.

@@ -392,7 +392,30 @@ static pb_status make(pb_door* d, const pb_flat_op* op, const char* name, int op
   return pb__door_op(d, &said);
 }
 
+// The sizes of a slice that ends where it begins and so much more, which extents decide, one step at a time.
+static bool has_sizes(pb_door* d, const pb_flat_op* op, int64_t* size) {
+  const pb_flat_op* end = pb__door_maker_of(d, op->operands[2]);
+  int64_t step[PB_FLAT_RANK];
+  int rank = pb_made(&d->m, pb__door_in(d, op, 0))->rank, by = -1;
+  if (!end || strcmp(end->name, "stablehlo.add") != 0 || end->operand_count != 2) return false;
+  if (pb__door_type(d, op->operands[0])->is_complex) return false;
+  for (int k = 0; k < 2; ++k)
+    if (end->operands[k] == op->operands[1]) by = end->operands[1 - k];
+  if (by < 0 || d->value[by] < 0 || pb__door_integers(d, d->value[by], PB_FLAT_RANK, size) != rank ||
+      pb__door_integers(d, pb__door_in(d, op, 3), PB_FLAT_RANK, step) != rank)
+    return false;
+  for (int r = 0; r < rank; ++r)
+    if (step[r] != 1) return false;
+  return true;
+}
+
 pb_status pb__door_real_dynamic_slice(pb_door* d, const pb_flat_op* op) {
+  int64_t known[PB_FLAT_RANK], size[PB_FLAT_RANK];
+  int rank = pb_made(&d->m, pb__door_in(d, op, 0))->rank;
+  if (pb__door_integers(d, pb__door_in(d, op, 1), PB_FLAT_RANK, known) < 0 && has_sizes(d, op, size)) {
+    if (d->flat->values[op->results[0]].is_open) PB_TRY(pb__door_refine_as(d, op, op->results[0], rank, size));
+    return pb__door_slice_at(d, op, size);
+  }
   return make(d, op, "stablehlo.slice", 1, (const char*[]){"start_indices", "limit_indices", "strides", NULL});
 }
 

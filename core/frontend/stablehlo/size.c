@@ -258,18 +258,10 @@ pb_status pb__door_size(pb_door* d, const pb_flat_op* op, bool* made) {
 
 // ---- assertions ----
 
-static const pb_flat_op* maker_in(const pb_flat_block* block, int value) {
-  for (int k = 0; k < block->op_count; ++k)
-    for (int r = 0; r < block->ops[k].result_count; ++r)
-      if (block->ops[k].results[r] == value) return &block->ops[k];
-  return NULL;
-}
-
 // Two extents that are asserted to be one, and are not: two open dims are, from now on.
 static bool unifies(pb_door* d, int truth) {
-  const pb_flat_op* maker = NULL;
+  const pb_flat_op* maker = pb__door_maker_of(d, truth);
   int64_t a, b;
-  for (int f = 0; f < d->flat->func_count && !maker; ++f) maker = maker_in(&d->flat->funcs[f].body, truth);
   return maker && !strcmp(maker->name, "stablehlo.compare") && pb__door_says(maker, "comparison_direction", "EQ") &&
          d->inputs && d->inputs->symbols && pb__door_integers(d, pb__door_in(d, maker, 0), 1, &a) == 1 &&
          pb__door_integers(d, pb__door_in(d, maker, 1), 1, &b) == 1 && pb_symbols_unify(d->inputs->symbols, a, b);

@@ -7,7 +7,7 @@
 
 #define IN(k) pb__o_in(o, k)
 
-enum { MOST_TURNS = 2048, MOST_WRITTEN = 64 };
+enum { MOST_TURNS = 2048, MOST_WRITTEN = 64, FEW_TURNS = 16 }; // an open length is more than these in every sample
 
 typedef struct cell {
   int gates, states; // a state's parts: h, and c
@@ -327,7 +327,7 @@ void pb__o_op_rnn(pb_onnx* o) {
   c.gates = c.lstm ? 4 : c.gru ? 3 : 1;
   c.states = c.lstm ? 2 : 1;
   int directions = both ? 2 : 1, states[2][2] = {{-1, -1}, {-1, -1}};
-  c.by_host = c.turns > MOST_WRITTEN && o->l->g->keeps_loops && !o->l->consts->open;
+  c.by_host = c.turns > (o->l->consts->open ? FEW_TURNS : MOST_WRITTEN) && o->l->g->keeps_loops;
   if (c.turns > MOST_TURNS && !c.by_host) pb__o_refuse(o, "more than %d turns", MOST_TURNS);
   int *ys = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1),
       *mixed = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1);

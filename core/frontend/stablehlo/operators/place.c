@@ -47,21 +47,42 @@ static void strides_of(const pb_s1_value* v, int64_t* stride) {
 
 static const char within[] = "a slice is no larger than its tensor";
 
+// Where a part of `size` begins along dim r, kept inside, as a node: operand `first` + r, or of real_dynamic_slice an
+// element of its second operand.
+static pb_status start_along(pb_door* d, const pb_flat_op* op, int first, int r, const pb_s1_value* x, int64_t size,
+                             int* node) {
+  bool listed = !strcmp(op->name, "stablehlo.real_dynamic_slice");
+  int v = pb__door_in(d, op, listed ? 1 : first + r);
+  const pb_s1_value from = *pb_made(&d->m, v);
+  if (from.rank != listed || pb_type_is_float(from.type) || from.type == PB_I1)
+    return pb__door_refuse(d, op, "a start that is no integer");
+  pb_consts_guard(d->m.consts, false, size, x->shape[r], within);
+  int access = pb_make_access(&d->m, v);
+  if (listed) d->m.nest.access[access].index[0].cst = r;
+  *node = kept(&d->m.nest, index_number(&d->m.nest, access, from.type), x->shape[r] - size);
+  return PB_OK;
+}
+
+static bool has_starts(const pb_door* d, const pb_flat_op* op, int first, int rank) {
+  if (strcmp(op->name, "stablehlo.real_dynamic_slice") != 0) return op->operand_count == first + rank;
+  const pb_s1_value* list = pb_made(&d->m, pb__door_in(d, op, 1));
+  return list->rank == 1 && list->shape[0] == rank;
+}
+
 static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1_value* x, const int64_t* size,
                         int* at) {
   int64_t stride[PB_NEST_RANK];
   strides_of(x, stride);
   *at = -1;
-  if (op->operand_count != first + x->rank) return pb__door_refuse(d, op, "a start for each dimension");
+  if (!has_starts(d, op, first, x->rank)) return pb__door_refuse(d, op, "a start for each dimension");
   for (int r = 0; r < x->rank; ++r) {
-    int v = pb__door_in(d, op, first + r);
-    pb_type type = pb_made(&d->m, v)->type;
-    if (pb_made(&d->m, v)->rank || pb_type_is_float(type) || type == PB_I1)
-      return pb__door_refuse(d, op, "a start that is no integer");
-    pb_consts_guard(d->m.consts, false, size[r], x->shape[r], within);
-    if (size[r] == x->shape[r]) continue; // it can begin at 0 alone
-    int start = index_number(&d->m.nest, pb_make_access(&d->m, v), type);
-    *at = plus(&d->m.nest, *at, kept(&d->m.nest, start, x->shape[r] - size[r]), stride[r]);
+    int start;
+    if (size[r] == x->shape[r]) { // it can begin at 0 alone
+      pb_consts_guard(d->m.consts, false, size[r], x->shape[r], within);
+      continue;
+    }
+    PB_TRY(start_along(d, op, first, r, x, size[r], &start));
+    *at = plus(&d->m.nest, *at, start, stride[r]);
   }
   return PB_OK;
 }
@@ -82,33 +103,27 @@ static int narrow_dim(const pb_s1_value* whole, const int64_t* part) {
 }
 
 // Of one dim alone: the tensor is read as it lies.
-static pb_status slice_along(pb_door* d, const pb_flat_op* op, int axis, int x, int y, const int64_t* size) {
+static pb_status slice_along(pb_door* d, const pb_flat_op* op, int axis, int x, int y, int64_t size) {
   const pb_s1_value in = *pb_made(&d->m, x);
-  int dims[PB_NEST_RANK], v = pb__door_in(d, op, 1 + axis);
+  int dims[PB_NEST_RANK], start;
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
-  pb_type type = pb_made(&d->m, v)->type;
-  if (pb_made(&d->m, v)->rank || pb_type_is_float(type) || type == PB_I1)
-    return pb__door_refuse(d, op, "a start that is no integer");
-  pb_consts_guard(d->m.consts, false, size[axis], in.shape[axis], within);
-  int start = index_number(n, pb_make_access(&d->m, v), type);
-  int place = pb__door_as_place(n, kept(n, start, in.shape[axis] - size[axis]));
-  int access = pb_make_access(&d->m, x);
+  PB_TRY(start_along(d, op, 1, axis, &in, size, &start));
+  int place = pb__door_as_place(n, start), access = pb_make_access(&d->m, x);
   pb_make_along(&d->m, access, dims);
   (void)pb_nest_gather(n, access, axis, place);
   pb_make_end(&d->m, y, dims);
   return PB_OK;
 }
 
-pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
+pb_status pb__door_slice_at(pb_door* d, const pb_flat_op* op, const int64_t* size) {
   int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
-  const int64_t* size = pb__door_ints(d, op, "slice_sizes", in.rank, 0);
   bool fits = size && in.rank == out.rank;
   for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == out.shape[r] && size[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "sizes that do not fit");
   int axis = narrow_dim(&in, size);
-  if (in.rank && axis >= 0 && size[axis] != in.shape[axis] && op->operand_count == 1 + in.rank)
-    return slice_along(d, op, axis, x, y, size);
+  if (in.rank && axis >= 0 && size[axis] != in.shape[axis] && has_starts(d, op, 1, in.rank))
+    return slice_along(d, op, axis, x, y, size[axis]);
   int flat = pb__door_flat(d, x);
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
   PB_TRY(starts(d, op, 1, &in, size, &at));
@@ -117,6 +132,10 @@ pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
   (void)pb_nest_gather(n, access, 0, pb__door_as_place(n, at));
   pb_make_end(&d->m, y, dims);
   return PB_OK;
+}
+
+pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
+  return pb__door_slice_at(d, op, pb__door_ints(d, op, "slice_sizes", pb_made(&d->m, pb__door_in(d, op, 0))->rank, 0));
 }
 
 // What y begins as, in one dim; y itself where it has one.
