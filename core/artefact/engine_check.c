@@ -164,8 +164,8 @@ static pb_status check_sizes(const pb_engine_check* c, const pb_engine* engine, 
   const pb_rows* rows = &step->rows;
   const uint64_t amounts[] = {step->bytes, rows->count, rows->stride, rows->unit, rows->most};
   int count = step->op == PB_HOST_MOVE ? 1 : 5;
-  if (step->args[0].space != PB_SPACE_ARENA && step->args[0].space != PB_SPACE_OUTPUT)
-    return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
+  bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
+  if (!writes || step->target != 0) return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
   if (count > 1 && rows->index != PB_I32 && rows->index != PB_I64)
     return PB_ENGINE_FAIL(c, "step %d has an index of no type", index);
   for (int k = 0; k < count; ++k)
