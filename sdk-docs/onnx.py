@@ -27,7 +27,8 @@ two ways to the same one, and what that page says of rounding, sums and times ho
 name (products, convolutions and pools over f32, softmax, norms, attention, everything on codes of 8 bits between
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
 attributes. What stands between codes and is in none of these forms (a convolution over three dims) is
-computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032);
+computed by its row in floats, as ONNX defines it, and a warning says so and why (PB2032); so is a product of codes that
+nodes move on the way (DequantizeLinear, Transpose, MatMul) where the chip has none of codes of these extents, else it is one of codes;
 so does one of a scale that is 0, negative or no number (PB2033). ONNX Runtime's QOperator form is the same: where scales and
 zero points are constants, `QLinearConv`, `QLinearMatMul`, `QGemm` and the other `QLinear` operators (`QLinearWhere` and images
 whose channels are last aside), and what chooses among codes beside them (`MaxPool`, `Transpose`, `Slice`, ...), are read as the

@@ -2,6 +2,7 @@
 #ifndef PB_DRIVER_COMPILATION_H
 #define PB_DRIVER_COMPILATION_H
 
+#include "core/base/held.h"
 #include "core/driver/check.h"
 #include "core/driver/compile.h"
 #include "core/driver/control.h"
@@ -36,6 +37,8 @@ typedef struct compilation {
   double since;
   pb_symbols* symbols;  // open dims
   pb_mlir_text** text;  // NULL there: not read yet, or the model is none; one for all samples
+  pb_held* held;        // diagnostics, as long as it may be done again; NULL: of a part
+  bool pairs_codes;     // of pb_input_options
   bool shares_context;  // of another sample, or segment
   bool is_segment;      // of a program with control
   pb_segments segments; // where the program has control: what is compiled each for itself

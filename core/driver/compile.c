@@ -187,6 +187,7 @@ pb_status pb__compile_program(compilation* c) {
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
   c->inputs.keeps_loops = c->control->native;
+  c->inputs.pairs_codes = c->pairs_codes;
   pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
   pb_status status = take(c);
   for (; status != PB_OK && c->symbols->again; status = take(c)) { // open dims that turn out to be one are
@@ -454,6 +455,7 @@ static pb_status compile(compilation* c) {
   if (c->options->fallback) PB_TRY(find_fallback(c));
   if (is_text(c->options->model)) c->unit.diag->text = c->options->model; // what is refused from here on is an op's
   pb_status status = pb__compile_program(c);
+  if (!c->graph || !c->graph->paired) pb_held_release(c->held); // else it may be done again
   bool whole = status == PB_OK && !c->out->text && !pb_s1_has_control(&c->s1);
   if (whole) status = pb__compile_module(c);
   if (status != PB_OK && c->symbols->count && !c->symbols->source_count)
@@ -488,21 +490,20 @@ void pb__compilation_free(compilation* c) {
   free(c->fallback.items);
 }
 
-pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
-  int profiles;
-  *out = (pb_compiled){0};
-  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
-  if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
+// *again: it is refused, and may not be where codes that are moved to products are floats.
+static pb_status compile_as(const pb_compile_options* options, bool pairs_codes, pb_held* held, pb_compiled* out,
+                            bool* again) {
   pb_symbols symbols = {0};
   pb_mlir_text* text = NULL;
   int64_t before = pb_trees_added_up();
-  compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols, .text = &text};
-  c.unit.diag = diag;
+  compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols, .text = &text, .held = held};
+  c.pairs_codes = pairs_codes;
+  c.unit.diag = &held->diag;
   c.unit.consts = &c.consts;
-  pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
+  pb_status status = pb_dump_start(&c.dump, options->dump_dir, c.unit.diag);
   if (status == PB_OK) status = compile(&c);
   out->schedules = pb_trees_added_up() - before;
-  diag->text = NULL;
+  *again = status == PB_ERR_UNSUPPORTED && c.graph && c.graph->paired;
   pb__compilation_free(&c);
   pb_symbols_free(&symbols);
   pb_mlir_text_close(text);
@@ -513,6 +514,34 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
     if (out->engine) pb_engine_free(out->engine);
     out->engine = NULL;
   }
+  return status;
+}
+
+pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  int profiles;
+  *out = (pb_compiled){0};
+  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
+  if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
+  pb_held first, second;
+  pb_held_start(&first, diag);
+  bool again;
+  pb_status status = compile_as(options, true, &first, out, &again);
+  if (again) {
+    pb_compiled plain = {0};
+    pb_held_start(&second, diag);
+    if (compile_as(options, false, &second, &plain, &again) == PB_OK) {
+      pb_compiled_free(out);
+      *out = plain;
+      pb_held_release(&second);
+      pb_held_end(&first);
+      pb_held_end(&second);
+      return PB_OK;
+    }
+    pb_compiled_free(&plain);
+    pb_held_end(&second);
+  }
+  pb_held_release(&first);
+  pb_held_end(&first);
   return status;
 }
 

@@ -1,4 +1,5 @@
 // Programs with open dims: samples of it through the front half, joined, and an engine of plain kernels (core/open).
+#include "core/base/held.h"
 #include "core/driver/compilation.h"
 #include "core/s2/verify.h"
 
@@ -65,6 +66,7 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   s->c.text = from->text;
   s->c.unit.context = from->unit.context;
   s->c.shares_context = true;
+  s->c.pairs_codes = from->pairs_codes;
   s->c.unit.chip = from->chip;
   s->c.unit.diag = &s->diag;
   s->c.unit.consts = &s->c.consts;
@@ -244,29 +246,6 @@ static void warn(compilation* c) {
              count ? names : "shapes that data say", count == 1 ? "s" : "");
 }
 
-// What an attempt says, until it is known whether it stays.
-typedef struct said {
-  pb_arena arena;
-  struct one {
-    bool error;
-    int code;
-    const char* text;
-  } * items;
-  size_t count, capacity;
-} said;
-
-static void keep(void* user, bool error, int code, const char* text) {
-  said* s = user;
-  PB_PUSH(s->items, s->count, s->capacity, ((struct one){error, code, pb_strdup(&s->arena, text)}));
-}
-
-static void say(said* s, pb_diag* diag) {
-  for (size_t k = 0; diag && k < s->count; ++k)
-    pb_diag_pass(diag, s->items[k].error, s->items[k].code, s->items[k].text);
-  free(s->items);
-  pb_arena_free(&s->arena);
-}
-
 static pb_status make_either_way(compilation* c) {
   choices found = {0};
   char why[MOST_WORDS] = "";
@@ -286,20 +265,23 @@ static pb_status make_either_way(compilation* c) {
 // With tables of what extents say; where those are other at other extents, with what they hold computed when it runs.
 static pb_status make_open(compilation* c) {
   pb_diag* diag = c->unit.diag;
-  said first = {0}, second = {0};
-  pb_diag kept = {.sink = keep, .user = &first, .text = diag->text};
-  c->unit.diag = &kept;
+  pb_held first, second;
+  pb_held_start(&first, diag);
+  pb_held_start(&second, diag);
+  c->unit.diag = &first.diag;
   pb_status status = make_either_way(c);
-  if (status == PB_ERR_UNSUPPORTED && c->symbols->tabulates) {
+  bool computed = status == PB_ERR_UNSUPPORTED && c->symbols->tabulates;
+  if (computed) {
     c->symbols->computes = true;
-    kept.user = &second;
-    if (make_either_way(c) == PB_OK) status = PB_OK;
+    c->unit.diag = &second.diag;
+    computed = make_either_way(c) == PB_OK;
+    if (computed) status = PB_OK;
     c->symbols->computes = false;
   }
   c->unit.diag = diag;
-  bool computed = status == PB_OK && kept.user == &second;
-  say(&second, computed ? diag : NULL);
-  say(&first, computed ? NULL : diag);
+  pb_held_release(computed ? &second : &first);
+  pb_held_end(&first);
+  pb_held_end(&second);
   return status;
 }
 

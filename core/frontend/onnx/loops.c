@@ -233,17 +233,13 @@ static bool is_long(const pb_onnx* o, written* w, int64_t turn) {
   return w->tried = true;
 }
 
-static void ignore(void* user, bool error, int code, const char* text) {
-  (void)user, (void)error, (void)code, (void)text;
-}
-
 // So many turns by the host in place of those that were written out. false: it cannot turn them, as where shapes hang
 // on a turn's number, and they are written out to the end. Of extents that are open they must not be.
 static bool turned_by_host(pb_onnx* o, const repeated* s, const written* w, int64_t turns, const int* in,
                            const int* parts, int* out) {
   pb_s1* program = o->door.m.program;
   pb_consts* consts = o->l->consts;
-  pb_diag *said = o->l->diag, silent = {.sink = ignore};
+  pb_diag *said = o->l->diag, silent = {.sink = pb_diag_drop};
   int made[2 * MOST_VALUES];
   const state before = keep_state(o);
   forget_values(o, w);

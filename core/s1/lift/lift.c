@@ -761,6 +761,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   pb__drop_guards(graph, consts);
   pb__drop_identities(graph); // guards that went are such
   pb__rewrite_qoperators(graph, consts);
+  pb__pair_moved_codes(graph, consts);
   pb__move_transposes(graph, consts);
   pb__reserve(&l);
   for (size_t n = 0; n < graph->node_count; ++n) pb__count_uses(&l, &graph->nodes[n], (int)n);

@@ -306,5 +306,7 @@ static inline void pb__append_node(pb_graph* g, pb_node** nodes, size_t* count, 
 void pb__drop_identities(pb_graph* g);
 // Operators of ONNX Runtime's QOperator form as ONNX's between DequantizeLinear and QuantizeLinear: qoperators.c.
 void pb__rewrite_qoperators(pb_graph* g, pb_consts* consts);
+// QuantizeLinear and DequantizeLinear behind what moves codes to products of codes: moved_codes.c.
+void pb__pair_moved_codes(pb_graph* g, const pb_consts* consts);
 
 #endif

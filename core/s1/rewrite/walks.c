@@ -117,6 +117,14 @@ static int step_back(const pb_s1* p, const int* maker, pb_s1_walk* w, int side, 
   }
 }
 
+// Whether the walk takes every so many-th row of the second factor for its sums: heads that lie row by row inside of each
+// other. A chip's buffer of rows would have those of all heads in it, for one.
+static bool skips_rows(const pb_s1_walk* w, int side, const int64_t* index) {
+  for (int d = 0; side == 1 && d < w->dims; ++d)
+    if (!w->step[2][d] && w->extent[d] > 1 && index[d] > 1 && !index[PB_S1_WALK_DIMS + d]) return true;
+  return false;
+}
+
 static void fold_operand(pb_s1* p, const int* maker, pb_s1_op* op, int side) {
   pb_s1_walk at = *op->walk;
   int64_t index[PB_GRAPH_RANK * PB_S1_WALK_DIMS], first[PB_GRAPH_RANK];
@@ -124,6 +132,7 @@ static void fold_operand(pb_s1* p, const int* maker, pb_s1_op* op, int side) {
   for (int value = *operand; (value = step_back(p, maker, &at, side, value)) >= 0;) {
     const pb_s1_value* v = &p->values[value];
     if (v->alias_of >= 0 || v->rank != 2 || !pb_s1_walk_index(&at, side, v, index, first)) continue;
+    if (skips_rows(&at, side, index)) continue;
     *op->walk = at;
     *operand = value;
   }

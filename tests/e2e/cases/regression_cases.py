@@ -12,16 +12,16 @@ CASES = {}
 
 class Case:
     """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
-    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: warnings' codes; of a refusal, patterns of its
+    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: warnings' codes, `unsaid`: those that must not come; of a refusal, patterns of its
     text. `bisect`: the IR must be right behind every pass. `by_layers`: the result has the bits of the NumPy reference,
     each of whose layers is within a code: where a layer makes several codes of the one that rounding moved in front of it.
     `operators`: how many are left of the model, whose others fold. `same_as`: a model of the same results that ONNX Runtime
     takes."""
 
-    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False, operators=None, same_as=None):
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), unsaid=(), bisect=False, by_layers=False, operators=None, same_as=None):
         self.operators, self.same_as = operators, same_as
         self.model, self.feeds, self.step, self.refused, self.by_layers = model, feeds, step, refused, by_layers
-        self.targets, self.says, self.bisect = targets, says, bisect
+        self.targets, self.says, self.unsaid, self.bisect = targets, says, unsaid, bisect
 
 
 def case(make):
@@ -884,7 +884,7 @@ CASES["heads_in_groups_turned"] = lambda: heads_in_groups("heads_in_groups_turne
 @case
 def second_factor_of_merged_rows():
     """Its rows are two dims of what a copy made, which steps of one row do not keep apart: nobody looks through that copy.
-    On simnpu it is a product of floats."""
+    It is a product of codes, of a copy whose rows lie one behind the other."""
     m = Maker("second_factor_of_merged_rows")
     turned = m.op("Transpose", m.codes(m.input("v", 7, 5, 16), F32(0.05)), perm=[1, 0, 2])
     v = m.op("Reshape", turned, m.const(np.array([35, 16], I64)))

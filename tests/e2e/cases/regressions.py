@@ -127,6 +127,7 @@ def run_on(args, stem, case, target):
     if left != case.operators:
         return [f"{left} operators are left, not {case.operators}"]
     problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
+    problems += [f"compiled with {code}" for code in case.unsaid if f"[{code}]" in result.stderr]
     problems += out_of_order(args.bin, engine, case.model.graph)
     if not tools.runs_here(args.bin, target):
         return problems

@@ -287,19 +287,42 @@ for _shape in ((2, 5, 4), (1, 5, 4), (2, 1, 20), (3, 7, 33), (2, 2, 5, 4), (2, 3
         CASES[_label] = lambda a=(_label, _shape, _kind, _other): sum_read_as_floats(*a)
 
 
-def moved_without_codes(label, move, first):
-    """Codes that are moved between DequantizeLinear and a product, with no QuantizeLinear behind the move: it says so."""
+def moved_without_codes(label, move, first, keys=17, width=17, **known):
+    """Codes that are moved between DequantizeLinear and a product, with no QuantizeLinear behind the move: a product of codes, or of
+    floats where a chip's rows do not hold their ends, which it says."""
     m = Maker(label)
-    p, v = m.codes(m.input("p", 2, 17, 17), F32(0.05)), move(m, m.codes(m.input("v", 17, 2, 17), F32(0.05)))
+    p, v = m.codes(m.input("p", 2, keys, keys), F32(0.05)), move(m, m.codes(m.input("v", keys, 2, width), F32(0.05)))
     y = m.op("MatMul", *((v, p) if first else (p, v)))
-    return m.done(m.codes(y, F32(0.4)), step=0.4, targets=BOTH, bisect=True, says=("PB2032",))
+    return m.done(m.codes(y, F32(0.4)), step=0.4, bisect=True, **known)
 
 
-for _name, _move in {
+def ints(m, *values):
+    return m.const(np.array(values, I64))
+
+
+def halves(m, v):
+    """The second half of two that lie side by side."""
+    both = m.op("Concat", v, v, axis=2)
+    m.nodes.append(helper.make_node("Split", [m.codes(both, F32(0.05))], ["first", "second"], axis=2, name="halves"))
+    return m.op("Transpose", "second", perm=[1, 0, 2])
+
+
+MOVED = {
     "transpose": lambda m, v: m.op("Transpose", v, perm=[1, 0, 2]),
-    "reshape_transpose": lambda m, v: m.op("Transpose", m.op("Reshape", v, m.const(np.array([0, 2, 17], I64))), perm=[1, 0, 2]),
+    "reshape_transpose": lambda m, v: m.op("Transpose", m.op("Reshape", v, ints(m, 0, 2, -1)), perm=[1, 0, 2]),
     "turned": lambda m, v: m.op("Transpose", v, perm=[1, 2, 0]),
-}.items():
+}
+for _name, _move in MOVED.items():
     for _first in (False, True):
         _label = f"moved_without_codes_{'first' if _first else 'second'}_{_name}"
-        CASES[_label] = lambda a=(_label, _move, _first): moved_without_codes(*a)
+        CASES[_label] = lambda a=(_label, _move, _first): moved_without_codes(*a, targets=BOTH)
+MOVED |= {
+    "split": halves,
+    "slice": lambda m, v: m.op("Transpose", m.op("Slice", v, ints(m, 0), ints(m, 16), ints(m, 2)), perm=[1, 0, 2]),
+    "slice_behind": lambda m, v: m.op("Slice", m.op("Transpose", v, perm=[1, 0, 2]), ints(m, 0), ints(m, 16), ints(m, 2)),
+    "gather": lambda m, v: m.op("Gather", m.op("Transpose", v, perm=[1, 0, 2]), ints(m, 1, 0), axis=0),
+    "unsqueeze": lambda m, v: m.op("Squeeze", m.op("Unsqueeze", m.op("Transpose", v, perm=[1, 0, 2]), ints(m, 0)), ints(m, 0)),
+}
+for _name, _move in MOVED.items():  # 32 keys: whole rows, so that no floats are left anywhere
+    _label = f"moved_codes_{_name}"
+    CASES[_label] = lambda a=(_label, _move): moved_without_codes(*a, False, 32, 32, targets=BOTH, unsaid=("PB2032",))
