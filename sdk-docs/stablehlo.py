@@ -11,9 +11,12 @@ STABLEHLO = """# StableHLO and CHLO
 
 Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, one row an operator.
 
-`pbc MODEL.mlir --target=cpu -o x.pbe` reads a module in MLIR's generic text (`stablehlo-opt --mlir-print-op-generic`; of JAX
-`jax.jit(f).lower(x).compiler_ir('stablehlo').operation.get_asm(print_generic_op_form=True)`). Arguments of `@main` are inputs
-`arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
+`pbc MODEL.mlir --target=cpu -o x.pbe` reads a module in StableHLO's own form, as JAX (`jax.jit(f).lower(x).as_text()`,
+`jax.export.export(f)(x).mlir_module()`), TensorFlow (`get_compiler_ir(stage='stablehlo')`) and StableHLO's tools print it, or
+in MLIR's generic form, each for itself or generic operations among the others. Every operator's own form is a row of
+`core/frontend/stablehlo/pretty/forms.def`, those of CHLO and what Shardy says of one device too; what has none is refused with its
+place (PB2107). Bytecode is not read. Errors name lines and columns of the file; locations that the text says are passed over in its
+own form, and in the generic one leave errors without a line. Arguments of `@main` are inputs `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
 unsigned integers of 2, 4 and 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
 [how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64,
 in the C interface pairs along one more dim, the last (`is_complex`), in `.npy` files `<c8` and `<c16`. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements

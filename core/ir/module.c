@@ -16,6 +16,7 @@ static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (
 typedef struct route {
   pb_diag* diag;
   const char* path;
+  const pb_module_origin* origin;
   pb_text* unplaced; // takes the first message that has no place, NULL: it is a diagnostic like the others
 } route;
 
@@ -54,6 +55,7 @@ static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
   if (mlirLocationIsAFileLineColRange(loc)) {
     place.line = mlirLocationFileLineColRangeGetStartLine(loc);
     place.column = mlirLocationFileLineColRangeGetStartColumn(loc);
+    if (r->origin) r->origin->place(r->origin->user, &place.line, &place.column);
   }
   bool waits = r->unplaced && !place.line;
   if (waits && !r->unplaced->length) pb_text_add(r->unplaced, "%s", text.data ? text.data : "");
@@ -143,22 +145,25 @@ static pb_place place_of(MlirContext context, const char* text, size_t length, c
   return place;
 }
 
-pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name, pb_diag* diag,
-                               MlirModule* module) {
+pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name,
+                               const pb_module_origin* origin, pb_diag* diag, MlirModule* module) {
   pb_text unplaced = {0};
-  route r = {diag, name, &unplaced};
+  route r = {diag, name, origin, &unplaced};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
   *module = mlirModuleCreateParse(context, mlirStringRefCreate(text, length));
   mlirContextDetachDiagnosticHandler(context, id);
-  if (unplaced.length)
-    (void)pb_error(diag, place_of(context, text, length, name, unplaced.data), 2001, NULL, "%s", unplaced.data);
+  if (unplaced.length) {
+    pb_place place = place_of(context, text, length, name, unplaced.data);
+    if (origin && place.line) origin->place(origin->user, &place.line, &place.column);
+    (void)pb_error(diag, place, 2001, NULL, "%s", unplaced.data);
+  }
   pb_text_free(&unplaced);
   return mlirModuleIsNull(*module) ? PB_ERR_INPUT : PB_OK;
 }
 
 pb_status pb_module_lower(MlirModule module, const char* pipeline, const char* name, pb_diag* diag) {
   MlirContext context = mlirModuleGetContext(module);
-  route r = {diag, name, NULL};
+  route r = {.diag = diag, .path = name};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
   MlirPassManager passes = mlirPassManagerCreate(context);
   pb_text why = {0};
@@ -177,7 +182,7 @@ pb_status pb_module_parse(MlirContext context, const char* path, const char* nam
   size_t length;
   char* data = pb_module_text(path, &length);
   if (!data) return pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
-  pb_status status = pb_module_parse_text(context, data, length, name, diag, module);
+  pb_status status = pb_module_parse_text(context, data, length, name, NULL, diag, module);
   free(data);
   return status;
 }

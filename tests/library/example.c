@@ -108,7 +108,7 @@ static int refusals(void) {
                   "product.mlir");
   wrong += expect("no type", compile_product(&word, "target"), 1004, "no type 'float'", "");
   wrong += expect("a wrong option", compile_product(NULL, "targets"), 1002, "perhaps target", "");
-  wrong += expect("a damaged text", pb_compiler_run(&no_text), 2103, "only the generic one is read", "damaged.mlir");
+  wrong += expect("a damaged text", pb_compiler_run(&no_text), 2107, "operator 'oops' is not read", "damaged.mlir");
   pb_compiler_option dims[] = {{"target", "cpu"}, {"dim", "batch=2"}}, valueless = {"target", NULL};
   pb_compiler_model no_value = no_text;
   no_value.options = &valueless;

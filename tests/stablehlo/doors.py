@@ -513,8 +513,10 @@ def refusals(bench):
     bench.refuses("no MLIR", "no such thing", "m.mlir:1:1: error")
     bench.refuses("an empty file", "", "there is no function 'main'")
     bench.refuses("a folder, which opens and cannot be read", None, "folder.mlir: error: cannot be read", "PB1001", name="folder.mlir")
-    bench.refuses("the pretty form", "module {\n  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %a : tensor<4xf32>\n  }\n}\n",
-                  "pretty form", "--mlir-print-op-generic")
+    own = "func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = "
+    bench.refuses("an operator without a form", own + "stablehlo.fold %a, %b : tensor<4xf32>\n", "m.mlir:2:8: error: operator 'stablehlo.fold' is not read in its own form", "PB2107")
+    bench.refuses("an extent that is made another", own + "stablehlo.constant dense<3> : tensor<i32>\n  %1 = stablehlo.set_dimension_size %a, %0, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>\n"
+                  "  return %1 : tensor<4xf32>\n}\n", "m.mlir:3:8: error: stablehlo.set_dimension_size: to another extent than it has")
     bench.refuses("bytecode", b"ML\xefR\x01StableHLO_v1.0.0\x00\x01", "bytecode", "stablehlo-translate --deserialize")
 
 

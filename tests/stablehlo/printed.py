@@ -213,13 +213,50 @@ def devices(bench):
     agrees(bench, "what is said of devices", bench.run(text, x), -x)
 
 
+def own_form(bench, rng):
+    """A program in the form that JAX and TensorFlow print, locations included; what is left of older operators in it."""
+    text = '''#loc = loc("model.py":3:1)
+module @jit_f attributes {mhlo.num_partitions = 1 : i32} {
+  func.func public @main(%arg0: tensor<4x3xf32> loc("x"), %arg1: tensor<3x2xf32>) -> (tensor<4x2xf32> {jax.result_info = "y"}, tensor<i32>) {
+    %c = stablehlo.constant dense<2> : tensor<i32>
+    %0 = stablehlo.dot %arg0, %arg1, precision = [DEFAULT, DEFAULT] : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32> loc(#loc)
+    %1 = stablehlo.set_dimension_size %0, %c, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x2xf32>
+    %c_0 = stablehlo.constant dense<0> : tensor<i32>
+    %2:2 = stablehlo.while(%iterArg = %c_0, %iterArg_1 = %1) : tensor<i32>, tensor<4x2xf32>
+    cond {
+      %3 = stablehlo.compare LT, %iterArg, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+    } do {
+      %3 = func.call @step(%iterArg_1) : (tensor<4x2xf32>) -> tensor<4x2xf32>
+      %c_2 = stablehlo.constant dense<1> : tensor<i32>
+      %4 = stablehlo.add %iterArg, %c_2 : tensor<i32>
+      stablehlo.return %4, %3 : tensor<i32>, tensor<4x2xf32>
+    } loc(#loc)
+    return %2#1, %2#0 : tensor<4x2xf32>, tensor<i32>
+  }
+  func.func private @step(%arg0: tensor<4x2xf32>) -> tensor<4x2xf32> {
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<4x2xf32>, tensor<f32>) -> tensor<4xf32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32>
+    %2 = chlo.square %1 : tensor<4x2xf32> -> tensor<4x2xf32>
+    return %2 : tensor<4x2xf32>
+  }
+}
+'''
+    x, w = rng.integers(-3, 4, (4, 3)).astype(np.float32), rng.integers(-3, 4, (3, 2)).astype(np.float32)
+    y = x @ w
+    for _ in range(2):
+        y = np.square(y.sum(1, keepdims=True) * np.ones((1, 2), np.float32))
+    agrees(bench, "the form that JAX prints", bench.run(text, x, w), y)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(5)
-        for part in operators, broadcasts, truths, ragged, empties:
+        for part in operators, broadcasts, truths, ragged, empties, own_form:
             part(bench, rng)
         devices(bench)
     return 1 if bench.failed else 0

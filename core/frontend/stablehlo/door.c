@@ -346,8 +346,9 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   int k = row_of(d, op->name);
   if (k >= 0 && makes_nothing(d, op)) return PB_OK;
   PB_TRY(pb__door_check(d, op));
-  if (d->table->makers[k] == pb__door_nothing || d->table->makers[k] == pb__door_get_tuple_element)
-    return d->table->makers[k](d, op); // of what is no tensor
+  if (d->table->makers[k] == pb__door_nothing || d->table->makers[k] == pb__door_get_tuple_element ||
+      d->table->makers[k] == pb__door_dot)
+    return d->table->makers[k](d, op); // of what is no tensor, and what is another operator
   bool made = false, joins = !strcmp(op->name, "stablehlo.concatenate") || carries_values(op) || goes_on_inside(op);
   for (int v = 0; v < op->result_count; ++v)
     if (!d->open && !pb__door_is_empty(d, op->results[v])) PB_TRY(pb__door_check_type(d, op, op->results[v]));

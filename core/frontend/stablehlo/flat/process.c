@@ -67,43 +67,16 @@ pb_flat_language pb_flat_sniff(const char* path) {
   return is;
 }
 
-// Where in the text a form is seen that is not read; NULL: nowhere.
-static const char* other_form(const char* text) {
-  static const char* const words[] = {"= stablehlo.", "= chlo.", "\n  func.func ", "\nfunc.func "};
-  const char* first = !strncmp(text, "func.func ", 10) || !strncmp(text, "module ", 7) ? text : NULL;
-  for (size_t k = 0; k < sizeof words / sizeof *words; ++k) {
-    const char* at = strstr(text, words[k]);
-    if (at) at += strspn(at, "= \n");
-    if (at && (!first || at < first)) first = at;
-  }
-  return first;
-}
-
-// Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
-// need not be looked at: an operation of either form stands near its beginning.
-static pb_status check_form(const char* path, pb_flat_language language, pb_diag* diag) {
-  char head[16384];
+// Bytecode of StableHLO cannot be read without the dialect, and of linalg there is text.
+static pb_status check_form(const char* path, pb_diag* diag) {
+  char head[4];
   FILE* f = fopen(path, "rb");
-  size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+  size_t n = f ? fread(head, 1, sizeof head, f) : 0;
   if (f) fclose(f);
-  for (size_t k = 0; k < n; ++k)
-    if (!head[k]) head[k] = ' ';
-  head[n] = 0;
-  pb_place place = {.file = path, .line = 1, .column = 1};
-  if (!strncmp(head, "ML\xefR", 4))
-    return pb_unsupported(diag, place, 2102,
-                          "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic; of linalg "
-                          "mlir-opt FILE",
-                          "this is bytecode; only text is read");
-  const char* form = language == PB_FLAT_LINALG ? NULL : other_form(head);
-  if (!form) return PB_OK;
-  for (const char* c = head; c < form; ++c) {
-    place.column = *c == '\n' ? 1 : place.column + 1;
-    place.line += *c == '\n';
-  }
-  return pb_unsupported(diag, place, 2103,
-                        "stablehlo-opt --mlir-print-op-generic FILE, or get_asm(print_generic_op_form=True)",
-                        "this is text in the pretty form; only the generic one is read");
+  if (n < 4 || strncmp(head, "ML\xefR", 4) != 0) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.file = path, .line = 1, .column = 1}, 2102,
+                        "stablehlo-translate --deserialize FILE; of linalg mlir-opt FILE",
+                        "this is bytecode; only text is read");
 }
 
 typedef struct heard {
@@ -263,7 +236,7 @@ pb_status pb_flat_read(const char* path, pb_flat_language language, const char* 
   heard h = {0};
   pb_status status = PB_OK;
   if (text < 0 || fstat(text, &info)) status = pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
-  if (status == PB_OK) status = check_form(path, language, diag);
+  if (status == PB_OK) status = check_form(path, diag);
   if (status == PB_OK) {
     uint64_t size = (uint64_t)info.st_size;
     status = run(&j, text, size, SECONDS + size / BYTES_A_SECOND, diag, &h, &how);

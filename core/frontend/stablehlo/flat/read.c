@@ -4,6 +4,7 @@
 #include "core/frontend/flat.h"
 
 #include "core/base/table.h"
+#include "core/frontend/stablehlo/pretty/pretty.h"
 #include "core/ir/module.h"
 #include "core/poly/nest.h"
 
@@ -36,6 +37,7 @@ typedef struct reader {
   size_t value_count, value_capacity;
   int depth;
   pb_flat_blobs blobs;
+  pb_pretty pretty; // the text in the generic form, where it was not
 } reader;
 
 enum { MOST_DEPTH = 64 };
@@ -296,19 +298,20 @@ static int add_value(reader* r, MlirValue v) {
   return (int)r->value_count - 1;
 }
 
-static void place_of(MlirOperation op, int* line, int* column) {
+static void place_of(const reader* r, MlirOperation op, int* line, int* column) {
   MlirLocation loc = mlirOperationGetLocation(op);
   *line = *column = 0;
   if (!mlirLocationIsAFileLineColRange(loc)) return;
   *line = mlirLocationFileLineColRangeGetStartLine(loc);
   *column = mlirLocationFileLineColRangeGetStartColumn(loc);
+  pb_pretty_place(&r->pretty, line, column);
 }
 
 static pb_status read_region(reader* r, MlirRegion region, MlirOperation owner, pb_flat_block* out);
 
 static pb_status refuse(reader* r, MlirOperation op, const char* why) {
   pb_place place = {.file = r->flat->file};
-  place_of(op, &place.line, &place.column);
+  place_of(r, op, &place.line, &place.column);
   return pb_unsupported(r->diag, place, 2101, NULL, "%s", why);
 }
 
@@ -316,7 +319,7 @@ static pb_status read_op(reader* r, MlirOperation op, pb_flat_op* out) {
   pb_arena* arena = &r->flat->arena;
   pb_flat_attr found[64];
   out->name = kept(r, mlirIdentifierStr(mlirOperationGetName(op)));
-  place_of(op, &out->line, &out->column);
+  place_of(r, op, &out->line, &out->column);
   for (int k = 0; r->names[k] && out->attr_count < 64; ++k)
     if (read_attribute(r, op, r->names[k], &found[out->attr_count])) ++out->attr_count;
   pb_flat_attr* attrs = PB_NEW_ARRAY(arena, pb_flat_attr, (size_t)out->attr_count + 1);
@@ -400,7 +403,7 @@ static pb_status read_func(reader* r, MlirOperation op, pb_flat_func* out) {
   if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name) || mlirOperationGetNumRegions(op) != 1)
     return refuse(r, op, "a function without a name or a body");
   out->name = kept(r, mlirStringAttrGetValue(name));
-  place_of(op, &out->line, &out->column);
+  place_of(r, op, &out->line, &out->column);
   if (!is_of_its_type(op)) return refuse(r, op, "a function of another type than its body");
   return read_region(r, mlirOperationGetRegion(op, 0), op, &out->body);
 }
@@ -458,7 +461,7 @@ static MlirWalkResult see_tosa(MlirOperation op, void* user) {
   seen->any = true;
   if (is_row) return MlirWalkResultAdvance;
   pb_place place = {.file = seen->r->flat->file};
-  place_of(op, &place.line, &place.column);
+  place_of(seen->r, op, &place.line, &place.column);
   (void)pb_unsupported(seen->r->diag, place, 2111, NULL, "operator '%.*s' is not read", (int)name.length, name.data);
   seen->unknown = true;
   return MlirWalkResultAdvance;
@@ -481,6 +484,19 @@ static pb_status lower_tosa(reader* r, MlirModule module) {
   return pb_module_lower(module, pipeline, r->flat->file, r->diag);
 }
 
+static void own_place(const void* pretty, int* line, int* column) { pb_pretty_place(pretty, line, column); }
+
+// The text becomes the module; `text` is in either form.
+static pb_status parse(reader* r, MlirContext context, char* text, size_t length, const char* name,
+                       MlirModule* module) {
+  const pb_module_origin origin = {own_place, &r->pretty};
+  pb_flat_pack_truths(text);
+  if (r->language == PB_FLAT_STABLEHLO) PB_TRY(pb_pretty_read(text, length, name, r->diag, &r->pretty));
+  const pb_text* made = &r->pretty.text;
+  if (!made->length) return pb_module_parse_text(context, text, length, name, NULL, r->diag, module);
+  return pb_module_parse_text(context, made->data, made->length, name, &origin, r->diag, module);
+}
+
 pb_status pb_flat_parse(const char* name, pb_flat_language language, const char* const* attributes, pb_diag* diag,
                         pb_flat* flat) {
   MlirContext context = mlirContextCreateWithThreading(false);
@@ -493,8 +509,7 @@ pb_status pb_flat_parse(const char* name, pb_flat_language language, const char*
   flat->file = pb_strdup(&flat->arena, name);
   pb_status status = text ? pb_flat_take_blobs(text, &length, name, diag, &flat->arena, &r.blobs)
                           : pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
-  if (status == PB_OK) pb_flat_pack_truths(text);
-  if (status == PB_OK) status = pb_module_parse_text(context, text, length, name, diag, &module);
+  if (status == PB_OK) status = parse(&r, context, text, length, name, &module);
   if (status == PB_OK) {
     if (language == PB_FLAT_LINALG) status = lower_tosa(&r, module);
     if (status == PB_OK) status = read_module(&r, module);
@@ -508,6 +523,7 @@ pb_status pb_flat_parse(const char* name, pb_flat_language language, const char*
   free(r.values);
   pb_table_free(&r.numbers);
   pb_flat_blobs_free(&r.blobs);
+  pb_pretty_free(&r.pretty);
   mlirContextDestroy(context);
   return status;
 }

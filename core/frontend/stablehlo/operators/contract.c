@@ -229,6 +229,21 @@ pb_status pb__door_dot_general(pb_door* d, const pb_flat_op* op) {
   return pb__door_bind(d, op, op->results[0], y);
 }
 
+// The older product, as the general one.
+pb_status pb__door_dot(pb_door* d, const pb_flat_op* op) {
+  pb_arena* arena = &d->m.program->arena;
+  pb_flat_op said = *op;
+  pb_flat_attr* attrs = PB_NEW_ARRAY(arena, pb_flat_attr, (size_t)op->attr_count + 1);
+  const char* numbers = pb_printf(arena, "lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [0]>",
+                                  pb__door_type(d, op->operands[0])->rank - 1);
+  attrs[0] = (pb_flat_attr){.name = "dot_dimension_numbers", .kind = PB_FLAT_TEXT, .text = numbers};
+  if (op->attr_count) memcpy(attrs + 1, op->attrs, sizeof *attrs * (size_t)op->attr_count);
+  said.name = "stablehlo.dot_general";
+  said.attrs = attrs;
+  ++said.attr_count;
+  return pb__door_op(d, &said);
+}
+
 // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": by dim what it is, a space as its number from 0, else -1, -2.
 enum { BATCH = -1, FEATURE = -2 };
 static const char* read_roles(const char* at, int* roles, int* count) {

@@ -27,6 +27,16 @@ pb_status pb__door_same(pb_door* d, const pb_flat_op* op) {
   return PB_OK;
 }
 
+// An extent that is set to what it is.
+pb_status pb__door_set_dimension_size(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_type* type = pb__door_type(d, op->operands[0]);
+  int64_t dim = pb__door_int(op, "dimension", -1), size;
+  bool known = pb__door_integers(d, pb__door_in(d, op, 1), 1, &size) == 1;
+  if (dim < 0 || dim >= type->rank || !known || size != type->shape[dim])
+    return pb__door_refuse(d, op, "to another extent than it has");
+  return pb__door_bind(d, op, op->results[0], pb__door_get(d, op->operands[0]));
+}
+
 // The turn of a loop as a number of the type.
 static int turn(pb_nest* n, int dim, pb_type type) {
   if (dim < 0) return pb_scalar_number(n, type, 0);
