@@ -1,13 +1,8 @@
 #include "targets/control/threads/code.h"
 
 #include "core/base/processor.h"
-#include "core/ir/execute.h"
-#include "targets/control/threads/address.h"
-#include "targets/control/threads/direct.h"
-#include "targets/control/threads/flat.h"
-#include "targets/control/threads/inline.h"
-#include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
+#include "targets/emit/llvm/lower.h"
 
 #include <errno.h>
 #include <llvm-c/Core.h>
@@ -18,23 +13,11 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/IR.h>
-#include <mlir-c/Pass.h>
-#include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// What the dialects' operations are to LLVM is one conversion: a pass for each dialect casts the types of what the
-// others still have, and looks through all operations again. In front of it equal operations become one, so that there
-// are fewer.
-static const char lowering[] = "lower-affine,convert-scf-to-cf,cse,"
-                               "convert-to-llvm{filter-dialects=vector,math,arith,memref,cf},"
-                               "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-unrealized-casts";
-
-// Those that it names, whether the kernels at hand use them or not, and what they become.
-static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf", "llvm"};
 
 // Kernels come unrolled, tiled and in registers: what is left is to share addresses, to hoist, and to vectorise the
 // nests that no plan took. default<O3> makes the same code in five times the time.
@@ -45,10 +28,6 @@ static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf",
 static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),"
                                    "instcombine<no-verify-fixpoint>,sroa,gvn<no-memdep>,loop-vectorize,"
                                    "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
-
-static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
-
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
 
 static bool refuse(pb_code* code, const char* why) {
   if (!code->why) code->why = strdup(why);
@@ -68,38 +47,14 @@ static const char* const options[] = {"pbc", "-x86-machine-combiner=0", "-disabl
 
 static void start(void) {
   LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
-  pb_ir_register_passes();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
-}
-
-// Kernels in the LLVM dialect.
-static bool lower(MlirModule kernels, pb_text* why) {
-  MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(kernels));
-  mlirPassManagerEnableVerifier(passes, false); // the IR is verified when it is made
-  bool ok = mlirLogicalResultIsSuccess(
-                mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(passes), str(lowering), append, why)) &&
-            mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(kernels)));
-  mlirPassManagerDestroy(passes);
-  return ok;
-}
-
-// A pipeline registers with the context what its passes depend on, the first time that it runs, and no lock is around
-// that: of two groups that began together one lost an extension of convert-to-llvm, or read the list while it moved.
-static void register_dependent(MlirContext context) {
-  pb_text why = {0};
-  MlirModule nothing = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
-  (void)lower(nothing, &why); // what is wrong with the pipeline the first group says
-  mlirModuleDestroy(nothing);
-  pb_text_free(&why);
 }
 
 void pb_code_start(MlirContext context) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, start);
-  mlirRegisterAllLLVMTranslations(context);
-  for (size_t k = 0; k < sizeof lowered / sizeof *lowered; ++k) mlirContextGetOrLoadDialect(context, str(lowered[k]));
-  register_dependent(context);
+  pb_llvm_start(context);
 }
 
 // "avx2,fma" to "+avx2,+fma", without state that the operating system grants.
@@ -238,13 +193,8 @@ void pb_code_make(pb_code* code) {
     refuse(code, "the kernels' entries do not parse");
     return;
   }
-  pb_threads_partition(code->kernels);
-  pb_threads_inline(code->kernels);
-  pb_threads_address(code->kernels);
-  pb_threads_rename(code->kernels);
-  pb_threads_flatten(code->kernels);
   pb_text why = {0};
-  if (lower(code->kernels, &why))
+  if (pb_llvm_lower(code->kernels, &why))
     through_llvm(code, code->kernels, entries);
   else
     refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");

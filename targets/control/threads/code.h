@@ -31,7 +31,5 @@ void pb_code_free(pb_code* code);
 enum { PB_CODE_OBJECTS = 16 }; // that are linked at most
 // Links object files to the shared library at that path.
 pb_status pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
-// How ld.lld ended with these arguments, as waitpid says.
-pb_status pb__lld_run(char* const* arguments, pb_diag* diag, int* code);
 
 #endif

@@ -5,7 +5,7 @@
 #include "core/base/workers.h"
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
-#include "targets/control/threads/intrinsic.h"
+#include "targets/emit/llvm/kernels.h"
 
 #include <errno.h>
 #include <mlir-c/BuiltinAttributes.h>
@@ -78,23 +78,6 @@ static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* a
   k->bound = "";
 }
 
-static bool is_kernel(MlirOperation op) { return !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")); }
-
-// Puts the functions of a text into the module. The text is the compiler's own.
-static bool add_functions(MlirModule module, const pb_text* text) {
-  MlirModule more = mlirModuleCreateParse(mlirModuleGetContext(module), mlirStringRefCreate(text->data, text->length));
-  if (mlirModuleIsNull(more)) return false;
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(more));
-  while (!mlirOperationIsNull(op)) {
-    MlirOperation next = mlirOperationGetNextInBlock(op);
-    mlirOperationRemoveFromParent(op);
-    mlirBlockInsertOwnedOperation(mlirModuleGetBody(module), 0, op);
-    op = next;
-  }
-  mlirModuleDestroy(more);
-  return true;
-}
-
 // The groups, and the order in which workers take them: large ones first, so that nobody waits long for the last.
 typedef struct groups {
   MlirModule module;
@@ -104,27 +87,23 @@ typedef struct groups {
   size_t size[MAX_GROUPS]; // operations
 } groups;
 
+typedef struct entries {
+  const pb_engine* engine;
+  pb_text* text;
+} entries;
+
+static void add_entry(void* user, int number, MlirOperation kernel) {
+  const entries* e = user;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
+  print_entry(&e->engine->kernels[number], (int)mlirBlockGetNumArguments(body), pb_llvm_is_shared(kernel), e->text);
+}
+
 // The kernels of one group alone, with instructions by their intrinsics. The host function is the engine's business.
 static void copy_group(const groups* all, int group) {
   pb_code* code = &all->codes[group];
-  pb_text instructions = {0};
-  int number = 0;
-  code->kernels = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(all->module)));
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    const pb_insn* insn = pb_intrinsic_of(code->chip, op);
-    if (insn) pb_intrinsic_print(code->chip, insn, op, &instructions);
-    if (!is_kernel(op)) continue;
-    const pb_kernel* k = &all->engine->kernels[number];
-    if (number++ % all->count != group) continue;
-    mlirBlockAppendOwnedOperation(mlirModuleGetBody(code->kernels), mlirOperationClone(op));
-    MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-    print_entry(k, (int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(op, "pb.shared")),
-                &code->entries);
-  }
-  pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
-  if (!add_functions(code->kernels, &instructions)) code->why = strdup("the instructions do not parse");
-  pb_text_free(&instructions);
+  entries e = {all->engine, &code->entries};
+  if (!pb_llvm_copy(code->chip, all->module, group, all->count, add_entry, &e, &code->kernels))
+    code->why = strdup("the instructions do not parse");
 }
 
 static void make_group(void* user, int k) {
@@ -144,7 +123,8 @@ static void order_groups(groups* all) {
   int number = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(all->module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    if (is_kernel(op)) mlirOperationWalk(op, count_operation, &all->size[number++ % all->count], MlirWalkPreOrder);
+    if (pb_llvm_is_kernel(op))
+      mlirOperationWalk(op, count_operation, &all->size[number++ % all->count], MlirWalkPreOrder);
   for (int g = 0; g < all->count; ++g) {
     int k = g;
     for (; k > 0 && all->size[all->order[k - 1]] < all->size[g]; --k) all->order[k] = all->order[k - 1];
@@ -155,7 +135,7 @@ static void order_groups(groups* all) {
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    if (is_kernel(op)) describe_kernel(chip, op, &engine->arena, &engine->kernels[engine->kernel_count++]);
+    if (pb_llvm_is_kernel(op)) describe_kernel(chip, op, &engine->arena, &engine->kernels[engine->kernel_count++]);
   int groups = (engine->kernel_count + GROUP_KERNELS - 1) / GROUP_KERNELS;
   return groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
 }

@@ -1,6 +1,7 @@
 // Object files of kernels to the shared library that an engine holds, by LLD.
 #define _GNU_SOURCE
 #include "targets/control/threads/code.h"
+#include "targets/emit/llvm/lld.h"
 
 #include <dlfcn.h>
 #include <errno.h>

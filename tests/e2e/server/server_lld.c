@@ -1,11 +1,12 @@
 // The jobs of a pb-server share one ld.lld, started with the first that links and forked for each (lld_waits.c).
 #define _GNU_SOURCE
 #include "lld_waits.h"
-#include "targets/control/threads/code.h"
+#include "targets/emit/llvm/lld.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

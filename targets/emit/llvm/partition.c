@@ -1,7 +1,7 @@
-#include "targets/control/threads/partition.h"
+#include "targets/emit/llvm/partition.h"
 
 #include "core/s3/kernels.h"
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -63,7 +63,7 @@ static void share(MlirOperation func) {
   }
 }
 
-void pb_threads_partition(MlirModule module) {
+void pb_llvm_partition(MlirModule module) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.shared"))) share(op);

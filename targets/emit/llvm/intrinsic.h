@@ -1,6 +1,6 @@
 // Instructions of a core as code: the functions that stand for them in the IR, with their intrinsics inside.
-#ifndef PB_THREADS_INTRINSIC_H
-#define PB_THREADS_INTRINSIC_H
+#ifndef PB_LLVM_INTRINSIC_H
+#define PB_LLVM_INTRINSIC_H
 
 #include "core/poly/text.h"
 #include "tdl/chip.h"

@@ -1,5 +1,4 @@
-// LLD as a program of its own.
-#include "targets/control/threads/code.h"
+#include "targets/emit/llvm/lld.h"
 
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>

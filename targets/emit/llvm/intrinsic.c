@@ -1,4 +1,4 @@
-#include "targets/control/threads/intrinsic.h"
+#include "targets/emit/llvm/intrinsic.h"
 
 #include "core/s3/kernels.h"
 

@@ -1,7 +1,7 @@
-#include "targets/control/threads/flat.h"
+#include "targets/emit/llvm/flat.h"
 
 #include "core/s3/kernels.h"
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -40,4 +40,4 @@ static void flatten(void* unused, MlirBlock body) {
   }
 }
 
-void pb_threads_flatten(MlirModule module) { pb_each_body(module, flatten, NULL); }
+void pb_llvm_flatten(MlirModule module) { pb_each_body(module, flatten, NULL); }

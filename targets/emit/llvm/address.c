@@ -1,7 +1,7 @@
-#include "targets/control/threads/address.h"
+#include "targets/emit/llvm/address.h"
 
 #include "core/s3/kernels.h"
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/AffineExpr.h>
 #include <mlir-c/AffineMap.h>
@@ -292,7 +292,7 @@ static void rewrite_body(void* user, MlirBlock body) {
   pb_each_operation(body, rewrite_access, a);
 }
 
-void pb_threads_address(MlirModule module) {
+void pb_llvm_address(MlirModule module) {
   addresses a = {.context = mlirModuleGetContext(module)};
   pb_each_body(module, rewrite_body, &a);
   free(a.bases);

@@ -1,6 +1,6 @@
 // Operations made one at a time, and those of a module visited one by one.
-#ifndef PB_THREADS_OPERATION_H
-#define PB_THREADS_OPERATION_H
+#ifndef PB_LLVM_OPERATION_H
+#define PB_LLVM_OPERATION_H
 
 #include <mlir-c/IR.h>
 #include <stdbool.h>

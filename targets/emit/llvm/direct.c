@@ -1,7 +1,7 @@
-#include "targets/control/threads/direct.h"
+#include "targets/emit/llvm/direct.h"
 
 #include "core/s3/kernels.h"
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <math.h>
 #include <mlir-c/BuiltinAttributes.h>
@@ -283,4 +283,4 @@ static void rewrite(void* unused, MlirOperation op) {
 
 static void rewrite_body(void* unused, MlirBlock body) { pb_each_operation(body, rewrite, unused); }
 
-void pb_threads_rename(MlirModule module) { pb_each_body(module, rewrite_body, NULL); }
+void pb_llvm_rename(MlirModule module) { pb_each_body(module, rewrite_body, NULL); }

@@ -1,7 +1,7 @@
-#include "targets/control/threads/inline.h"
+#include "targets/emit/llvm/inline.h"
 
 #include "core/s3/kernels.h"
-#include "targets/control/threads/operation.h"
+#include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -71,7 +71,7 @@ static void inline_call(void* module, MlirOperation call) {
 
 static void inline_body(void* module, MlirBlock body) { pb_each_operation(body, inline_call, module); }
 
-void pb_threads_inline(MlirModule module) {
+void pb_llvm_inline(MlirModule module) {
   pb_each_body(module, inline_body, &module);
   MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = next) { // nobody calls them any more
