@@ -34,7 +34,7 @@ install(FILES ${CMAKE_BINARY_DIR}/pb-config.cmake ${CMAKE_BINARY_DIR}/pb-config-
 
 install(DIRECTORY include/pb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 set(share ${CMAKE_INSTALL_DATADIR}/pb)
-install(FILES tdl/pb.td tdl/codes.td DESTINATION ${share}/tdl)
+install(FILES tdl/pb.td tdl/gpu.td tdl/codes.td DESTINATION ${share}/tdl)
 file(GLOB descriptions RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS targets/*/*.td)
 foreach(description ${descriptions})
   get_filename_component(folder ${description} DIRECTORY)
@@ -58,7 +58,7 @@ endif()
 # What the Python package has beside it (python/pyproject.toml): libpb, the program that it starts, descriptions.
 install(FILES $<TARGET_FILE:pb_library> DESTINATION lib RENAME libpb.so COMPONENT python EXCLUDE_FROM_ALL)
 install(PROGRAMS $<TARGET_FILE:pb-read-mlir> DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES tdl/pb.td tdl/codes.td DESTINATION share/pb/tdl COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES tdl/pb.td tdl/gpu.td tdl/codes.td DESTINATION share/pb/tdl COMPONENT python EXCLUDE_FROM_ALL)
 foreach(description ${descriptions})
   get_filename_component(folder ${description} DIRECTORY)
   install(FILES ${description} DESTINATION share/pb/${folder} COMPONENT python EXCLUDE_FROM_ALL)

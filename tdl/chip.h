@@ -27,10 +27,15 @@ enum {
   PB_LEAST_SYSTEM_BYTES = 1 << 16, // of the memory outside: tensors, constants and commands lie there
   PB_MOST_LATENCY = 1 << 20,
   PB_MOST_TOKENS = 4095,
-  PB_MOST_DERIVED = 1 << 20
+  PB_MOST_DERIVED = 1 << 20,
+  PB_MOST_LANES = 64,      // of a warp
+  PB_MOST_BLOCK_WARPS = 16 // of a block
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
+// The levels of a chip with a grid: its warps, which share a kernel, the processors that run them, the lanes of one.
+enum { PB_GRID_WARPS, PB_GRID_PROCESSORS, PB_GRID_LANES, PB_GRID_LEVELS };
+
 typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_SHADOW, PB_MEM_FIFO } pb_memory_kind;
 typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CONSTANTS, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
 
@@ -62,6 +67,12 @@ typedef struct pb_semaphore {
   uint32_t givers, takers; // bits of queues
   int most;
 } pb_semaphore;
+
+// Control by a grid: what code is made for, and a block's memory and warps.
+typedef struct pb_grid {
+  const char *triple, *processor; // LLVM's names
+  int block_bytes, block_warps;
+} pb_grid;
 
 typedef struct pb_level {
   const char* name;
@@ -207,6 +218,7 @@ typedef struct pb_chip {
   int revision, mhz, arguments, command_bytes;
   bool command_port; // commands come by a port of their own, not by the system memory's
   pb_control control;
+  pb_grid grid;
   int memory_count, queue_count, level_count, insn_count, function_count;
   int unit_count; // the queues, and a unit more for each that has commands which go on beside others
   int cores;      // control by queues: each has its own queues and memories; else 1

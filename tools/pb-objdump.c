@@ -1,6 +1,7 @@
 // pb-objdump ENGINE: the steps of an engine and the commands of its kernels.
 #include "core/artefact/engine.h"
 #include "core/base/shown.h"
+#include "pb/device.h"
 #include "tdl/chip.h"
 
 #include <stdio.h>
@@ -36,6 +37,7 @@ static void print_headers(const pb_engine* e) {
   printf("target %s, description ", shown(e->target));
   for (int k = 0; k < 8; ++k) printf("%02x", e->chip_hash[k]);
   printf("..., revision %d\n", e->chip_revision);
+  if (e->module_count) printf("code of a grid: %d modules for %s\n", e->module_count, shown(e->processor));
   if (e->native_bytes)
     printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, shown(e->features));
   uint64_t apart = e->const_bytes - pb_engine_apart(e, 0);
@@ -129,6 +131,30 @@ static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_w
   return status;
 }
 
+// An entry's text, as far as it is one's of PTX.
+static void print_entry(const char* text, const char* symbol) {
+  pb_arena arena = {0};
+  const char *name = pb_printf(&arena, ".entry %s(", symbol), *at = strstr(text, name), *end = NULL;
+  if (at) end = strstr(at, "\n}");
+  if (end) printf("%.*s\n", (int)(end + 2 - at), at);
+  pb_arena_free(&arena);
+}
+
+static void print_grid(const pb_engine* e, const pb_kernel* kernel, bool whole) {
+  static const char* const forms[PB_ENGINE_CODE_FORMS] = {"PTX", "cubin", "code object"};
+  const pb_grid_kernel* grid = &kernel->grid;
+  printf("  grid, %u blocks of %u threads, entry %s, module %d", grid->blocks, grid->threads, shown(kernel->symbol),
+         grid->module);
+  if (grid->memory) printf(", %llu bytes of its own", (unsigned long long)grid->memory);
+  for (int c = 0; c < e->grid_code_count; ++c)
+    if (e->grid_codes[c].module == grid->module)
+      printf(", %s of %llu bytes", forms[e->grid_codes[c].form], (unsigned long long)e->grid_codes[c].bytes);
+  printf("\n");
+  for (int c = 0; c < e->grid_code_count && whole; ++c)
+    if (e->grid_codes[c].module == grid->module && e->grid_codes[c].form == PB_DEVICE_PTX)
+      print_entry((const char*)e->grid_codes[c].data, kernel->symbol);
+}
+
 static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, options* o) {
   for (int k = 0; k < e->kernel_count; ++k) {
     const pb_kernel* kernel = &e->kernels[k];
@@ -136,7 +162,9 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, options*
     o->kernel_found = true;
     printf("\nkernel %s: %llu cycles predicted, bound by %s\n", shown(kernel->name),
            (unsigned long long)kernel->predicted_cycles, *kernel->bound ? shown(kernel->bound) : "?");
-    if (!kernel->is_words)
+    if (kernel->is_grid)
+      print_grid(e, kernel, o->kernel != NULL);
+    else if (!kernel->is_words)
       printf("  native, symbol %s%s\n", shown(kernel->symbol), kernel->alone ? ", one thread" : "");
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
       if (o->queue && strcmp(o->queue, pb_chip_stream_name(chip, q))) continue;

@@ -11,15 +11,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Version 3 is for what version 2 has no words for: open dims, steps that are no launches, tensors kept on the chip.
-enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_HOST_VERSION = 3, PB_ENGINE_ALIGN = 64 };
+// Version 3 is for what version 2 has no words for: open dims, steps that are no launches, tensors kept on the chip;
+// version 4 for kernels of grids.
+enum {
+  PB_MAX_RANK = 8,
+  PB_ENGINE_VERSION = 2,
+  PB_ENGINE_HOST_VERSION = 3,
+  PB_ENGINE_GRID_VERSION = 4,
+  PB_ENGINE_ALIGN = 64
+};
 enum {
   PB_ENGINE_MAX_QUEUES = 16,
   PB_ENGINE_MAX_COMMAND = 64,
   PB_ENGINE_MAX_ARGS = 64,
   PB_ENGINE_MAX_DEVICE_ARGS = 16,
   PB_ENGINE_MAX_KEPT = 16,
-  PB_ENGINE_MAX_APART = 4 // memories of scope "constants"
+  PB_ENGINE_MAX_THREADS = 1024, // of a block
+  PB_ENGINE_MAX_MODULES = 64,
+  PB_ENGINE_CODE_FORMS = 3, // of a module: pb_device_code
+  PB_ENGINE_MAX_APART = 4   // memories of scope "constants"
 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
@@ -66,11 +76,30 @@ typedef struct pb_words_kernel {
   uint8_t** streams; // count[q] * command_bytes bytes
 } pb_words_kernel;
 
+// A kernel for a chip controlled by a grid: an entry of one of the engine's modules, and how it is launched. Its
+// parameters are the step's arguments; with `memory`, bytes that the launch has to itself while it runs, one more is
+// their address.
+typedef struct pb_grid_kernel {
+  int module;
+  uint32_t blocks, threads; // one after the other, of one dim
+  uint64_t memory;
+} pb_grid_kernel;
+
+// The code of some of them, in a form that a device loads (pb_device_code of pb/device.h). A module may stand there in
+// several, text and what an assembler made of it.
+typedef struct pb_grid_code {
+  int module, form;
+  uint64_t bytes;
+  uint8_t* data;
+} pb_grid_code;
+
 typedef struct pb_kernel {
   const char* name;
-  bool is_words;
+  bool is_words, is_grid;
   pb_words_kernel words; // is_words
-  const char* symbol;    // else: void symbol(void** args, int64_t thread, int64_t threads) in the native object
+  pb_grid_kernel grid;   // is_grid
+  const char* symbol;    // is_grid: the entry's name; of neither: void symbol(void** args, int64_t thread, int64_t
+                         // threads) in the native object
   bool alone;            // native: more threads than one would not pay
   // for reports
   uint64_t predicted_cycles; // the plan's
@@ -164,9 +193,12 @@ typedef struct pb_engine {
   uint64_t arena_bytes;
   uint8_t* native; // a shared object (ELF), or NULL
   uint64_t native_bytes;
-  char* description; // the chip's after tblgen (JSON), so that machine and disassembler need no files
-  int* aliases;      // by output: the input that it is made of in place, -1; NULL: none is
-  pb_open* open;     // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
+  const char* processor; // whose code those of grids are, by LLVM's name; NULL: there are none
+  int module_count, grid_code_count;
+  pb_grid_code* grid_codes; // module by module
+  char* description;        // the chip's after tblgen (JSON), so that machine and disassembler need no files
+  int* aliases;             // by output: the input that it is made of in place, -1; NULL: none is
+  pb_open* open; // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
   // The same model for other extents: tensors of the same names, types and ranks, and the constants of the first one,
   // at whose offsets its steps name them. NULL: none. They are freed with the first.
   struct pb_engine* next;
@@ -183,6 +215,7 @@ uint64_t pb_engine_apart(const pb_engine* engine, int number);
 // Bytes of those that lie in that memory.
 uint64_t pb_engine_apart_bytes(const pb_engine* engine, int number);
 bool pb_engine_has_control(const pb_engine* engine); // steps that are no launches
+bool pb_engine_has_grid(const pb_engine* engine);    // kernels of grids
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;

@@ -45,8 +45,51 @@ static bool is_identifier(const char* name) {
   return true;
 }
 
+static pb_status check_grid_kernel(const pb_engine_check* c, const pb_engine* engine, const pb_kernel* kernel) {
+  const pb_grid_kernel* grid = &kernel->grid;
+  if (!kernel->symbol || !is_identifier(kernel->symbol))
+    return PB_ENGINE_FAIL(c, "kernel '%s' has no symbol", kernel->name);
+  if (grid->module < 0 || grid->module >= engine->module_count)
+    return PB_ENGINE_FAIL(c, "kernel '%s' is in module %d of %d", kernel->name, grid->module, engine->module_count);
+  if (grid->blocks < 1 || grid->blocks > INT32_MAX || grid->threads < 1 || grid->threads > PB_ENGINE_MAX_THREADS)
+    return PB_ENGINE_FAIL(c, "kernel '%s' has %u blocks of %u threads", kernel->name, grid->blocks, grid->threads);
+  if (grid->memory > most_bytes)
+    return PB_ENGINE_FAIL(c, "kernel '%s' takes %llu bytes", kernel->name, (unsigned long long)grid->memory);
+  if (!engine->description || !engine->description[0])
+    return PB_ENGINE_FAIL(c, "kernel '%s' is a grid's and the engine holds no description of its chip", kernel->name);
+  return PB_OK;
+}
+
+// Each module stands there in one form at least, in each once, in the order of their numbers.
+static pb_status check_codes(const pb_engine_check* c, const pb_engine* engine) {
+  int last = -1;
+  if (engine->grid_code_count && (!engine->processor || !engine->processor[0]))
+    return PB_ENGINE_FAIL(c, "code of a grid for no processor");
+  if (engine->module_count < 0 || engine->module_count > PB_ENGINE_MAX_MODULES)
+    return PB_ENGINE_FAIL(c, "%d modules of a grid", engine->module_count);
+  for (int k = 0, forms = 0; k < engine->grid_code_count; ++k) {
+    const pb_grid_code* code = &engine->grid_codes[k];
+    if (code->module == last + 1)
+      forms = 0;
+    else if (code->module != last)
+      return PB_ENGINE_FAIL(c, "module %d of a grid is out of place", code->module);
+    last = code->module;
+    if ((unsigned)code->form >= PB_ENGINE_CODE_FORMS || forms >> code->form || !code->bytes)
+      return PB_ENGINE_FAIL(c, "module %d of a grid has code of no form", code->module);
+    forms |= 1 << code->form;
+  }
+  return last + 1 == engine->module_count ? PB_OK : PB_ENGINE_FAIL(c, "module %d of a grid has no code", last + 1);
+}
+
+bool pb_engine_has_grid(const pb_engine* engine) {
+  for (int k = 0; k < engine->kernel_count; ++k)
+    if (engine->kernels[k].is_grid) return true;
+  return false;
+}
+
 static pb_status check_kernel(const pb_engine_check* c, const pb_engine* engine, const pb_kernel* kernel) {
   if (!kernel->name || !kernel->name[0]) return PB_ENGINE_FAIL(c, "a kernel has no name");
+  if (kernel->is_grid) return check_grid_kernel(c, engine, kernel);
   if (!kernel->is_words) {
     if (!kernel->symbol || !is_identifier(kernel->symbol))
       return PB_ENGINE_FAIL(c, "kernel '%s' has no symbol", kernel->name);
@@ -110,6 +153,8 @@ static pb_status check_launch(const pb_engine_check* c, const pb_engine* engine,
     return PB_ENGINE_FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
   if (engine->kernels[step->kernel].is_words && step->arg_count > PB_ENGINE_MAX_DEVICE_ARGS)
     return PB_ENGINE_FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
+  if (step->arg_count + (engine->kernels[step->kernel].grid.memory > 0) > PB_ENGINE_MAX_ARGS)
+    return PB_ENGINE_FAIL(c, "step %d has %d arguments beside its memory", index, step->arg_count);
   if (step->kept_count < 0 || step->kept_count > PB_ENGINE_MAX_KEPT)
     return PB_ENGINE_FAIL(c, "step %d keeps %d pieces of memory; %d at most", index, step->kept_count,
                           PB_ENGINE_MAX_KEPT);
@@ -279,6 +324,7 @@ pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, 
   PB_TRY(check_tensors(&c, "input", engine->input_count, engine->inputs, engine->open != NULL));
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
+  PB_TRY(check_codes(&c, engine));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
   PB_TRY(check_apart(&c, engine));
   PB_TRY(check_aliases(&c, engine));

@@ -1,6 +1,7 @@
 // File to engine. Nothing of the file is believed before it is checked: first sizes and checksums, then each number as
 // it is read, then what pb__engine_check asks of every engine.
 #include "core/artefact/format.h"
+#include "pb/device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,10 +52,10 @@ static pb_status map_file(reader* r, pb_engine* engine) {
 
 static pb_status check_version(const reader* r) {
   uint64_t version = pb__get(r->file.bytes + 8, 4);
-  if (version == PB_ENGINE_VERSION || version == PB_ENGINE_HOST_VERSION) return PB_OK;
+  if (version >= PB_ENGINE_VERSION && version <= PB_ENGINE_GRID_VERSION) return PB_OK;
   return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
-                  "engine version %llu; this runtime reads %d and %d", (unsigned long long)version, PB_ENGINE_VERSION,
-                  PB_ENGINE_HOST_VERSION);
+                  "engine version %llu; this runtime reads %d to %d", (unsigned long long)version, PB_ENGINE_VERSION,
+                  PB_ENGINE_GRID_VERSION);
 }
 
 // Of the header and the table behind it, which are so many bytes of the file: the sum was taken with its field 0.
@@ -168,9 +169,31 @@ static pb_tensor_info* get_tensors(cursor* c, int* count) {
   return tensors;
 }
 
+static void get_launch(cursor* c, pb_grid_kernel* grid) {
+  grid->module = (int)get(c, 4);
+  grid->blocks = (uint32_t)get(c, 4);
+  grid->threads = (uint32_t)get(c, 4);
+  grid->memory = get(c, 8);
+}
+
+static void get_codes(cursor* c, pb_engine* engine) {
+  engine->processor = get_text(c);
+  engine->module_count = (int)get(c, 4);
+  engine->grid_code_count = get_count(c, 13);
+  engine->grid_codes = PB_NEW_ARRAY(c->arena, pb_grid_code, (size_t)engine->grid_code_count + 1);
+  for (int k = 0; k < engine->grid_code_count; ++k) {
+    engine->grid_codes[k].module = (int)get(c, 4);
+    engine->grid_codes[k].form = (int)get(c, 1);
+    engine->grid_codes[k].bytes = get(c, 8);
+  }
+}
+
 static void get_kernel(cursor* c, pb_kernel* kernel) {
   kernel->name = get_text(c);
-  kernel->is_words = get(c, 1) != 0;
+  uint64_t kind = get(c, 1);
+  if (kind > 2) c->broken = true;
+  kernel->is_words = kind == 1;
+  kernel->is_grid = kind == 2;
   if (kernel->is_words) {
     pb_words_kernel* words = &kernel->words;
     words->queue_count = (int)get(c, 1);
@@ -179,7 +202,10 @@ static void get_kernel(cursor* c, pb_kernel* kernel) {
     for (int q = 0; q < words->queue_count; ++q) words->count[q] = (uint32_t)get(c, 4);
   } else {
     kernel->symbol = get_text(c);
-    kernel->alone = get(c, 1) != 0;
+    if (kernel->is_grid)
+      get_launch(c, &kernel->grid);
+    else
+      kernel->alone = get(c, 1) != 0;
   }
   kernel->predicted_cycles = get(c, 8);
   kernel->bound = get_text(c);
@@ -305,17 +331,35 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   engine->step_count = get_count(&c, 18);
   engine->steps = PB_NEW_ARRAY(c.arena, pb_step, (size_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
-  bool host = pb__get(r->file.bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
-  uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
+  uint64_t version = pb__get(r->file.bytes + 8, 4);
+  bool host = version == PB_ENGINE_HOST_VERSION, grid = version == PB_ENGINE_GRID_VERSION;
+  uint64_t flags = host || grid ? get(&c, 1) : 0, open = flags & 1;
   if (flags > 15 || (flags & 5) == 4) return refuse(r, 5006, "the program has parts that are not known");
   if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = get_or_none(&c);
   if (open) engine->open = get_open(&c, engine, flags & 4);
   for (int k = 0; flags & 8 && k < engine->step_count; ++k) get_kept(&c, &engine->steps[k]);
-  if (!c.broken && host != (flags || pb_engine_has_control(engine)))
+  if (grid) get_codes(&c, engine);
+  if (!c.broken && (grid != pb_engine_has_grid(engine) || (!grid && host != (flags || pb_engine_has_control(engine)))))
     return refuse(r, 5006, "a program of another version than the header's");
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");
   return c.left ? refuse(r, 5006, "bytes after the program") : PB_OK;
+}
+
+// Modules of a grid, which has no streams.
+static pb_status take_codes(const reader* r, span rest, pb_engine* engine) {
+  for (int k = 0; k < engine->grid_code_count; ++k) {
+    pb_grid_code* code = &engine->grid_codes[k];
+    uint64_t bytes = code->bytes > rest.count ? UINT64_MAX : pb__align_up(code->bytes, PB_ENGINE_ALIGN);
+    if (bytes > rest.count) return refuse(r, 5006, "the code ends too soon");
+    code->data = (uint8_t*)(uintptr_t)rest.bytes;
+    if (code->form == PB_DEVICE_PTX && (!code->bytes || code->data[code->bytes - 1]))
+      return refuse(r, 5006, "a module that is no text");
+    if (!all_zero(rest.bytes + code->bytes, bytes - code->bytes))
+      return refuse(r, 5005, "bytes between modules are not zero");
+    rest = (span){rest.bytes + bytes, rest.count - bytes};
+  }
+  return rest.count ? refuse(r, 5006, "bytes after the last command") : PB_OK;
 }
 
 static pb_status take_streams(const reader* r, pb_engine* engine) {
@@ -329,7 +373,7 @@ static pb_status take_streams(const reader* r, pb_engine* engine) {
       rest = (span){rest.bytes + bytes, rest.count - bytes};
     }
   }
-  return rest.count ? refuse(r, 5006, "bytes after the last command") : PB_OK;
+  return take_codes(r, rest, engine);
 }
 
 static pb_status take_blobs(const reader* r, pb_engine* engine) {

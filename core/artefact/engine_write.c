@@ -41,15 +41,25 @@ static void put_tensors(buffer* b, int count, const pb_tensor_info* tensors) {
   }
 }
 
+static void put_launch(buffer* b, const pb_grid_kernel* grid) {
+  put(b, 4, (uint64_t)grid->module);
+  put(b, 4, grid->blocks);
+  put(b, 4, grid->threads);
+  put(b, 8, grid->memory);
+}
+
 static void put_kernel(buffer* b, const pb_kernel* kernel) {
   put_text(b, kernel->name);
-  put(b, 1, kernel->is_words);
+  put(b, 1, kernel->is_words + 2u * kernel->is_grid);
   if (kernel->is_words) {
     put(b, 1, (uint64_t)kernel->words.queue_count);
     for (int q = 0; q < kernel->words.queue_count; ++q) put(b, 4, kernel->words.count[q]);
   } else {
     put_text(b, kernel->symbol);
-    put(b, 1, kernel->alone);
+    if (kernel->is_grid)
+      put_launch(b, &kernel->grid);
+    else
+      put(b, 1, kernel->alone);
   }
   put(b, 8, kernel->predicted_cycles);
   put_text(b, kernel->bound);
@@ -124,6 +134,7 @@ static bool keeps(const pb_engine* engine) {
 }
 
 static int version_of(const pb_engine* engine) {
+  if (pb_engine_has_grid(engine)) return PB_ENGINE_GRID_VERSION;
   bool more = engine->open || engine->aliases || pb_engine_has_control(engine) || keeps(engine);
   return more ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
 }
@@ -138,6 +149,18 @@ static void put_kept(buffer* b, const pb_engine* engine) {
       put(b, 8, step->kept[n].address);
       put(b, 8, step->kept[n].bytes);
     }
+  }
+}
+
+// What is in the section of code, whose bytes follow each other there.
+static void put_codes(buffer* b, const pb_engine* engine) {
+  put_text(b, engine->processor);
+  put(b, 4, (uint64_t)engine->module_count);
+  put(b, 4, (uint64_t)engine->grid_code_count);
+  for (int k = 0; k < engine->grid_code_count; ++k) {
+    put(b, 4, (uint64_t)engine->grid_codes[k].module);
+    put(b, 1, (uint64_t)engine->grid_codes[k].form);
+    put(b, 8, engine->grid_codes[k].bytes);
   }
 }
 
@@ -156,11 +179,12 @@ static buffer program_put(const pb_engine* engine) {
   put(&b, 4, (uint64_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
   bool sources = engine->open && engine->open->source_count;
-  if (version_of(engine) == PB_ENGINE_HOST_VERSION)
+  if (version_of(engine) >= PB_ENGINE_HOST_VERSION)
     put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL) + 4 * sources + 8 * keeps(engine));
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) put(&b, 4, (uint64_t)(engine->aliases[k] + 1));
   if (engine->open) put_open(&b, engine);
   if (keeps(engine)) put_kept(&b, engine);
+  if (pb_engine_has_grid(engine)) put_codes(&b, engine);
   return b;
 }
 
@@ -180,6 +204,12 @@ static void each_piece(const pb_engine* engine, const buffer* program, int secti
       const pb_kernel* kernel = &engine->kernels[k];
       for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q)
         call(user, kernel->words.streams[q], (size_t)kernel->words.count[q] * (size_t)engine->command_bytes);
+    }
+    for (int k = 0; k < engine->grid_code_count; ++k) {
+      static const uint8_t zeros[PB_ENGINE_ALIGN];
+      uint64_t bytes = engine->grid_codes[k].bytes;
+      call(user, engine->grid_codes[k].data, bytes);
+      call(user, zeros, pb__align_up(bytes, PB_ENGINE_ALIGN) - bytes);
     }
     break;
   case PB_SECTION_NATIVE:

@@ -31,7 +31,8 @@ enum { PB_HEADER_BYTES = 64, PB_SECTION_BYTES = 32, PB_PAGE = 4096 };
 typedef enum pb_section {
   PB_SECTION_PROGRAM,     // target, tensors, kernels and steps, as program_put and program_get walk them
   PB_SECTION_DESCRIPTION, // text with its final 0
-  PB_SECTION_STREAMS,     // the words of all kernels, queue after queue
+  PB_SECTION_STREAMS,     // the words of all kernels, queue after queue; or the modules of a grid, each at the next
+                          // multiple of PB_ENGINE_ALIGN
   PB_SECTION_NATIVE,      // a shared object
   PB_SECTION_CONSTS,
   PB_SECTION_COUNT

@@ -132,12 +132,17 @@ static void add_commands(explainer* x, pb_explained_step* step) {
   pb_arena_free(&scratch);
 }
 
+// Who runs a kernel that is not shared.
+static const char* unit_of(const pb_chip* chip) {
+  return chip->control == PB_CONTROL_GRID ? chip->levels[PB_GRID_WARPS].name : "thread";
+}
+
 // What code of cores is made of: by its plan.
 static const char* code_of(explainer* x, MlirOperation func) {
   pb_arena* arena = &x->out->arena;
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
-  if (*scalar) return pb_printf(arena, "plain loops on one thread, since %s", scalar);
+  if (*scalar) return pb_printf(arena, "plain loops on one %s, since %s", unit_of(x->unit->chip), scalar);
   const char* insn = text_of(arena, pb_op_attribute(func, "pb.contraction"));
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return "vector code, only where a guard says so";
   return *insn ? insn : "vector code";

@@ -209,7 +209,10 @@ static void put_launch(pb_text* t, const pb_unit* unit, const pb_engine* e, cons
     pb_text_add(t, ", \"since\": ");
     put_string(t, left->reason);
   }
-  pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ", k->is_words ? "commands" : "native code");
+  pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ",
+              k->is_words  ? "commands"
+              : k->is_grid ? "code of a grid"
+                           : "native code");
   put_cycles(t, k);
   pb_text_add(t, ", \"macs\": %llu", (ull)step->macs);
 }

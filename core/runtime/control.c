@@ -5,7 +5,7 @@
 #include <string.h>
 
 static bool is_on_device(const pb_rt* rt, pb_arg arg) {
-  return rt->has_words && !rt->tensors_in_process && arg.space != PB_SPACE_CONST && arg.space != PB_SPACE_INPUT;
+  return rt->has_device && !rt->tensors_in_process && arg.space != PB_SPACE_CONST && arg.space != PB_SPACE_INPUT;
 }
 
 static pb_status read_from(pb_rt* rt, pb_arg arg, uint64_t offset, void* data, uint64_t bytes, pb_diag* diag) {

@@ -15,18 +15,17 @@ static struct {
 } devices[MAX_DEVICES];
 
 void pb_rt_add_device(const char* name, const pb_device_ops* (*ops)(const pb_chip* chip)) {
-  for (int k = 0; k < MAX_DEVICES; ++k)
-    if (!devices[k].name || !strcmp(devices[k].name, name)) {
-      devices[k].name = name;
-      devices[k].ops = ops;
-      return;
-    }
+  int k = 0;
+  while (k < MAX_DEVICES - 1 && devices[k].name && (strcmp(devices[k].name, name) != 0 || devices[k].ops != ops)) ++k;
+  devices[k].name = name;
+  devices[k].ops = ops;
 }
 
 const pb_device_ops* pb__device_named(const char* name, const pb_chip* chip) {
-  for (int k = 0; k < MAX_DEVICES && devices[k].name; ++k)
-    if (!strcmp(devices[k].name, name)) return devices[k].ops(chip);
-  return NULL;
+  const pb_device_ops* ops = NULL;
+  for (int k = MAX_DEVICES - 1; k >= 0 && !ops; --k) // the one added last
+    if (devices[k].name && !strcmp(devices[k].name, name)) ops = devices[k].ops(chip);
+  return ops;
 }
 
 static bool readable(const char* path) { return access(path, R_OK) == 0; }

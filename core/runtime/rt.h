@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-// Words on a chip.
+// Words on a chip, or launches of a grid.
 typedef struct pb__words {
   const pb_device_ops* ops;
   pb_device* device;
@@ -20,6 +20,8 @@ typedef struct pb__words {
   uint64_t apart[PB_ENGINE_MAX_APART];
   uint64_t *inputs, *outputs; // device addresses
   uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
+  uint64_t* modules;          // of a grid, loaded
+  uint64_t memory;            // that launches have to themselves while they run
   int cycles;                 // index of the counter, -1: none
   int busy[PB_RT_MAX_QUEUES];
   int dram[3]; // read, write, fetch
@@ -65,9 +67,9 @@ struct pb_rt {
   pb_engine* engine;
   unsigned flags;
   int threads;
-  pb_chip* chip; // NULL when the engine carries no description
-  bool has_words, has_native;
-  bool tensors_in_process; // during a run: else they are on the device
+  pb_chip* chip;               // NULL when the engine carries no description
+  bool has_device, has_native; // kernels that a device runs, and such as this process runs
+  bool tensors_in_process;     // during a run: else they are on the device
   const char* device_name;
   pb__words words;
   pb__native native;
@@ -117,6 +119,12 @@ pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to the device
 pb_status pb__words_step(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
+// Memory of the device until it is closed; of no bytes address 0.
+pb_status pb__words_allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag* diag) PB_MUST_CHECK;
+// grid.c: the modules of an engine for a grid, and one of its launches.
+pb_status pb__grid_load(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+int pb__grid_launch(pb_rt* rt, const pb_step* step); // the device's fault, 0: none
+
 // The tensors that are not on both sides: outputs, and the arena of an engine that has native code too. They are handed
 // over when a step of the other kind follows, whole, since steps say where their tensors begin but not what they write.
 pb_status pb__words_give(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // from the device

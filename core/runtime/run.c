@@ -59,15 +59,15 @@ static void describe_steps(pb_rt* rt) {
 
 static pb_status prepare(pb_rt* rt, pb_diag* diag) {
   for (int k = 0; k < rt->engine->kernel_count; ++k)
-    if (rt->engine->kernels[k].is_words)
-      rt->has_words = true;
+    if (rt->engine->kernels[k].is_words || rt->engine->kernels[k].is_grid)
+      rt->has_device = true;
     else
       rt->has_native = true;
   if (rt->engine->native_bytes && rt->flags & PB_LOAD_NO_NATIVE)
     return pb_error(diag, (pb_place){.file = rt->path}, 5020, NULL,
                     "the engine holds machine code, which is not allowed here");
   const char* colon = strchr(rt->engine->target, ':');
-  if (rt->has_words)
+  if (rt->has_device)
     PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
   rt->inputs = describe(rt, rt->engine->input_count, rt->engine->inputs);
   rt->outputs = describe(rt, rt->engine->output_count, rt->engine->outputs);
@@ -195,13 +195,13 @@ void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user) {
 
 static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
   pb_place place = {.file = rt->path};
-  bool none = !rt->has_words && !rt->has_native; // tensors without elements alone: no device has anything to do
+  bool none = !rt->has_device && !rt->has_native; // tensors without elements alone: no device has anything to do
   bool native = none || !strcmp(name, "native");
   close_device(rt);
-  if (native && rt->has_words)
-    return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code",
-                    rt->engine->target);
-  if (!native && !rt->has_words)
+  if (native && rt->has_device)
+    return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the %s of '%s'; no native code",
+                    pb_engine_has_grid(rt->engine) ? "grid" : "queues", rt->engine->target);
+  if (!native && !rt->has_device)
     return pb_error(diag, place, 5027, "native", "the engine holds machine code, which device '%s' does not run", name);
   pb_status status = native ? PB_OK : pb__words_open(rt, name, options, diag);
   if (status == PB_OK && rt->has_native) status = pb__native_open(rt, diag);
@@ -317,7 +317,8 @@ static void forget_times(pb_rt* rt) {
 
 static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
   double start = now();
-  bool words = rt->engine->kernels[rt->engine->steps[k].kernel].is_words;
+  const pb_kernel* kernel = &rt->engine->kernels[rt->engine->steps[k].kernel];
+  bool words = kernel->is_words || kernel->is_grid;
   if (words == rt->tensors_in_process) PB_TRY(words ? pb__words_take(rt, diag) : pb__words_give(rt, diag));
   if (words)
     PB_TRY(pb__words_step(rt, k, diag));
@@ -348,9 +349,9 @@ static void walk_steps(void* user) {
 static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->engine->open && !rt->open.ready)
     return pb_error(diag, (pb_place){.file = rt->path}, 5050, "pb_rt_choose", "the extents of open dims are not known");
-  if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_words ? "machine" : "native", NULL, diag));
-  if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
-  rt->tensors_in_process = !rt->has_words;
+  if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_device ? "machine" : "native", NULL, diag));
+  if (rt->has_device) PB_TRY(pb__words_begin(rt, diag));
+  rt->tensors_in_process = !rt->has_device;
   forget_times(rt);
   pb__open_begin(rt);
   PB_TRY(pb__aliases_begin(rt, diag));
@@ -406,7 +407,7 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
   if (!bytes) return 0;
   if (pb_is_constant(&arg))
     memcpy(data, rt->engine->consts + arg.value, bytes);
-  else if (rt->has_words && !(rt->has_native && rt->tensors_in_process))
+  else if (rt->has_device && !(rt->has_native && rt->tensors_in_process))
     return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
   else
     memcpy(data,

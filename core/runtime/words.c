@@ -1,4 +1,5 @@
-// Kernels of command words on a device. Constants and streams are copied once; the arena stays on the device.
+// Kernels on a device: of command words, or of a grid (grid.c). Constants and streams are copied once; the arena stays
+// on the device.
 #include "core/runtime/rt.h"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@ static pb_status fault(pb_rt* rt, const char* what, pb_diag* diag) {
                   rt->words.ops->last_fault(rt->words.device));
 }
 
-static pb_status allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag* diag) {
+pb_status pb__words_allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag* diag) {
   *address = 0;
   if (!bytes) return PB_OK;
   uint64_t rounded = (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
@@ -20,7 +21,7 @@ static pb_status allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag*
 }
 
 static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64_t* address, pb_diag* diag) {
-  PB_TRY(allocate(rt, bytes, address, diag));
+  PB_TRY(pb__words_allocate(rt, bytes, address, diag));
   if (bytes && rt->words.ops->copy_in(rt->words.device, *address, data, bytes))
     return fault(rt, "copying to the device", diag);
   return PB_OK;
@@ -72,11 +73,14 @@ static pb_status place_all(pb_rt* rt, pb_diag* diag) {
   pb__words* w = &rt->words;
   PB_TRY(check_kept(rt, diag));
   PB_TRY(place_constants(rt, diag));
-  PB_TRY(allocate(rt, engine->arena_bytes, &w->arena, diag));
+  PB_TRY(pb__words_allocate(rt, engine->arena_bytes, &w->arena, diag));
   w->inputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->input_count);
   w->outputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->output_count);
-  for (int k = 0; k < engine->input_count; ++k) PB_TRY(allocate(rt, rt->inputs[k].bytes, &w->inputs[k], diag));
-  for (int k = 0; k < engine->output_count; ++k) PB_TRY(allocate(rt, rt->outputs[k].bytes, &w->outputs[k], diag));
+  for (int k = 0; k < engine->input_count; ++k)
+    PB_TRY(pb__words_allocate(rt, rt->inputs[k].bytes, &w->inputs[k], diag));
+  for (int k = 0; k < engine->output_count; ++k)
+    PB_TRY(pb__words_allocate(rt, rt->outputs[k].bytes, &w->outputs[k], diag));
+  if (pb_engine_has_grid(engine)) return pb__grid_load(rt, diag);
   w->streams = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->kernel_count * PB_DEVICE_MAX_QUEUES);
   for (int k = 0; k < engine->kernel_count; ++k) {
     const pb_words_kernel* words = &engine->kernels[k].words;
@@ -121,6 +125,16 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
+// Queues want a device that takes submissions, grids one that launches.
+static pb_status check_kind(pb_rt* rt, const char* name, pb_diag* diag) {
+  const pb_device_ops* ops = rt->words.ops;
+  bool grid = pb_engine_has_grid(rt->engine);
+  if (grid ? ops->abi >= 4 && ops->load && ops->launch : ops->submit != NULL) return PB_OK;
+  return pb_error(diag, (pb_place){.file = rt->path}, 5027,
+                  grid ? "a device that loads code, of interface 4" : "a device with queues", "device '%s' runs no %s",
+                  name, grid ? "kernels of grids" : "commands");
+}
+
 pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
   pb__words* w = &rt->words;
   PB_TRY(check_chip(rt, diag));
@@ -129,7 +143,8 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
     PB_TRY(pb__device_library(rt, name, diag, &w->library, &w->ops));
   if (!w->ops)
     return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine, rtl, or a driver ./FILE.so",
-                    "there is no device '%s'", name);
+                    "there is no device '%s' for '%s'", name, rt->engine->target);
+  PB_TRY(check_kind(rt, name, diag));
   rt->device_name = pb_strdup(&rt->arena, name);
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
   w->cycles = counter_named(w, "", "cycles");
@@ -167,15 +182,9 @@ uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
   return 0;
 }
 
-static uint64_t counter(const pb__words* w, int index) {
-  return index < 0 ? 0 : w->ops->counter(w->device, (uint32_t)index);
-}
-
-pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
-  pb__words* w = &rt->words;
-  const pb_step* step = &rt->engine->steps[index];
+static int submit(pb_rt* rt, const pb_step* step) {
+  const pb__words* w = &rt->words;
   const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
-  pb_rt_step* stats = &rt->steps[index];
   pb_submission job = {.queue_count = (uint32_t)kernel->words.queue_count, .arg_count = (uint32_t)step->arg_count};
   for (int q = 0; q < kernel->words.queue_count; ++q) {
     job.stream[q] = w->streams[step->kernel * PB_DEVICE_MAX_QUEUES + q];
@@ -186,12 +195,24 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
     const pb_kept* kept = &step->kept[job.kept_count];
     job.kept[job.kept_count] = (pb_device_kept){(uint32_t)kept->memory, kept->address, kept->bytes};
   }
+  return w->ops->submit(w->device, &job);
+}
+
+static uint64_t counter(const pb__words* w, int index) {
+  return index < 0 ? 0 : w->ops->counter(w->device, (uint32_t)index);
+}
+
+pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
+  pb__words* w = &rt->words;
+  const pb_step* step = &rt->engine->steps[index];
+  const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
+  pb_rt_step* stats = &rt->steps[index];
   w->step = index;
   uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES], dram[3];
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);
   for (int k = 0; k < 3; ++k) dram[k] = counter(w, w->dram[k]);
   uint64_t constants = counter(w, w->constants_read);
-  if (w->ops->submit(w->device, &job) || w->ops->wait(w->device))
+  if ((kernel->is_grid ? pb__grid_launch(rt, step) : submit(rt, step)) || w->ops->wait(w->device))
     return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
                     kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
   stats->cycles += counter(w, w->cycles) - before;

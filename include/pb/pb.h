@@ -69,7 +69,8 @@ const char* pb_rt_device(const pb_rt* rt); // "" before one was set
 enum { PB_MOST_THREADS = 1024 };
 void pb_rt_set_threads(pb_rt* rt, int threads);
 
-// Makes a device known by a name in this process. `chip` is the description that the engine carries (tdl/chip.h).
+// Makes a device known by a name in this process. `chip` is the description that the engine carries (tdl/chip.h); of
+// several devices of a name the one added last that has operations for it is taken.
 struct pb_chip;
 struct pb_device_ops;
 void pb_rt_add_device(const char* name, const struct pb_device_ops* (*ops)(const struct pb_chip* chip));

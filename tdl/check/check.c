@@ -359,7 +359,7 @@ static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
 
 // Everything that is read must be written by something, and what is made must be able to leave.
 static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
-  if (chip->control == PB_CONTROL_THREADS) return; // loads and stores of a core reach everything
+  if (chip->control != PB_CONTROL_QUEUES) return; // loads and stores of code reach everything
   for (int i = 0; i < chip->insn_count; ++i)
     for (int o = 0; o < chip->insns[i].operand_count; ++o) {
       const pb_operand* operand = &chip->insns[i].operands[o];

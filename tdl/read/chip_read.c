@@ -439,6 +439,7 @@ static pb_status read_json(reader* r, const char* text) {
   read_memories(r);
   r->chip->cores = 1;
   read_levels(r);
+  pb__read_grid(r);
   check_scopes(r);
   pb__read_queues(r);
   read_functions(r);

@@ -52,6 +52,8 @@ void pb__read_dims(const record* rec, pb_insn* insn);
 void pb__read_operands(const record* rec, pb_insn* insn);
 // queues.c
 void pb__read_queues(reader* r);
+// grid.c
+void pb__read_grid(reader* r);
 // formula.c
 void pb__read_formulas(reader* r);
 // values.c

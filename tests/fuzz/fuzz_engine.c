@@ -98,9 +98,10 @@ static bool repair(uint8_t* bytes, size_t count) {
   if (count >= 8 && !memcmp(bytes, PB_PROFILES_MAGIC, 8)) return repair_profiles(bytes, count);
   size_t table = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
   if (count < table) return false;
-  bool host = pb__get(bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
+  uint64_t version = pb__get(bytes + 8, 4);
+  bool known = version >= PB_ENGINE_VERSION && version <= PB_ENGINE_GRID_VERSION;
   memcpy(bytes, PB_ENGINE_MAGIC, 8);
-  pb__put(bytes + 8, 4, host ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION);
+  pb__put(bytes + 8, 4, known ? version : PB_ENGINE_VERSION);
   pb__put(bytes + 12, 4, PB_SECTION_COUNT);
   pb__put(bytes + 16, 8, count);
   for (int s = 0, end = (int)table; s < PB_SECTION_COUNT; ++s) {

@@ -1,0 +1,49 @@
+//===- amdgpu.td - AMD's processors, controlled by a grid ------------------===//
+//
+// Code is a code object for AMD's HSA, by LLVM and LLD.
+//===----------------------------------------------------------------------===//
+include "gpu.td"
+
+#ifdef VARIANT_gfx1100
+defvar Arch = "gfx1100";
+defvar Lanes = 32;
+defvar Processors = 96;
+defvar L2Bytes = !mul(6, 1024, 1024);
+#else
+defvar Lanes = 64;
+#ifdef VARIANT_gfx90a
+defvar Arch = "gfx90a";
+defvar Processors = 220;
+defvar L2Bytes = !mul(16, 1024, 1024);
+#else
+defvar Arch = "gfx942";
+defvar Processors = 304;
+defvar L2Bytes = !mul(32, 1024, 1024);
+#endif
+#endif
+
+// A SIMD's 512 registers a lane are four waves' with 128 each; a processor has four SIMDs.
+def WAVE : GridLevel<"wave", !mul(Processors, 16), 3000>;
+def PROCESSOR : GridLevel<"processor", Processors>;
+def LANE  : GridLevel<"lane", Lanes>;
+
+def amdgpu : GridChip {
+  let Name = "amdgpu";
+  let Summary = "AMD's processors gfx942, gfx90a and, with waves of 32, gfx1100";
+  let Schema = PB_SCHEMA;
+  let Revision = 1;
+  let MHz = 2100;
+  let Variants = ["gfx942", "gfx90a", "gfx1100"];
+  let Levels = [WAVE, PROCESSOR, LANE];
+  let Triple = "amdgcn-amd-amdhsa";
+  let Processor = Arch;
+  let BlockBytes = !mul(64, 1024);
+}
+
+// Rates are a wave's share.
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 700; }
+def L2   : LineCache<"chip", L2Bytes, 4, 250>;
+def L1   : LineCache<"core", !mul(16, 1024), 32, 60>;
+def VREG : LaneRegisters<Lanes, 128>;
+
+def FMA : LaneFma<VREG, Lanes, 4>;

@@ -1,0 +1,111 @@
+#include "targets/control/grid/lanes/isa.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GLOBAL_SPACE = 1, CONSTANT_SPACE = 4 };
+
+LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* name, LLVMValueRef* operands,
+                         unsigned count) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef f = LLVMGetIntrinsicDeclaration(module, id, NULL, 0);
+  return LLVMBuildCall2(at, LLVMGlobalGetValueType(f), f, operands, count, "");
+}
+
+static LLVMValueRef number(LLVMModuleRef module, long long value) {
+  return LLVMConstInt(LLVMInt32TypeInContext(LLVMGetModuleContext(module)), (unsigned long long)value, 1);
+}
+
+static void mark(LLVMValueRef entry, const char* name, const char* value) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(entry));
+  LLVMAddAttributeAtIndex(
+      entry, LLVMAttributeFunctionIndex,
+      LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+// ---- PTX ----
+
+static LLVMValueRef ptx_shuffle(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane) {
+  LLVMValueRef operands[] = {number(module, -1), value, lane, number(module, 31)}; // members; any lane below 32
+  return pb_isa_call(module, at, "llvm.nvvm.shfl.sync.idx.i32", operands, 4);
+}
+
+static void ptx_sync(LLVMModuleRef module, LLVMBuilderRef at) {
+  LLVMValueRef all = number(module, -1);
+  (void)pb_isa_call(module, at, "llvm.nvvm.bar.warp.sync", &all, 1);
+}
+
+// The assembler finds out by itself what is one for all lanes.
+static LLVMValueRef ptx_uniform(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value) {
+  (void)module, (void)at;
+  return value;
+}
+
+static void ptx_mark(LLVMValueRef entry, int threads) {
+  char text[32];
+  snprintf(text, sizeof text, "%d,1,1", threads);
+  mark(entry, "nvvm.reqntid", text);
+}
+
+// ---- AMD ----
+
+static LLVMValueRef amd_shuffle(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane) {
+  LLVMValueRef operands[] = {LLVMBuildShl(at, lane, number(module, 2), ""), value}; // lanes are counted in bytes
+  return pb_isa_call(module, at, "llvm.amdgcn.ds.bpermute", operands, 2);
+}
+
+static void amd_sync(LLVMModuleRef module, LLVMBuilderRef at) {
+  unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(module), "wavefront", 9);
+  LLVMBuildFenceSyncScope(at, LLVMAtomicOrderingRelease, scope, "");
+  (void)pb_isa_call(module, at, "llvm.amdgcn.wave.barrier", NULL, 0);
+  LLVMBuildFenceSyncScope(at, LLVMAtomicOrderingAcquire, scope, "");
+}
+
+static LLVMValueRef amd_uniform(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value) {
+  static const char name[] = "llvm.amdgcn.readfirstlane";
+  LLVMTypeRef type = LLVMTypeOf(value);
+  LLVMValueRef f = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+  return LLVMBuildCall2(at, LLVMGlobalGetValueType(f), f, &value, 1, "");
+}
+
+// What a kernel does not ask for need not be in registers when it begins.
+static void amd_mark(LLVMValueRef entry, int threads) {
+  static const char* const unused[] = {
+      "amdgpu-no-dispatch-ptr",      "amdgpu-no-queue-ptr",      "amdgpu-no-dispatch-id",
+      "amdgpu-no-implicitarg-ptr",   "amdgpu-no-workgroup-id-y", "amdgpu-no-workgroup-id-z",
+      "amdgpu-no-workitem-id-y",     "amdgpu-no-workitem-id-z",  "amdgpu-no-lds-kernel-id",
+      "amdgpu-no-heap-ptr",          "amdgpu-no-hostcall-ptr",   "amdgpu-no-multigrid-sync-arg",
+      "amdgpu-no-completion-action", "amdgpu-no-default-queue",  "amdgpu-no-flat-scratch-init"};
+  char text[32];
+  snprintf(text, sizeof text, "%d,%d", threads, threads);
+  mark(entry, "amdgpu-flat-work-group-size", text);
+  mark(entry, "uniform-work-group-size", "true");
+  for (size_t k = 0; k < sizeof unused / sizeof *unused; ++k) mark(entry, unused[k], "");
+}
+
+static const pb_isa isas[] = {{.arch = "nvptx64",
+                               .convention = 71,
+                               .thread = "llvm.nvvm.read.ptx.sreg.tid.x",
+                               .block = "llvm.nvvm.read.ptx.sreg.ctaid.x",
+                               .constants = GLOBAL_SPACE,
+                               .code = PB_DEVICE_PTX,
+                               .shuffle = ptx_shuffle,
+                               .sync = ptx_sync,
+                               .uniform = ptx_uniform,
+                               .mark = ptx_mark},
+                              {.arch = "amdgcn",
+                               .convention = 91,
+                               .thread = "llvm.amdgcn.workitem.id.x",
+                               .block = "llvm.amdgcn.workgroup.id.x",
+                               .constants = CONSTANT_SPACE,
+                               .code = PB_DEVICE_HSACO,
+                               .shuffle = amd_shuffle,
+                               .sync = amd_sync,
+                               .uniform = amd_uniform,
+                               .mark = amd_mark}};
+
+const pb_isa* pb_isa_of(const char* triple) {
+  for (size_t k = 0; k < sizeof isas / sizeof *isas; ++k)
+    if (!strncmp(triple, isas[k].arch, strlen(isas[k].arch)) && triple[strlen(isas[k].arch)] == '-') return &isas[k];
+  return NULL;
+}

@@ -1,0 +1,31 @@
+// What an instruction set of grids has of its own, as far as lanes need it: where a thread is, how the lanes of a warp
+// exchange values, and how they see what one of them wrote. All else LLVM's targets know.
+#ifndef PB_GRID_ISA_H
+#define PB_GRID_ISA_H
+
+#include "pb/device.h"
+
+#include <llvm-c/Core.h>
+
+typedef struct pb_isa {
+  const char* arch;           // the first word of LLVM's triple
+  unsigned convention;        // of a kernel's entry, as LLVM counts calling conventions
+  const char *thread, *block; // intrinsics: i32, the thread's number in its block, the block's in the grid
+  unsigned constants;         // the address space of tables that nobody writes
+  pb_device_code code;        // what a driver takes
+  // The i32 that the lane of that number, an i32, has. All lanes of the warp come here.
+  LLVMValueRef (*shuffle)(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane);
+  // All lanes of the warp come here, and what each wrote in front of it all read behind it.
+  void (*sync)(LLVMModuleRef module, LLVMBuilderRef at);
+  // The same i32, which is known to be one for all lanes.
+  LLVMValueRef (*uniform)(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value);
+  void (*mark)(LLVMValueRef entry, int threads); // what the code generator is told of a block
+} pb_isa;
+
+const pb_isa* pb_isa_of(const char* triple); // NULL: there is none
+
+// A call of an intrinsic that no type is left open of; its name is one of LLVM's.
+LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* name, LLVMValueRef* operands,
+                         unsigned count);
+
+#endif

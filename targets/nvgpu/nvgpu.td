@@ -1,0 +1,49 @@
+//===- nvgpu.td - NVIDIA's processors, controlled by a grid ----------------===//
+//
+// Code is PTX, of the lowest version that has what it needs; ptxas, where it is
+// found, makes a cubin of it.
+//===----------------------------------------------------------------------===//
+include "gpu.td"
+
+#ifdef VARIANT_sm_90a
+defvar Arch = "sm_90a";
+defvar Processors = 132;
+defvar L2Bytes = !mul(50, 1024, 1024);
+#else
+#ifdef VARIANT_sm_89
+defvar Arch = "sm_89";
+defvar Processors = 128;
+defvar L2Bytes = !mul(72, 1024, 1024);
+#else
+defvar Arch = "sm_80";
+defvar Processors = 108;
+defvar L2Bytes = !mul(40, 1024, 1024);
+#endif
+#endif
+defvar Lanes = 32;
+
+// 65,536 registers of a processor are 16 warps' with 128 each.
+def WARP : GridLevel<"warp", !mul(Processors, 16), 3000>;
+def PROCESSOR : GridLevel<"processor", Processors>;
+def LANE  : GridLevel<"lane", Lanes>;
+
+def nvgpu : GridChip {
+  let Name = "nvgpu";
+  let Summary = "NVIDIA's processors of compute capability 8.0, 8.9 and 9.0";
+  let Schema = PB_SCHEMA;
+  let Revision = 1;
+  let MHz = 1410;
+  let Variants = ["sm_80", "sm_89", "sm_90a"];
+  let Levels = [WARP, PROCESSOR, LANE];
+  let Triple = "nvptx64-nvidia-cuda";
+  let Processor = Arch;
+  let BlockBytes = !mul(48, 1024); // that a kernel need not ask for
+}
+
+// Rates are a warp's share.
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 600; }
+def L2   : LineCache<"chip", L2Bytes, 4, 200>;
+def L1   : LineCache<"core", !mul(16, 1024), 32, 30>;
+def VREG : LaneRegisters<Lanes, 128>;
+
+def FFMA : LaneFma<VREG, Lanes, 4>;

@@ -1,0 +1,53 @@
+//===- gpu.td - what chips controlled by a grid say beside all others ------===//
+//
+// To the plan a warp is a core with vector registers: one register holds a number
+// of 32 bits for each lane. There are three levels: the warps of a grid, which share
+// a kernel (as many as all processors keep at once with all the registers that the
+// plan may use), processors, which run blocks of them, and the lanes of a warp.
+//===----------------------------------------------------------------------===//
+include "pb.td"
+
+class GridLevel<string name, int max, int cycles = 0> : Level {
+  let Name = name;
+  let Max = max;
+  let Sync = !if(!eq(cycles, 0), "none", "barrier");
+  let SyncCycles = cycles;
+}
+
+class GridChip : Chip {
+  let Control = "grid";
+  list<Level> Levels = ?;       // warps, processors, lanes
+  string Triple = ?;            // what LLVM calls the instruction set: "nvptx64-nvidia-cuda", "amdgcn-amd-amdhsa"
+  string Processor = ?;         // and the processor that code is made for: "sm_80", "gfx942"
+  int BlockBytes = ?;           // memory that the threads of a block share, as much as any block may have
+  int BlockWarps = 4;           // warps of a block, where there is work for all
+}
+
+// A number of 32 bits in each lane of each of so many registers.
+class LaneRegisters<int lanes, int count> : Memory {
+  let Kind = "registers";
+  let Scope = "thread";
+  let Bytes = !mul(lanes, 4, count);
+  let RowBytes = !mul(lanes, 4);
+  let BytesPerCycle = !mul(lanes, 16);
+}
+
+// A cache's line is what one request of a warp's lanes brings.
+class LineCache<string scope, int bytes, int rate, int latency> : Memory {
+  let Scope = scope;
+  let Bytes = bytes;
+  let RowBytes = 128;
+  let BytesPerCycle = rate;
+  let Latency = latency;
+  let Cached = 1;
+  let LineBytes = 128;
+}
+
+class LaneFma<Memory file, int lanes, int latency> : CoreInstruction<"llvm.fma"> {
+  let Summary = "c += a * b, rounded once, in each lane";
+  let Dims = [Dim<"n", lanes>];
+  let Operands = (ins Reg<file, F32, ["n"]>:$a, Reg<file, F32, ["n"]>:$b, Reg<file, F32, ["n"]>:$c);
+  let Semantics = (acc_add $c, (mul $a, $b));
+  let Cycles = (plus 1, 0);
+  let Latency = latency;
+}
