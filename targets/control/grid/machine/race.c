@@ -1,0 +1,184 @@
+// Races by happens-before. For each granule of memory stand who wrote it last and who has read it since; an access that
+// does not come behind them is a race, whatever the order in which this run happened to make them. FastTrack (Flanagan,
+// Freund 2009) is where a pair of a thread and its clock for all of a history comes from.
+#include "targets/control/grid/machine/block.h"
+
+#include <stdio.h>
+
+// tag:32 thread:10 flags:2 clock:20. The tag is the launch (12) and block (20) in device memory, in shared memory a
+// number of the run of a block, so that records of others are old by themselves.
+enum { CLOCK_BITS = 20, SEVERAL = 1, BLOCKS = 2, STRONG = 1 };
+
+typedef struct record {
+  uint32_t tag, thread, flags, clock;
+} record;
+
+static inline record unpack(uint64_t r) {
+  return (record){(uint32_t)(r >> 32), (uint32_t)(r >> 22) & 0x3ff, (uint32_t)(r >> 20) & 3, (uint32_t)r & 0xfffff};
+}
+static inline uint64_t pack(uint32_t tag, uint32_t thread, uint32_t flags, uint32_t clock) {
+  return (uint64_t)tag << 32 | (uint64_t)thread << 22 | (uint64_t)flags << 20 | clock;
+}
+
+// Whether what `thread` did at `clock` comes before what lane's thread does now.
+static inline bool before(const grid_block* b, const grid_warp* w, uint32_t me, uint32_t thread, uint32_t clock) {
+  if (thread == me) return true;
+  uint32_t warp = thread / GRID_LANES;
+  return warp == w->index ? clock < w->clock : b->known[w->index][warp] > clock;
+}
+
+static const char* who(const grid_block* b, const record* r, bool shared, char* text, size_t size) {
+  uint32_t n[3] = {b->launch->threads[0], b->launch->threads[1], b->launch->threads[2]};
+  uint32_t block = shared || r->tag == b->tag ? b->index : r->tag & 0xfffff;
+  if (r->flags & BLOCKS && !shared)
+    snprintf(text, size, "threads of several blocks");
+  else
+    snprintf(text, size, "%sthread %u,%u,%u of block %u", r->flags & SEVERAL ? "several threads, among them " : "",
+             r->thread % n[0], r->thread / n[0] % n[1], r->thread / n[0] / n[1], block);
+  return text;
+}
+
+static int report(const grid_request* q, int lane, uint64_t raw, bool shared, const char* did, uint64_t address) {
+  record r = unpack(raw);
+  char text[160];
+  static const char* const does[] = {"reads", "writes", "changes"};
+  return grid__stop(q->block, q->warp, q->insn, lane, GRID_RACE,
+                    "a race: it %s %s memory at %#llx, which %s %s without a barrier between", does[q->effect],
+                    shared ? "shared" : "device", (unsigned long long)(shared ? address - GRID_SHARED : address),
+                    who(q->block, &r, shared, text, sizeof text), did);
+}
+
+typedef struct view {
+  const grid_request* q;
+  const grid_memory* m;
+  bool shared;
+  uint32_t tag, epoch_shift; // a record counts if its tag, moved by this, is the view's
+} view;
+
+static inline bool current(const view* v, uint32_t tag) { return tag >> v->epoch_shift == v->tag >> v->epoch_shift; }
+
+static int against_writer(const view* v, int lane, uint32_t me, uint64_t raw, uint64_t g) {
+  record r = unpack(raw);
+  if (!current(v, r.tag) || (r.flags & STRONG && v->q->strong)) return GRID_OK;
+  if (r.tag == v->tag && before(v->q->block, v->q->warp, me, r.thread, r.clock)) return GRID_OK;
+  r.flags = 0;
+  return report(v->q, lane, pack(r.tag, r.thread, 0, r.clock), v->shared, "writes", v->m->address + (g << v->m->shift));
+}
+
+static int against_readers(const view* v, int lane, uint32_t me, uint64_t raw, uint64_t g) {
+  record r = unpack(raw);
+  const grid_warp* w = v->q->warp;
+  if (!current(v, r.tag)) return GRID_OK;
+  bool ordered =
+      r.tag == v->tag && !(r.flags & BLOCKS) &&
+      (r.flags & SEVERAL ? w->known > r.clock && w->clock > r.clock : before(v->q->block, w, me, r.thread, r.clock));
+  return ordered ? GRID_OK : report(v->q, lane, raw, v->shared, "reads", v->m->address + (g << v->m->shift));
+}
+
+// The readers with one more. One that came before me needs no record: who waits for me waits for it.
+static inline uint64_t joined(const view* v, uint64_t raw, uint32_t me) {
+  const grid_warp* w = v->q->warp;
+  uint64_t mine = pack(v->tag, me, 0, w->clock);
+  record r = unpack(raw);
+  if (!current(v, r.tag)) return mine;
+  if (r.flags & BLOCKS) return raw;
+  if (r.tag != v->tag) return pack(v->tag, me, BLOCKS, 0);
+  if (r.flags & SEVERAL) {
+    bool ordered = w->known > r.clock && w->clock > r.clock;
+    return ordered ? mine : raw;
+  }
+  if (before(v->q->block, w, me, r.thread, r.clock)) return mine;
+  return pack(v->tag, r.thread, SEVERAL, r.clock < w->clock ? r.clock : w->clock);
+}
+
+static int touch(const view* v, int lane, uint32_t me, uint64_t g, bool alone) {
+  const grid_request* q = v->q;
+  uint64_t *writer = &v->m->writers[g], *readers = &v->m->readers[g];
+  int code = against_writer(v, lane, me, __atomic_load_n(writer, __ATOMIC_RELAXED), g);
+  if (code) return code;
+  if (q->effect == GRID_READ && !q->strong) {
+    uint64_t old = __atomic_load_n(readers, __ATOMIC_RELAXED), new = joined(v, old, me);
+    if (!alone && !(new >> CLOCK_BITS & 3)) new |= (uint64_t)SEVERAL << CLOCK_BITS;
+    if (new != old) __atomic_store_n(readers, new, __ATOMIC_RELAXED);
+    return GRID_OK;
+  }
+  code = against_readers(v, lane, me, __atomic_load_n(readers, __ATOMIC_RELAXED), g);
+  if (code || q->effect == GRID_READ) return code;
+  __atomic_store_n(writer, pack(v->tag, me, q->strong ? STRONG : 0, q->warp->clock), __ATOMIC_RELAXED);
+  return GRID_OK;
+}
+
+// Two lanes of one store at one place: which of them stays is open.
+static int lanes_collide(const view* v, uint32_t mask) {
+  const grid_request* q = v->q;
+  if (q->strong || q->dense || !(mask & (mask - 1))) return GRID_OK;
+  for (uint32_t m = mask; m; m &= m - 1) {
+    int l = __builtin_ctz(m);
+    for (uint32_t o = m & (m - 1); o; o &= o - 1) {
+      int k = __builtin_ctz(o);
+      uint64_t distance = q->address[l] < q->address[k] ? q->address[k] - q->address[l] : q->address[l] - q->address[k];
+      if (distance < q->bytes)
+        return grid__stop(q->block, q->warp, q->insn, l, GRID_RACE,
+                          "a race: lanes %d and %d of the warp store at %#llx in one instruction", l, k,
+                          (unsigned long long)(v->shared ? q->address[l] - GRID_SHARED : q->address[l]));
+    }
+  }
+  return GRID_OK;
+}
+
+// Nobody has written these granules in this launch, and no record of readers changes: what loops over inputs do most.
+static bool read_before(const view* v, uint64_t first, uint64_t count, uint32_t me, uint32_t per, bool alone) {
+  const uint64_t *writers = &v->m->writers[first], *readers = &v->m->readers[first];
+  uint64_t epoch = (uint64_t)(v->tag >> v->epoch_shift), shift = 32 + v->epoch_shift, hit = 0;
+  uint32_t clock = v->q->warp->clock;
+  for (uint64_t k = 0; k < count; ++k) hit |= writers[k] >> shift == epoch;
+  if (hit) return false;
+  uint64_t several = (uint64_t)v->tag << 32 | (uint64_t)SEVERAL << CLOCK_BITS, blocks = (uint64_t)BLOCKS << CLOCK_BITS;
+  uint64_t changes = 0;
+  for (uint64_t k = 0; k < count; ++k) {
+    uint64_t r = readers[k];
+    bool others = r >> shift == epoch && r & blocks;
+    bool same = alone ? r == pack(v->tag, me + (uint32_t)k / per, 0, clock)
+                      : ((r ^ several) & ~((uint64_t)0x3ff << 22)) == clock;
+    changes |= !(others || same);
+  }
+  return !changes;
+}
+
+int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool shared) {
+  grid_block* b = q->block;
+  view v = {q, m, shared, shared ? b->run : b->tag, shared ? 0 : 20};
+  uint32_t first_thread = q->warp->index * GRID_LANES;
+  uint32_t per = q->bytes >> m->shift ? q->bytes >> m->shift : 1;
+  if (q->effect == GRID_WRITE) {
+    int code = lanes_collide(&v, mask);
+    if (code) return code;
+  }
+  bool one_place = q->uniform && q->effect == GRID_READ;
+  int first = __builtin_ctz(mask);
+  uint64_t from = (q->address[first] - m->address) >> m->shift;
+  if (q->effect == GRID_READ && !q->strong) {
+    bool alone = !(mask & (mask - 1));
+    if (one_place && read_before(&v, from, per, first_thread + (uint32_t)first, per, alone)) return GRID_OK;
+    if (q->dense && mask == UINT32_MAX && read_before(&v, from, (uint64_t)GRID_LANES * per, first_thread, per, true))
+      return GRID_OK;
+  }
+  for (uint32_t left = mask; left; left &= left - 1) {
+    int l = __builtin_ctz(left);
+    uint64_t g = (q->address[l] - m->address) >> m->shift;
+    for (uint32_t k = 0; k < per; ++k) {
+      int code = touch(&v, l, first_thread + (uint32_t)l, g + k, !one_place || !(mask & (mask - 1)));
+      if (code) return code;
+    }
+    if (one_place) break;
+  }
+  return GRID_OK;
+}
+
+void grid__wrote(grid_block* b, const grid_warp* w, int lane, uint64_t address, uint32_t bytes) {
+  const grid_memory* m = &b->shared;
+  if (!m->writers) return;
+  uint64_t from = (address - m->address) >> m->shift, to = (address + bytes - 1 - m->address) >> m->shift;
+  for (uint64_t g = from; g <= to; ++g)
+    m->writers[g] = pack(b->run, w->index * GRID_LANES + (uint32_t)lane, 0, w->clock);
+}

@@ -1,0 +1,229 @@
+// Kernels that other compilers made of kernels.cu, on the machine in each schedule: right, and without a report.
+#include "grid.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char* const files[] = {"nvcc.ptx", "clang.ptx"};
+static const char* const options[] = {"schedule=early,threads=1", "schedule=late,threads=2",
+                                      "schedule=random,seed=7,threads=2"};
+enum { N = 1000 };
+
+static float* numbers(int count, uint32_t seed) {
+  float* x = malloc((size_t)count * sizeof *x);
+  assert_non_null(x);
+  for (int k = 0; k < count; ++k) {
+    seed = seed * 1664525 + 1013904223;
+    x[k] = (float)(int)(seed >> 20) / 1024.0f - 2.0f;
+  }
+  return x;
+}
+
+static uint32_t bits(float f) {
+  uint32_t u;
+  memcpy(&u, &f, 4);
+  return u;
+}
+
+static void saxpy(grid* g) {
+  float *x = numbers(N, 1), *y = numbers(N, 2), z[N];
+  uint64_t at = grid_buffer(g, y, sizeof z);
+  grid_buffer(g, x, sizeof z);
+  grid_number(g, bits(1.5f));
+  grid_number(g, N);
+  grid_runs(g, "saxpy", 8, 128);
+  grid_read(g, at, z, sizeof z);
+  for (int k = 0; k < N; ++k) assert_true(z[k] == fmaf(1.5f, x[k], y[k]));
+  free(x), free(y);
+}
+
+static void reduce(grid* g) {
+  float *x = numbers(N, 3), sums[4];
+  uint64_t at = grid_buffer(g, NULL, sizeof sums);
+  grid_buffer(g, x, N * 4);
+  grid_number(g, N);
+  grid_runs(g, "reduce", 4, 256);
+  grid_read(g, at, sums, sizeof sums);
+  for (int b = 0; b < 4; ++b) {
+    float sum = 0; // multiples of 2^-10 below 2^13: exact in any order
+    for (int k = 256 * b; k < 256 * b + 256 && k < N; ++k) sum += x[k];
+    assert_true(sums[b] == sum);
+  }
+  free(x);
+}
+
+static void transpose(grid* g) {
+  float *x = numbers(64 * 96, 4), *y = malloc(64 * 96 * 4);
+  uint64_t at = grid_buffer(g, NULL, 64 * 96 * 4);
+  grid_buffer(g, x, 64 * 96 * 4);
+  grid_number(g, 64);
+  grid_number(g, 96);
+  grid_runs(g, "transpose", 6, 256);
+  grid_read(g, at, y, 64 * 96 * 4);
+  for (int r = 0; r < 64; ++r)
+    for (int c = 0; c < 96; ++c) assert_true(y[c * 64 + r] == x[r * 96 + c]);
+  free(x), free(y);
+}
+
+static void matmul(grid* g) {
+  enum { M = 64 };
+  float *a = numbers(M * M, 5), *b = numbers(M * M, 6), *c = malloc(M * M * 4);
+  uint64_t at = grid_buffer(g, NULL, M * M * 4);
+  grid_buffer(g, a, M * M * 4);
+  grid_buffer(g, b, M * M * 4);
+  grid_number(g, M);
+  grid_runs(g, "matmul", 16, 256);
+  grid_read(g, at, c, M * M * 4);
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < M; ++j) {
+      float sum = 0;
+      for (int k = 0; k < M; ++k) sum = fmaf(a[i * M + k], b[k * M + j], sum);
+      assert_true(c[i * M + j] == sum);
+    }
+  free(a), free(b), free(c);
+}
+
+static void softmax(grid* g) {
+  enum { ROWS = 3, COLUMNS = 300 };
+  float *x = numbers(ROWS * COLUMNS, 7), *y = malloc(ROWS * COLUMNS * 4);
+  uint64_t at = grid_buffer(g, NULL, ROWS * COLUMNS * 4);
+  grid_buffer(g, x, ROWS * COLUMNS * 4);
+  grid_number(g, COLUMNS);
+  grid_runs(g, "softmax", ROWS, 128);
+  grid_read(g, at, y, ROWS * COLUMNS * 4);
+  for (int r = 0; r < ROWS; ++r) {
+    double sum = 0;
+    for (int k = 0; k < COLUMNS; ++k) sum += exp(x[r * COLUMNS + k]);
+    for (int k = 0; k < COLUMNS; ++k) {
+      double right = exp(x[r * COLUMNS + k]) / sum;
+      assert_true(fabs(y[r * COLUMNS + k] - right) <= 1e-6 * right);
+    }
+  }
+  free(x), free(y);
+}
+
+static void histogram(grid* g) {
+  unsigned char in[N];
+  unsigned bins[256] = {0}, right[256] = {0};
+  for (int k = 0; k < N; ++k) ++right[in[k] = (unsigned char)(k * k)];
+  uint64_t at = grid_buffer(g, bins, sizeof bins);
+  grid_buffer(g, in, sizeof in);
+  grid_number(g, N);
+  grid_runs(g, "histogram", 3, 256);
+  grid_read(g, at, bins, sizeof bins);
+  assert_memory_equal(bins, right, sizeof bins);
+}
+
+static int steps_of(int n) {
+  long long v = n;
+  int steps = 0;
+  for (; v != 1; ++steps) {
+    if (v & 1 && steps > 500) break;
+    v = v & 1 ? 3 * v + 1 : v >> 1;
+  }
+  switch (n % 5) {
+  case 0:
+    return steps + 10;
+  case 1:
+    return steps * 3;
+  case 2:
+    return steps - 7;
+  case 3:
+    return steps ^ 0x55;
+  }
+  return steps;
+}
+
+static void diverge(grid* g) {
+  int in[N], out[N];
+  for (int k = 0; k < N; ++k) in[k] = k * 7 + 1;
+  uint64_t at = grid_buffer(g, NULL, sizeof out);
+  grid_buffer(g, in, sizeof in);
+  grid_number(g, N);
+  grid_runs(g, "diverge", 16, 64);
+  grid_read(g, at, out, sizeof out);
+  for (int k = 0; k < N; ++k) assert_int_equal(out[k], steps_of(in[k]));
+}
+
+static void scan(grid* g) {
+  signed char in[64];
+  int out[64];
+  for (int k = 0; k < 64; ++k) in[k] = (signed char)(k * 37);
+  uint64_t at = grid_buffer(g, NULL, sizeof out);
+  grid_buffer(g, in, sizeof in);
+  grid_runs(g, "scan", 2, 32);
+  grid_read(g, at, out, sizeof out);
+  for (int k = 0, sum = 0; k < 64; ++k) {
+    sum = k % 32 ? sum + in[k] : in[k];
+    assert_int_equal(out[k], sum);
+  }
+}
+
+static float polynomial(float x, int degree) {
+  float y = 0;
+  for (int k = degree; k >= 0; --k) y = fmaf(y, x, 1.0f / (float)(k % 8 + 1));
+  return y;
+}
+
+static void called(grid* g) {
+  float *x = numbers(100, 8), y[100];
+  uint64_t at = grid_buffer(g, NULL, sizeof y);
+  grid_buffer(g, x, sizeof y);
+  grid_number(g, 100);
+  grid_number(g, 9);
+  grid_runs(g, "called", 2, 64);
+  grid_read(g, at, y, sizeof y);
+  for (int k = 0; k < 100; ++k) assert_true(y[k] == polynomial(x[k], 9) + polynomial(-x[k], 4));
+  free(x);
+}
+
+static void convolve(grid* g) {
+  static const float taps[] = {0.0625f, 0.25f, 0.375f, 0.25f, 0.0625f};
+  float *x = numbers(N, 9), y[N];
+  uint64_t at = grid_buffer(g, NULL, sizeof y);
+  grid_buffer(g, x, sizeof y);
+  grid_number(g, N);
+  grid_runs(g, "convolve", 4, 256);
+  grid_read(g, at, y, sizeof y);
+  for (int k = 0; k < N; ++k) {
+    float sum = 0;
+    for (int t = 0; t < 5; ++t) sum = fmaf(taps[t], k + t - 2 >= 0 && k + t - 2 < N ? x[k + t - 2] : 0, sum);
+    assert_true(y[k] == sum);
+  }
+  free(x);
+}
+
+static void (*const kernels[])(grid*) = {saxpy,     reduce,  transpose, matmul, softmax,
+                                         histogram, diverge, scan,      called, convolve};
+
+static void run_all(const char* file) {
+  for (size_t o = 0; o < sizeof options / sizeof *options; ++o) {
+    grid g;
+    grid_open(&g, options[o]);
+    grid_load_file(&g, file);
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; ++k) kernels[k](&g);
+    assert_true(grid_counter(&g, "thread.instructions") > 100000);
+    grid_close(&g);
+  }
+}
+
+static void of_nvcc(void** state) {
+  (void)state;
+  run_all(files[0]);
+}
+
+static void of_clang(void** state) {
+  (void)state;
+  run_all(files[1]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(of_nvcc), cmocka_unit_test(of_clang)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
