@@ -6,29 +6,21 @@
 static const char* const verbs[] = {"reads", "writes", "changes"};
 
 void grid__addresses(grid_request* q, uint32_t row, bool narrow, int64_t offset, grid_space space) {
+  const grid_scan* scan = q->block->worker->scan;
   const uint8_t* f = q->warp->file + row;
-  uint64_t plus = (uint64_t)offset + (space == GRID_SPACE_SHARED  ? GRID_SHARED
-                                      : space == GRID_SPACE_LOCAL ? GRID_LOCAL
-                                                                  : 0);
-  if (narrow) {
-    const uint32_t* from = (const uint32_t*)f;
-    for (int l = 0; l < GRID_LANES; ++l) q->address[l] = from[l] + plus;
-  } else {
-    const uint64_t* from = (const uint64_t*)f;
-    for (int l = 0; l < GRID_LANES; ++l) q->address[l] = from[l] + plus;
-  }
+  uint64_t window = space == GRID_SPACE_SHARED ? GRID_SHARED : space == GRID_SPACE_LOCAL ? GRID_LOCAL : 0;
+  if (narrow)
+    scan->add_narrow(q->address, (const uint32_t*)f, (uint64_t)offset + window);
+  else
+    scan->add(q->address, (const uint64_t*)f, (uint64_t)offset + window);
 }
 
 static void shape(grid_request* q) {
+  const grid_scan* scan = q->block->worker->scan;
   uint64_t first = q->address[__builtin_ctz(q->mask)];
   uint64_t origin = first - (uint64_t)q->bytes * (uint64_t)__builtin_ctz(q->mask);
-  uint32_t same = 0, dense = 0;
-  for (int l = 0; l < GRID_LANES; ++l) {
-    same |= (uint32_t)(q->address[l] == first) << l;
-    dense |= (uint32_t)(q->address[l] == origin + (uint64_t)q->bytes * (uint64_t)l) << l;
-  }
-  q->uniform = (same & q->mask) == q->mask;
-  q->dense = (dense & q->mask) == q->mask;
+  q->uniform = (scan->same(q->address, first) & q->mask) == q->mask;
+  q->dense = !q->uniform && (scan->dense(q->address, origin, q->bytes) & q->mask) == q->mask;
 }
 
 static int nowhere(const grid_request* q, int lane) {
@@ -78,17 +70,6 @@ static int not_valid(const grid_request* q, int lane, const uint8_t* valid) {
                     (unsigned long long)a, space, at);
 }
 
-static bool all_valid(const uint8_t* valid, uint64_t bytes) {
-  uint64_t both = UINT64_MAX, word;
-  uint64_t k = 0;
-  for (; k + 8 <= bytes; k += 8) {
-    memcpy(&word, valid + k, 8);
-    both &= word;
-  }
-  for (; k < bytes; ++k) both &= valid[k] == GRID_BYTE_VALID ? UINT64_MAX : 0;
-  return both == UINT64_MAX;
-}
-
 static bool any_pending(const uint8_t* valid, uint64_t bytes) {
   bool found = false;
   for (uint64_t k = 0; k < bytes; ++k) found |= valid[k] == GRID_BYTE_PENDING;
@@ -101,15 +82,19 @@ static int check_bytes(const grid_request* q, const grid_memory* m, uint32_t mas
   bool one = q->uniform || (q->dense && mask == UINT32_MAX);
   uint64_t bytes = q->uniform ? q->bytes : (uint64_t)q->bytes * GRID_LANES;
   bool reads = q->effect != GRID_WRITE;
-  if (reads && one && all_valid(valid, bytes)) return GRID_OK;
+  if (reads && one && q->block->worker->scan->all_set(valid, bytes)) return GRID_OK;
   if (!reads && one && !shared) {
     memset(valid, GRID_BYTE_VALID, bytes);
     return GRID_OK;
   }
+  if (reads && mask == UINT32_MAX && q->bytes <= 8 &&
+      q->block->worker->scan->set_at(m->valid, q->address, 0 - m->address, q->bytes) == UINT32_MAX)
+    return GRID_OK;
   for (uint32_t left = mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
     valid = m->valid + (q->address[l] - m->address);
-    if (reads ? !all_valid(valid, q->bytes) : shared && any_pending(valid, q->bytes)) return not_valid(q, l, valid);
+    if (reads ? !q->block->worker->scan->all_set(valid, q->bytes) : shared && any_pending(valid, q->bytes))
+      return not_valid(q, l, valid);
     if (!reads) memset(valid, q->pending ? GRID_BYTE_PENDING : GRID_BYTE_VALID, q->bytes);
   }
   return GRID_OK;
@@ -130,7 +115,7 @@ static int in_memory(grid_request* q, grid_memory* m, uint32_t mask, bool shared
                       m->name);
   grid__count(q, mask, shared);
   uint64_t base = (uint64_t)(uintptr_t)m->data - m->address;
-  for (int l = 0; l < GRID_LANES; ++l) q->host[l] = (uint8_t*)(uintptr_t)(base + q->address[l]);
+  q->block->worker->scan->add((uint64_t*)(void*)q->host, q->address, base);
   return GRID_OK;
 }
 
@@ -145,7 +130,7 @@ static int in_local(grid_request* q, uint32_t mask) {
     uint8_t* valid = b->local_valid + thread * b->local_bytes + at;
     if (q->effect == GRID_WRITE)
       memset(valid, GRID_BYTE_VALID, q->bytes);
-    else if (b->launch->device->check && !all_valid(valid, q->bytes))
+    else if (b->launch->device->check && !q->block->worker->scan->all_set(valid, q->bytes))
       return not_valid(q, l, valid);
     q->host[l] = b->local + thread * b->local_bytes + at;
   }
@@ -170,14 +155,13 @@ static grid_memory* device_memory(grid_worker* k, uint64_t address) {
 int grid__access(grid_request* q) {
   grid_block* b = q->block;
   uint32_t unit = q->bytes < 16 ? q->bytes : 16; // of vectors all, of 32 bytes half
-  uint64_t odd = 0;
-  for (int l = 0; l < GRID_LANES; ++l) odd |= q->mask >> l & 1 ? q->address[l] & (unit - 1) : 0;
-  if (odd)
-    for (uint32_t m = q->mask; m; m &= m - 1)
-      if (q->address[__builtin_ctz(m)] & (unit - 1))
-        return grid__stop(b, q->warp, q->insn, __builtin_ctz(m), GRID_MISALIGNED,
-                          "it %s %u bytes at %#llx: not a multiple of %u", verbs[q->effect], q->bytes,
-                          (unsigned long long)q->address[__builtin_ctz(m)], unit);
+  const grid_scan* scan = b->worker->scan;
+  uint32_t odd = q->mask & scan->odd(q->address, unit - 1);
+  if (odd) {
+    int lane = __builtin_ctz(odd);
+    return grid__stop(b, q->warp, q->insn, lane, GRID_MISALIGNED, "it %s %u bytes at %#llx: not a multiple of %u",
+                      verbs[q->effect], q->bytes, (unsigned long long)q->address[lane], unit);
+  }
   shape(q);
   for (uint32_t left = q->mask; left;) {
     int first = __builtin_ctz(left);
@@ -194,10 +178,7 @@ int grid__access(grid_request* q) {
       continue;
     }
     if (!m || m->bytes < q->bytes) return nowhere(q, first);
-    uint32_t group = 0;
-    uint64_t from = m->address, most = m->bytes - q->bytes;
-    for (int l = 0; l < GRID_LANES; ++l) group |= (uint32_t)(q->address[l] - from <= most) << l;
-    group &= left;
+    uint32_t group = left & scan->within(q->address, m->address, m->bytes - q->bytes);
     if (!(group >> first & 1)) return nowhere(q, first);
     if (group != q->mask) q->uniform = q->dense = false;
     uint8_t* kept[GRID_LANES];

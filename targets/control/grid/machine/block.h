@@ -3,6 +3,7 @@
 #define PB_GRID_MACHINE_BLOCK_H
 
 #include "targets/control/grid/machine/code.h"
+#include "targets/control/grid/machine/scan.h"
 
 // Lanes of a warp that stand at one instruction. The one with the least `pc` runs first, so that those that took the
 // longer way catch up with those that wait behind it; equal ones become one.
@@ -75,6 +76,7 @@ struct grid_launch {
 
 typedef struct grid_worker {
   grid_block block;
+  const grid_scan* scan;
   grid_counts counts;
   uint64_t counted; // of counts.warp_instructions, what launch->steps has
   uint64_t classes[GRID_CLASSES];

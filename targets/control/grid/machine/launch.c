@@ -209,6 +209,7 @@ static grid_worker* open_worker(grid_launch* l) {
   b->worker = k;
   b->warp_count = (l->thread_count + GRID_LANES - 1) / GRID_LANES;
   k->recent_line = UINT64_MAX;
+  k->scan = grid__scan();
   size_t bytes = ((size_t)l->kernel->file_bytes + 63) / 64 * 64 + 64;
   bool good = true;
   for (uint32_t n = 0; n < b->warp_count; ++n) {

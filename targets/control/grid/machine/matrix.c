@@ -34,16 +34,7 @@ static void read_factors(const grid_warp* w, const uint32_t* rows, int count, in
   }
 }
 
-static void multiply(const grid_insn* i, const double* a, const double* b, const double* c, double* d) {
-  for (int m = 0; m < MOST_M; ++m)
-    for (int n = 0; n < MOST_N; ++n) {
-      double sum = 0;
-      for (int k = 0; k < i->count; ++k) sum += a[m * MOST_K + k] * b[n * MOST_K + k];
-      d[m * MOST_N + n] = sum + c[m * MOST_N + n];
-    }
-}
-
-static void floats(grid_warp* w, const grid_insn* i) {
+static void floats(const grid_scan* scan, grid_warp* w, const grid_insn* i) {
   double a[MOST_M * MOST_K], b[MOST_N * MOST_K], c[MOST_M * MOST_N], d[MOST_M * MOST_N];
   int per = i->space == GRID_TF32 ? 1 : i->space == GRID_F16 || i->space == GRID_BF16 ? 2 : 4;
   int of_a = MOST_M * i->count / 32 / per, of_b = MOST_N * i->count / 32 / per, of_c = i->extend ? 2 : 4;
@@ -61,7 +52,7 @@ static void floats(grid_warp* w, const grid_insn* i) {
       else
         c[at] = ((const float*)(w->file + cs[e]))[l];
     }
-  multiply(i, a, b, c, d);
+  scan->multiply(d, a, b, c, i->count);
   for (int l = 0; l < GRID_LANES; ++l)
     for (int e = 0; e < 4; ++e) {
       double value = d[(l / 4 + 8 * (e >> 1)) * MOST_N + l % 4 * 2 + (e & 1)];
@@ -95,7 +86,7 @@ int grid__matrix(grid_block* b, grid_warp* w, const grid_insn* i) {
   if (i->space == GRID_F64)
     doubles(w, i);
   else
-    floats(w, i);
+    floats(b->worker->scan, w, i);
   b->worker->counts.matrix_macs += (uint64_t)i->bytes * 8 * i->count;
   return GRID_OK;
 }

@@ -112,37 +112,41 @@ static int touch(const view* v, int lane, uint32_t me, uint64_t g, bool alone) {
 static int lanes_collide(const view* v, uint32_t mask) {
   const grid_request* q = v->q;
   if (q->strong || q->dense || !(mask & (mask - 1))) return GRID_OK;
-  for (uint32_t m = mask; m; m &= m - 1) {
+  for (uint32_t m = mask; m; m &= m - 1) { // all are aligned: they overlap where they are one
     int l = __builtin_ctz(m);
-    for (uint32_t o = m & (m - 1); o; o &= o - 1) {
-      int k = __builtin_ctz(o);
-      uint64_t distance = q->address[l] < q->address[k] ? q->address[k] - q->address[l] : q->address[l] - q->address[k];
-      if (distance < q->bytes)
-        return grid__stop(q->block, q->warp, q->insn, l, GRID_RACE,
-                          "a race: lanes %d and %d of the warp store at %#llx in one instruction", l, k,
-                          (unsigned long long)(v->shared ? q->address[l] - GRID_SHARED : q->address[l]));
-    }
+    uint32_t others = q->block->worker->scan->same(q->address, q->address[l]) & mask & ~(UINT32_C(1) << l);
+    if (others)
+      return grid__stop(q->block, q->warp, q->insn, l, GRID_RACE,
+                        "a race: lanes %d and %d of the warp store at %#llx in one instruction", l,
+                        __builtin_ctz(others),
+                        (unsigned long long)(v->shared ? q->address[l] - GRID_SHARED : q->address[l]));
   }
   return GRID_OK;
 }
 
-// Nobody has written these granules in this launch, and no record of readers changes: what loops over inputs do most.
-static bool read_before(const view* v, uint64_t first, uint64_t count, uint32_t me, uint32_t per, bool alone) {
-  const uint64_t *writers = &v->m->writers[first], *readers = &v->m->readers[first];
-  uint64_t epoch = (uint64_t)(v->tag >> v->epoch_shift), shift = 32 + v->epoch_shift, hit = 0;
-  uint32_t clock = v->q->warp->clock;
-  for (uint64_t k = 0; k < count; ++k) hit |= writers[k] >> shift == epoch;
-  if (hit) return false;
-  uint64_t several = (uint64_t)v->tag << 32 | (uint64_t)SEVERAL << CLOCK_BITS, blocks = (uint64_t)BLOCKS << CLOCK_BITS;
-  uint64_t changes = 0;
-  for (uint64_t k = 0; k < count; ++k) {
-    uint64_t r = readers[k];
-    bool others = r >> shift == epoch && r & blocks;
-    bool same = alone ? r == pack(v->tag, me + (uint32_t)k / per, 0, clock)
-                      : ((r ^ several) & ~((uint64_t)0x3ff << 22)) == clock;
-    changes |= !(others || same);
+// The plain cases for all lanes at once; those that are left.
+static uint32_t at_once(const view* v, uint32_t mask, uint32_t first_thread, uint32_t per, bool distinct) {
+  const grid_request* q = v->q;
+  const grid_block* b = q->block;
+  grid_records r = {v->m->writers,
+                    v->m->readers,
+                    v->tag,
+                    q->warp->clock,
+                    q->warp->known,
+                    (int)v->epoch_shift,
+                    first_thread,
+                    b->known[q->warp->index],
+                    q->effect == GRID_WRITE,
+                    distinct};
+  uint64_t index[GRID_LANES], first = q->address[__builtin_ctz(mask)];
+  uint32_t left = 0;
+  for (int l = 0; l < GRID_LANES; ++l)
+    index[l] = ((mask >> l & 1 ? q->address[l] : first) - v->m->address) >> v->m->shift;
+  for (uint32_t k = 0; k < per; ++k) {
+    left |= b->worker->scan->records(&r, index, mask);
+    for (int l = 0; l < GRID_LANES; ++l) ++index[l];
   }
-  return !changes;
+  return left;
 }
 
 int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool shared) {
@@ -154,23 +158,17 @@ int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool 
     int code = lanes_collide(&v, mask);
     if (code) return code;
   }
-  bool one_place = q->uniform && q->effect == GRID_READ;
-  int first = __builtin_ctz(mask);
-  uint64_t from = (q->address[first] - m->address) >> m->shift;
-  if (q->effect == GRID_READ && !q->strong) {
-    bool alone = !(mask & (mask - 1));
-    if (one_place && read_before(&v, from, per, first_thread + (uint32_t)first, per, alone)) return GRID_OK;
-    if (q->dense && mask == UINT32_MAX && read_before(&v, from, (uint64_t)GRID_LANES * per, first_thread, per, true))
-      return GRID_OK;
-  }
+  bool one_place = q->uniform && q->effect == GRID_READ, alone = !(mask & (mask - 1));
+  if (one_place) mask &= -mask;
+  bool distinct = q->dense || alone || q->effect == GRID_WRITE;
+  if (!q->strong) mask = at_once(&v, mask, first_thread, per, distinct);
   for (uint32_t left = mask; left; left &= left - 1) {
     int l = __builtin_ctz(left);
     uint64_t g = (q->address[l] - m->address) >> m->shift;
     for (uint32_t k = 0; k < per; ++k) {
-      int code = touch(&v, l, first_thread + (uint32_t)l, g + k, !one_place || !(mask & (mask - 1)));
+      int code = touch(&v, l, first_thread + (uint32_t)l, g + k, !one_place || alone);
       if (code) return code;
     }
-    if (one_place) break;
   }
   return GRID_OK;
 }
