@@ -11,6 +11,7 @@ typedef struct pb_isa {
   const char* arch;           // the first word of LLVM's triple
   unsigned convention;        // of a kernel's entry, as LLVM counts calling conventions
   const char *thread, *block; // intrinsics: i32, the thread's number in its block, the block's in the grid
+  const char* scope;          // LLVM's name of all that a grid's warps share
   unsigned constants;         // the address space of tables that nobody writes
   pb_device_code code;        // what a driver takes
   // The i32 that the lane of that number, an i32, has. All lanes of the warp come here.

@@ -374,6 +374,7 @@ bool pb_lanes_make(pb_lanes* lanes, LLVMModuleRef module, const char* name, cons
          LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(function, (unsigned)tensors))) == LLVMPointerTypeKind)
     ++tensors;
   place_memory(&w, launch);
+  w.warps = launch->warps * launch->blocks;
   w.to = add_entry(&w, symbol, launch, tensors);
   LLVMPositionBuilderAtEnd(w.at, LLVMAppendBasicBlockInContext(w.context, w.to, ""));
   begin(&w, launch, tensors, params == tensors + 2);

@@ -26,7 +26,8 @@ typedef struct pb__warp_store {
 
 typedef struct pb__warp {
   pb_lanes* lanes;
-  int width;
+  int width, warps; // of the grid
+  bool meets;       // what is stored another warp may store too
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef at;

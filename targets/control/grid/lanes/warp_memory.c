@@ -196,15 +196,24 @@ void pb__load(pb__warp* w, LLVMValueRef load) {
   pb__set_lane(w, load, load_row(w, type, pb__lane(w, pointer), LLVMGetAlignment(load)), false);
 }
 
+// Tiles that end a dim may begin inside the ones in front of them, which may be another warp's: what both write there
+// is the same, and a store without order, but whole, is no race. It costs nothing.
 static void store_at(const pb__warp* w, LLVMValueRef value, LLVMValueRef pointer, unsigned align) {
-  LLVMSetAlignment(LLVMBuildStore(w->at, value, pointer), align);
+  LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
+  if (kind == LLVMHalfTypeKind || kind == LLVMBFloatTypeKind)
+    value = LLVMBuildBitCast(w->at, value, LLVMInt16TypeInContext(w->context), "");
+  LLVMValueRef store = LLVMBuildStore(w->at, value, pointer);
+  LLVMSetAlignment(store, align);
+  if (!w->meets || align < bytes_of(w, LLVMTypeOf(value))) return;
+  LLVMSetOrdering(store, LLVMAtomicOrderingUnordered);
+  LLVMSetAtomicSyncScopeID(store, LLVMGetSyncScopeID(w->context, w->lanes->isa->scope, strlen(w->lanes->isa->scope)));
 }
 
 static void store_row(pb__warp* w, LLVMTypeRef type, LLVMValueRef value, LLVMValueRef pointer, unsigned align) {
   LLVMTypeRef element = LLVMGetElementType(type);
   int64_t count = pb__vector_size(type), per_lane = pb__per_lane(w, type), lanes = lanes_of(w, type);
   align = align_of(w, element, align);
-  if (count % per_lane == 0) {
+  if (count % per_lane == 0 && (per_lane == 1 || !w->meets)) {
     LLVMBasicBlockRef behind = NULL;
     if (lanes < w->width) behind = pb__begin_if(w, LLVMBuildICmp(w->at, LLVMIntULT, w->lane, pb__number(w, lanes), ""));
     store_at(w, value, element_pointer(w, element, pointer, first_element(w, w->lane, per_lane)), align);
@@ -225,7 +234,8 @@ void pb__store(pb__warp* w, LLVMValueRef store) {
   bool row = pb__is_vector(value);
   if (row && !is_of_bytes(w, LLVMGetElementType(type))) return;
   order_store(w, pointer, row ? pb__vector_size(type) * bytes_of(w, LLVMGetElementType(type)) : bytes_of(w, type));
-  LLVMValueRef lane = pb__lane(w, value), to = pb__lane(w, pointer);
+  LLVMValueRef lane = pb__lane(w, value), to = pb__lane(w, pointer), root = root_of(pointer);
+  w->meets = w->warps > 1 && !(root && LLVMIsAAllocaInst(root));
   if (row) {
     store_row(w, type, lane, to, LLVMGetAlignment(store));
     return;
