@@ -191,7 +191,7 @@ static void count_class(grid_worker* k, const grid_insn* i, uint32_t mask) {
 static void wait_for_lanes(grid_warp* w, uint32_t pc, uint32_t mask) {
   add_split(w, pc, mask);
   for (int s = 0; s < w->split_count; ++s)
-    if (w->splits[s].pc == pc && w->splits[s].mask & mask) w->splits[s].waits = GRID_WAITS_SYNC;
+    if (w->splits[s].pc == pc && w->splits[s].mask == mask) w->splits[s].waits = GRID_WAITS_SYNC;
 }
 
 // Lanes have left: others that waited for them by a mask need not, but an aligned instruction wants all.
