@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(pb_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pb)
 
 # What programs that run engines link, by the headers of include/pb alone.
-set(libraries pb_base pb_artefact pb_tdl pb_runtime pb_machine)
+set(libraries pb_base pb_artefact pb_tdl pb_runtime pb_grid_machine pb_machine)
 add_library(pb_device INTERFACE)
 foreach(library ${libraries} pb_device)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
