@@ -1,6 +1,6 @@
 """ONNX's own tests on the CPU: each model of libonnx-testdata is compiled, run on the inputs that lie beside it and compared.
 
-    tests/onnx/nodes.py --bin build/bin [--only REGEX] [--every N] [--part 0/1] [--out FILE.json] [--page FILE.md] [--write]
+    tests/onnx/nodes.py --bin build/bin [--only REGEX] [--every N] [--part 0/1] [--target cpu] [--out FILE.json] [--page FILE.md] [--write]
     tests/onnx/nodes.py --bin build/bin --sets node --erased 0.93 [--page FILE.md]
 
 Equal means what ONNX's runner means: integers and truths equal, floats within 1e-3 of the value and 1e-7, narrow ones within two
@@ -105,7 +105,7 @@ def save(path, value):
 
 def compiled(model, engine, *options):
     """(engine made, it was refused, the first line of what was said)"""
-    done = tools.call([f"{BIN}/pbc", str(model), "--target=cpu", "-o", str(engine), *options], timeout=120)
+    done = tools.call([f"{BIN}/pbc", str(model), f"--target={TARGET}", "-o", str(engine), *options], timeout=120)
     if not done.returncode:
         return True, False, ""
     lines = [line for line in done.stderr.strip().splitlines() if "error: " in line]
@@ -312,6 +312,7 @@ def page(counts, reasons, sets, erased):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--target", default="cpu")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--package", action="store_true", help="the cases of the Python package onnx too, of its last opset")
@@ -327,8 +328,8 @@ def main():
     if not options.data.is_dir():
         print("skipped: libonnx-testdata is not installed (scripts/setup installs it)")
         return tools.SKIPPED
-    global BIN
-    BIN = options.bin
+    global BIN, TARGET
+    BIN, TARGET = options.bin, options.target
     with tempfile.TemporaryDirectory() as folder:
         return run_all(options, Path(folder))
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 128, GLOBAL_SPACE = 1, BLOCK_SPACE = 3, MOST_TYPES = 2, MOST_OPERANDS = 8 };
+enum { GLOBAL_SPACE = 1, BLOCK_SPACE = 3, MOST_TYPES = 2, MOST_OPERANDS = 8 };
 
 // ---- operations that do the same in each lane ----
 
@@ -108,7 +108,10 @@ static void call(pb__warp* w, LLVMValueRef call) {
                    false);
       return;
     }
-  if (id && id == id_of("llvm.stacksave"))
+  if (callee && !id && !strcmp(name, "free")) return; // the launch's end is
+  if (pb__is_allocation(call))
+    pb__allocate(w, call);
+  else if (id && id == id_of("llvm.stacksave"))
     pb__set_lane(w, call, LLVMGetPoison(LLVMTypeOf(call)), false);
   else
     pb__warp_refuse(w, "a call of %.*s", callee ? (int)length : 9, name);
@@ -273,12 +276,8 @@ static void write_body(pb__warp* w) {
 static int64_t memory_of(const pb__warp* w) {
   int64_t bytes = 0;
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(w->from); b; b = LLVMGetNextBasicBlock(b))
-    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-      if (!LLVMIsAAllocaInst(i) || !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) continue;
-      LLVMTypeRef type = LLVMGetAllocatedType(i);
-      int64_t each = (int64_t)LLVMABISizeOfType(LLVMGetModuleDataLayout(w->module), type);
-      bytes += (LLVMConstIntGetSExtValue(LLVMGetOperand(i, 0)) * each + ALIGN - 1) / ALIGN * ALIGN;
-    }
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+      if (pb__is_allocation(i)) bytes += pb__allocated(w, i);
   return bytes;
 }
 
@@ -320,7 +319,7 @@ static LLVMValueRef find_memory(const pb__warp* w, const pb_launch* launch, LLVM
     base = LLVMAddGlobalInAddressSpace(w->module, type, "pb_memory", BLOCK_SPACE);
     LLVMSetInitializer(base, LLVMGetPoison(type));
     LLVMSetLinkage(base, LLVMInternalLinkage);
-    LLVMSetAlignment(base, ALIGN);
+    LLVMSetAlignment(base, PB__MEMORY_ALIGN);
   }
   LLVMValueRef offset = LLVMBuildMul(w->at, number, bytes, "");
   return everywhere(w, LLVMBuildInBoundsGEP2(w->at, byte, base, &offset, 1, ""));
@@ -340,7 +339,8 @@ static void begin(pb__warp* w, const pb_launch* launch, int tensors, bool shared
   grid = LLVMBuildZExt(w->at, grid, w->wide, "");
   for (int k = 0; k < tensors; ++k)
     pb__set_lane(w, LLVMGetParam(w->from, (unsigned)k), everywhere(w, LLVMGetParam(w->to, (unsigned)k)), false);
-  if (launch->memory) w->memory = find_memory(w, launch, in_block, grid);
+  w->memory =
+      launch->memory ? find_memory(w, launch, in_block, grid) : LLVMGetPoison(LLVMPointerTypeInContext(w->context, 0));
   if (!shared) return;
   unsigned long long warps = (unsigned long long)launch->warps * (unsigned long long)launch->blocks;
   pb__set_lane(w, LLVMGetParam(w->from, (unsigned)tensors), grid, false);

@@ -82,7 +82,10 @@ LLVMValueRef pb__element(pb__warp* w, LLVMValueRef vector, int64_t index); // fo
 void pb__find_shared(pb__warp* w);
 void pb__load(pb__warp* w, LLVMValueRef load);
 void pb__store(pb__warp* w, LLVMValueRef store);
-void pb__allocate(pb__warp* w, LLVMValueRef alloca);
+enum { PB__MEMORY_ALIGN = 128 };
+bool pb__is_allocation(LLVMValueRef i);
+int64_t pb__allocated(const pb__warp* w, LLVMValueRef i); // bytes; 0: their number is not known
+void pb__allocate(pb__warp* w, LLVMValueRef i);
 void pb__forget_order(pb__warp* w); // where a block begins: whatever came before may be pending
 LLVMBasicBlockRef pb__begin_if(pb__warp* w, LLVMValueRef condition); // code for some lanes; the block behind it
 void pb__end_if(pb__warp* w, LLVMBasicBlockRef behind);

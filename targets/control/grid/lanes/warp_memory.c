@@ -27,7 +27,7 @@ void pb__end_if(pb__warp* w, LLVMBasicBlockRef behind) {
 // The argument or allocation that a pointer goes into; NULL: it is not known.
 static LLVMValueRef root_of(LLVMValueRef pointer) {
   for (;;) {
-    if (LLVMIsAArgument(pointer) || LLVMIsAAllocaInst(pointer) || LLVMIsAGlobalVariable(pointer)) return pointer;
+    if (LLVMIsAArgument(pointer) || pb__is_allocation(pointer) || LLVMIsAGlobalVariable(pointer)) return pointer;
     if (LLVMIsAGetElementPtrInst(pointer) || LLVMIsABitCastInst(pointer) || LLVMIsAAddrSpaceCastInst(pointer))
       pointer = LLVMGetOperand(pointer, 0);
     else
@@ -235,7 +235,7 @@ void pb__store(pb__warp* w, LLVMValueRef store) {
   if (row && !is_of_bytes(w, LLVMGetElementType(type))) return;
   order_store(w, pointer, row ? pb__vector_size(type) * bytes_of(w, LLVMGetElementType(type)) : bytes_of(w, type));
   LLVMValueRef lane = pb__lane(w, value), to = pb__lane(w, pointer), root = root_of(pointer);
-  w->meets = w->warps > 1 && !(root && LLVMIsAAllocaInst(root));
+  w->meets = w->warps > 1 && !(root && pb__is_allocation(root));
   if (row) {
     store_row(w, type, lane, to, LLVMGetAlignment(store));
     return;
@@ -247,16 +247,27 @@ void pb__store(pb__warp* w, LLVMValueRef store) {
 
 // ---- memory of its own ----
 
-void pb__allocate(pb__warp* w, LLVMValueRef alloca) {
-  enum { ALIGN = 128 };
-  LLVMValueRef count = LLVMGetOperand(alloca, 0);
-  if (!LLVMIsAConstantInt(count)) {
+bool pb__is_allocation(LLVMValueRef i) {
+  size_t length;
+  LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
+  return LLVMIsAAllocaInst(i) || (callee && !strcmp(LLVMGetValueName2(callee, &length), "malloc"));
+}
+
+int64_t pb__allocated(const pb__warp* w, LLVMValueRef i) {
+  LLVMValueRef count = LLVMGetOperand(i, 0);
+  int64_t each = LLVMIsAAllocaInst(i) ? bytes_of(w, LLVMGetAllocatedType(i)) : 1;
+  if (!LLVMIsAConstantInt(count)) return 0;
+  return (LLVMConstIntGetSExtValue(count) * each + PB__MEMORY_ALIGN - 1) / PB__MEMORY_ALIGN * PB__MEMORY_ALIGN;
+}
+
+void pb__allocate(pb__warp* w, LLVMValueRef i) {
+  int64_t bytes = pb__allocated(w, i);
+  if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
     pb__warp_refuse(w, "memory of its own whose size is not known");
     return;
   }
-  int64_t bytes = LLVMConstIntGetSExtValue(count) * bytes_of(w, LLVMGetAllocatedType(alloca));
   LLVMValueRef offset = LLVMConstInt(w->wide, (unsigned long long)w->memory_used, 0);
   LLVMTypeRef byte = LLVMInt8TypeInContext(w->context);
-  pb__set_lane(w, alloca, LLVMBuildInBoundsGEP2(w->at, byte, w->memory, &offset, 1, ""), false);
-  w->memory_used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+  pb__set_lane(w, i, LLVMBuildInBoundsGEP2(w->at, byte, w->memory, &offset, 1, ""), false);
+  w->memory_used += bytes;
 }
