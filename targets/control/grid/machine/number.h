@@ -63,7 +63,7 @@ static inline double grid__odd_fma(double x, double y, double z) {
   double back = s - p, error = (p - (s - back)) + (z - back);
   uint64_t bits = grid__bits_of_double(s);
   bool exact = error == 0 || s - s != 0;                      // infinities and NaN stay
-  uint64_t toward = (error < 0) != (s < 0) ? bits - 1 : bits; // truncated
+  uint64_t toward = (error < 0) != !!signbit(s) ? bits - 1 : bits; // truncated
   return grid__double_of_bits(exact ? bits : toward | 1);
 }
 
@@ -73,7 +73,7 @@ static inline float grid__odd_float(double s) {
   double error = s - (double)f;
   uint32_t bits = grid__bits_of_float(f);
   bool exact = error == 0 || f - f != 0;
-  uint32_t toward = (error < 0) != (f < 0) ? bits - 1 : bits;
+  uint32_t toward = (error < 0) != !!signbit(f) ? bits - 1 : bits;
   return grid__float_of_bits(exact ? bits : toward | 1);
 }
 
