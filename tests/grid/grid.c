@@ -65,7 +65,9 @@ int grid_run(grid* g, const char* kernel, uint32_t blocks, uint32_t threads) {
 }
 
 void grid_runs(grid* g, const char* kernel, uint32_t blocks, uint32_t threads) {
-  if (grid_run(g, kernel, blocks, threads)) fail_msg("%s", g->ops->last_fault(g->device));
+  int code = grid_run(g, kernel, blocks, threads);
+  if (g->after) longjmp(*g->after, 1 + code);
+  if (code) fail_msg("%s: %s", kernel, g->ops->last_fault(g->device));
 }
 
 void grid_refused(grid* g, const char* kernel, uint32_t blocks, uint32_t threads, const char* what) {

@@ -4,11 +4,14 @@
 
 #include "targets/control/grid/machine/machine.h"
 
+#include <setjmp.h>
+
 typedef struct grid {
   const pb_device_ops* ops;
   pb_device* device;
   uint64_t module;
   pb_device_launch launch; // arguments gather in it
+  jmp_buf* after;          // set: grid_runs goes there, with 1 + the code
 } grid;
 
 void grid_open(grid* g, const char* options);

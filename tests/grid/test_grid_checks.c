@@ -62,8 +62,7 @@ static const kernel kernels[] = {
     // races in shared memory
     {STORE_SHARED " bar.sync 0;\n" LOAD_NEIGHBOUR, 2, 64, NULL},
     {STORE_SHARED LOAD_NEIGHBOUR, 1, 64, "was never written"}, // the other warp has not run yet
-    {STORE_SHARED " bar.sync 0;\n" LOAD_NEIGHBOUR " st.shared.u32 [%r3], %r7;\n", 1, 64,
-     "a race: it"},
+    {STORE_SHARED " bar.sync 0;\n" LOAD_NEIGHBOUR " st.shared.u32 [%r3], %r7;\n", 1, 64, "a race: it"},
     {STORE_SHARED " bar.sync 0;\n" LOAD_NEIGHBOUR " bar.sync 0;\n st.shared.u32 [%r3], %r7;\n", 3, 64, NULL},
     {" st.shared.u32 [s], 7;\n", 1, 1, NULL},
     {" st.shared.u32 [s], 7;\n", 1, 2, "lanes 0 and 1 of the warp store at 0 in one instruction"},

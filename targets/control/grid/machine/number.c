@@ -167,8 +167,11 @@ uint64_t grid__convert(uint64_t value, grid_format from, grid_format to, int rou
   if (is_integer(to)) {
     uint64_t clamped = to_integer(is_integer(from) ? v : whole(v, round), to);
     // Between integers what does not fit is cut off, unless it is to saturate.
-    uint64_t mask = grid__format_bytes(to) == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * grid__format_bytes(to)) - 1;
-    return is_integer(from) && !(flags & GRID_SATURATE) ? (v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v) & mask : clamped;
+    int bits = 8 * grid__format_bytes(to);
+    uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, sign = UINT64_C(1) << (bits - 1);
+    uint64_t cut =
+        is_integer(from) && !(flags & GRID_SATURATE) ? (v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v) & mask : clamped;
+    return to & 1 && bits < 64 ? (cut ^ sign) - sign : cut; // a wider register has the sign all the way
   }
   if (flags & GRID_INTEGRAL) v = whole(v, round);
   bool small = to == GRID_E4M3 || to == GRID_E5M2;

@@ -33,7 +33,8 @@ static const grid_lane_row* find(const ptx_decoder* d, bool flush, char* key, si
       bool last = k == d->word_count - 1;
       if (last && flush) at += snprintf(key + at, size - (size_t)at, ".ftz");
       if (at >= (int)size) return NULL;
-      if (last && as_bits && (*word == 'u' || *word == 's' || *word == 'f'))
+      bool bare = !strcmp(op, "slct") ? k == 1 : last; // its type says only how wide it is
+      if (bare && as_bits && (*word == 'u' || *word == 's' || *word == 'f'))
         at += snprintf(key + at, size - (size_t)at, ".b%s", word + 1);
       else
         at += snprintf(key + at, size - (size_t)at, ".%s", !strcmp(word, "NaN") ? "nan" : word);

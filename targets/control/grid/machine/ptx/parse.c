@@ -351,5 +351,6 @@ void ptx__parse(ptx_reader* r) {
       const char* word = pb_printf(r->arena, "%.*s", (int)(r->token.length < 80 ? r->token.length : 80), r->token.text);
       ptx__fail(r, r->token.line, "'%s' where a directive must stand", word);
     }
-  }  if (!version) ptx__fail(r, r->token.line, "the text does not begin with .version");
+  }
+  if (!version) ptx__fail(r, r->token.line, "the text does not begin with .version");
 }
