@@ -28,7 +28,7 @@ static bool read_extents(const char** at, pb_extents* list) {
     char* end;
     errno = 0;
     long long extent = strtoll(*at, &end, 10);
-    if (errno || end == *at || extent < 1 || extent > PB_MAX_ELEMENTS || list->count == PB_MOST_PROFILES) return false;
+    if (errno || end == *at || extent < 0 || extent > PB_MAX_ELEMENTS || list->count == PB_MOST_PROFILES) return false;
     list->items[list->count++] = extent;
     *at = end;
     if (*end != ',') return true;

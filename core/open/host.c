@@ -195,7 +195,13 @@ static void check_access(host* h, const pb_nest* n, const pb_open_nest* z, int a
   const char* text = pb_printf(&h->engine->arena, "%s goes past its tensor's end", n->name);
   if (x->boxed) return;
   for (int r = 0; r < x->rank; ++r) {
-    if (x->gathered == r + 1) continue; // the body keeps it inside
+    if (x->gathered == r + 1) { // the body keeps it inside, of what has elements
+      int any = pb_size_number(s, 1);
+      for (int d = 0; d < n->dim_count; ++d) any = pb_size_make(s, PB_SIZE_MIN, any, z->extent[d]);
+      add_check(h, false, any, z->shape[a][r],
+                pb_printf(&h->engine->arena, "%s reads a tensor of no elements", n->name));
+      continue;
+    }
     int most = last_place(h, n, z, z->start[a][r], z->coef[a][r], x->index[r].coef, &least);
     add_check(h, false, zero, least, text);
     add_check(h, false, pb_size_plus(s, most, 1), z->shape[a][r], text);

@@ -25,8 +25,8 @@ static pb_status bind(pb_rt* rt, const int64_t* const* shapes, pb_diag* diag) {
         return pb_error(diag, place_of(rt), 5047, NULL, "input '%s': its dim %d is %lld, and the model's is %lld", name,
                         d, (long long)is, (long long)wanted);
       if (size->op != PB_SIZE_SYMBOL) continue;
-      if (is < 1)
-        return pb_error(diag, place_of(rt), 5047, "extents from 1 on", "input '%s': its dim %d is %lld", name, d,
+      if (is < 0)
+        return pb_error(diag, place_of(rt), 5047, "extents from 0 on", "input '%s': its dim %d is %lld", name, d,
                         (long long)is);
       if (from[wanted] >= 0 && rt->open.symbols[wanted] != is)
         return pb_error(diag, place_of(rt), 5047, NULL, "input '%s': its dim %d is %lld, and '%s' is %lld by '%s'",

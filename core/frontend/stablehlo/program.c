@@ -158,7 +158,14 @@ static pb_status check_names(pb_door* d, const pb_flat_block* body) {
     if (at < 0) return no_argument(d, s->name);
     const pb_flat_type* t = pb__door_type(d, body->arguments[at]);
     bool fits = t->rank == s->rank;
-    for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == s->shape[r];
+    for (int r = 0; fits && r < t->rank; ++r) {
+      fits = t->shape[r] < 0 || t->shape[r] == s->shape[r];
+      if (fits && t->shape[r] < 0 && !s->shape[r]) // operators of no elements are those whose types say so
+        return pb_error(
+            d->diag, (pb_place){.file = d->flat->file, .what = s->name}, 2015,
+            "extents from 1 on; a text may have 0x4 in its types, and an engine whose dims stay open runs on 0",
+            "--input-shape says 0 of its dim %d", r);
+    }
     if (!fits)
       return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = s->name}, 2015, NULL,
                       "is of shape %s, and --input-shape says %s",
