@@ -85,7 +85,6 @@ def main():
         t.refused("no such dim", ADD, ["--dim", "q=?"], "PB2026", "dims: b s")
         t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
-        t.run_refused("no elements", ADD, {"x": (0, 3), "y": (0, 3)}, "PB5047", "its dim 0 is 0")
         t.refused("a sum of shapes that say another", NEEDED, ["--dim", "n=?"], "PB2020", "shapes that do not fit")
         done = t.compile(TEN, ["--dim", "n=?"])
         t.say(not done.returncode and "PB2039" in done.stderr and "shapes that do not fit" in done.stderr, "which is said when it is compiled", done.stderr)
