@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: pb-target-new NAME --class=npu|cpu [--out DIR]\n"
+    "usage: pb-target-new NAME --class=npu|cpu|gpu [--out DIR]\n"
     "Makes the folder DIR/NAME (DIR is the current folder unless said) with a target that builds, runs and passes its "
     "tests:\n"
     "a description with each line explained, a README with the next five steps, a driver to be filled in, tests, a "
@@ -20,7 +20,7 @@ static const char help[] =
     "project and a CI file. Nothing else is written.\n"
     "  --class=npu   units fed by queues of commands: an int8 array and a vector unit, movers and memories\n"
     "  --class=cpu   a processor that runs code made by LLVM, with work shared between threads\n"
-    "  --class=gpu   refused: there is no back end for control by a grid yet\n"
+    "  --class=gpu   a processor of grids of warps, by PTX or AMD's code, with a machine that runs it\n"
     "  --help, --version\n";
 
 enum { MOST_NAME = 32, PATH_BYTES = 3072 };
@@ -95,13 +95,9 @@ static pb_status check_name(const char* name) {
 }
 
 static pb_status find_template(const char* class_name, char* path, size_t size) {
-  if (!strcmp(class_name, "gpu"))
-    return pb_unsupported(
-        NULL, (pb_place){0}, 1017, "--class=npu or --class=cpu",
-        "there is no back end for control by a grid yet, so a GPU described now could not be compiled for");
-  bool known = !strcmp(class_name, "npu") || !strcmp(class_name, "cpu");
+  bool known = !strcmp(class_name, "npu") || !strcmp(class_name, "cpu") || !strcmp(class_name, "gpu");
   if (!known)
-    return pb_error(NULL, (pb_place){0}, 1017, "--class=npu or --class=cpu", "there is no class '%s' of targets",
+    return pb_error(NULL, (pb_place){0}, 1017, "--class=npu, cpu or gpu", "there is no class '%s' of targets",
                     class_name);
   char part[64];
   snprintf(part, sizeof part, "tools/templates/%s", class_name);
@@ -142,6 +138,6 @@ int main(int argc, char** argv) {
       return pb_error(NULL, (pb_place){0}, 1002, "pb-target-new --help", "bad option '%s'", a), 1;
   }
   if (!name) return fputs(help, stderr), 1;
-  if (!class_name) return pb_error(NULL, (pb_place){0}, 1017, "--class=npu or --class=cpu", "no class is given"), 1;
+  if (!class_name) return pb_error(NULL, (pb_place){0}, 1017, "--class=npu, cpu or gpu", "no class is given"), 1;
   return pb_printed(make_target(name, class_name, out) == PB_OK ? 0 : 1);
 }

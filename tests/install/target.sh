@@ -10,7 +10,7 @@ export PATH=$work/sdk/bin:$PATH
 unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
 touch "$work/stamp"
 cd "$work/mine"
-for class in npu cpu; do
+for class in npu cpu gpu; do
   pb-target-new "my$class" --class=$class
   "$cmake" -S "my$class" -B "$work/builds/$class" -DCMAKE_PREFIX_PATH="$work/sdk" > "$work/$class.log"
   "$cmake" --build "$work/builds/$class" >> "$work/$class.log" || { cat "$work/$class.log"; exit 1; }
@@ -21,7 +21,7 @@ pb-run "$work/builds/digits.pbe" --input="$source/tests/models/digits_images.npy
   --expect="$work/sdk/share/pb/tests/models/operators/digits_out.npy" --stats
 touched=$(find "$work/sdk" "$source/targets" "$source/tdl" -newer "$work/stamp" -type f)
 [ -z "$touched" ] || { echo "touched: $touched"; exit 1; }
-others=$(find "$work/mine" -mindepth 1 -maxdepth 1 ! -name mynpu ! -name mycpu)
+others=$(find "$work/mine" -mindepth 1 -maxdepth 1 ! -name mynpu ! -name mycpu ! -name mygpu)
 [ -z "$others" ] || { echo "beside the folders: $others"; exit 1; }
 times > "$work/times"
 read -r user system < <(tail -n 1 "$work/times")
@@ -32,7 +32,7 @@ seconds=$(echo "$user" | sed 's/m.*//')
 # Any name: words of TableGen, of the language, and of what the description itself has.
 mkdir "$work/odd"
 for name in int class def add MMA F32 DRAM Chip N _; do
-  for class in npu cpu; do
+  for class in npu cpu gpu; do
     pb-target-new $name --class=$class --out "$work/odd" > "$work/odd.log"
     pb-tdl check "$work/odd/$name/$name.td" >> "$work/odd.log" 2>&1 || { cat "$work/odd.log"; exit 1; }
     rm -r "$work/odd/$name"
@@ -40,8 +40,8 @@ for name in int class def add MMA F32 DRAM Chip N _; do
 done
 
 # Refused, with the reason.
-pb-target-new x --class=gpu 2> "$work/error" && exit 1
-grep -q "no back end for control by a grid yet.*PB1017" "$work/error"
+pb-target-new x --class=dsp 2> "$work/error" && exit 1
+grep -q "there is no class 'dsp' of targets.*PB1017" "$work/error"
 pb-target-new mynpu --class=npu 2> "$work/error" && exit 1
 grep -q "mynpu: error: it is there already.*PB1018" "$work/error"
 pb-target-new a-b --class=npu 2> "$work/error" && exit 1

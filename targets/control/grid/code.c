@@ -40,8 +40,8 @@ bool pb_grid_target(const pb_chip* chip, LLVMModuleRef module) {
   char* why = NULL;
   pthread_once(&once, start);
   if (LLVMGetTargetFromTriple(chip->grid.triple, &target, &why)) return LLVMDisposeMessage(why), false;
-  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, chip->grid.triple, chip->grid.processor, "",
-                                                         LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, chip->grid.triple, "", "", LLVMCodeGenLevelDefault,
+                                                         LLVMRelocPIC, LLVMCodeModelDefault);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetTarget(module, chip->grid.triple);
   LLVMSetModuleDataLayout(module, layout);
@@ -107,11 +107,21 @@ static bool name_entry(pb_grid_module* m, const char* form, const char* in, cons
   return refuse(m, "pb-grid-code", "it makes code of each kernel, and not of all together");
 }
 
+// Of a processor that LLVM does not know it makes code for any of that kind, and says so.
+static bool is_known(pb_grid_module* m, const char* said) {
+  uint64_t bytes;
+  char* text = read_file(said, &bytes);
+  bool known = !text || !strstr(text, "is not a recognized processor");
+  free(text);
+  return known || refuse(m, m->chip->grid.processor, "LLVM knows no such processor");
+}
+
 static bool through_llvm(pb_grid_module* m, const char* form, const char* out) {
   char *in = name_file(m, "bc"), *said = name_file(m, "txt");
   bool good = !LLVMWriteBitcodeToFile(m->module, in);
   if (!good) refuse(m, in, strerror(errno));
-  if (good && generate(m, form, in, out, said, NULL)) good = name_entry(m, form, in, out, said);
+  int ended = good ? generate(m, form, in, out, said, NULL) : 0;
+  good = good && is_known(m, said) && (!ended || name_entry(m, form, in, out, said));
   free(in);
   free(said);
   return good;

@@ -98,6 +98,14 @@ static void make_lanes(const modules* m, pb_grid_module* one) {
   free(lanes.why);
 }
 
+// What vectors were called with.
+static void drop_unused(LLVMModuleRef module) {
+  for (LLVMValueRef next, f = LLVMGetFirstFunction(module); f; f = next) {
+    next = LLVMGetNextFunction(f);
+    if (LLVMIsDeclaration(f) && !LLVMGetFirstUse(f)) LLVMDeleteFunction(f);
+  }
+}
+
 static void print_lanes(pb_grid_module* one) {
   char* printed = LLVMPrintModuleToString(one->module);
   one->text = strdup(printed);
@@ -110,6 +118,7 @@ static void through_llvm(const modules* m, pb_grid_module* one, MlirModule kerne
   if (!one->module || !pb_grid_target(m->chip, one->module)) refuse(one, "LLVM", "the kernels do not translate");
   if (!one->why) prepare(one);
   if (!one->why) make_lanes(m, one);
+  if (!one->why) drop_unused(one->module);
   if (!one->why && m->form == LANES) print_lanes(one);
   if (!one->why && m->form == ASSEMBLY) (void)pb_grid_assembly(one);
   if (!one->why && m->form == CODES) (void)pb_grid_codes(one);

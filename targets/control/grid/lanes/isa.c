@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GLOBAL_SPACE = 1, CONSTANT_SPACE = 4 };
+enum { GLOBAL_SPACE = 1, CONSTANT_SPACE = 4, PTX_LANES = 32, AMD_LANES = 64, AMD_LEAST_LANES = 32 };
 
 LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* name, LLVMValueRef* operands,
                          unsigned count) {
@@ -12,7 +12,7 @@ LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* na
   return LLVMBuildCall2(at, LLVMGlobalGetValueType(f), f, operands, count, "");
 }
 
-static LLVMValueRef number(LLVMModuleRef module, long long value) {
+static LLVMValueRef number(LLVMModuleRef module, int64_t value) {
   return LLVMConstInt(LLVMInt32TypeInContext(LLVMGetModuleContext(module)), (unsigned long long)value, 1);
 }
 
@@ -25,19 +25,27 @@ static void mark(LLVMValueRef entry, const char* name, const char* value) {
 
 // ---- PTX ----
 
-static LLVMValueRef ptx_shuffle(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef operands[] = {number(module, -1), value, lane, number(module, 31)}; // members; any lane below 32
-  return pb_isa_call(module, at, "llvm.nvvm.shfl.sync.idx.i32", operands, 4);
+// The lanes of the warp among the 32 that the processor has as one.
+static LLVMValueRef ptx_members(const pb_isa_place* p) {
+  if (p->width == PTX_LANES) return number(p->module, -1);
+  LLVMValueRef first = LLVMBuildAnd(p->at, p->thread, number(p->module, PTX_LANES - p->width), "");
+  return LLVMBuildShl(p->at, number(p->module, ((int64_t)1 << p->width) - 1), first, "");
 }
 
-static void ptx_sync(LLVMModuleRef module, LLVMBuilderRef at) {
-  LLVMValueRef all = number(module, -1);
-  (void)pb_isa_call(module, at, "llvm.nvvm.bar.warp.sync", &all, 1);
+static LLVMValueRef ptx_shuffle(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane) {
+  int segment = (PTX_LANES - p->width) << 8 | (PTX_LANES - 1); // numbers count from the segment's first lane
+  LLVMValueRef operands[] = {ptx_members(p), value, lane, number(p->module, segment)};
+  return pb_isa_call(p->module, p->at, "llvm.nvvm.shfl.sync.idx.i32", operands, 4);
+}
+
+static void ptx_sync(const pb_isa_place* p) {
+  LLVMValueRef members = ptx_members(p);
+  (void)pb_isa_call(p->module, p->at, "llvm.nvvm.bar.warp.sync", &members, 1);
 }
 
 // The assembler finds out by itself what is one for all lanes.
-static LLVMValueRef ptx_uniform(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value) {
-  (void)module, (void)at;
+static LLVMValueRef ptx_uniform(const pb_isa_place* p, LLVMValueRef value) {
+  (void)p;
   return value;
 }
 
@@ -49,23 +57,27 @@ static void ptx_mark(LLVMValueRef entry, int threads) {
 
 // ---- AMD ----
 
-static LLVMValueRef amd_shuffle(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef operands[] = {LLVMBuildShl(at, lane, number(module, 2), ""), value}; // lanes are counted in bytes
-  return pb_isa_call(module, at, "llvm.amdgcn.ds.bpermute", operands, 2);
+// Lanes of a part of a wave count from its first.
+static LLVMValueRef amd_shuffle(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane) {
+  if (p->width < AMD_LEAST_LANES)
+    lane = LLVMBuildOr(p->at, lane, LLVMBuildAnd(p->at, p->thread, number(p->module, AMD_LANES - p->width), ""), "");
+  LLVMValueRef operands[] = {LLVMBuildShl(p->at, lane, number(p->module, 2), ""), value}; // lanes are counted in bytes
+  return pb_isa_call(p->module, p->at, "llvm.amdgcn.ds.bpermute", operands, 2);
 }
 
-static void amd_sync(LLVMModuleRef module, LLVMBuilderRef at) {
-  unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(module), "wavefront", 9);
-  LLVMBuildFenceSyncScope(at, LLVMAtomicOrderingRelease, scope, "");
-  (void)pb_isa_call(module, at, "llvm.amdgcn.wave.barrier", NULL, 0);
-  LLVMBuildFenceSyncScope(at, LLVMAtomicOrderingAcquire, scope, "");
+static void amd_sync(const pb_isa_place* p) {
+  unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(p->module), "wavefront", 9);
+  LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingRelease, scope, "");
+  (void)pb_isa_call(p->module, p->at, "llvm.amdgcn.wave.barrier", NULL, 0);
+  LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingAcquire, scope, "");
 }
 
-static LLVMValueRef amd_uniform(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value) {
+static LLVMValueRef amd_uniform(const pb_isa_place* p, LLVMValueRef value) {
   static const char name[] = "llvm.amdgcn.readfirstlane";
   LLVMTypeRef type = LLVMTypeOf(value);
-  LLVMValueRef f = LLVMGetIntrinsicDeclaration(module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
-  return LLVMBuildCall2(at, LLVMGlobalGetValueType(f), f, &value, 1, "");
+  if (p->width < AMD_LEAST_LANES) return value; // several warps are one wave's
+  LLVMValueRef f = LLVMGetIntrinsicDeclaration(p->module, LLVMLookupIntrinsicID(name, sizeof name - 1), &type, 1);
+  return LLVMBuildCall2(p->at, LLVMGlobalGetValueType(f), f, &value, 1, "");
 }
 
 // What a kernel does not ask for need not be in registers when it begins.

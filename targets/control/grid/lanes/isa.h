@@ -7,6 +7,17 @@
 
 #include <llvm-c/Core.h>
 
+// Where code is written, and of which warps: as many lanes, which may be a part of what the processor has as one.
+typedef struct pb_isa_place {
+  LLVMModuleRef module;
+  LLVMBuilderRef at;
+  int width;
+  LLVMValueRef thread; // its number in the block, an i32
+} pb_isa_place;
+
+// shuffle: the i32 that the lane of that number, an i32, has. All lanes of the warp come here.
+// sync: all lanes of the warp come here, and what each wrote in front of it all read behind it.
+// uniform: the same i32, which is known to be one for all lanes.
 typedef struct pb_isa {
   const char* arch;           // the first word of LLVM's triple
   unsigned convention;        // of a kernel's entry, as LLVM counts calling conventions
@@ -14,12 +25,9 @@ typedef struct pb_isa {
   const char* scope;          // LLVM's name of all that a grid's warps share
   unsigned constants;         // the address space of tables that nobody writes
   pb_device_code code;        // what a driver takes
-  // The i32 that the lane of that number, an i32, has. All lanes of the warp come here.
-  LLVMValueRef (*shuffle)(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef lane);
-  // All lanes of the warp come here, and what each wrote in front of it all read behind it.
-  void (*sync)(LLVMModuleRef module, LLVMBuilderRef at);
-  // The same i32, which is known to be one for all lanes.
-  LLVMValueRef (*uniform)(LLVMModuleRef module, LLVMBuilderRef at, LLVMValueRef value);
+  LLVMValueRef (*shuffle)(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane);
+  void (*sync)(const pb_isa_place* p);
+  LLVMValueRef (*uniform)(const pb_isa_place* p, LLVMValueRef value);
   void (*mark)(LLVMValueRef entry, int threads); // what the code generator is told of a block
 } pb_isa;
 

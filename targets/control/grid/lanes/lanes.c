@@ -330,10 +330,11 @@ static void begin(pb__warp* w, const pb_launch* launch, int tensors, bool shared
   const pb_isa* isa = w->lanes->isa;
   int shift = 0;
   while (1 << shift < w->width) ++shift;
-  LLVMValueRef thread = pb_isa_call(w->module, w->at, isa->thread, NULL, 0);
+  LLVMValueRef thread = w->thread = pb_isa_call(w->module, w->at, isa->thread, NULL, 0);
+  pb_isa_place place = pb__isa_place(w);
   w->lane = LLVMBuildAnd(w->at, thread, pb__number(w, w->width - 1), "lane");
   w->first = LLVMBuildICmp(w->at, LLVMIntEQ, w->lane, pb__number(w, 0), "");
-  LLVMValueRef in_block = isa->uniform(w->module, w->at, LLVMBuildLShr(w->at, thread, pb__number(w, shift), ""));
+  LLVMValueRef in_block = isa->uniform(&place, LLVMBuildLShr(w->at, thread, pb__number(w, shift), ""));
   LLVMValueRef block = pb_isa_call(w->module, w->at, isa->block, NULL, 0), grid;
   grid = LLVMBuildAdd(w->at, LLVMBuildMul(w->at, block, pb__number(w, launch->warps), ""), in_block, "warp");
   grid = LLVMBuildZExt(w->at, grid, w->wide, "");

@@ -33,6 +33,7 @@ typedef struct pb__warp {
   LLVMBuilderRef at;
   LLVMTypeRef bit, word, wide; // i1, i32, i64
   LLVMValueRef from, to;       // functions
+  LLVMValueRef thread;         // its number in the block
   LLVMValueRef lane, first;    // the lane's number; whether it is 0
   LLVMValueRef memory;         // the warp's own; NULL: it has none
   int64_t memory_used;
@@ -63,6 +64,7 @@ LLVMValueRef pb__lane(pb__warp* w, LLVMValueRef value);         // of the functi
 bool pb__is_same(const pb__warp* w, LLVMValueRef value);
 void pb__set_lane(pb__warp* w, LLVMValueRef value, LLVMValueRef lane, bool same);
 LLVMValueRef pb__number(const pb__warp* w, int64_t value); // an i32
+pb_isa_place pb__isa_place(const pb__warp* w);
 // The i32 that stands in the list at the lane's number; below 0: any will do.
 LLVMValueRef pb__lane_number(pb__warp* w, const int64_t* list);
 // One of a lane's elements, or with one replaced.

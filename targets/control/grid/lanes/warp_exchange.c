@@ -21,7 +21,8 @@ static unsigned bits_of(LLVMTypeRef type) {
 }
 
 static LLVMValueRef word_from(pb__warp* w, LLVMValueRef word, LLVMValueRef lane) {
-  return w->lanes->isa->shuffle(w->module, w->at, word, lane);
+  pb_isa_place place = pb__isa_place(w);
+  return w->lanes->isa->shuffle(&place, word, lane);
 }
 
 LLVMValueRef pb__from_lane(pb__warp* w, LLVMValueRef value, LLVMValueRef lane) {

@@ -68,7 +68,8 @@ void pb__forget_order(pb__warp* w) {
 }
 
 static void wait(pb__warp* w) {
-  w->lanes->isa->sync(w->module, w->at);
+  pb_isa_place place = pb__isa_place(w);
+  w->lanes->isa->sync(&place);
   w->has_read = false;
   w->store_count = 0;
 }

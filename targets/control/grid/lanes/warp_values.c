@@ -36,6 +36,8 @@ LLVMTypeRef pb__lane_type(const pb__warp* w, LLVMTypeRef type) {
   return count == 1 ? element : LLVMVectorType(element, (unsigned)count);
 }
 
+pb_isa_place pb__isa_place(const pb__warp* w) { return (pb_isa_place){w->module, w->at, w->width, w->thread}; }
+
 LLVMValueRef pb__number(const pb__warp* w, int64_t value) {
   return LLVMConstInt(w->word, (unsigned long long)value, 1);
 }

@@ -1,0 +1,64 @@
+"""What is wrong with a description of a GPU is said, with what would be right.
+
+    descriptions.py --bin BUILD/bin
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import tools  # noqa: E402
+
+WHOLE = open(os.path.join(tools.SOURCE, "targets", "nvgpu", "nvgpu.td"), encoding="utf-8").read()
+MODEL = os.path.join(tools.MODELS, "operators", "conv_1x1.onnx")
+# what is changed, into what, what is said
+FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
+          ("[WARP, PROCESSOR, LANE]", "[]", "PB3392"),
+          ("def WARP : GridLevel", 'def OTHER : GridLevel<"other", 2>;\ndef WARP : GridLevel', "4 levels of a chip with a grid [PB3392]"),
+          ("!mul(Processors, 16), 3000", "7, 3000", "7 warps on 108 processors [PB3392]"),
+          ("defvar Lanes = 32", "defvar Lanes = 24", "a warp of 24 lanes [PB3393]"),
+          ("defvar Lanes = 32", "defvar Lanes = 128", "a warp of 128 lanes [PB3393]"),
+          ("LaneRegisters<Lanes, 128>", "LaneRegisters<16, 128>", "a register of VREG has 64 bytes, of 32 lanes [PB3394]"),
+          (": GridChip {", ': Chip {\n  let Control = "grid";', "PB33"),
+          ("let BlockBytes = !mul(48, 1024);", "let BlockBytes = -1;", "BlockBytes is -1"),
+          ("let BlockBytes", "let BlockWarps = 17; let BlockBytes", "BlockWarps is 17 [PB3396]"),
+          ("let BlockBytes", 'let Control = "tiles"; let BlockBytes', "PB3012")]
+# of sound ones whose code nobody can make
+REFUSED = [("nvptx64-nvidia-cuda", "x86_64-pc-linux", "Triple \"x86_64-pc-linux\" is no instruction set of grids", "PB4211"),
+           ('defvar Arch = "sm_80"', 'defvar Arch = "sm_8"', "sm_8: LLVM knows no such processor", "PB4210")]
+
+
+class Descriptions(tools.Checks):
+    def told(self, name, text, *command):
+        path = self.folder / f"{name}.td"
+        path.write_text(text)
+        done = tools.call([os.path.join(self.bin, command[0]), *(word.replace("FILE", str(path)) for word in command[1:])])
+        return done.returncode, done.stdout + done.stderr
+
+
+def faults(d):
+    for k, (old, new, words) in enumerate(FAULTS):
+        assert old in WHOLE, old
+        text = WHOLE.replace(old, new, 1)
+        if "let Levels" in text and ": Chip" in new:
+            text = text.replace("let Levels = [WARP, PROCESSOR, LANE];", "").replace("let Triple", "// let Triple")
+            text = text.replace("let Processor = Arch;", "").replace("let BlockBytes = !mul(48, 1024);", "")
+        code, said = d.told(f"fault{k}", text, "pb-tdl", "check", "FILE")
+        d.say(code == 1 and words in said and "hint:" in said, f"{new.strip()}: {said.splitlines()[0] if said else code}")
+
+
+def refused(d):
+    for k, (old, new, *words) in enumerate(REFUSED):
+        assert old in WHOLE, old
+        code, said = d.told(f"refused{k}", WHOLE.replace(old, new, 1), "pbc", MODEL, "--target=FILE", "-o", str(d.folder / "x.pbe"))
+        d.say(code == 1 and all(word in said for word in words), f"{new}: {said.splitlines()[0] if said else code}")
+
+
+def other_lanes(d):
+    """Waves of 16 are a description alone."""
+    code, said = d.told("sixteen", WHOLE.replace("defvar Lanes = 32", "defvar Lanes = 16"), "pbc", MODEL, "--target=FILE", "--emit=s4")
+    d.say(code == 0 and "%lane = and i32" in said and "<16 x" not in said, "lanes of 16")
+
+
+if __name__ == "__main__":
+    sys.exit(tools.run_checks(Descriptions, faults, refused, other_lanes))
