@@ -36,7 +36,24 @@ char* grid_text(const char* name) {
   return text;
 }
 
+static void load_object(grid* g, const char* name) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/tests/grid/kernels/%s", PB_SOURCE_DIR, name);
+  FILE* file = fopen(path, "rb");
+  if (!file) fail_msg("%s: not there", path);
+  char* bytes = malloc(1 << 20);
+  assert_non_null(bytes);
+  size_t count = fread(bytes, 1, 1 << 20, file);
+  fclose(file);
+  if (g->ops->load(g->device, PB_DEVICE_HSACO, bytes, count, &g->module)) fail_msg("%s", g->ops->last_fault(g->device));
+  free(bytes);
+}
+
 void grid_load_file(grid* g, const char* name) {
+  if (strstr(name, ".hsaco")) {
+    load_object(g, name);
+    return;
+  }
   char* text = grid_text(name);
   grid_load(g, text);
   free(text);

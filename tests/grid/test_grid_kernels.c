@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const char* const files[] = {"nvcc.ptx", "clang.ptx"};
+static const char* const files[] = {"nvcc.ptx", "clang.ptx", "gfx942.hsaco"};
 static const char* const options[] = {"schedule=early,threads=1", "schedule=late,threads=2",
                                       "schedule=random,seed=7,threads=2"};
 enum { N = 1000 };
@@ -223,6 +223,11 @@ static void of_clang(void** state) {
   run_all(files[1]);
 }
 
+static void of_amd(void** state) {
+  (void)state;
+  run_all(files[2]);
+}
+
 // Takes out the barrier that stands n-th in the text; false: there are not so many.
 static bool drop_barrier(char* text, int n) {
   for (char* at = text; (at = strstr(at, "bar.sync")); ++at)
@@ -268,7 +273,7 @@ static void dropped_barriers(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(of_nvcc), cmocka_unit_test(of_clang),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(of_nvcc), cmocka_unit_test(of_clang), cmocka_unit_test(of_amd),
                                      cmocka_unit_test(dropped_barriers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static grid_memory* device_memory(grid_worker* k, uint64_t address) {
 
 int grid__access(grid_request* q) {
   grid_block* b = q->block;
-  uint32_t unit = q->bytes < 16 ? q->bytes : 16; // of vectors all, of 32 bytes half
+  uint32_t unit = q->align ? q->align : q->bytes < 16 ? q->bytes : 16;
   const grid_scan* scan = b->worker->scan;
   uint32_t odd = q->mask & scan->odd(q->address, unit - 1);
   if (odd) {

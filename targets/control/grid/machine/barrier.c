@@ -11,7 +11,8 @@ void grid__release(grid_block* b, grid_warp* w) { w->clock = tick(b); }
 static void know_least(grid_block* b, grid_warp* w) {
   uint32_t least = UINT32_MAX;
   for (uint32_t o = 0; o < b->warp_count; ++o)
-    if (o != w->index && b->known[w->index][o] < least) least = b->known[w->index][o];
+    if (o != w->index && !(b->lockstep && o == (w->index ^ 1)) && b->known[w->index][o] < least)
+      least = b->known[w->index][o];
   w->known = least;
 }
 
@@ -33,6 +34,16 @@ static void order(grid_block* b, const grid_barrier* bar) {
   for (uint32_t m = bar->warps & ~bar->gone; m; m &= m - 1) {
     uint32_t w = (uint32_t)__builtin_ctz(m);
     memcpy(b->known[w], heard, b->warp_count * sizeof *heard);
+    b->warps[w].clock = stamp;
+    know_least(b, &b->warps[w]);
+  }
+}
+
+void grid__order_all(grid_block* b, uint32_t released) {
+  uint32_t stamp = tick(b);
+  for (uint32_t w = 0; w < b->warp_count; ++w) {
+    for (uint32_t o = 0; o < b->warp_count; ++o)
+      if (released >> o & 1 && o / 2 != w / 2) b->known[w][o] = stamp;
     b->warps[w].clock = stamp;
     know_least(b, &b->warps[w]);
   }

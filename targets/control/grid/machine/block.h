@@ -54,6 +54,7 @@ typedef struct grid_block {
   uint32_t tag; // of records in device memory: launch and block
   uint32_t run; // of records in shared memory
   uint32_t warp_count, clock;
+  bool lockstep; // two warps are a wave, all of which runs in order
   grid_warp warps[GRID_MAX_WARPS];
   uint32_t known[GRID_MAX_WARPS][GRID_MAX_WARPS]; // of what releases (by column) a warp (row) has heard
   grid_barrier barriers[GRID_BARRIERS];
@@ -77,6 +78,7 @@ struct grid_launch {
 typedef struct grid_worker {
   grid_block block;
   const grid_scan* scan;
+  struct gcn_wave* waves; // of AMD's code
   grid_counts counts;
   uint64_t counted; // of counts.warp_instructions, what launch->steps has
   uint64_t classes[GRID_CLASSES];
@@ -100,6 +102,8 @@ static inline bool grid__done(const grid_warp* w) { return !w->live; }
 
 // barrier.c
 int grid__barrier(grid_block* b, grid_warp* w, grid_split* s, const grid_insn* i, uint32_t mask); // blocks the split
+void grid__order_all(grid_block* b,
+                     uint32_t released);         // of waves: a barrier of all; `released` have waited for their stores
 int grid__stuck(grid_block* b);                  // no warp can run: why
 void grid__release(grid_block* b, grid_warp* w); // what w did so far comes before what it does from here on
 int grid__left(grid_block* b);                   // lanes have left: do barriers wait for nobody now?
@@ -111,6 +115,7 @@ typedef struct grid_request {
   grid_warp* warp;
   const grid_insn* insn;
   uint32_t mask, bytes; // of a lane
+  uint32_t align;       // of its address; 0: its bytes, 16 at most
   grid_effect effect;
   bool strong;                  // an atomic operation, or a strong load or store
   bool constant;                // stores are faults of the code
@@ -144,6 +149,11 @@ int grid__copy_some(grid_block* b, grid_warp* w); // random: some land
 // exchange.c
 int grid__exchange(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask);
 
+// gcn/: a block of waves
+int gcn__run_block(grid_block* b);
+bool gcn__open_waves(grid_worker* k);
+void gcn__close_waves(grid_worker* k);
+int gcn__lay_arguments(const grid_launch* l, const pb_device_launch* launch);
 // launch.c
 int grid__launch(pb_device* device, const pb_device_launch* launch);
 

@@ -70,6 +70,7 @@ const grid_scan* grid__scan(void) {
 
 void grid__module_free(grid_module* m) {
   if (!m) return;
+  gcn__free(m);
   for (size_t n = 0; n < m->kernel_count; ++n) {
     free(m->kernels[n]->code);
     free(m->kernels[n]->fills);

@@ -151,7 +151,8 @@ typedef struct grid_kernel {
   grid_param* params;
   uint32_t threads[3]; // .reqntid; 0: any
   uint32_t most_threads;
-  uint32_t shift; // log2 of the narrowest access to memory
+  uint32_t shift;         // log2 of the narrowest access to memory
+  struct gcn_kernel* gcn; // of AMD's code; NULL: of PTX
 } grid_kernel;
 
 typedef struct grid_module {
@@ -162,11 +163,14 @@ typedef struct grid_module {
   size_t loc_count, loc_capacity;
   grid_kernel** kernels;
   size_t kernel_count, kernel_capacity;
-  struct gcn_module* gcn; // what AMD's code objects have beside
+  struct gcn_text* gcn; // of AMD's code objects
 } grid_module;
 
 // ptx/: reads the text into kernels; a fault of the device names the line.
 int grid__ptx_load(pb_device* device, grid_module* module, const char* text, size_t bytes);
+// gcn/: the same of AMD's code objects.
+int grid__gcn_load(pb_device* device, grid_module* module, const void* code, uint64_t bytes);
+void gcn__free(grid_module* module);
 void grid__module_free(grid_module* module);
 
 #endif

@@ -70,6 +70,31 @@ static inline float most(float x, float y) {
 }
 static inline bool any_nan(float x, float y) { return x != x || y != y; }
 
+// v_perm_b32: bytes of {x, y}, signs of its halves, 0 and 0xff.
+static inline uint32_t choose(uint32_t x, uint32_t y, uint32_t select) {
+  uint64_t bytes = (uint64_t)x << 32 | y;
+  uint32_t out = 0;
+  for (int k = 0; k < 4; ++k) {
+    uint32_t s = select >> 8 * k & 0xff, sign = s & 8 ? (uint32_t)(bytes >> (16 * (s & 3) + 15) & 1) * 0xff : 0;
+    uint32_t byte = s < 8 ? (uint32_t)(bytes >> 8 * s & 0xff) : s < 12 ? sign : s == 12 ? 0 : 0xff;
+    out |= byte << 8 * k;
+  }
+  return out;
+}
+static inline float fraction(float x) {
+  int e;
+  return frexpf(x, &e);
+}
+static inline int32_t exponent(float x) {
+  int e;
+  frexpf(x, &e);
+  return e;
+}
+static inline int32_t rounded16(float x, int32_t least_value, int32_t most_value) {
+  float t = truncf(x);
+  return x != x ? 0 : t < (float)least_value ? least_value : t > (float)most_value ? most_value : (int32_t)t;
+}
+
 #define FLUSHED(f) grid__canonical(grid__flush(f))
 #define ODD(x, y, z) grid__odd_float(grid__odd_fma(x, y, z))
 #define TWO(low, high) ((uint32_t)(uint16_t)(low) | (uint32_t)(uint16_t)(high) << 16)

@@ -126,12 +126,13 @@ static void begin_block(grid_worker* k, uint64_t index, bool first) {
   if (b->local_bytes) memset(b->local_valid, GRID_BYTE_NEVER, (size_t)b->local_bytes * b->warp_count * GRID_LANES);
   for (uint32_t n = 0; n < b->warp_count; ++n) {
     grid_warp* w = &b->warps[n];
-    uint32_t threads = l->thread_count - n * GRID_LANES;
+    uint32_t threads = l->thread_count > n * GRID_LANES ? l->thread_count - n * GRID_LANES : 0;
     w->live = threads >= GRID_LANES ? UINT32_MAX : (UINT32_C(1) << threads) - 1;
     w->split_count = 1;
     w->splits[0] = (grid_split){0, w->live, 0};
     w->clock = 1;
-    w->known = b->warp_count > 1 ? 0 : UINT32_MAX;
+    w->known = b->warp_count > (b->lockstep ? 2 : 1) ? 0 : UINT32_MAX;
+    if (b->lockstep) b->known[n][n] = b->known[n][n ^ 1] = UINT32_MAX;
     w->copy_count = 0;
     w->turn = 0;
     memset(w->groups, 0, sizeof w->groups);
@@ -178,6 +179,7 @@ static int run_block(grid_worker* k, uint64_t index, bool first) {
   grid_block* b = &k->block;
   k->random = b->launch->device->seed * 0x9e3779b97f4a7c15u + index;
   begin_block(k, index, first);
+  if (b->launch->kernel->gcn) return gcn__run_block(b);
   for (;;) {
     bool ran, live;
     int code = turn(b, &ran, &live);
@@ -188,6 +190,7 @@ static int run_block(grid_worker* k, uint64_t index, bool first) {
 }
 
 static void close_worker(grid_worker* k) {
+  gcn__close_waves(k);
   for (uint32_t n = 0; n < GRID_MAX_WARPS; ++n) {
     free(k->block.warps[n].file);
     free(k->block.warps[n].copies);
@@ -208,6 +211,8 @@ static grid_worker* open_worker(grid_launch* l) {
   b->launch = l;
   b->worker = k;
   b->warp_count = (l->thread_count + GRID_LANES - 1) / GRID_LANES;
+  b->lockstep = l->kernel->gcn;
+  if (b->lockstep) b->warp_count += b->warp_count & 1; // whole waves
   k->recent_line = UINT64_MAX;
   k->scan = grid__scan();
   size_t bytes = ((size_t)l->kernel->file_bytes + 63) / 64 * 64 + 64;
@@ -228,6 +233,7 @@ static grid_worker* open_worker(grid_launch* l) {
   size_t local = (size_t)b->local_bytes * b->warp_count * GRID_LANES;
   b->local = calloc(1, local + 64);
   b->local_valid = calloc(1, local + 64);
+  if (good && b->lockstep) good = gcn__open_waves(k);
   if (good && b->local && b->local_valid) return k;
   close_worker(k);
   return NULL;
@@ -353,7 +359,7 @@ int grid__launch(pb_device* d, const pb_device_launch* launch) {
   l.kernel = k;
   l.limit = launch->step_limit ? launch->step_limit : d->limit;
   int code = check(d, launch, k, &l);
-  if (!code) code = lay_params(d, launch, k, &l);
+  if (!code) code = k->gcn ? gcn__lay_arguments(&l, launch) : lay_params(d, launch, k, &l);
   if (!code) code = ready_memory(d, k);
   if (code) return code;
   int most = d->threads ? d->threads : 64;

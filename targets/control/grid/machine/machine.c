@@ -122,11 +122,10 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
 static int load(pb_device* device, pb_device_code form, const void* code, uint64_t bytes, uint64_t* out) {
   if (form == PB_DEVICE_CUBIN)
     return grid__fault(device, GRID_BAD_CODE, "a cubin: the machine runs PTX, which no vendor's tool has changed yet");
-  if (form == PB_DEVICE_HSACO)
-    return grid__fault(device, GRID_BAD_CODE, "a code object of AMD: the machine does not run those yet");
   grid_module* m = calloc(1, sizeof *m);
   if (!m) return grid__fault(device, GRID_OUT_OF_MEMORY, "no memory for a module");
-  int result = grid__ptx_load(device, m, code, bytes);
+  int result =
+      form == PB_DEVICE_HSACO ? grid__gcn_load(device, m, code, bytes) : grid__ptx_load(device, m, code, bytes);
   if (device->module_count == device->module_capacity && !result) {
     size_t capacity = device->module_capacity ? 2 * device->module_capacity : 8;
     grid_module** more = realloc(device->modules, capacity * sizeof *more);

@@ -12,6 +12,7 @@ static grid_request request(grid_block* b, grid_warp* w, const grid_insn* i, uin
   q.insn = i;
   q.mask = mask;
   q.bytes = bytes;
+  q.align = 0;
   q.effect = effect;
   q.strong = effect == GRID_ATOMIC || (i->op != GRID_OP_ASYNC_COPY && i->mode != GRID_WEAK);
   q.constant = q.pending = false;

@@ -62,7 +62,7 @@ static inline double grid__odd_fma(double x, double y, double z) {
   double p = x * y, s = p + z;
   double back = s - p, error = (p - (s - back)) + (z - back);
   uint64_t bits = grid__bits_of_double(s);
-  bool exact = error == 0 || s - s != 0;                      // infinities and NaN stay
+  bool exact = error == 0 || s - s != 0;                           // infinities and NaN stay
   uint64_t toward = (error < 0) != !!signbit(s) ? bits - 1 : bits; // truncated
   return grid__double_of_bits(exact ? bits : toward | 1);
 }

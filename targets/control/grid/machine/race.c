@@ -20,11 +20,16 @@ static inline uint64_t pack(uint32_t tag, uint32_t thread, uint32_t flags, uint3
   return (uint64_t)tag << 32 | (uint64_t)thread << 22 | (uint64_t)flags << 20 | clock;
 }
 
+// Up to where the warp's own past comes before what its lanes do now: a wave runs all of its lanes in order.
+static inline uint64_t own_clock(const grid_block* b, const grid_warp* w) {
+  return b->lockstep ? UINT64_MAX : w->clock;
+}
+
 // Whether what `thread` did at `clock` comes before what lane's thread does now.
 static inline bool before(const grid_block* b, const grid_warp* w, uint32_t me, uint32_t thread, uint32_t clock) {
   if (thread == me) return true;
   uint32_t warp = thread / GRID_LANES;
-  return warp == w->index ? clock < w->clock : b->known[w->index][warp] > clock;
+  return warp == w->index ? clock < own_clock(b, w) : b->known[w->index][warp] > clock;
 }
 
 static const char* who(const grid_block* b, const record* r, bool shared, char* text, size_t size) {
@@ -69,9 +74,9 @@ static int against_readers(const view* v, int lane, uint32_t me, uint64_t raw, u
   record r = unpack(raw);
   const grid_warp* w = v->q->warp;
   if (!current(v, r.tag)) return GRID_OK;
-  bool ordered =
-      r.tag == v->tag && !(r.flags & BLOCKS) &&
-      (r.flags & SEVERAL ? w->known > r.clock && w->clock > r.clock : before(v->q->block, w, me, r.thread, r.clock));
+  bool ordered = r.tag == v->tag && !(r.flags & BLOCKS) &&
+                 (r.flags & SEVERAL ? w->known > r.clock && own_clock(v->q->block, w) > r.clock
+                                    : before(v->q->block, w, me, r.thread, r.clock));
   return ordered ? GRID_OK : report(v->q, lane, raw, v->shared, "reads", v->m->address + (g << v->m->shift));
 }
 
@@ -84,7 +89,7 @@ static inline uint64_t joined(const view* v, uint64_t raw, uint32_t me) {
   if (r.flags & BLOCKS) return raw;
   if (r.tag != v->tag) return pack(v->tag, me, BLOCKS, 0);
   if (r.flags & SEVERAL) {
-    bool ordered = w->known > r.clock && w->clock > r.clock;
+    bool ordered = w->known > r.clock && own_clock(v->q->block, w) > r.clock;
     return ordered ? mine : raw;
   }
   if (before(v->q->block, w, me, r.thread, r.clock)) return mine;
@@ -128,16 +133,10 @@ static int lanes_collide(const view* v, uint32_t mask) {
 static uint32_t at_once(const view* v, uint32_t mask, uint32_t first_thread, uint32_t per, bool distinct) {
   const grid_request* q = v->q;
   const grid_block* b = q->block;
-  grid_records r = {v->m->writers,
-                    v->m->readers,
-                    v->tag,
-                    q->warp->clock,
-                    q->warp->known,
-                    (int)v->epoch_shift,
-                    first_thread,
-                    b->known[q->warp->index],
-                    q->effect == GRID_WRITE,
-                    distinct};
+  grid_records r = {v->m->writers,           v->m->readers,  v->tag,
+                    q->warp->clock,          q->warp->known, own_clock(b, q->warp),
+                    (int)v->epoch_shift,     first_thread,   b->known[q->warp->index],
+                    q->effect == GRID_WRITE, distinct};
   uint64_t index[GRID_LANES], first = q->address[__builtin_ctz(mask)];
   uint32_t left = 0;
   for (int l = 0; l < GRID_LANES; ++l)

@@ -67,12 +67,13 @@ static uint32_t set_at(const uint8_t* valid, const uint64_t* address, uint64_t p
 
 // See race.c for what a record is and what comes before what.
 static uint32_t records(const grid_records* v, const uint64_t* index, uint32_t mask) {
-  uint64_t tag = v->tag, clock = v->clock, least = v->known_least, me = v->me, warp = me / LANES, known[LANES];
+  uint64_t tag = v->tag, clock = v->clock, least = v->known_least, me = v->me, own = v->own, warp = me / LANES,
+           known[LANES];
   uint64_t shift = (uint64_t)v->epoch_shift, epoch = tag >> shift, write = v->write, distinct = v->distinct;
   uint64_t ws[LANES], rs[LANES], fast[LANES], changed[LANES], store[LANES];
   for (int l = 0; l < LANES; ++l) known[l] = v->known[l];
   // What this warp did before its clock is as if it knew its own release then.
-  known[warp] = clock;
+  known[warp] = own;
   for (int l = 0; l < LANES; ++l) ws[l] = v->writers[index[l]];
   for (int l = 0; l < LANES; ++l) rs[l] = v->readers[index[l]];
   for (int l = 0; l < LANES; ++l) {
@@ -82,7 +83,7 @@ static uint32_t records(const grid_records* v, const uint64_t* index, uint32_t m
     uint64_t w_known = known[w_thread / LANES], r_known = known[r_thread / LANES];
     uint64_t w_before = (w_thread == lane ? ~UINT64_C(0) : 0) | (w_known > (w & 0xfffff) ? ~UINT64_C(0) : 0);
     uint64_t r_before = (r_thread == lane ? ~UINT64_C(0) : 0) | (r_known > r_clock ? ~UINT64_C(0) : 0);
-    uint64_t all_before = (least > r_clock ? ~UINT64_C(0) : 0) & (clock > r_clock ? ~UINT64_C(0) : 0);
+    uint64_t all_before = (least > r_clock ? ~UINT64_C(0) : 0) & (own > r_clock ? ~UINT64_C(0) : 0);
     uint64_t w_old = w_tag >> shift != epoch ? ~UINT64_C(0) : 0, w_mine = w_tag == tag ? ~UINT64_C(0) : 0;
     uint64_t r_now = r_tag >> shift == epoch ? ~UINT64_C(0) : 0, r_mine = r_tag == tag ? ~UINT64_C(0) : 0;
     uint64_t w_good = w_old | (w_mine & w_before);

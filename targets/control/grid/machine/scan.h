@@ -8,7 +8,7 @@
 // Who asks: `me` is lane 0's thread; the rest is of race.c.
 typedef struct grid_records {
   uint64_t *writers, *readers;
-  uint64_t tag, clock, known_least;
+  uint64_t tag, clock, known_least, own; // own: of the warp, what comes before it now
   int epoch_shift;
   uint32_t me;
   const uint32_t* known; // by warp

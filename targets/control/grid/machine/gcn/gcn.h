@@ -1,0 +1,141 @@
+// AMD's code objects for gfx942: instructions by their encodings, run by waves of 64 lanes as the ISA manual of CDNA 3
+// has it. A wave is two halves of 32 lanes to the rest of the machine.
+#ifndef PB_GRID_MACHINE_GCN_H
+#define PB_GRID_MACHINE_GCN_H
+
+#include "targets/control/grid/machine/block.h"
+#include "targets/control/grid/machine/number.h"
+
+enum {
+  GCN_LANES = 64,
+  GCN_SGPRS = 128,
+  GCN_VGPRS = 512, // 256 and the accumulation registers
+  GCN_VCC = 106,
+  GCN_M0 = 124,
+  GCN_EXEC = 126,
+  GCN_LITERAL = 255,
+  GCN_V0 = 256, // the first vector register as a source
+  GCN_NO_SADDR = 0x7f,
+  GCN_MAX_ARGS = 128
+};
+
+typedef enum gcn_encoding {
+  GCN_SOP2,
+  GCN_SOPK,
+  GCN_SOP1,
+  GCN_SOPC,
+  GCN_SOPP,
+  GCN_SMEM,
+  GCN_VOP2,
+  GCN_VOP1,
+  GCN_VOPC,
+  GCN_VOP3,
+  GCN_VOP3P,
+  GCN_FLAT,
+  GCN_GLOBAL,
+  GCN_SCRATCH,
+  GCN_DS
+} gcn_encoding;
+
+typedef struct gcn_wave gcn_wave;
+typedef struct gcn_insn gcn_insn;
+typedef int (*gcn_run)(gcn_wave* w, const gcn_insn* i);
+
+struct gcn_insn {
+  gcn_run run;
+  const grid_lane_row* row;   // of vector arithmetic
+  const char *name, *unknown; // unknown: why
+  grid_insn site;             // for faults: `line` is the offset in the code
+  uint8_t encoding, words, class;
+  uint16_t d, d2, s[3]; // registers and constants by number
+  uint8_t neg, abs, omod, op_sel, op_sel_hi, neg_hi;
+  bool clamp, reversed, three; // three: in the encoding of three sources, whatever the instruction
+  uint8_t dwords, bytes;       // of memory
+  bool extend, high, store;
+  uint32_t literal, imm;
+  int32_t offset;
+  uint32_t target; // index of an instruction
+  uint8_t sdwa;    // source 0 is a part of a register: 1 + select, 8: with its sign
+  uint8_t sdwa1;
+  bool dpp;
+  uint16_t dpp_control;
+  uint8_t dpp_masks;
+  bool dpp_zero;
+};
+
+typedef struct gcn_arg {
+  uint32_t offset, size;
+  uint8_t kind; // gcn_hidden; 0: the launch's next argument
+} gcn_arg;
+enum gcn_hidden {
+  GCN_EXPLICIT,
+  GCN_BLOCKS_X,
+  GCN_BLOCKS_Y,
+  GCN_BLOCKS_Z,
+  GCN_GROUP_X,
+  GCN_GROUP_Y,
+  GCN_GROUP_Z,
+  GCN_GRID_DIMS,
+  GCN_ZERO
+};
+
+// All code of an object, which kernels share. What the machine does not know is an instruction that says so when it
+// runs; a kernel that holds one is not loaded.
+typedef struct gcn_text {
+  gcn_insn* code;
+  size_t count, capacity;
+  uint32_t* index;      // of the instruction that begins at a word; UINT32_MAX: none does
+  uint64_t base, words; // offset in the image
+  uint64_t address;     // of the base, in device memory
+} gcn_text;
+
+typedef struct gcn_kernel {
+  grid_kernel plain; // name, shared_bytes, local_bytes, shift
+  const gcn_text* text;
+  uint64_t entry; // byte offset in the image
+  uint32_t start; // its first instruction
+  uint32_t kernarg_bytes;
+  uint32_t rsrc2;
+  uint16_t properties;
+  gcn_arg args[GCN_MAX_ARGS];
+  uint32_t arg_count;
+  grid_memory* kernarg;
+  grid_memory* image;
+} gcn_kernel;
+
+struct gcn_wave {
+  grid_block* block;
+  const gcn_kernel* kernel;
+  uint32_t index; // of the wave; its halves are warps 2 index and 2 index + 1
+  uint32_t pc;
+  uint32_t s[GCN_SGPRS + 2];
+  uint32_t* v; // GCN_VGPRS rows of 64 lanes
+  bool scc, done, at_barrier;
+  // Loads that have not been waited for: by register, the number of the operation; and how many have been.
+  uint32_t v_pending[GCN_VGPRS], v_issued, v_done;     // vmcnt
+  uint32_t l_pending[GCN_VGPRS], l_issued, l_done;     // lgkmcnt, of LDS
+  uint32_t s_pending[GCN_SGPRS + 2], s_issued, s_done; // lgkmcnt, of scalar loads
+  uint32_t v_stored, l_stored;                         // the last stores among them
+};
+
+static inline uint64_t gcn_exec(const gcn_wave* w) { return (uint64_t)w->s[GCN_EXEC + 1] << 32 | w->s[GCN_EXEC]; }
+static inline uint64_t gcn_vcc(const gcn_wave* w) { return (uint64_t)w->s[GCN_VCC + 1] << 32 | w->s[GCN_VCC]; }
+static inline uint32_t* gcn_row(gcn_wave* w, uint32_t v, int half) { return w->v + (size_t)v * GCN_LANES + 32 * half; }
+
+int gcn__stop(gcn_wave* w, const gcn_insn* i, int lane, int code, const char* format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// decode.c: false: no memory. Where `bytes` from `from` on hold something unknown, gcn__all_known is a fault of the
+// device.
+bool gcn__decode(gcn_text* text, const uint8_t* code);
+int gcn__all_known(pb_device* device, const gcn_text* text, const char* name, uint64_t from, uint64_t bytes);
+// Each finds the meaning of an instruction by its name; false: it has none.
+bool gcn__scalar(gcn_insn* i);
+bool gcn__vector(gcn_insn* i);
+bool gcn__memory(gcn_insn* i);
+// vector.c
+int gcn__read_scalar(gcn_wave* w, const gcn_insn* i, uint32_t source, int dwords, uint64_t* value);
+int gcn__ready(gcn_wave* w, const gcn_insn* i, uint32_t first,
+               int count); // vector registers that loads are pending for
+
+#endif
