@@ -43,6 +43,7 @@ typedef struct compilation {
   bool is_segment;      // of a program with control
   pb_segments segments; // where the program has control: what is compiled each for itself
   struct compilation* parts;
+  size_t part_count;
   MlirOperation* mains;
 } compilation;
 
@@ -58,6 +59,8 @@ pb_status pb__settle_constants(compilation* c, const struct pb_pass* first) PB_M
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 // Segment `number` of a program with control as a compilation of its own, which takes its program.
 void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out);
+// Loops of such a program that are a kernel each from now on (turns.c).
+pb_status pb__join_loops(compilation* c) PB_MUST_CHECK;
 // An option that was given and speaks of one function with known extents; NULL: there is none.
 const char* pb__option_of_one(const pb_compile_options* options);
 // A pass, checked where that is asked for.

@@ -162,6 +162,12 @@ static pb_status take_between(compilation* c) {
   return PB_OK;
 }
 
+static pb_status check_loops(compilation* c) {
+  const char* are = c->options->loops;
+  if (!are || !strcmp(are, "kernels") || !strcmp(are, "steps")) return PB_OK;
+  return pb_error(c->unit.diag, (pb_place){0}, 1004, "kernels or steps", "loops of small kernels are no '%s'", are);
+}
+
 // What --weights names, behind what --bind does.
 static pb_status take_weights(compilation* c) {
   const pb_input_options* o = &c->options->inputs;
@@ -184,6 +190,7 @@ static pb_status take_weights(compilation* c) {
 pb_status pb__compile_program(compilation* c) {
   const pb_compile_options* o = c->options;
   PB_TRY(take_between(c));
+  PB_TRY(check_loops(c));
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
   c->inputs.keeps_loops = c->control->native;
@@ -474,7 +481,7 @@ static pb_status compile(compilation* c) {
 }
 
 void pb__compilation_free(compilation* c) {
-  for (size_t k = 0; c->parts && k < c->segments.count; ++k) pb__compilation_free(&c->parts[k]);
+  for (size_t k = 0; c->parts && k < c->part_count; ++k) pb__compilation_free(&c->parts[k]);
   free(c->parts);
   pb_segments_free(&c->segments);
   pb_given_plans_free(&c->given);

@@ -28,6 +28,7 @@ typedef struct pb_compile_options {
   const char* precision;   // what products by constants may take their factors as: f32, bf16, ..., f8e5m2; NULL: f32
   const char* like;        // a chip whose formulas for codes this target follows bit for bit; NULL
   const char* between;     // where tensors between kernels lie: chip (where that pays) or system; NULL: chip
+  const char* loops;       // of small kernels: kernels (one each, where that pays) or steps of the host; NULL: kernels
   int threads;             // that compile at once at most, 0: one a processor; the engine is the same
   bool report;             // make `report`
   bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error

@@ -224,7 +224,8 @@ static pb_status add_steps(builder* b, const MlirOperation* mains) {
   size_t segment = 0;
   for (size_t k = 0; k < b->program->op_count;) {
     const pb_s1_op* op = &b->program->ops[k];
-    if (pb_s1_is_control(op)) {
+    bool begins = segment < b->segments->count && b->segments->items[segment].first == k; // a whole loop may
+    if (pb_s1_is_control(op) && !begins) {
       add_mark(b, op);
       ++k;
       continue;

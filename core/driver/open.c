@@ -42,6 +42,7 @@ static pb_status take_program(compilation* c, bool fuses, pb_program* program) {
 // Segment by segment, where the host decides how it goes on.
 static pb_status take_segments(compilation* c, bool fuses, pb_compiled* out, pb_open_whole* whole) {
   PB_TRY(pb_s1_segments(&c->s1, c->unit.diag, &c->segments));
+  c->part_count = c->segments.count;
   c->parts = calloc(c->segments.count + 1, sizeof *c->parts);
   if (!c->parts) pb_no_memory(c->segments.count * sizeof *c->parts);
   pb_open_start_whole(&c->s1, &c->segments, &c->unit.arena, whole);

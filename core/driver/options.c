@@ -144,6 +144,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"like", &o->like, NULL},
                {"precision", &o->precision, NULL},
                {"between", &o->between, NULL},
+               {"loops", &o->loops, NULL},
                {"threads", NULL, set_threads},
                {"input-shape", NULL, add_shape},
                {"dim", NULL, add_dim},

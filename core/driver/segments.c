@@ -222,6 +222,7 @@ pb_status pb__compile_segments(compilation* c) {
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString("module {}"));
   c->has_module = true;
   c->parts = calloc(c->segments.count + 1, sizeof *c->parts);
+  c->part_count = c->segments.count;
   if (!c->parts) pb_no_memory(c->segments.count * sizeof *c->parts);
   c->mains = PB_NEW_ARRAY(&c->unit.arena, MlirOperation, c->segments.count + 1);
   pb_status status = PB_OK;
@@ -235,6 +236,7 @@ pb_status pb__compile_segments(compilation* c) {
     if (!c->given.items[k].used)
       status = pb_error(c->unit.diag, c->given.items[k].place, 2404, "--emit=plan lists the kernels: s0.k0 and on",
                         "no kernel '%s' that is planned", c->given.items[k].kernel);
+  if (status == PB_OK && !c->out->text) status = pb__join_loops(c);
   pb__stage_done(c, "segments");
   return status;
 }

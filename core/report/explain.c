@@ -142,7 +142,11 @@ static const char* code_of(explainer* x, MlirOperation func) {
   pb_arena* arena = &x->out->arena;
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
-  if (*scalar) return pb_printf(arena, "plain loops on one %s, since %s", unit_of(x->unit->chip), scalar);
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.turns")))
+    return "small kernels, with its turns or branches inside";
+  bool shared = !mlirAttributeIsNull(pb_op_attribute(func, "pb.shared"));
+  const char* by = shared ? "" : pb_printf(arena, " on one %s", unit_of(x->unit->chip));
+  if (*scalar) return pb_printf(arena, "plain loops%s, since %s", by, scalar);
   const char* insn = text_of(arena, pb_op_attribute(func, "pb.contraction"));
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return "vector code, only where a guard says so";
   return *insn ? insn : "vector code";

@@ -43,6 +43,7 @@ static pb_status open_object(pb_rt* rt, pb_diag* diag) {
     if (rt->engine->kernels[k].is_words) continue;
     void* symbol = dlsym(native->library, rt->engine->kernels[k].symbol);
     if (!symbol) return pb_error(diag, place, 5023, NULL, "the native code has no '%s'", rt->engine->kernels[k].symbol);
+    native->shares |= !rt->engine->kernels[k].alone;
     memcpy(&native->entries[k], &symbol, sizeof symbol); // ISO C has no cast from object to function
   }
   return PB_OK;
@@ -97,8 +98,10 @@ void pb__native_step(pb_rt* rt, int index) {
     pb__team_do(&rt->native.team, entry, args);
 }
 
+// Others are woken where a kernel is shared among them.
 void pb__native_run(pb_rt* rt, void (*body)(void* user), void* user) {
-  pb__team_run(&rt->native.team, rt->threads > 0 ? rt->threads : rt->native.processors, body, user);
+  int threads = rt->threads > 0 ? rt->threads : rt->native.processors;
+  pb__team_run(&rt->native.team, rt->native.shares ? threads : 1, body, user);
 }
 
 void pb__native_close(pb_rt* rt) {

@@ -36,6 +36,7 @@ typedef struct pb__native {
   pb__native_entry* entries; // by kernel
   uint8_t* arena;
   int processors;
+  bool shares; // a kernel is more than one thread's
   pb__team team;
 } pb__native;
 

@@ -30,7 +30,7 @@ void pb_s1_rows_by_host(pb_s1* program);
 // Drops operators whose results nobody reads, in this turn or a later one.
 void pb_s1_drop_unread(pb_s1* program);
 
-// A stretch of operators between marks, and what of the whole program's values it reads and makes for others.
+// A stretch of operators between marks, or a loop that is one kernel (core/driver/turns.c), and what of the whole program's values it reads and makes for others.
 typedef struct pb_segment {
   size_t first, end;
   pb_s1 program; // its inputs and outputs are named by the numbers of the whole program's values

@@ -27,7 +27,8 @@ class Session:
             print(f"FAILED: {what}"[:600])
 
     def pbc(self, name, *options):
-        return tools.call([f"{self.bin}/pbc", str(HERE / "texts" / f"{name}.mlir"), *options])
+        loops = [] if any(option.startswith("--loops") for option in options) else ["--loops=steps"]
+        return tools.call([f"{self.bin}/pbc", str(HERE / "texts" / f"{name}.mlir"), *loops, *options])
 
     def text(self, name, *options):
         done = self.pbc(name, *options)
@@ -144,6 +145,21 @@ def of_plans(s, target):
         s.check(f"{name}: no plan: {done.stderr}", done.returncode == 1 and "plans.txt:1" in done.stderr and "PB2401" in done.stderr)
 
 
+def of_kernels(s):
+    """Loops that are kernels: a step each, which is told as any other."""
+    target = ["--target=cpu", "--loops=kernels"]
+    for name in EXPECTED:
+        report = reported(s, name, target)
+        headers = tools.run([f"{s.bin}/pb-objdump", str(s.folder / "m.pbe"), "--headers"])
+        loops = re.findall(r"^\s+\d+: (k\d+)\(.*\)  ; (?:while|case|if):", headers, re.M)
+        s.check(f"{name}: kernels with loops and branches inside", loops and "unless(" not in headers)
+        s.check(f"{name}: steps that stand in nothing", not any("within" in step for step in report["steps"]))
+        s.check(f"{name}: its kernels", len(report["kernels"]) == len(re.findall(r"^\s+\d+: k\d+\(", headers, re.M)))
+        s.check(f"{name}: what runs", "with its turns or branches inside" in s.text(name, *target, "--explain"))
+    done = s.pbc("nested", "--target=cpu", "--loops=none", "-o", str(s.folder / "m.pbe"))
+    s.check(f"what loops are not: {done.stderr}", done.returncode == 1 and "PB1004" in done.stderr and "kernels or steps" in done.stderr)
+
+
 def of_dumps(s):
     folder = s.folder / "dump"
     s.text("nested", "--target=cpu", "-o", str(s.folder / "m.pbe"), f"--dump-intermediates={folder}")
@@ -165,6 +181,7 @@ def main():
         of_texts(s)
         of_plans(s, ["--target=cpu"])
         of_dumps(s)
+        of_kernels(s)
     print(f"{s.count} checks, {s.failures} failed")
     return 1 if s.failures else 0
 

@@ -1,6 +1,7 @@
 """Programs whose loops data end and whose branches data choose: the functions of functions.py, whose texts JAX wrote
 (export.py), run on each of their arguments, on one thread and on two, against NumPy. Loops and branches are steps of the
-engine's host program: each text must have them.
+engine's host program: each text must have them. On the CPU those of small kernels are kernels, in another engine, with the
+same bits.
 
     tests/host/run.py --bin build/bin [--only NAME] [--every N] [--target=simnpu]
 
@@ -18,6 +19,9 @@ import tools  # noqa: E402
 tools.require("numpy")
 import numpy as np  # noqa: E402
 from functions import ROWS  # noqa: E402
+
+
+LARGE = {"branches"}  # kernels that threads share: their loops stay steps
 
 
 def close(got, want):
@@ -41,21 +45,27 @@ def execute(bin_dir, engine, arguments, count, threads, folder):
 
 
 def check(bin_dir, name, reference, runs, target, folder):
-    engine = folder / "m.pbe"
-    done = tools.call([f"{bin_dir}/pbc", f"{HERE}/texts/{name}.mlir", *target, "-o", str(engine)])
-    if done.returncode:
-        return f"refused: {done.stderr.strip()}"
-    steps = tools.run([f"{bin_dir}/pb-objdump", str(engine), "--headers"])
-    if "unless(" not in steps:
+    engines = [folder / "m.pbe"] + ([folder / "joined.pbe"] if target == ["--target=cpu"] else [])
+    for engine, loops in zip(engines, ("steps", "kernels")):
+        done = tools.call([f"{bin_dir}/pbc", f"{HERE}/texts/{name}.mlir", *target, f"--loops={loops}", "-o", str(engine)])
+        if done.returncode:
+            return f"refused: {done.stderr.strip()}"
+    steps = [tools.run([f"{bin_dir}/pb-objdump", str(engine), "--headers"]) for engine in engines]
+    if "unless(" not in steps[0]:
         return "has no step that decides"
+    if name not in LARGE and any("unless(" in text for text in steps[1:]):
+        return "its loops are no kernels"
     for arguments in runs:
         want = reference(*arguments)
         want = want if isinstance(want, tuple) else (want,)
         for threads in (1, 2):
-            got = execute(bin_dir, engine, arguments, len(want), threads, folder)
-            for k, (a, b) in enumerate(zip(got, want)):
+            all_got = [execute(bin_dir, engine, arguments, len(want), threads, folder) for engine in engines]
+            for k, (a, b) in enumerate(zip(all_got[0], want)):
                 if not close(a, b):
                     return f"{threads} threads, {arguments[0]}: result {k} is {a}, expected {b}"[:600]
+            for k, both in enumerate(zip(*all_got)):
+                if any(other.tobytes() != both[0].tobytes() for other in both[1:]):
+                    return f"{threads} threads, {arguments[0]}: result {k} is {both[1]} by kernels with loops inside, {both[0]} by steps"[:600]
     return ""
 
 

@@ -281,17 +281,21 @@ def problems(bin_dir, folder, case, known, turns, rng, many):
     values = [drawn(rng, shape, dtype) for shape, dtype in carried]
     text = module([kind(shape, dtype) for shape, dtype in carried], body, turns=turns if known else "%n")
     (folder / "m.mlir").write_text(text)
-    done = tools.call([f"{bin_dir}/pbc", str(folder / "m.mlir"), "--target=cpu", "-o", str(folder / "m.pbe")])
-    if done.returncode:
-        return f"refused: {done.stderr.strip()}"
+    for loops in "steps", "kernels":
+        done = tools.call([f"{bin_dir}/pbc", str(folder / "m.mlir"), "--target=cpu", f"--loops={loops}", "-o", str(folder / f"{loops}.pbe")])
+        if done.returncode:
+            return f"refused: {done.stderr.strip()}"
     want = values
     for i in range(turns):
         want = numpy(i, *want)
-    got = execute(bin_dir, folder / "m.pbe", [*values, np.int32(turns)], len(want), 2, folder)
-    for k, (a, b) in enumerate(zip(got, want)):
-        if a.shape != b.shape or not np.array_equal(a, b.astype(a.dtype)):
-            return f"result {k} is {a.tolist()}, expected {b.tolist()}"[:400]
-    steps = tools.run([f"{bin_dir}/pb-objdump", str(folder / "m.pbe"), "--headers"])
+    for loops in "steps", "kernels":
+        got = execute(bin_dir, folder / f"{loops}.pbe", [*values, np.int32(turns)], len(want), 2, folder)
+        for k, (a, b) in enumerate(zip(got, want)):
+            if a.shape != b.shape or not np.array_equal(a, b.astype(a.dtype)):
+                return f"result {k} is {a.tolist()} by {loops}, expected {b.tolist()}"[:400]
+    if "unless(" in tools.run([f"{bin_dir}/pb-objdump", str(folder / "kernels.pbe"), "--headers"]):
+        return "its loop is no kernel"
+    steps = tools.run([f"{bin_dir}/pb-objdump", str(folder / "steps.pbe"), "--headers"])
     if in_place and not known and "place(" not in steps:
         return "is not updated where it lies"
     if many and "unless(" not in steps:

@@ -8,6 +8,7 @@
 //            for item { for tile of the item {
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
 #include "core/s3/compose.h"
+#include "core/s3/kernel/plain.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
@@ -431,9 +432,22 @@ static pb_status print_kernel(lowering* s) {
   return PB_OK;
 }
 
+// Each thread's part; all of it, until it is known who else there is.
+static const char partition[] = "func.func private @pb_partition(%n: index) -> (index, index) {\n"
+                                "  %zero = arith.constant 0 : index\n  return %zero, %n : index, index\n}\n";
+
+static pb_status share_plain(pb_unit* unit, MlirOperation func) {
+  if (!pb_plain_share(func) || !mlirOperationIsNull(pb_module_func(unit->module, "pb_partition"))) return PB_OK;
+  MlirModule made = mlirModuleCreateParse(unit->context, mlirStringRefCreateFromCString(partition));
+  MlirOperation share = mlirBlockGetFirstOperation(mlirModuleGetBody(made));
+  mlirOperationRemoveFromParent(share);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(unit->module), share);
+  mlirModuleDestroy(made);
+  return PB_OK;
+}
+
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
-  static const char partition[] = "func.func private @pb_partition(%n: index) -> (index, index) {\n"
-                                  "  %zero = arith.constant 0 : index\n  return %zero, %n : index, index\n}\n";
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return share_plain(unit, func);
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.plan"))) return PB_OK;
   lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
   pb_status status = pb_lowered_begin(unit, func, &s.l);

@@ -1,4 +1,5 @@
 // The pass that plans: the plan of each kernel as the attribute pb.plan, by the chip's facts or as a person gave it.
+#include "core/s3/kernel/plain.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_given.h"
@@ -49,7 +50,7 @@ static bool is_plain(pb_unit* unit, MlirOperation func, const pb_program* progra
   return pb_group_read(program, unit->chip, &unit->pass, &quiet, &group) == PB_OK && group.plain;
 }
 
-// A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
+// A kernel without a plan: plain loops, mostly on one thread. Said, and kept for the report.
 static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
   const char* name = pb_func_name(func, &unit->pass);
   for (int n = 0; n < program->nest_count; ++n)
@@ -58,7 +59,8 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       break;
     }
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
-  pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
+  const char* threads = pb_plain_may_share(func) ? "" : " on one thread";
+  pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);
 }
 
 // A kernel of one stage.

@@ -21,4 +21,5 @@ const pb_control_ops pb_control_threads = {.control = PB_CONTROL_THREADS,
                                            .native = true,
                                            .emit = emit,
                                            .print = print,
+                                           .alone = pb_threads_alone,
                                            .check = pb_threads_check};

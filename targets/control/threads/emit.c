@@ -60,19 +60,25 @@ static uint64_t cycles_to_share(const pb_chip* chip) {
   return cycles;
 }
 
+// Of plain loops the operations are known, two a cycle.
+bool pb_threads_alone(const pb_chip* chip, MlirOperation kernel) {
+  bool shared = !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared"));
+  int64_t cycles = pb_op_integer(kernel, "pb.cycles", pb_op_integer(kernel, "pb.work", 0) / 2);
+  return !shared || (uint64_t)cycles / 2 <= cycles_to_share(chip);
+}
+
 // A kernel is one thread's when it is not shared, which one without a plan is not, or when a second thread would save
 // less than it costs: at most half of the work.
 static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_kernel* k) {
   k->name = pb_func_name(func, arena);
   k->symbol = pb_printf(arena, "pb_%s", k->name);
   k->bound = "";
-  k->alone = true;
+  k->alone = pb_threads_alone(chip, func);
   MlirAttribute bound = pb_op_attribute(func, "pb.bound");
   if (mlirAttributeIsNull(bound)) return;
   MlirStringRef s = mlirStringAttrGetValue(bound);
   k->predicted_cycles = (uint64_t)pb_op_integer(func, "pb.cycles", 0);
   k->bound = pb_printf(arena, "%.*s", (int)s.length, s.data);
-  k->alone = k->predicted_cycles / 2 <= cycles_to_share(chip);
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return;
   k->predicted_cycles = 0; // it is not expected to run
   k->bound = "";

@@ -14,6 +14,9 @@
 pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine,
                           pb_diag* diag) PB_MUST_CHECK;
 
+// Whether more threads than one would not pay for a kernel.
+bool pb_threads_alone(const pb_chip* chip, MlirOperation kernel);
+
 // What pb_threads_emit would compile, as text, malloc'ed: LLVM IR as it comes from the kernels, or, when `assembly`,
 // what the code generator makes of it.
 pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly, pb_diag* diag,

@@ -3,6 +3,8 @@
 #include "core/s3/kernels.h"
 #include "targets/emit/llvm/intrinsic.h"
 
+#include <mlir-c/BuiltinAttributes.h>
+
 bool pb_llvm_is_kernel(MlirOperation func) { return !mlirAttributeIsNull(pb_op_attribute(func, "pb.kernel")); }
 bool pb_llvm_is_shared(MlirOperation kernel) { return !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared")); }
 
@@ -21,11 +23,71 @@ static bool add_functions(MlirModule module, const pb_text* text) {
   return true;
 }
 
+static const char* callee_of(MlirOperation call, pb_arena* arena) {
+  MlirStringRef s = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
+  return pb_printf(arena, "%.*s", (int)s.length, s.data);
+}
+
+// Plain loops are LLVM's to vectorise: it must know that what they read at places that they look up is none of what
+// they write. Each tensor is one argument, and what lives at the same time does not lie in the same place; where an
+// output has an input's place it is the host alone that writes to it.
+static void part_tensors(const pb_chip* chip, MlirOperation func) {
+  if (chip->control != PB_CONTROL_THREADS || mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k)
+    pb_argument_set_attribute(func, k, "llvm.noalias", mlirUnitAttrGet(mlirOperationGetContext(func)));
+}
+
+// What is copied, from where to where.
+typedef struct copying {
+  const pb_chip* chip;
+  MlirModule from, to;
+  pb_arena arena;
+} copying;
+
+// What a kernel with a loop inside calls becomes functions of its own, one thread's, whose bodies LLVM puts in its
+// place: each has the caller's name behind its own.
+static void copy_called(copying* c, MlirOperation func, const char* caller) {
+  MlirContext context = mlirModuleGetContext(c->to);
+  const MlirStringRef internal = mlirStringRefCreateFromCString("#llvm.linkage<internal>");
+  for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)); !mlirBlockIsNull(block);
+       block = mlirBlockGetNextInRegion(block))
+    PB_FOR_OPS (op, block) {
+      if (!pb_op_is(op, "func.call")) continue;
+      const char* name = callee_of(op, &c->arena);
+      MlirOperation callee = pb_module_func(c->from, name);
+      bool inside = !mlirOperationIsNull(callee) && !mlirAttributeIsNull(pb_op_attribute(callee, "pb.inside"));
+      if (mlirOperationIsNull(callee) || (!inside && !pb_llvm_is_kernel(callee))) continue; // an instruction
+      const char* own = pb_printf(&c->arena, "%s.in.%s", name, caller);
+      MlirStringRef text = mlirStringRefCreateFromCString(own);
+      pb_op_set_attribute(op, "callee", mlirFlatSymbolRefAttrGet(context, text));
+      if (!mlirOperationIsNull(pb_module_func(c->to, own))) continue;
+      MlirOperation copy = mlirOperationClone(callee);
+      MlirAttribute inlined = mlirStringAttrGet(context, mlirStringRefCreateFromCString("alwaysinline"));
+      pb_op_set_attribute(copy, "sym_name", mlirStringAttrGet(context, text));
+      pb_op_set_attribute(copy, "passthrough", mlirArrayAttrGet(context, 1, &inlined));
+      pb_op_set_attribute(copy, "llvm.linkage", mlirAttributeParseGet(context, internal));
+      pb_op_set_attribute(copy, "pb.alone", mlirUnitAttrGet(context));
+      mlirOperationRemoveAttributeByName(copy, mlirStringRefCreateFromCString("pb.shared"));
+      part_tensors(c->chip, copy);
+      mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
+      copy_called(c, copy, caller);
+    }
+}
+
+static void copy_kernel(copying* c, MlirOperation kernel) {
+  MlirOperation copy = mlirOperationClone(kernel);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
+  part_tensors(c->chip, copy);
+  if (!mlirAttributeIsNull(pb_op_attribute(kernel, "pb.turns"))) copy_called(c, copy, pb_func_name(kernel, &c->arena));
+}
+
 bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
                   void (*visit)(void* user, int number, MlirOperation kernel), void* user, MlirModule* copy) {
   pb_text instructions = {0};
   int number = 0;
   *copy = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(module)));
+  copying c = {.chip = chip, .from = module, .to = *copy};
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     const pb_insn* insn = pb_intrinsic_of(chip, op);
@@ -33,11 +95,12 @@ bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
     if (!pb_llvm_is_kernel(op)) continue;
     int k = number++;
     if (k % groups != group) continue;
-    mlirBlockAppendOwnedOperation(mlirModuleGetBody(*copy), mlirOperationClone(op));
+    copy_kernel(&c, op);
     if (visit) visit(user, k, op);
   }
   pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
   bool good = add_functions(*copy, &instructions);
   pb_text_free(&instructions);
+  pb_arena_free(&c.arena);
   return good;
 }

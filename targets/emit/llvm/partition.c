@@ -43,6 +43,20 @@ static void add_arguments(MlirOperation func, MlirBlock body) {
 
 static void replace_uses(MlirValue from, MlirValue to) { mlirValueReplaceAllUsesOfWith(from, to); }
 
+// Of one thread.
+static void take_all(MlirOperation func) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (!calls_share(op)) continue;
+    MlirValue n = mlirOperationGetOperand(op, 0);
+    replace_uses(mlirOperationGetResult(op, 0), pb_operation_integer(op, "arith.constant", mlirValueGetType(n), 0));
+    replace_uses(mlirOperationGetResult(op, 1), n);
+    mlirOperationDestroy(op);
+    return;
+  }
+}
+
 static void share(MlirOperation func) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   intptr_t count = mlirBlockGetNumArguments(body);
@@ -65,6 +79,8 @@ static void share(MlirOperation func) {
 
 void pb_llvm_partition(MlirModule module) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
+       op = mlirOperationGetNextInBlock(op)) {
     if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.shared"))) share(op);
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.alone"))) take_all(op);
+  }
 }

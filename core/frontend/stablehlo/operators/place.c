@@ -452,6 +452,53 @@ static pb_status scatter_known(pb_door* d, const pb_flat_op* op, const places* p
   return pb__door_change_windows(d, op, walks, count, windows, made);
 }
 
+// What the body makes of the element that is there and the update, or the former where the condition (-1: none) does
+// not hold: the last node.
+static pb_status combine(pb_door* d, const pb_flat_op* op, pb_type type, int old, int update, int condition) {
+  pb_nest* n = &d->m.nest;
+  int arguments[] = {pb_scalar_decoded(n, old, type), pb_scalar_load(n, update, type)}, result;
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, arguments}, 1, &type, &result));
+  result = pb_scalar_encoded(n, result, type);
+  if (condition >= 0) {
+    int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, condition, result);
+    n->expr[chosen].args[2] = old;
+    result = chosen;
+  }
+  if (result != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[result].type, result, -1);
+  return PB_OK;
+}
+
+// The dim along which indices say rows, all else of the tensor being the windows; -1: it is not so.
+static int rows_of(const places* p, const pb_s1_value* x, const pb_s1_value* u, bool open) {
+  if (open || p->map.count != 1 || p->batch.count || x->rank < 1) return -1;
+  for (int r = 0; r < x->rank; ++r)
+    if (window_extent(p, r, u) != (r == p->map.at[0] ? 1 : x->shape[r])) return -1;
+  return (int)p->map.at[0];
+}
+
+// Rows go to rows: the tensor keeps its dims, which threads may share (core/s3/kernel/plain.c).
+static pb_status scatter_rows(pb_door* d, const pb_flat_op* op, const places* p, int axis) {
+  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 2), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
+  pb_make_copy(&d->m, x, y);
+  pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
+  int place = component(d, p, pb__door_in(d, op, 1), 0, update.rank, dims);
+  int inside = pb_nest_node(n, PB_OP_LESS_EQUALU, PB_I1, place, number(n, in.shape[axis] - 1)); // below 0 is far above
+  int where = pb__door_as_place(n, kept(n, place, in.shape[axis] - 1));
+  int own = pb_make_access(&d->m, y), from = pb_make_access(&d->m, u);
+  for (int r = 0; r < in.rank; ++r)
+    if (r != axis) pb_make_move(&d->m, own, r, window_loop(p, r, dims), 1);
+  pb_make_along(&d->m, from, dims);
+  PB_TRY(combine(d, op, in.type, pb_nest_gather(n, own, axis, where), from, inside));
+  int to = pb_make_access(&d->m, y);
+  memcpy(n->access[to].index, n->access[own].index, sizeof n->access[to].index);
+  n->access[to].gathered = 1 + axis;
+  n->stored_at = where;
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+  return PB_OK;
+}
+
 // Updates in their order; one whose place lies outside changes nothing.
 pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
   if (op->operand_count != 3 || op->result_count != 1) return pb__door_refuse(d, op, "several operands");
@@ -471,6 +518,8 @@ pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
   bool made;
   PB_TRY(scatter_known(d, op, &p, &made));
   if (made) return PB_OK;
+  int axis = rows_of(&p, &in, &update, d->m.consts->open);
+  if (axis >= 0) return scatter_rows(d, op, &p, axis);
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
   int y = pb__door_result(d, op, 0), flat = begun(d, x, y), at = -1, condition = -1;
@@ -489,20 +538,10 @@ pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
     condition = both(n, condition, inner);
     at = plus(n, at, kept(n, place, in.shape[r] - 1), stride[r]);
   }
-  int where = pb__door_as_place(n, at), arguments[2], result;
+  int where = pb__door_as_place(n, at);
   int own = pb_make_access(&d->m, flat), from = pb_make_access(&d->m, u);
   pb_make_along(&d->m, from, dims);
-  int old = pb_nest_gather(n, own, 0, where);
-  arguments[0] = pb_scalar_decoded(n, old, in.type);
-  arguments[1] = pb_scalar_load(n, from, in.type);
-  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, arguments}, 1, &in.type, &result));
-  result = pb_scalar_encoded(n, result, in.type);
-  if (condition >= 0) {
-    int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, condition, result);
-    n->expr[chosen].args[2] = old;
-    result = chosen;
-  }
-  if (result != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[result].type, result, -1);
+  PB_TRY(combine(d, op, in.type, pb_nest_gather(n, own, 0, where), from, condition));
   store_at(d, flat, where, -1);
   ended(d, flat, y);
   return PB_OK;
