@@ -26,7 +26,8 @@ Constants of truths in hexadecimal have a bit or a byte each. `sdy.*` attributes
 An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
 a division by 0 has all bits set, a shift by all bits or more leaves nothing but the sign. Conversions round once; to
 integers they go towards 0 and keep within the type, NaN is 0. What a reduction's body combines goes in the order of the
-loops, but sums, which the planner may take in another. Of n elements a sort takes n log n (up to 256 the square, on any number of units). A
+loops, but sums, which the planner may take in another. Of n elements a sort takes n log n (up to 256 the square, on any number of units);
+the k largest of more than 256, and of twice k, are found by counting, bit by bit (types of up to 32 bits). A
 sum, product, maximum or minimum so far that is written as a window of the whole length (`jnp.cumsum`) is made by blocks, in linear time.
 
 Quantised tensors (`!quant.uniform`, codes of i8, u8, i16 and i32, scales for all or along an axis, of f32) are their codes, in

@@ -72,6 +72,17 @@ int pb__write_by(pb_writer* w, const char* name, pb_flat_type type, int operand_
   return made;
 }
 
+pb_flat_block pb__write_combiner(pb_writer* w, const char* name, pb_flat_type type) {
+  pb_arena* arena = &w->d->m.program->arena;
+  int* values = PB_NEW_ARRAY(arena, int, 3);
+  pb_flat_op* ops = PB_NEW_ARRAY(arena, pb_flat_op, 2);
+  for (int k = 0; k < 3; ++k) values[k] = take(w, type);
+  ops[0] = (pb_flat_op){.name = name, .operand_count = 2, .operands = values, .result_count = 1, .results = values + 2};
+  ops[1] = (pb_flat_op){.name = "stablehlo.return", .operand_count = 1, .operands = values + 2};
+  for (int k = 0; k < 2; ++k) ops[k].line = w->op->line, ops[k].column = w->op->column;
+  return (pb_flat_block){.argument_count = 2, .op_count = 2, .arguments = values, .ops = ops};
+}
+
 pb_flat_attr pb__write_ints(pb_writer* w, const char* name, int count, const int64_t* ints) {
   int64_t* kept = PB_NEW_ARRAY(&w->d->m.program->arena, int64_t, (size_t)count + 1);
   if (count) memcpy(kept, ints, sizeof *ints * (size_t)count);

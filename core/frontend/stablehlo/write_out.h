@@ -25,6 +25,8 @@ int pb__write_given(pb_writer* w, pb_flat_type type, pb_door_value value); // a 
 // With regions, of the operator that is written out for example.
 int pb__write_by(pb_writer* w, const char* name, pb_flat_type type, int operand_count, const int* operands,
                  int attr_count, const pb_flat_attr* attrs, int region_count, const pb_flat_block* regions);
+// A body that does one operation to its two arguments.
+pb_flat_block pb__write_combiner(pb_writer* w, const char* name, pb_flat_type type);
 pb_flat_attr pb__write_ints(pb_writer* w, const char* name, int count, const int64_t* ints);
 pb_flat_attr pb__write_text(const char* name, const char* text);
 

@@ -1,6 +1,7 @@
 // Orders, by any comparator; elements that are alike keep their order. Of few each one's rank is how many go before it,
 // which takes the square of their number and any number of units at once; many are merged (merge.h).
 #include "core/frontend/stablehlo/operators/merge.h"
+#include "core/frontend/stablehlo/operators/select.h"
 
 #include <string.h>
 
@@ -155,23 +156,14 @@ static void first_places(pb_door* d, int order, int y) {
   pb_make_end(&d->m, y, dims);
 }
 
-// The elements whose ranks are below k, and where they stood.
-pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
-  int x = pb__door_in(d, op, 0), rank, dims[PB_NEST_RANK], number;
+// The elements of x whose ranks are below k, and where they stood.
+static pb_status first_ones(pb_door* d, const pb_flat_op* op, int x, int64_t count, const int* results) {
   const pb_s1_value in = *pb_made(&d->m, x);
-  int64_t count = pb__door_int(op, "k", 0);
-  const pb_flat_type *values = pb__door_type(d, op->results[0]), *places = pb__door_type(d, op->results[1]);
-  int axis = in.rank - 1;
-  if (in.rank < 1 || count < 1 || count > in.shape[axis] || values->rank != in.rank || values->shape[axis] != count ||
-      places->rank != in.rank || places->shape[axis] != count || places->type != PB_I32 || values->type != in.type)
-    return pb__door_refuse(d, op, "results that do not fit");
-  for (int r = 0; r < axis; ++r)
-    if (values->shape[r] != in.shape[r] || places->shape[r] != in.shape[r])
-      return pb__door_refuse(d, op, "results that do not fit");
+  int rank, dims[PB_NEST_RANK], number, axis = in.rank - 1;
   bool few = are_few(d, in.shape[axis]);
   PB_TRY((few ? ranks : merged)(d, op, 1, &x, axis, larger, &rank));
   for (int k = 0; k < 2; ++k) {
-    int y = pb__door_result(d, op, k);
+    int y = results[k];
     if (!few && !k) pb__door_in_order(d, x, rank, axis, y);
     if (!few && k) first_places(d, rank, y);
     if (!few) continue;
@@ -196,5 +188,44 @@ pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
     n->expr[chosen].args[2] = old;
     store(d, y, axis, dims, place);
   }
+  return PB_OK;
+}
+
+// y = places[.., at, ..] as i32, along the last dim.
+static void places_at(pb_door* d, int places, int at, int y) {
+  const pb_s1_value out = *pb_made(&d->m, y);
+  int dims[PB_NEST_RANK], axis = out.rank - 1, number;
+  pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  int place = place_of(d, at, dims, out.shape[axis], &number), from = pb_make_access(&d->m, places);
+  for (int r = 0; r < axis; ++r) pb_make_move(&d->m, from, r, dims[r], 1);
+  (void)pb_nest_node(n, PB_OP_TRUNC, PB_I32, pb_nest_gather(n, from, axis, place), -1);
+  pb_make_end(&d->m, y, dims);
+}
+
+pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), places;
+  const pb_s1_value in = *pb_made(&d->m, x);
+  int64_t count = pb__door_int(op, "k", 0);
+  const pb_flat_type *values = pb__door_type(d, op->results[0]), *said = pb__door_type(d, op->results[1]);
+  int axis = in.rank - 1;
+  if (in.rank < 1 || count < 1 || count > in.shape[axis] || values->rank != in.rank || values->shape[axis] != count ||
+      said->rank != in.rank || said->shape[axis] != count || said->type != PB_I32 || values->type != in.type)
+    return pb__door_refuse(d, op, "results that do not fit");
+  for (int r = 0; r < axis; ++r)
+    if (values->shape[r] != in.shape[r] || said->shape[r] != in.shape[r])
+      return pb__door_refuse(d, op, "results that do not fit");
+  if (!pb__door_selects(d, &in, count)) {
+    const int results[] = {pb__door_result(d, op, 0), pb__door_result(d, op, 1)};
+    return first_ones(d, op, x, count, results);
+  }
+  PB_TRY(pb__door_select(d, op, count, &places));
+  d->m.name = pb_printf(&d->m.program->arena, "top_k:%d", op->line); // no longer of what it is written out in
+  int64_t shape[PB_GRAPH_RANK];
+  memcpy(shape, in.shape, sizeof shape);
+  shape[axis] = count;
+  int some = pb_make_value(&d->m, in.type, in.rank, shape), at = pb_make_value(&d->m, PB_I32, in.rank, shape);
+  pb__door_in_order(d, x, places, axis, some);
+  PB_TRY(first_ones(d, op, some, count, (const int[]){pb__door_result(d, op, 0), at}));
+  places_at(d, places, at, pb__door_result(d, op, 1));
   return PB_OK;
 }

@@ -1,0 +1,198 @@
+// The k largest of many without an order of all: the k-th largest is found bit by bit, as the largest number that k
+// elements or more reach, which takes a count of all for each bit, in lanes. Those above it, and of those that are it
+// as many as are missing, are the ones that are wanted; where they stand is looked up in the numbers of them so far,
+// by halving. Then k are put in order.
+#include "core/frontend/stablehlo/operators/select.h"
+
+#include "core/frontend/stablehlo/operators/merge.h"
+
+#include <string.h>
+
+enum { MANY = 256 }; // elements; of fewer all are ranked (sort.c)
+
+// Bits of the numbers that order elements; 0: they have more than 32.
+static int bits_of(pb_type type) {
+  switch (type) {
+  case PB_F32:
+  case PB_I32:
+  case PB_UI32:
+    return 32;
+  case PB_F16:
+  case PB_BF16:
+  case PB_I16:
+  case PB_UI16:
+    return 16;
+  case PB_I8:
+  case PB_UI8:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+bool pb__door_selects(const pb_door* d, const pb_s1_value* x, int64_t count) {
+  int64_t n = x->rank ? x->shape[x->rank - 1] : 0;
+  return n > MANY && 2 * count <= n && !d->m.consts->open && x->rank + 1 < PB_NEST_RANK && bits_of(x->type) > 0;
+}
+
+// ---- the k-th largest ----
+
+// A number for all elements of that shape.
+static int splat(pb_writer* w, pb_flat_type type, int64_t number) {
+  pb_flat_type one = pb__write_shaped(type, 0, NULL);
+  int64_t* bytes = PB_NEW_ARRAY(&w->d->m.program->arena, int64_t, 1);
+  *bytes = number; // its low bytes are the number of fewer bits
+  int scalar = pb__write_constant(w, one, bytes);
+  pb_flat_attr along = pb__write_ints(w, "broadcast_dimensions", 0, NULL);
+  return type.rank ? pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &scalar, 1, &along) : scalar;
+}
+
+static int with_number(pb_writer* w, const char* name, int x, int64_t number) {
+  return pb__write_binary(w, name, x, splat(w, pb__write_type(w, x), number));
+}
+
+static int compared(pb_writer* w, const char* how, int a, int b) {
+  pb_flat_type truth = pb__write_type(w, a);
+  truth.type = PB_I1;
+  const pb_flat_attr direction = pb__write_text("comparison_direction", how);
+  return pb__write(w, "stablehlo.compare", truth, 2, (const int[]){a, b}, 1, &direction);
+}
+
+static int chosen(pb_writer* w, int truth, int yes, int no) {
+  return pb__write(w, "stablehlo.select", pb__write_type(w, yes), 3, (const int[]){truth, yes, no}, 0, NULL);
+}
+
+// As i32 in the order of the elements: floats in that of all their codes (-0 below 0, NaN outside of the infinities).
+static int keys(pb_writer* w, int x) {
+  pb_flat_type type = pb__write_type(w, x), as = type;
+  int bits = bits_of(type.type);
+  if (type.type == PB_UI32) {
+    as.type = PB_I32;
+    return with_number(w, "stablehlo.xor", pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL), INT32_MIN);
+  }
+  if (!pb_type_is_float(type.type)) return pb__write_converted(w, x, PB_I32);
+  as.type = bits == 32 ? PB_I32 : PB_I16;
+  int code = pb__write_converted(w, pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL), PB_I32);
+  int sign = with_number(w, "stablehlo.shift_right_arithmetic", code, 31);
+  return pb__write_binary(w, "stablehlo.xor", code,
+                          with_number(w, "stablehlo.and", sign, bits == 32 ? INT32_MAX : INT16_MAX));
+}
+
+static int summed(pb_writer* w, int x) {
+  pb_flat_type type = pb__write_type(w, x), lead = pb__write_shaped(type, type.rank - 1, type.shape);
+  const int64_t axis = type.rank - 1;
+  const pb_flat_attr dims = pb__write_ints(w, "dimensions", 1, &axis);
+  pb_flat_type one = pb__write_shaped(type, 0, NULL);
+  const pb_flat_block add = pb__write_combiner(w, "stablehlo.add", one);
+  return pb__write_by(w, "stablehlo.reduce", lead, 2, (const int[]){x, splat(w, one, 0)}, 1, &dims, 1, &add);
+}
+
+static int summed_so_far(pb_writer* w, int x) {
+  pb_flat_type type = pb__write_type(w, x), one = pb__write_shaped(type, 0, NULL);
+  int axis = type.rank - 1;
+  int64_t size[PB_FLAT_RANK], pad[2 * PB_FLAT_RANK] = {0};
+  for (int r = 0; r < type.rank; ++r) size[r] = r == axis ? type.shape[r] : 1;
+  pad[2 * axis] = type.shape[axis] - 1;
+  const pb_flat_attr attrs[] = {pb__write_ints(w, "window_dimensions", type.rank, size),
+                                pb__write_ints(w, "padding", 2 * type.rank, pad)};
+  const pb_flat_block add = pb__write_combiner(w, "stablehlo.add", one);
+  return pb__write_by(w, "stablehlo.reduce_window", type, 2, (const int[]){x, splat(w, one, 0)}, 2, attrs, 1, &add);
+}
+
+// x, without its last dim, for all of it.
+static int along_rows(pb_writer* w, int x, pb_flat_type type) {
+  int64_t dims[PB_FLAT_RANK];
+  for (int r = 0; r < PB_FLAT_RANK; ++r) dims[r] = r;
+  const pb_flat_attr along = pb__write_ints(w, "broadcast_dimensions", type.rank - 1, dims);
+  type.type = pb__write_type(w, x).type;
+  return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &x, 1, &along);
+}
+
+static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
+  pb_flat_type type = pb__write_type(w, key), lead = pb__write_shaped(type, type.rank - 1, type.shape);
+  int bits = bits_of(from);
+  bool is_signed = !pb_type_is_unsigned(from) || bits == 32;
+  int64_t least = is_signed ? -((int64_t)1 << (bits - 1)) : 0;
+  int at = splat(w, lead, least), enough = splat(w, lead, count);
+  for (int bit = bits - 1; bit >= 0; --bit) {
+    int64_t step = (int64_t)1 << bit;
+    int next = with_number(w, "stablehlo.add", at, bit == 31 ? INT32_MIN : step);
+    int reach = compared(w, "GE", key, along_rows(w, next, type));
+    at = chosen(w, compared(w, "GE", summed(w, pb__write_converted(w, reach, PB_I32)), enough), next, at);
+  }
+  return at;
+}
+
+// ---- where they stand ----
+
+static int whole(pb_nest* n, int64_t v) { return pb_nest_integer(n, PB_I64, v); }
+static int op(pb_nest* n, pb_op o, int a, int b) { return pb_nest_node(n, o, PB_I64, a, b); }
+
+static int load_wide(pb_nest* n, int load) { return n->expr[load].type == PB_I64 ? load : op(n, PB_OP_SEXT, load, -1); }
+
+// Some halvings of find_places in one nest, from `step` on: of places so far, -1: none, others are made, or the result.
+static int halve(pb_door* d, int sums, int missing, int so_far, int64_t step, int times, int places) {
+  const pb_s1_value in = *pb_made(&d->m, sums), out = *pb_made(&d->m, places);
+  int axis = in.rank - 1, half = pb_type_bits(in.type) / 2, dims[PB_NEST_RANK];
+  int made = step >> times ? pb_make_value(&d->m, PB_I64, out.rank, out.shape) : places;
+  pb_nest* n = pb_make_walk(&d->m, "gather", made, dims);
+  int from = pb_make_access(&d->m, sums), more = pb_make_access(&d->m, missing), below = whole(n, 0);
+  for (int r = 0; r < axis; ++r) {
+    pb_make_move(&d->m, from, r, dims[r], 1);
+    pb_make_move(&d->m, more, r, dims[r], 1);
+  }
+  if (so_far >= 0) {
+    int start = pb_make_access(&d->m, so_far);
+    pb_make_along(&d->m, start, dims);
+    below = pb_nest_load(n, start);
+  }
+  int m = pb__door_turn(n, dims[axis]), wanted = load_wide(n, pb_nest_load(n, more));
+  for (; step && times--; step /= 2) {
+    int next = op(n, PB_OP_ADD, below, whole(n, step));
+    int at = op(n, PB_OP_ADD, next, whole(n, -1));
+    at = op(n, PB_OP_MAX, at, whole(n, 0));
+    at = op(n, PB_OP_MIN, at, whole(n, in.shape[axis] - 1));
+    int sum = load_wide(n, pb_nest_gather(n, from, axis, pb__door_as_place(n, at)));
+    int above = op(n, PB_OP_SHR, sum, whole(n, half));
+    int alike = op(n, PB_OP_AND, sum, whole(n, ((int64_t)1 << half) - 1));
+    int all = op(n, PB_OP_ADD, above, op(n, PB_OP_MIN, alike, wanted));
+    int there = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, next, whole(n, in.shape[axis]));
+    int fewer = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, all, m);
+    int on = pb_nest_node(n, PB_OP_SELECT, PB_I64, pb_nest_node(n, PB_OP_AND, PB_I1, there, fewer), next);
+    n->expr[on].args[2] = below;
+    below = on;
+  }
+  pb_make_end(&d->m, made, dims);
+  return made;
+}
+
+// Place m of the result is the first that has more than m wanted ones up to it: so many do not, found by halving.
+// `sums` has those above the k-th in its high half and those like it in the low one, of which `missing` are wanted.
+static void find_places(pb_door* d, int sums, int missing, int places) {
+  enum { AT_ONCE = 12 }; // each is a load, of which a nest has PB_NEST_ACCESSES
+  int64_t step = 1, extent = pb_made(&d->m, sums)->shape[pb_made(&d->m, sums)->rank - 1];
+  while (2 * step <= extent) step *= 2;
+  for (int so_far = -1; step; step >>= AT_ONCE) so_far = halve(d, sums, missing, so_far, step, AT_ONCE, places);
+}
+
+pb_status pb__door_select(pb_door* d, const pb_flat_op* top, int64_t count, int* places) {
+  pb_writer w = pb__write_start(d, top);
+  int key = keys(&w, top->operands[0]);
+  pb_flat_type type = pb__write_type(&w, key), wide = type;
+  int axis = type.rank - 1;
+  int64_t n = type.shape[axis], shape[PB_FLAT_RANK];
+  int limit = along_rows(&w, kth(&w, key, pb__door_type(d, top->operands[0])->type, count), type);
+  wide.type = n <= INT16_MAX ? PB_I32 : PB_I64;
+  int half = pb_type_bits(wide.type) / 2;
+  int none = splat(&w, wide, 0), one = splat(&w, wide, 1), above_it = splat(&w, wide, (int64_t)1 << half);
+  int is_it = compared(&w, "EQ", key, limit), is_above = compared(&w, "GT", key, limit);
+  int both = chosen(&w, is_above, above_it, chosen(&w, is_it, one, none));
+  int sums = summed_so_far(&w, both), all = pb__write_rows(&w, sums, axis, n - 1, n);
+  int above = with_number(&w, "stablehlo.shift_right_arithmetic", all, half);
+  int missing = pb__write_binary(&w, "stablehlo.subtract", splat(&w, pb__write_type(&w, all), count), above);
+  memcpy(shape, type.shape, sizeof *shape * (size_t)type.rank);
+  shape[axis] = count;
+  *places = pb_make_value(&d->m, PB_I64, type.rank, shape);
+  if (w.status == PB_OK) find_places(d, pb__door_get(d, sums).value, pb__door_get(d, missing).value, *places);
+  return pb__write_end(&w);
+}

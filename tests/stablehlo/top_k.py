@@ -1,0 +1,80 @@
+"""The k largest of rows long enough that they are found and not sorted (core/frontend/stablehlo/operators/select.c): every
+type, ties, NaN and signed zeros, rows past 16 bits of places, against NumPy's stable order of their codes.
+
+    tests/stablehlo/top_k.py --bin build/bin"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from doors import Bench  # noqa: E402
+
+NAMES = {"float32": "f32", "float16": "f16", "float64": "f64", "int32": "i32", "int16": "i16", "int8": "i8", "int64": "i64", "uint32": "ui32", "uint16": "ui16", "uint8": "ui8"}
+
+
+def keys(x):
+    """Integers in the order of the elements: of floats that of their codes, -0 below 0 and NaN outside of all."""
+    if x.dtype.kind != "f":
+        return x.astype(np.int64) if x.dtype != np.uint64 else x
+    code = x.view(f"i{x.itemsize}").astype(np.int64)
+    return np.where(code < 0, code ^ ((1 << (8 * x.itemsize - 1)) - 1), code)
+
+
+def largest(x, count):
+    order = np.argsort(-keys(x), -1, kind="stable")[..., :count]
+    return np.take_along_axis(x, order, -1), order.astype(np.int32)
+
+
+def check(bench, what, x, count, selects=True):
+    shape, made = "".join(f"{n}x" for n in x.shape), "".join(f"{n}x" for n in (*x.shape[:-1], count))
+    kind, values, places = f"tensor<{shape}{NAMES[x.dtype.name]}>", f"tensor<{made}{NAMES[x.dtype.name]}>", f"tensor<{made}i32>"
+    text = f"func.func @main(%a: {kind}) -> ({values}, {places}) {{\n%r:2 = chlo.top_k(%a, k = {count}) : {kind} -> ({values}, {places})\nreturn %r#0, %r#1 : {values}, {places}\n}}\n"
+    done = bench.compile(text)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    steps = subprocess.run([f"{bench.bin}/pb-objdump", str(bench.folder / "m.pbe"), "--headers"], check=True, capture_output=True, text=True).stdout
+    bench.say((steps.count("\n") > 25) == selects, f"{what}: found, not sorted: {selects}")
+    np.save(bench.folder / "x.npy", x)
+    for threads in 1, 3:
+        files = [bench.folder / "v.npy", bench.folder / "p.npy"]
+        subprocess.run([f"{bench.bin}/pb-run", str(bench.folder / "m.pbe"), f"--threads={threads}", "--input", f"arg0={bench.folder / 'x.npy'}",
+                        "--output", f"out0={files[0]}", "--output", f"out1={files[1]}"], check=True, capture_output=True)
+        good = all(np.load(path).tobytes() == want.tobytes() for path, want in zip(files, largest(x, count)))
+        bench.say(good, f"{what}, {threads} threads")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    rng = np.random.default_rng(11)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.bin, folder)
+        for name in "float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8":
+            kind = np.dtype(name)
+            codes = rng.integers(0, 256, (5, 400, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]  # any code: NaN, infinities
+            check(bench, f"codes of {name}", codes, 37)
+            few = rng.integers(0, 4, (3, 300)).astype(kind)
+            check(bench, f"ties of {name}", few, 100)
+        zeros = np.where(rng.random((4, 512)) < 0.5, -0.0, 0.0).astype(np.float32)
+        check(bench, "signed zeros", zeros, 9)
+        check(bench, "all the same", np.full((2, 600), np.float32(-3)), 300)
+        check(bench, "one of them", rng.standard_normal((6, 1000)).astype(np.float32), 1)
+        check(bench, "a row alone", rng.standard_normal(777).astype(np.float32), 20)
+        check(bench, "rows of rows", rng.integers(-50, 50, (2, 3, 260)).astype(np.float32), 30)
+        check(bench, "long rows", rng.integers(-9, 9, (2, 40000)).astype(np.float32), 70)
+        check(bench, "more than are ranked", rng.standard_normal((2, 1500)).astype(np.float32), 600)
+        check(bench, "most of them, which are sorted", rng.standard_normal((3, 400)).astype(np.float32), 300, False)
+        check(bench, "of f64, which are sorted", rng.standard_normal((3, 400)), 30, False)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
