@@ -88,6 +88,10 @@ PROGRAMS = {
     "top-k, 64 x 10000, k 50": (lambda x: jax.lax.top_k(x, 50), lambda: (floats(64, 10000),)),
     "sort, 64 x 10000": (lambda x: jnp.sort(x, 1), lambda: (floats(64, 10000),)),
     "segment sum, 100000 x 64 into 1000": (lambda x, i: jax.ops.segment_sum(x, i, 1000), lambda: (floats(100000, 64), RNG.integers(0, 1000, 100000).astype(np.int32))),
+    "eigenvalues (and vectors), 128 x 128": (lambda x: jnp.linalg.eigh(x + x.T)[0], lambda: (floats(128, 128),)),
+    "singular values, 64 x 64": (lambda x: jnp.linalg.svd(x, compute_uv=False), lambda: (floats(64, 64),)),
+    "QR, 128 x 128": (lambda x: jnp.abs(jnp.linalg.qr(x, mode="r")), lambda: (floats(128, 128),)),
+    "Cholesky, 256 x 256": (lambda x: jnp.linalg.cholesky(x @ x.T + 256 * jnp.eye(256)), lambda: (floats(256, 256),)),
     "gather of 100000 rows of 64": (lambda x, i: x[i], lambda: (floats(1000, 64), RNG.integers(0, 1000, 100000).astype(np.int32))),
 }
 

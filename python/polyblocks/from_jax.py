@@ -10,7 +10,7 @@ import numpy as np
 from jax import tree_util
 from jaxlib import _jax
 
-from . import compiler
+from . import compiler, decompositions
 from .errors import ArgumentError, CompileError, PolyBlocksError
 from .options import Options
 from .places import Places
@@ -221,7 +221,9 @@ class Lowered:
 
     @classmethod
     def _without_libraries(cls, lower):
-        """Of a platform that JAX has no library for: decompositions are programs of their own there. None: it has none."""
+        """Of a platform that JAX has no library for: decompositions are programs of their own there, JAX's and ours. None: one
+        has none."""
+        decompositions.register("polyblocks")
         try:
             lowered = lower(lowering_platforms=("polyblocks",))
         except NotImplementedError:

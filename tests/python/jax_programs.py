@@ -246,5 +246,5 @@ for name, function, *arguments in [
     program(*arguments, name=name)(function)
 
 program(X, name="refused_callback", refused="custom_call")(lambda x: jax.pure_callback(np.sin, x, x))
-program(SPD, name="refused_eigh", refused="lapack_ssyevd_ffi")(lambda a: jnp.linalg.eigh(a))
-program(SPD, name="refused_svd", refused="lapack_sgesdd_ffi")(lambda a: jnp.linalg.svd(a))
+program(SPD, name="refused_eig", refused="lapack_sgeev_ffi")(lambda a: jnp.linalg.eig(a))
+program(SPD + 0j, name="refused_eigh_of_complex", refused="lapack_cheevd_ffi")(lambda a: jnp.linalg.eigh(a))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import polyblocks
 import pytest
-from jax_programs import PROGRAMS, REFUSED
+from jax_programs import PROGRAMS, REFUSED, f
 from polyblocks import polyblocks_jit_jax
 
 jit = functools.partial(polyblocks_jit_jax, compile_options={"target": "cpu"})
@@ -43,6 +43,62 @@ def test_program(name):
             assert REFUSED[name] in str(error.value) and "jax_programs.py:" in str(error.value)
             return
         same(jit(function)(*arguments), jax.jit(function)(*arguments))
+
+
+MATRICES = [f(n, n, seed=n) for n in (1, 2, 17)] + [f(3, 6, 6, seed=4), jnp.zeros((4, 4)), f(6, 1) @ f(1, 6, seed=2)]
+
+
+@pytest.mark.parametrize("number", range(len(MATRICES)))
+def test_symmetric_matrices(number):
+    """Values as LAPACK has them; vectors by what they are, since their signs, and those of alike values, are open."""
+    a = MATRICES[number] + jnp.swapaxes(MATRICES[number], -1, -2)
+    values, vectors = jit(jnp.linalg.eigh)(a)
+    most = 2e-5 * max(1, float(jnp.abs(a).max()) * a.shape[-1])
+    np.testing.assert_allclose(values, jnp.linalg.eigvalsh(a), atol=most)
+    np.testing.assert_allclose(a @ vectors, vectors * values[..., None, :], atol=most)
+    np.testing.assert_allclose(jnp.swapaxes(vectors, -1, -2) @ vectors, np.broadcast_to(np.eye(a.shape[-1]), a.shape), atol=2e-5)
+    np.testing.assert_allclose(jit(jnp.linalg.eigvalsh)(a), values, atol=most)
+
+
+@pytest.mark.parametrize("number, full", [(k, k % 2 > 0) for k in range(len(MATRICES))] + [(len(MATRICES) + k, full) for k in range(2) for full in (False, True)])
+def test_singular_values(number, full):
+    a = [*MATRICES, f(9, 4), f(2, 3, 5)][number]
+    u, s, vt = jit(lambda x: jnp.linalg.svd(x, full_matrices=full))(a)
+    want, k = jnp.linalg.svd(a, full_matrices=full), s.shape[-1]
+    most = 2e-5 * max(1, float(jnp.abs(a).max()) * max(a.shape[-2:]))
+    assert (u.shape, s.shape, vt.shape) == tuple(w.shape for w in want)
+    np.testing.assert_allclose(s, want[1], atol=most)
+    np.testing.assert_allclose((u[..., :k] * s[..., None, :]) @ vt[..., :k, :], a, atol=most)
+    for x in (jnp.swapaxes(u, -1, -2) @ u, vt @ jnp.swapaxes(vt, -1, -2)):
+        np.testing.assert_allclose(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape), atol=2e-5)
+
+
+def test_systems_of_many_rows():
+    """Past what the compiler writes out: loops."""
+    a, b = f(90, 90, seed=8) + 20 * jnp.eye(90), f(90, 3, seed=9)
+    spd = a @ a.T
+    np.testing.assert_allclose(jit(jnp.linalg.solve)(a, b), jnp.linalg.solve(a, b), rtol=1e-4, atol=1e-6)
+    same(jit(jnp.linalg.cholesky)(spd), jnp.linalg.cholesky(spd))
+    assert np.isnan(jit(jnp.linalg.cholesky)(-spd)).any()
+    for how in {}, {"lower": True}, {"trans": 1}, {"unit_diagonal": True, "lower": True}:
+        triangle = jnp.tril(a / 20) if how.get("lower") else jnp.triu(a / 20)
+        solve = functools.partial(jax.scipy.linalg.solve_triangular, **how)
+        same(jit(lambda x, y: solve(x, y))(triangle, b), solve(triangle, b))
+
+
+@pytest.mark.parametrize("shape, mode", [((5, 5), "r"), ((9, 4), "reduced"), ((9, 4), "complete"), ((4, 9), "reduced"), ((2, 6, 3), "complete"), ((1, 1), "reduced")])
+def test_qr(shape, mode):
+    a = f(*shape, seed=3)
+    made, want = jit(lambda x: jnp.linalg.qr(x, mode=mode))(a), jnp.linalg.qr(a, mode=mode)
+    same(jax.tree.map(jnp.abs, made), jax.tree.map(jnp.abs, want))
+    if mode != "r":
+        np.testing.assert_allclose(made[0] @ made[1], a, atol=1e-5)
+
+
+def test_what_is_made_of_decompositions():
+    a, b = f(12, 5, seed=6), f(12, seed=7)
+    for function in (jnp.linalg.pinv, lambda x: jnp.linalg.lstsq(x, b)[0], jnp.linalg.matrix_rank, jax.grad(lambda x: jnp.linalg.norm(x, "nuc"))):
+        same(jit(function)(a), function(a), 2e-4)
 
 
 def test_arguments_of_every_kind():

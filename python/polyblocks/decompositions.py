@@ -1,0 +1,279 @@
+"""Decompositions of matrices that JAX leaves to libraries, as programs of its own, for a platform that has none of them: QR by
+Householder's reflections (Golub and Van Loan, Matrix Computations, 5.2), eigenvalues of symmetric matrices and singular values
+by Jacobi's rotations, of all pairs of a round at once (Brent and Luk 1985). Of floats; complex ones are left to be refused."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax._src.interpreters import mlir
+from jax._src.lax import linalg
+
+WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
+SWEEPS = 20  # at most: they converge quadratically, in six to ten
+
+
+def batched(function):
+    """Over all dims in front of the last two of the first argument, and in front of as many fewer of the others."""
+
+    @functools.wraps(function)
+    def all_of_them(a, *rest, **how):
+        if not jnp.issubdtype(a.dtype, jnp.floating):
+            raise NotImplementedError(f"{function.__name__} of {a.dtype}")
+        lead = a.shape[:-2]
+        flat = [x.reshape(-1, *x.shape[len(lead) :]) for x in (a, *rest)]
+        made = jax.vmap(functools.partial(function, **how))(*flat)
+        return jax.tree.map(lambda x: x.reshape(*lead, *x.shape[1:]), made)
+
+    return all_of_them
+
+
+# ---- QR ----
+
+
+@batched
+def geqrf(a):
+    """R, with the reflections' vectors below its diagonal, and their factors."""
+    m, n = a.shape
+    rows, columns = jnp.arange(m), jnp.arange(n)
+
+    def reflect(j, carried):
+        a, taus = carried
+        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        scale = jnp.max(jnp.where(rows >= j, jnp.abs(x), 0))
+        unit = jnp.where(rows >= j, x, 0) / jnp.where(scale > 0, scale, 1)
+        alpha = lax.dynamic_index_in_dim(unit, j, 0, keepdims=False)
+        below = jnp.sum(jnp.where(rows > j, unit, 0) ** 2)
+        beta = -jnp.copysign(jnp.sqrt(alpha * alpha + below), alpha)
+        is_done = below == 0
+        tau = jnp.where(is_done, 0, (beta - alpha) / jnp.where(is_done, 1, beta))
+        v = jnp.where(rows > j, unit / jnp.where(is_done, 1, alpha - beta), jnp.where(rows == j, 1, 0)).astype(a.dtype)
+        others = a - tau * v[:, None] * jnp.where(columns > j, v @ a, 0)
+        own = jnp.where(rows > j, v, jnp.where(rows == j, jnp.where(is_done, alpha, beta) * scale, x))
+        return jnp.where(columns == j, own[:, None], others), taus.at[j].set(tau.astype(a.dtype))
+
+    return lax.fori_loop(0, min(m, n), reflect, (a, jnp.zeros(min(m, n), a.dtype)))
+
+
+@batched
+def householder_product(a, taus):
+    m, n = a.shape
+    rows, count = jnp.arange(m), taus.shape[0]
+
+    def reflect(k, q):
+        j = count - 1 - k
+        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        v = jnp.where(rows > j, x, jnp.where(rows == j, 1, 0)).astype(a.dtype)
+        return q - taus[j] * v[:, None] * (v @ q)
+
+    return lax.fori_loop(0, count, reflect, jnp.eye(m, n, dtype=a.dtype))
+
+
+def qr_of(a, full=False):
+    m, n = a.shape
+    r, taus = geqrf(a)
+    q = householder_product(jnp.pad(r, ((0, 0), (0, m - n))) if full else r, taus)
+    return q, jnp.triu(r[:n])
+
+
+# ---- triangles ----
+
+
+@batched
+def cholesky(a):
+    """Column by column, of what lies on and below the diagonal; NaN where it is not positive definite, as JAX has it."""
+    rows = jnp.arange(a.shape[0])
+
+    def column(j, a):
+        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        root = jnp.sqrt(lax.dynamic_index_in_dim(x, j, 0, keepdims=False))
+        own = jnp.where(rows > j, x / root, jnp.where(rows == j, root, 0))
+        below = jnp.where(rows > j, own, 0)
+        return jnp.where(rows == j, own[:, None], a - below[:, None] * below)
+
+    made = jnp.tril(lax.fori_loop(0, a.shape[0], column, a))
+    return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
+
+
+@batched
+def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
+    if not left_side:
+        how = {"lower": lower, "transpose_a": not transpose_a, "conjugate_a": False, "unit_diagonal": unit_diagonal}
+        return triangular_solve(a, b.T, left_side=True, **how).T
+    a, lower, n = (a.T if transpose_a else a), lower != transpose_a, a.shape[0]
+    rows = jnp.arange(n)
+
+    def row(k, b):
+        j = k if lower else n - 1 - k
+        x = lax.dynamic_index_in_dim(b, j, 0, keepdims=False)
+        across = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        if not unit_diagonal:
+            x = x / lax.dynamic_index_in_dim(across, j, 0, keepdims=False)
+        left = jnp.where(rows > j if lower else rows < j, across, 0)
+        return jnp.where((rows == j)[:, None], x, b - left[:, None] * x)
+
+    return lax.fori_loop(0, n, row, b)
+
+
+# ---- rotations ----
+
+
+def rotation(left, across, right):
+    """Cosine and sine that make [[left, across], [across, right]] diagonal, and what it is then."""
+    tau = (right - left) / jnp.where(across == 0, 1, 2 * across)
+    t = jnp.where(tau >= 0, 1, -1) / (jnp.abs(tau) + jnp.sqrt(1 + tau * tau))
+    counts = jnp.abs(across) > 0.1 * jnp.finfo(left.dtype).eps * jnp.minimum(jnp.abs(left), jnp.abs(right))
+    t = jnp.where(counts, t, 0).astype(left.dtype)
+    c = lax.rsqrt(1 + t * t)
+    return c, t * c, left - t * across, right + t * across
+
+
+def turned(first, second, c, s):
+    return first * c - second * s, first * s + second * c
+
+
+def next_pairs(first, second, axis=0):
+    """Each one's partner of the next round: all but the first go round."""
+    if first.shape[axis] == 1:
+        return first, second
+    part = functools.partial(lax.slice_in_dim, axis=axis)
+    return (
+        jnp.concatenate([part(first, 0, 1), part(second, 0, 1), part(first, 1, first.shape[axis] - 1)], axis),
+        jnp.concatenate([part(second, 1, None), part(first, first.shape[axis] - 1, None)], axis),
+    )
+
+
+def off_diagonal(parts):
+    top, right, left, bottom = parts
+    square = lambda x: jnp.sum(x * x)  # noqa: E731
+    return square(right) + square(left) + square(top - jnp.diag(jnp.diag(top))) + square(bottom - jnp.diag(jnp.diag(bottom)))
+
+
+@batched
+def jacobi_eigh(a, lower=True, sort=True):
+    """Vectors as columns, and values, the least one first."""
+    n = a.shape[0]
+    a = jnp.tril(a) + jnp.tril(a, -1).T if lower else jnp.triu(a) + jnp.triu(a, 1).T
+    half = max((n + 1) // 2, 1)
+    scale = jnp.max(jnp.abs(a))
+    a = jnp.pad(a / jnp.where(scale > 0, scale, 1), ((0, 2 * half - n), (0, 2 * half - n)))
+    parts = a[:half, :half], a[:half, half:], a[half:, :half], a[half:, half:]
+    v = jnp.eye(2 * half, dtype=a.dtype)
+    limit = (jnp.finfo(a.dtype).eps ** 2) * jnp.sum(a * a)
+
+    def one_round(_, carried):
+        (tl, tr, bl, br), (up, down) = carried
+        c, s, left, right = rotation(jnp.diag(tl), jnp.diag(tr), jnp.diag(br))
+        (tl, bl), (tr, br) = turned(tl, bl, c[:, None], s[:, None]), turned(tr, br, c[:, None], s[:, None])
+        (tl, tr), (bl, br) = turned(tl, tr, c, s), turned(bl, br, c, s)
+        is_diagonal = jnp.eye(half, dtype=bool)
+        tl, br = jnp.where(is_diagonal, left, tl), jnp.where(is_diagonal, right, br)
+        tr, bl = jnp.where(is_diagonal, 0, tr), jnp.where(is_diagonal, 0, bl)
+        up, down = turned(up, down, c[:, None], s[:, None])
+        (tl, bl), (tr, br) = next_pairs(tl, bl), next_pairs(tr, br)
+        (tl, tr), (bl, br) = next_pairs(tl, tr, 1), next_pairs(bl, br, 1)
+        return (tl, tr, bl, br), next_pairs(up, down)
+
+    def sweep(carried):
+        count, parts, vectors = carried
+        return (count + 1, *lax.fori_loop(0, max(2 * half - 1, 1), one_round, (parts, vectors)))
+
+    turns = lambda carried: (carried[0] < SWEEPS) & (off_diagonal(carried[1]) > limit)  # noqa: E731
+    _, parts, vectors = lax.while_loop(turns, sweep, (0, parts, (v[:half], v[half:])))
+    values = jnp.concatenate([jnp.diag(parts[0]), jnp.diag(parts[3])]) * scale
+    vectors = jnp.concatenate(vectors)
+    is_added = jnp.abs(vectors[:, n:]).sum(1) > 0.5  # nothing turns it
+    order = jnp.argsort(jnp.where(is_added, jnp.inf, values if sort else 0), stable=True)[:n]
+    return vectors[order, :n].T, values[order]
+
+
+def rotated_columns(a):
+    """a V of orthogonal columns, the longest first, and V."""
+    m, n = a.shape
+    half = max((n + 1) // 2, 1)
+    a = jnp.pad(a, ((0, 0), (0, 2 * half - n)))
+    v = jnp.eye(2 * half, dtype=a.dtype)
+    limit = jnp.finfo(a.dtype).eps * max(m, 2)
+
+    def one_round(_, carried):
+        left, right, up, down, worst = carried
+        a, b, both = jnp.sum(left * left, 0), jnp.sum(right * right, 0), jnp.sum(left * right, 0)
+        c, s, _, _ = rotation(a, both, b)
+        lengths = jnp.sqrt(a) * jnp.sqrt(b)
+        off = jnp.max(jnp.where(lengths > 0, jnp.abs(both) / jnp.where(lengths > 0, lengths, 1), 0))
+        left, right = turned(left, right, c, s)
+        up, down = turned(up, down, c, s)
+        return (*next_pairs(left, right, 1), *next_pairs(up, down, 1), jnp.maximum(worst, off))
+
+    def sweep(carried):
+        count, _, *rest = carried
+        *rest, worst = lax.fori_loop(0, max(2 * half - 1, 1), one_round, (*rest, jnp.zeros((), a.dtype)))
+        return (count + 1, worst, *rest)
+
+    turns = lambda carried: (carried[0] < SWEEPS) & (carried[1] > limit)  # noqa: E731
+    start = (0, jnp.full((), jnp.inf, a.dtype), a[:, :half], a[:, half:], v[:, :half], v[:, half:])
+    _, _, left, right, up, down = lax.while_loop(turns, sweep, start)
+    columns, v = jnp.concatenate([left, right], 1), jnp.concatenate([up, down], 1)
+    is_added = jnp.abs(v[n:]).sum(0) > 0.5
+    order = jnp.argsort(jnp.where(is_added, 1, -jnp.sum(columns * columns, 0)), stable=True)[:n]
+    return columns[:, order], v[:n, order]
+
+
+@batched
+def jacobi_svd(a, full_matrices=False):
+    """U, values, V transposed: of R, which QR leaves of a tall one; columns that are 0 have their places in U by QR too."""
+    m, n = a.shape
+    if m < n:
+        u, s, vt = jacobi_svd(a.T, full_matrices=full_matrices)
+        return vt.T, s, u.T
+    scale = jnp.max(jnp.abs(a))
+    q, r = qr_of(a / jnp.where(scale > 0, scale, 1), full_matrices)
+    columns, v = rotated_columns(r)
+    u, lengths = qr_of(columns)
+    lengths = jnp.diag(lengths)
+    u = q[:, :n] @ (u * jnp.where(lengths < 0, -1, 1).astype(a.dtype))
+    return jnp.concatenate([u, q[:, n:]], 1) if full_matrices else u, jnp.abs(lengths) * scale, v.T
+
+
+def eigh_rule(a, *, lower, sort_eigenvalues, subset_by_index, algorithm):
+    if subset_by_index is not None and subset_by_index != (0, a.shape[-1]):
+        raise NotImplementedError("eigh of some of the values")
+    return jacobi_eigh(a, lower=lower, sort=sort_eigenvalues)
+
+
+def svd_rule(a, *, full_matrices, compute_uv, subset_by_index, algorithm=None):
+    if subset_by_index is not None and subset_by_index != (0, min(a.shape[-2:])):
+        raise NotImplementedError("svd of some of the values")
+    u, s, vt = jacobi_svd(a, full_matrices=full_matrices and compute_uv)
+    return [s, u, vt] if compute_uv else [s]
+
+
+def geqrf_rule(a):
+    return geqrf(a)
+
+
+def of_many_rows(function, plain):
+    """What the compiler writes out up to so many rows, `plain`, is a loop past that."""
+
+    def rule(context, a, *rest, **how):
+        kind = context.avals_in[0]
+        if kind.shape[-1] <= WRITTEN_OUT or not jnp.issubdtype(kind.dtype, jnp.floating):
+            return plain(context, a, *rest, **how)
+        return mlir.lower_fun(function, multiple_results=False)(context, a, *rest, **how)
+
+    return rule
+
+
+def register(platform):
+    """For programs that are lowered for this platform alone."""
+    rules = {
+        linalg.eigh_p: mlir.lower_fun(eigh_rule, multiple_results=True),
+        linalg.svd_p: mlir.lower_fun(svd_rule, multiple_results=True),
+        linalg.geqrf_p: mlir.lower_fun(geqrf_rule, multiple_results=True),
+        linalg.cholesky_p: of_many_rows(cholesky, linalg._cholesky_lowering),
+        linalg.triangular_solve_p: of_many_rows(triangular_solve, linalg._triangular_solve_lowering),
+        linalg.householder_product_p: mlir.lower_fun(householder_product, multiple_results=False),
+    }
+    for primitive, rule in rules.items():
+        mlir._platform_specific_lowerings[platform][primitive] = mlir.LoweringRuleEntry(rule, True)
