@@ -6,6 +6,7 @@
 #include "core/s3/kernels.h"
 #include "targets/control/grid/code.h"
 #include "targets/control/grid/lanes/lanes.h"
+#include "targets/control/grid/spread.h"
 #include "targets/emit/llvm/kernels.h"
 #include "targets/emit/llvm/lower.h"
 
@@ -126,6 +127,17 @@ static void through_llvm(const modules* m, pb_grid_module* one, MlirModule kerne
   LLVMContextDispose(context);
 }
 
+// Kernels without a plan are spread where they can be. Those that are not are one warp's.
+static void spread_kernels(const modules* m, int number, MlirModule kernels) {
+  static const char functions[] = "func.func private @pb_grid_thread() -> index\nfunc.func private @pb_grid_wait()\n";
+  PB_FOR_OPS (op, mlirModuleGetBody(kernels)) {
+    if (!pb_llvm_is_kernel(op)) continue;
+    if (!pb_llvm_is_shared(op)) (void)pb_grid_spread(m->chip, op, &m->launches[number]);
+    number += m->count;
+  }
+  (void)pb_llvm_add(kernels, mlirStringRefCreate(functions, sizeof functions - 1));
+}
+
 static void make_module(void* user, int number) {
   modules* m = user;
   pb_grid_module* one = &m->all[number];
@@ -134,7 +146,7 @@ static void make_module(void* user, int number) {
   *one = (pb_grid_module){.chip = m->chip, .folder = one->folder, .number = number};
   if (!pb_llvm_copy(m->chip, m->module, number, m->count, note_launch, m, &kernels))
     refuse(one, "MLIR", "the instructions do not parse");
-  else if (!pb_llvm_lower(kernels, &why))
+  else if (spread_kernels(m, number, kernels), !pb_llvm_lower(kernels, &why))
     refuse(one, "MLIR", why.data ? why.data : "the kernels do not lower to LLVM");
   else
     through_llvm(m, one, kernels);
@@ -188,11 +200,11 @@ static void take(const modules* m) {
     }
   for (int k = 0; k < e->kernel_count; ++k) {
     const pb_launch* l = &m->launches[k];
-    uint64_t warps = (uint64_t)l->warps * (uint64_t)l->blocks;
+    uint64_t parts = l->spread ? 1 : (uint64_t)l->warps * (uint64_t)l->blocks; // that have memory
     e->kernels[k].grid = (pb_grid_kernel){.module = k % m->count,
                                           .blocks = (uint32_t)l->blocks,
                                           .threads = (uint32_t)(l->warps * lanes),
-                                          .memory = l->outside ? (uint64_t)l->memory * warps : 0};
+                                          .memory = l->outside ? (uint64_t)l->memory * parts : 0};
   }
 }
 

@@ -8,9 +8,8 @@
 bool pb_llvm_is_kernel(MlirOperation func) { return !mlirAttributeIsNull(pb_op_attribute(func, "pb.kernel")); }
 bool pb_llvm_is_shared(MlirOperation kernel) { return !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared")); }
 
-// Puts the functions of a text into the module. The text is the compiler's own.
-static bool add_functions(MlirModule module, const pb_text* text) {
-  MlirModule more = mlirModuleCreateParse(mlirModuleGetContext(module), mlirStringRefCreate(text->data, text->length));
+bool pb_llvm_add(MlirModule module, MlirStringRef text) {
+  MlirModule more = mlirModuleCreateParse(mlirModuleGetContext(module), text);
   if (mlirModuleIsNull(more)) return false;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(more));
   while (!mlirOperationIsNull(op)) {
@@ -99,7 +98,7 @@ bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
     if (visit) visit(user, k, op);
   }
   pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
-  bool good = add_functions(*copy, &instructions);
+  bool good = pb_llvm_add(*copy, mlirStringRefCreate(instructions.data, instructions.length));
   pb_text_free(&instructions);
   pb_arena_free(&c.arena);
   return good;

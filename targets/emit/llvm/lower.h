@@ -1,5 +1,5 @@
-// Kernels from affine loops over tensors to LLVM's dialect, and from there to LLVM's own IR, for every control whose code
-// LLVM makes.
+// Kernels from affine loops over tensors to LLVM's dialect, and from there to LLVM's own IR, for every control whose
+// code LLVM makes.
 #ifndef PB_LLVM_LOWER_H
 #define PB_LLVM_LOWER_H
 

@@ -43,6 +43,11 @@ static void ptx_sync(const pb_isa_place* p) {
   (void)pb_isa_call(p->module, p->at, "llvm.nvvm.bar.warp.sync", &members, 1);
 }
 
+static void ptx_wait(const pb_isa_place* p) {
+  LLVMValueRef barrier = number(p->module, 0);
+  (void)pb_isa_call(p->module, p->at, "llvm.nvvm.barrier.cta.sync.aligned.all", &barrier, 1);
+}
+
 // The assembler finds out by itself what is one for all lanes.
 static LLVMValueRef ptx_uniform(const pb_isa_place* p, LLVMValueRef value) {
   (void)p;
@@ -69,6 +74,13 @@ static void amd_sync(const pb_isa_place* p) {
   unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(p->module), "wavefront", 9);
   LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingRelease, scope, "");
   (void)pb_isa_call(p->module, p->at, "llvm.amdgcn.wave.barrier", NULL, 0);
+  LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingAcquire, scope, "");
+}
+
+static void amd_wait(const pb_isa_place* p) {
+  unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(p->module), "workgroup", 9);
+  LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingRelease, scope, "");
+  (void)pb_isa_call(p->module, p->at, "llvm.amdgcn.s.barrier", NULL, 0);
   LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingAcquire, scope, "");
 }
 
@@ -104,6 +116,7 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                .code = PB_DEVICE_PTX,
                                .shuffle = ptx_shuffle,
                                .sync = ptx_sync,
+                               .wait = ptx_wait,
                                .uniform = ptx_uniform,
                                .mark = ptx_mark},
                               {.arch = "amdgcn",
@@ -115,6 +128,7 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                .code = PB_DEVICE_HSACO,
                                .shuffle = amd_shuffle,
                                .sync = amd_sync,
+                               .wait = amd_wait,
                                .uniform = amd_uniform,
                                .mark = amd_mark}};
 

@@ -28,6 +28,7 @@ typedef struct pb_isa {
   LLVMValueRef (*shuffle)(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane);
   void (*sync)(const pb_isa_place* p);
   LLVMValueRef (*uniform)(const pb_isa_place* p, LLVMValueRef value);
+  void (*wait)(const pb_isa_place* p);           // the same of all threads of the block
   void (*mark)(LLVMValueRef entry, int threads); // what the code generator is told of a block
 } pb_isa;
 

@@ -95,6 +95,18 @@ static LLVMValueRef clone(pb__warp* w, LLVMValueRef instruction) {
   return copy;
 }
 
+// What a kernel is told that is spread over threads.
+static bool among_threads(pb__warp* w, LLVMValueRef call, const char* name) {
+  pb_isa_place place = pb__isa_place(w);
+  bool waits = !strcmp(name, "pb_grid_wait");
+  if (!waits && strcmp(name, "pb_grid_thread") != 0) return false;
+  if (waits)
+    w->lanes->isa->wait(&place);
+  else
+    pb__set_lane(w, call, w->number, false);
+  return true;
+}
+
 static void call(pb__warp* w, LLVMValueRef call) {
   LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
   unsigned id = callee ? LLVMGetIntrinsicID(callee) : 0;
@@ -109,6 +121,7 @@ static void call(pb__warp* w, LLVMValueRef call) {
       return;
     }
   if (callee && !id && !strcmp(name, "free")) return; // the launch's end is
+  if (callee && w->spread && among_threads(w, call, name)) return;
   if (pb__is_allocation(call))
     pb__allocate(w, call);
   else if (id && id == id_of("llvm.stacksave"))
@@ -285,6 +298,7 @@ static int64_t memory_of(const pb__warp* w) {
 static void place_memory(const pb__warp* w, pb_launch* launch) {
   launch->memory = memory_of(w);
   launch->outside = launch->memory > w->lanes->inside;
+  if (launch->spread) return; // there is one block
   while (!launch->outside && launch->warps > 1 && launch->memory * launch->warps > w->lanes->inside) {
     launch->warps = (launch->warps + 1) / 2;
     launch->blocks *= 2;
@@ -306,7 +320,9 @@ static LLVMValueRef everywhere(const pb__warp* w, LLVMValueRef pointer) { // fro
   return LLVMBuildAddrSpaceCast(w->at, pointer, LLVMPointerTypeInContext(w->context, 0), "");
 }
 
-// The first byte of the warp's own memory.
+// The first byte of the memory of one's own, by the number of the warp in its block and in the grid. Of a kernel that
+// is spread these are the block's, which is 0: that LLVM does not know, or it would read for all threads what one is to
+// write.
 static LLVMValueRef find_memory(const pb__warp* w, const pb_launch* launch, LLVMValueRef in_block,
                                 LLVMValueRef in_grid) {
   LLVMTypeRef byte = LLVMInt8TypeInContext(w->context);
@@ -315,7 +331,7 @@ static LLVMValueRef find_memory(const pb__warp* w, const pb_launch* launch, LLVM
   if (launch->outside) {
     base = LLVMGetLastParam(w->to);
   } else {
-    LLVMTypeRef type = LLVMArrayType2(byte, (uint64_t)(launch->memory * launch->warps));
+    LLVMTypeRef type = LLVMArrayType2(byte, (uint64_t)(launch->memory * (launch->spread ? 1 : launch->warps)));
     base = LLVMAddGlobalInAddressSpace(w->module, type, "pb_memory", BLOCK_SPACE);
     LLVMSetInitializer(base, LLVMGetPoison(type));
     LLVMSetLinkage(base, LLVMInternalLinkage);
@@ -338,10 +354,14 @@ static void begin(pb__warp* w, const pb_launch* launch, int tensors, bool shared
   LLVMValueRef block = pb_isa_call(w->module, w->at, isa->block, NULL, 0), grid;
   grid = LLVMBuildAdd(w->at, LLVMBuildMul(w->at, block, pb__number(w, launch->warps), ""), in_block, "warp");
   grid = LLVMBuildZExt(w->at, grid, w->wide, "");
+  w->number = LLVMBuildMul(w->at, block, pb__number(w, launch->warps * w->width), "");
+  w->number = LLVMBuildZExt(w->at, LLVMBuildAdd(w->at, w->number, thread, ""), w->wide, "");
   for (int k = 0; k < tensors; ++k)
     pb__set_lane(w, LLVMGetParam(w->from, (unsigned)k), everywhere(w, LLVMGetParam(w->to, (unsigned)k)), false);
-  w->memory =
-      launch->memory ? find_memory(w, launch, in_block, grid) : LLVMGetPoison(LLVMPointerTypeInContext(w->context, 0));
+  LLVMValueRef here = launch->spread ? block : in_block;
+  LLVMValueRef there = launch->spread ? LLVMBuildZExt(w->at, block, w->wide, "") : grid;
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(w->context, 0);
+  w->memory = launch->memory ? find_memory(w, launch, here, there) : LLVMGetPoison(pointer);
   if (!shared) return;
   unsigned long long warps = (unsigned long long)launch->warps * (unsigned long long)launch->blocks;
   pb__set_lane(w, LLVMGetParam(w->from, (unsigned)tensors), grid, false);
@@ -379,7 +399,8 @@ bool pb_lanes_make(pb_lanes* lanes, LLVMModuleRef module, const char* name, cons
   w.to = add_entry(&w, symbol, launch, tensors);
   LLVMPositionBuilderAtEnd(w.at, LLVMAppendBasicBlockInContext(w.context, w.to, ""));
   begin(&w, launch, tensors, params == tensors + 2);
-  pb__find_shared(&w);
+  w.spread = launch->spread;
+  if (!w.spread) pb__find_shared(&w);
   write_body(&w);
   if (!lanes->why) LLVMDeleteFunction(function);
   end(&w);

@@ -23,8 +23,10 @@
 typedef struct pb_launch {
   int warps; // of a block
   int blocks;
-  int64_t memory; // bytes that each warp has to itself, of its block's memory or, if `outside`, of the system's
+  int64_t memory; // bytes that each warp, of a kernel that is spread its block, has to itself, of its block's memory
+                  // or, if `outside`, of the system's
   bool outside;
+  bool spread; // its iterations are threads' (targets/control/grid/spread.h): there are no vectors
 } pb_launch;
 
 typedef struct pb_lanes {

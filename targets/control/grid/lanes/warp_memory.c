@@ -57,6 +57,7 @@ void pb__find_shared(pb__warp* w) {
 }
 
 static bool is_shared(const pb__warp* w, LLVMValueRef pointer) {
+  if (w->spread) return false;
   LLVMValueRef root = root_of(pointer);
   return w->unknown || (root && pb_table_find_address(&w->shared, root) >= 0);
 }
@@ -233,17 +234,18 @@ void pb__store(pb__warp* w, LLVMValueRef store) {
   LLVMValueRef value = LLVMGetOperand(store, 0), pointer = LLVMGetOperand(store, 1);
   LLVMTypeRef type = LLVMTypeOf(value);
   bool row = pb__is_vector(value);
+  if (row && w->spread) pb__warp_refuse(w, "a vector in a kernel that is spread over threads");
   if (row && !is_of_bytes(w, LLVMGetElementType(type))) return;
   order_store(w, pointer, row ? pb__vector_size(type) * bytes_of(w, LLVMGetElementType(type)) : bytes_of(w, type));
   LLVMValueRef lane = pb__lane(w, value), to = pb__lane(w, pointer), root = root_of(pointer);
-  w->meets = w->warps > 1 && !(root && pb__is_allocation(root));
+  w->meets = !w->spread && w->warps > 1 && !(root && pb__is_allocation(root));
   if (row) {
     store_row(w, type, lane, to, LLVMGetAlignment(store));
     return;
   }
-  LLVMBasicBlockRef behind = pb__begin_if(w, w->first);
+  LLVMBasicBlockRef behind = w->spread ? NULL : pb__begin_if(w, w->first);
   store_at(w, lane, to, LLVMGetAlignment(store));
-  pb__end_if(w, behind);
+  if (behind) pb__end_if(w, behind);
 }
 
 // ---- memory of its own ----
