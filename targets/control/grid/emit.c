@@ -130,9 +130,11 @@ static void through_llvm(const modules* m, pb_grid_module* one, MlirModule kerne
 // Kernels without a plan are spread where they can be. Those that are not are one warp's.
 static void spread_kernels(const modules* m, int number, MlirModule kernels) {
   static const char functions[] = "func.func private @pb_grid_thread() -> index\nfunc.func private @pb_grid_wait()\n";
-  PB_FOR_OPS (op, mlirModuleGetBody(kernels)) {
+  for (MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(kernels)); !mlirOperationIsNull(op);
+       op = next) {
+    next = mlirOperationGetNextInBlock(op);
     if (!pb_llvm_is_kernel(op)) continue;
-    if (!pb_llvm_is_shared(op)) (void)pb_grid_spread(m->chip, op, &m->launches[number]);
+    pb_grid_spread(m->chip, op, &m->launches[number]);
     number += m->count;
   }
   (void)pb_llvm_add(kernels, mlirStringRefCreate(functions, sizeof functions - 1));

@@ -3,6 +3,7 @@
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
+#include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdlib.h>
@@ -199,7 +200,7 @@ static void choose_launch(const pb_chip* chip, spread* s, pb_launch* launch) {
   s->threads = threads * launch->blocks;
 }
 
-bool pb_grid_spread(const pb_chip* chip, MlirOperation kernel, pb_launch* launch) {
+static bool spread_nests(const pb_chip* chip, MlirOperation kernel, pb_launch* launch) {
   spread s = {.context = mlirOperationGetContext(kernel)};
   bool good = find_statements(&s, kernel);
   if (good) {
@@ -218,4 +219,60 @@ bool pb_grid_spread(const pb_chip* chip, MlirOperation kernel, pb_launch* launch
   }
   pb_arena_free(&s.arena);
   return good;
+}
+
+// ---- kernels that share a dim ----
+
+static MlirOperation find_share(MlirOperation kernel) {
+  PB_FOR_OPS (op, pb_op_body(kernel))
+    if (pb_op_is(op, "func.call") && mlirOperationGetNumResults(op) == 2) return op;
+  return (MlirOperation){NULL};
+}
+
+static MlirAttribute constant_map(MlirContext context, int64_t number) {
+  return mlirAffineMapAttrGet(mlirAffineMapConstantGet(context, number));
+}
+
+// Loops over a thread's part go over all again. false: the part is in use elsewhere.
+static bool take_all(MlirOperation share, int64_t extent) {
+  MlirContext context = mlirOperationGetContext(share);
+  const int32_t none[] = {0, 0, 0};
+  for (int r = 0; r < 2; ++r)
+    for (MlirOpOperand use; !mlirOpOperandIsNull(use = mlirValueGetFirstUse(mlirOperationGetResult(share, r)));) {
+      MlirOperation loop = mlirOpOperandGetOwner(use);
+      if (!pb_op_is(loop, "affine.for") || mlirOperationGetNumOperands(loop) != 2) return false;
+      mlirOperationSetOperands(loop, 0, NULL);
+      pb_op_set_attribute(loop, "lowerBoundMap", constant_map(context, 0));
+      pb_op_set_attribute(loop, "upperBoundMap", constant_map(context, extent));
+      pb_op_set_attribute(loop, "operandSegmentSizes", mlirDenseI32ArrayGet(context, 3, none));
+    }
+  mlirOperationDestroy(share);
+  return true;
+}
+
+// The copy takes the kernel's place if its nests can be spread.
+static bool spread_shared(const pb_chip* chip, MlirOperation kernel, int64_t extent, pb_launch* launch) {
+  MlirOperation copy = mlirOperationClone(kernel);
+  mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(kernel), kernel, copy);
+  if (!take_all(find_share(copy), extent) || !spread_nests(chip, copy, launch)) {
+    mlirOperationDestroy(copy);
+    return false;
+  }
+  mlirOperationRemoveAttributeByName(copy, mlirStringRefCreateFromCString("pb.shared"));
+  mlirOperationDestroy(kernel);
+  return true;
+}
+
+void pb_grid_spread(const pb_chip* chip, MlirOperation kernel, pb_launch* launch) {
+  bool shared = !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared"));
+  bool plain = !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.scalar"));
+  MlirOperation share = shared && plain ? find_share(kernel) : (MlirOperation){NULL};
+  if (!shared) (void)spread_nests(chip, kernel, launch);
+  if (mlirOperationIsNull(share)) return;
+  MlirValue items = mlirOperationGetOperand(share, 0);
+  int64_t lanes = chip->levels[PB_GRID_LANES].max;
+  int64_t extent = mlirIntegerAttrGetValueInt(pb_op_attribute(mlirOpResultGetOwner(items), "value"));
+  if (spread_shared(chip, kernel, extent, launch)) return;
+  *launch = (pb_launch){.spread = true, .warps = 1, .blocks = (int)((extent + lanes - 1) / lanes)};
+  if (launch->blocks > chip->levels[PB_GRID_WARPS].max) launch->blocks = chip->levels[PB_GRID_WARPS].max;
 }

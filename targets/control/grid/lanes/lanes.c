@@ -364,7 +364,8 @@ static void begin(pb__warp* w, const pb_launch* launch, int tensors, bool shared
   w->memory = launch->memory ? find_memory(w, launch, here, there) : LLVMGetPoison(pointer);
   if (!shared) return;
   unsigned long long warps = (unsigned long long)launch->warps * (unsigned long long)launch->blocks;
-  pb__set_lane(w, LLVMGetParam(w->from, (unsigned)tensors), grid, false);
+  if (launch->spread) warps *= (unsigned long long)w->width; // threads, each for itself
+  pb__set_lane(w, LLVMGetParam(w->from, (unsigned)tensors), launch->spread ? w->number : grid, false);
   pb__set_lane(w, LLVMGetParam(w->from, (unsigned)tensors + 1), LLVMConstInt(w->wide, warps, 0), false);
 }
 
