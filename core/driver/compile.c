@@ -147,7 +147,7 @@ static bool has_elements(const pb_chip* chip, pb_type type) {
 // Tokens, their places and masks come as i64. What the chip cannot gather or count with goes to the host as a copy, or
 // is counted as i32.
 static void take_integers(compilation* c) {
-  if (c->control->native) return;
+  if (c->control->loops) return;
   if (!pb_chip_gathers(c->chip) && has_elements(c->chip, PB_I32)) pb_s1_places_by_host(&c->s1, &c->consts);
   if (!has_elements(c->chip, PB_I64) && has_elements(c->chip, PB_I32)) pb_s1_words(&c->s1, &c->consts);
   if (!pb_chip_gathers(c->chip)) pb_s1_rows_by_host(&c->s1);
@@ -192,8 +192,8 @@ pb_status pb__compile_program(compilation* c) {
   PB_TRY(take_between(c));
   PB_TRY(check_loops(c));
   PB_TRY(take_weights(c));
-  if (c->control->native) c->inputs.symbols = c->symbols;
-  c->inputs.keeps_loops = c->control->native;
+  if (c->control->loops) c->inputs.symbols = c->symbols;
+  c->inputs.keeps_loops = c->control->loops;
   c->inputs.pairs_codes = c->pairs_codes;
   pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
   pb_status status = take(c);

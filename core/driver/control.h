@@ -11,6 +11,7 @@ typedef struct pb_control_ops {
   pb_control control;
   const char* name; // in a description: "queues"
   bool native;      // code of the host's processor: can run what another control leaves (--fallback)
+  bool loops;       // kernels may be plain loops, over elements of any type and for extents that come when they run
   // Adds every kernel of the unit's module (a function with pb.kernel) to the engine, whose list has room for all, but
   // those that are left to another target; kernels that it cannot carry out may be left too (core/s3/fallback.h).
   pb_status (*emit)(pb_unit* unit, pb_engine* engine) PB_MUST_CHECK;

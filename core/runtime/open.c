@@ -239,7 +239,11 @@ pb_status pb__open_extents(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   int64_t numbers[PB_SOURCE_EXTENTS + 1];
   if ((uint64_t)rt->open.sizes[o->buffers[buffer].bytes] < bytes)
     return pb_error(diag, place_of(rt), 5053, NULL, "%s: no tensor of %d extents", step->origin, source->count);
-  memcpy(numbers, rt->open.buffers[buffer], bytes);
+  bool on_device = rt->has_device && !rt->tensors_in_process;
+  if (on_device)
+    PB_TRY(pb__words_read(rt, pb__words_address(rt, step->args[0]), numbers, bytes, diag));
+  else
+    memcpy(numbers, rt->open.buffers[buffer], bytes);
   if (numbers[source->count]) {
     char text[256] = "";
     for (int k = 0; k < source->count; ++k)
@@ -249,7 +253,8 @@ pb_status pb__open_extents(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   }
   for (int k = 0; k < source->count; ++k)
     if (source->symbol[k] >= 0) rt->open.symbols[source->symbol[k]] = numbers[k];
-  return settle(rt, step->target + 1, diag);
+  PB_TRY(settle(rt, step->target + 1, diag));
+  return on_device ? pb__open_to_device(rt, step->target + 1, diag) : PB_OK;
 }
 
 void pb__open_free(pb_rt* rt) {

@@ -10,6 +10,11 @@
 
 #include <stdatomic.h>
 
+// Memory of a device that is there for tensors of several sizes.
+typedef struct pb__room {
+  uint64_t address, bytes;
+} pb__room;
+
 // Words on a chip, or launches of a grid.
 typedef struct pb__words {
   const pb_device_ops* ops;
@@ -22,6 +27,7 @@ typedef struct pb__words {
   uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
   uint64_t* modules;          // of a grid, loaded
   uint64_t memory;            // that launches have to themselves while they run
+  pb__room* rooms;            // of a program with open dims: inputs, outputs, arenas by stage, blocks of sizes
   int cycles;                 // index of the counter, -1: none
   int busy[PB_RT_MAX_QUEUES];
   int dram[3]; // read, write, fetch
@@ -122,6 +128,10 @@ pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to 
 pb_status pb__words_step(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
 // Memory of the device until it is closed; of no bytes address 0.
 pb_status pb__words_allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag* diag) PB_MUST_CHECK;
+// open_device.c: of a program with open dims, what is known since source `stage` - 1 was read gets its place on the
+// device, and sizes go there.
+pb_status pb__open_to_device(pb_rt* rt, int stage, pb_diag* diag) PB_MUST_CHECK;
+uint64_t pb__open_address(const pb_rt* rt, pb_arg arg); // ARENA and SIZES
 // grid.c: the modules of an engine for a grid, and one of its launches.
 pb_status pb__grid_load(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 int pb__grid_launch(pb_rt* rt, const pb_step* step); // the device's fault, 0: none

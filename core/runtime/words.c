@@ -76,9 +76,9 @@ static pb_status place_all(pb_rt* rt, pb_diag* diag) {
   PB_TRY(pb__words_allocate(rt, engine->arena_bytes, &w->arena, diag));
   w->inputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->input_count);
   w->outputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->output_count);
-  for (int k = 0; k < engine->input_count; ++k)
+  for (int k = 0; k < engine->input_count && !engine->open; ++k) // else when extents are known
     PB_TRY(pb__words_allocate(rt, rt->inputs[k].bytes, &w->inputs[k], diag));
-  for (int k = 0; k < engine->output_count; ++k)
+  for (int k = 0; k < engine->output_count && !engine->open; ++k)
     PB_TRY(pb__words_allocate(rt, rt->outputs[k].bytes, &w->outputs[k], diag));
   if (pb_engine_has_grid(engine)) return pb__grid_load(rt, diag);
   w->streams = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->kernel_count * PB_DEVICE_MAX_QUEUES);
@@ -159,6 +159,7 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
   pb__words* w = &rt->words;
   if (w->ops->set_trace) w->ops->set_trace(w->device, rt->trace ? on_command : NULL, rt);
+  if (rt->engine->open) PB_TRY(pb__open_to_device(rt, 0, diag));
   for (int k = 0; k < rt->engine->input_count; ++k)
     if (rt->inputs[k].bytes && w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes))
       return fault(rt, "copying an input", diag);
@@ -174,7 +175,10 @@ uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
     return rt->words.outputs[arg.value];
   case PB_SPACE_CONST:
     return rt->words.consts + arg.value;
+  case PB_SPACE_SIZES:
+    return pb__open_address(rt, arg);
   case PB_SPACE_ARENA:
+    if (rt->engine->open) return pb__open_address(rt, arg);
     return rt->words.arena + arg.value;
   default: // of native code alone
     break;

@@ -167,11 +167,14 @@ def table(found):
         yield names[kind], f"{passed} of {count}" if count > 1 else "", f"{100 * passed / count:.1f}%", f"{100 * WANTED[kind]:.0f}%"
 
 
+PLAIN = "cpu", "nvgpu", "amdgpu"  # targets whose kernels may be plain loops: all that one does the others do
+
+
 def judge_pins(options, results, seen):
     """What came to something else than it did; of a chip alone too what is refused without a reason."""
     if options.fallback:
         return [f"{r['file']}: {r['reason']}" for r in results if r["result"] == "refused" and not r["disabled"]]
-    alone = options.target != "cpu"
+    alone = options.target not in PLAIN
     pins = HERE / (f"{options.target}.txt" if alone else "outcomes.txt")
     if options.write:
         outcomes.write(pins, seen, whole=alone)
@@ -258,7 +261,7 @@ def main():
         print(f"{op:32} {c['passed']:4} passed {c['refused'] + c['not read']:4} refused {c['failed']:4} failed")
     for row in table(found):
         print("{}: {} {}, wanted {}".format(*row))
-    if options.page and options.target != "cpu":
+    if options.page and options.target not in PLAIN:
         say_chip(options, results)
     elif options.page:
         options.page.write_text(page(results, chip_lines(options.page)))

@@ -15,4 +15,5 @@ static pb_status print(pb_unit* unit, const char* form, char** text) {
   return pb_grid_print(unit->chip, unit->module, !strcmp(form, "asm"), unit->diag, text);
 }
 
-const pb_control_ops pb_control_grid = {.control = PB_CONTROL_GRID, .name = "grid", .emit = emit, .print = print};
+const pb_control_ops pb_control_grid = {
+    .control = PB_CONTROL_GRID, .name = "grid", .loops = true, .emit = emit, .print = print};

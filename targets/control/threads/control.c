@@ -19,6 +19,7 @@ static pb_status print(pb_unit* unit, const char* form, char** text) {
 const pb_control_ops pb_control_threads = {.control = PB_CONTROL_THREADS,
                                            .name = "threads",
                                            .native = true,
+                                           .loops = true,
                                            .emit = emit,
                                            .print = print,
                                            .alone = pb_threads_alone,
