@@ -24,39 +24,35 @@ void grid_load(grid* g, const char* ptx) {
     fail_msg("%s", g->ops->last_fault(g->device));
 }
 
-char* grid_text(const char* name) {
+char* grid_bytes(const char* name, uint64_t* count) {
   char path[1024];
   snprintf(path, sizeof path, "%s/tests/grid/kernels/%s", PB_SOURCE_DIR, name);
   FILE* file = fopen(path, "rb");
   if (!file) fail_msg("%s: not there", path);
-  char* text = malloc(1 << 20);
-  assert_non_null(text);
-  text[fread(text, 1, (1 << 20) - 1, file)] = 0;
+  char* bytes = calloc(1, 1 << 20);
+  assert_non_null(bytes);
+  *count = fread(bytes, 1, (1 << 20) - 1, file);
   fclose(file);
-  return text;
+  return bytes;
 }
 
-static void load_object(grid* g, const char* name) {
-  char path[1024];
-  snprintf(path, sizeof path, "%s/tests/grid/kernels/%s", PB_SOURCE_DIR, name);
-  FILE* file = fopen(path, "rb");
-  if (!file) fail_msg("%s: not there", path);
-  char* bytes = malloc(1 << 20);
-  assert_non_null(bytes);
-  size_t count = fread(bytes, 1, 1 << 20, file);
-  fclose(file);
+char* grid_text(const char* name) {
+  uint64_t count;
+  return grid_bytes(name, &count);
+}
+
+void grid_load_object(grid* g, const char* bytes, uint64_t count) {
   if (g->ops->load(g->device, PB_DEVICE_HSACO, bytes, count, &g->module)) fail_msg("%s", g->ops->last_fault(g->device));
-  free(bytes);
 }
 
 void grid_load_file(grid* g, const char* name) {
-  if (strstr(name, ".hsaco")) {
-    load_object(g, name);
-    return;
-  }
-  char* text = grid_text(name);
-  grid_load(g, text);
-  free(text);
+  uint64_t count;
+  char* bytes = grid_bytes(name, &count);
+  if (strstr(name, ".hsaco"))
+    grid_load_object(g, bytes, count);
+  else
+    grid_load(g, bytes);
+  free(bytes);
 }
 
 uint64_t grid_buffer(grid* g, const void* data, uint64_t bytes) {

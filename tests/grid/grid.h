@@ -28,6 +28,8 @@ void grid_runs(grid* g, const char* kernel, uint32_t blocks, uint32_t threads); 
 void grid_refused(grid* g, const char* kernel, uint32_t blocks, uint32_t threads, const char* what);
 void grid_read(grid* g, uint64_t address, void* data, uint64_t bytes);
 uint64_t grid_counter(grid* g, const char* name);
-char* grid_text(const char* name); // of tests/grid/kernels/NAME; the caller frees it
+void grid_load_object(grid* g, const char* bytes, uint64_t count); // AMD's; must load
+char* grid_bytes(const char* name, uint64_t* count);               // of a file as below
+char* grid_text(const char* name);                                 // of tests/grid/kernels/NAME; the caller frees it
 
 #endif

@@ -151,29 +151,35 @@ static void put(char** at, const char* body, int type) {
   }
 }
 
-static void function(char** at, const char* name, const char* body, int type, int result, bool device) {
+enum { HOST, NVIDIA, AMD };
+static void function(char** at, const char* name, const char* body, int type, int result, int device) {
   const char *t = types[type].name, *r = types[result].name;
-  *at += sprintf(*at, "define %svoid @%s(ptr %%rs, ptr %%xs, ptr %%ys, ptr %%zs%s) {\n", device ? "ptx_kernel " : "",
-                 name, device ? "" : ", i64 %k");
+  static const char* const kinds[] = {"", "ptx_kernel ", "amdgpu_kernel "};
+  static const char* const threads[] = {"", "@llvm.nvvm.read.ptx.sreg.tid.x", "@llvm.amdgcn.workitem.id.x"};
+  static const char* const blocks[] = {"", "@llvm.nvvm.read.ptx.sreg.ctaid.x", "@llvm.amdgcn.workgroup.id.x"};
+  const char* p = device == AMD ? "ptr addrspace(1)" : "ptr";
+  *at += sprintf(*at, "define %svoid @%s(%s %%rs, %s %%xs, %s %%ys, %s %%zs%s) {\n", kinds[device], name, p, p, p, p,
+                 device ? "" : ", i64 %k");
   if (device)
-    *at += sprintf(
-        *at, " %%t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n %%b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
-             " %%bb = mul i32 %%b, 128\n %%kk = add i32 %%t, %%bb\n %%k = zext i32 %%kk to i64\n");
+    *at += sprintf(*at,
+                   " %%t = call i32 %s()\n %%b = call i32 %s()\n %%bb = mul i32 %%b, 128\n %%kk = add i32 %%t, %%bb\n"
+                   " %%k = zext i32 %%kk to i64\n",
+                   threads[device], blocks[device]);
   static const char* const names[] = {"x", "y", "z"};
   for (int n = 0; n < 3; ++n)
-    *at += sprintf(*at, " %%%sp = getelementptr %s, ptr %%%ss, i64 %%k\n %%%s = load %s, ptr %%%sp\n", names[n], t,
-                   names[n], names[n], t, names[n]);
+    *at += sprintf(*at, " %%%sp = getelementptr %s, %s %%%ss, i64 %%k\n %%%s = load %s, %s %%%sp\n", names[n], t, p,
+                   names[n], names[n], t, p, names[n]);
   *(*at)++ = ' ';
   put(at, body, type);
-  *at += sprintf(*at, "\n %%rp = getelementptr %s, ptr %%rs, i64 %%k\n store %s %%r, ptr %%rp\n ret void\n}\n", r, r);
+  *at +=
+      sprintf(*at, "\n %%rp = getelementptr %s, %s %%rs, i64 %%k\n store %s %%r, %s %%rp\n ret void\n}\n", r, p, r, p);
 }
 
-static char* module_text(bool device) {
+static char* module_text(int device) {
   char *text = malloc(2 << 20), *at = text;
   assert_non_null(text);
-  if (device)
-    at += sprintf(at, "target triple = \"nvptx64-nvidia-cuda\"\ndeclare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
-                      "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n");
+  if (device == NVIDIA) at += sprintf(at, "target triple = \"nvptx64-nvidia-cuda\"\n");
+  if (device == AMD) at += sprintf(at, "target triple = \"amdgcn-amd-amdhsa\"\n");
   row_count = 0;
   for (int o = 0; o < OPS; ++o)
     for (int t = 0; t < TYPES; ++t) {
@@ -216,7 +222,7 @@ static char* device_text(void) {
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = parse(context, module_text(true));
+  LLVMModuleRef module = parse(context, module_text(NVIDIA));
   LLVMTargetRef target;
   char* why = NULL;
   if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &why)) fail_msg("%s", why);
@@ -232,6 +238,39 @@ static char* device_text(void) {
   LLVMDisposeModule(module);
   LLVMContextDispose(context);
   return text;
+}
+
+// A code object by LLVM and lld.
+static void load_object(grid* g) {
+  LLVMInitializeAMDGPUTargetInfo();
+  LLVMInitializeAMDGPUTarget();
+  LLVMInitializeAMDGPUTargetMC();
+  LLVMInitializeAMDGPUAsmPrinter();
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = parse(context, module_text(AMD));
+  LLVMTargetRef target;
+  char* why = NULL;
+  if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &why)) fail_msg("%s", why);
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", "gfx942", "",
+                                                         LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+  char path[] = "/tmp/pb-arithmetic-XXXXXX", object[80], linked[80], command[1200];
+  assert_non_null(mkdtemp(path));
+  snprintf(object, sizeof object, "%s/a.o", path);
+  snprintf(linked, sizeof linked, "%s/a.hsaco", path);
+  if (LLVMTargetMachineEmitToFile(machine, module, object, LLVMObjectFile, &why)) fail_msg("%s", why);
+  snprintf(command, sizeof command, "%s -shared %s -o %s", PB_LLD, object, linked);
+  assert_int_equal(system(command), 0);
+  FILE* file = fopen(linked, "rb");
+  assert_non_null(file);
+  char* bytes = malloc(16 << 20);
+  size_t count = fread(bytes, 1, 16 << 20, file);
+  fclose(file);
+  remove(object), remove(linked), remove(path);
+  if (g->ops->load(g->device, PB_DEVICE_HSACO, bytes, count, &g->module)) fail_msg("%s", g->ops->last_fault(g->device));
+  free(bytes);
+  LLVMDisposeTargetMachine(machine);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
 }
 
 static void good(LLVMErrorRef error) {
@@ -291,7 +330,7 @@ static LLVMOrcLLJITRef host_code(void) {
   memcpy(&code, &narrow_double, sizeof code);
   add_symbol(jit, "__truncdfbf2", code);
   LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = parse(context, module_text(false));
+  LLVMModuleRef module = parse(context, module_text(HOST));
   LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
   LLVMOrcThreadSafeModuleRef shared = LLVMOrcCreateNewThreadSafeModule(module, safe);
   LLVMOrcDisposeThreadSafeContext(safe);
@@ -394,13 +433,16 @@ static void compare(grid* g, LLVMOrcLLJITRef jit, const row* r) {
   }
 }
 
-static void as_llvm_does(void** state) {
-  (void)state;
+static void as_llvm_does(bool amd) {
   grid g;
   grid_open(&g, "threads=1");
-  char* text = device_text();
-  grid_load(&g, text);
-  free(text);
+  if (amd) {
+    load_object(&g);
+  } else {
+    char* text = device_text();
+    grid_load(&g, text);
+    free(text);
+  }
   LLVMOrcLLJITRef jit = host_code();
   for (int k = 0; k < row_count; ++k) compare(&g, jit, &rows[k]);
   printf("%d operations\n", row_count);
@@ -408,7 +450,17 @@ static void as_llvm_does(void** state) {
   grid_close(&g);
 }
 
+static void ptx(void** state) {
+  (void)state;
+  as_llvm_does(false);
+}
+
+static void gfx942(void** state) {
+  (void)state;
+  as_llvm_does(true);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(as_llvm_does)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ptx), cmocka_unit_test(gfx942)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

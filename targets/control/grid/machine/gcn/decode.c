@@ -181,7 +181,7 @@ static bool known(const gcn_insn* i) { return i->op_sel != 0xff; }
 
 static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint32_t at) {
   uint32_t op = 0, top = bits(*w, 26, 6);
-  *i = (gcn_insn){.words = 1, .op_sel_hi = 7};
+  *i = (gcn_insn){.words = 1, .op_sel_hi = 7, .site.line = at};
   bool two = top == 0x34 || top == 0x30 || top == 0x36 || top == 0x37;
   if (two && left < 2) return "an instruction that is cut off";
   if (bits(*w, 30, 2) == 2)
@@ -207,7 +207,6 @@ static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint3
     i->literal = w[1];
     if (part) modified(i, w[1]);
   }
-  i->site.line = at;
   i->site.class = GRID_CLASS_INTEGER;
   return !known(i) || !(gcn__scalar(i) || gcn__memory(i) || gcn__vector(i))
              ? "an instruction that the machine does not know"

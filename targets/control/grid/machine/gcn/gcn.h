@@ -92,9 +92,9 @@ typedef struct gcn_text {
 typedef struct gcn_kernel {
   grid_kernel plain; // name, shared_bytes, local_bytes, shift
   const gcn_text* text;
-  uint64_t entry; // byte offset in the image
-  uint32_t start; // its first instruction
-  uint32_t kernarg_bytes;
+  uint64_t entry;                 // byte offset in the image
+  uint32_t start;                 // its first instruction
+  uint32_t kernarg_bytes, packet; // packet: where behind them the dispatch packet lies
   uint32_t rsrc2;
   uint16_t properties;
   gcn_arg args[GCN_MAX_ARGS];

@@ -114,6 +114,13 @@ static bool find_symbol(const object* o, const char* name, Elf64_Sym* out) {
   return false;
 }
 
+static uint32_t user_registers(const gcn_kernel* k) {
+  uint32_t count = 0;
+  for (int n = 0; n < 7; ++n)
+    if (k->properties >> n & 1) count += n == 6 ? 1 : 2;
+  return count;
+}
+
 static int kernel(object* o, const gcn_described* d) {
   gcn_kernel* k = PB_NEW(&o->module->arena, gcn_kernel);
   grid_module* m = o->module;
@@ -139,7 +146,7 @@ static int kernel(object* o, const gcn_described* d) {
       code.st_size > o->image->bytes - k->entry)
     return grid__fault(o->device, GRID_BAD_CODE, "code object: the code of kernel %s is not where its descriptor says",
                        plain->name);
-  if (k->properties & 0x77 || plain->shared_bytes > GRID_MAX_SHARED || plain->local_bytes > GRID_MAX_LOCAL ||
+  if (k->properties & 0x21 || plain->shared_bytes > GRID_MAX_SHARED || plain->local_bytes > GRID_MAX_LOCAL ||
       k->kernarg_bytes > 1 << 16)
     return grid__fault(o->device, GRID_BAD_CODE,
                        "code object: kernel %s wants what the machine does not give (properties %#x)", plain->name,
@@ -160,7 +167,11 @@ static int kernel(object* o, const gcn_described* d) {
     if (k->args[n].kind == GCN_EXPLICIT) plain->param_count += (k->args[n].size + 7) / 8;
   }
   plain->most_threads = d->most_threads && d->most_threads < GRID_MAX_THREADS ? d->most_threads : GRID_MAX_THREADS;
-  k->kernarg = grid__variable(o->device, "arguments", k->kernarg_bytes ? k->kernarg_bytes : 8, 64, false);
+  if (k->rsrc2 >> 1 & 31 && (k->rsrc2 >> 1 & 31) != user_registers(k))
+    return grid__fault(o->device, GRID_BAD_CODE, "code object: kernel %s has %u user registers, its properties %u",
+                       plain->name, k->rsrc2 >> 1 & 31, user_registers(k));
+  k->packet = (k->kernarg_bytes + 63) & ~63u;
+  k->kernarg = grid__variable(o->device, "arguments", k->packet + 64, 64, false);
   if (!k->kernarg) return grid__fault(o->device, GRID_OUT_OF_MEMORY, "no memory for the arguments of %s", plain->name);
   plain->shift = o->shift;
   return gcn__all_known(o->device, o->text, plain->name, k->entry, code.st_size);
@@ -221,6 +232,10 @@ int gcn__lay_arguments(const grid_launch* l, const pb_device_launch* launch) {
     if (a->kind == GCN_GRID_DIMS) value = 3;
     memcpy(to, &value, a->size < 8 ? a->size : 8);
   }
+  uint16_t groups[] = {(uint16_t)l->threads[0], (uint16_t)l->threads[1], (uint16_t)l->threads[2]};
+  uint32_t threads[] = {l->blocks[0] * l->threads[0], l->blocks[1] * l->threads[1], l->blocks[2] * l->threads[2]};
+  memcpy(k->kernarg->data + k->packet + 4, groups, sizeof groups); // the dispatch packet of the HSA runtime, 2.9.6
+  memcpy(k->kernarg->data + k->packet + 12, threads, sizeof threads);
   return GRID_OK;
 }
 

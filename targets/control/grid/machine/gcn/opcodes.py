@@ -15,7 +15,7 @@ ENCODINGS = {
     "SOPC": (lambda n: [0xBF000000 | n << 16], range(0x80)),
     "SOPP": (lambda n: [0xBF800000 | n << 16], range(0x80)),
     "SMEM": (lambda n: [0xC0020000 | n << 18, 0], range(0x40)),
-    "VOP2": (lambda n: [n << 25 | 0x100], range(0x3E)),
+    "VOP2": (lambda n: [n << 25 | 0x100, 0], range(0x3E)),
     "VOP1": (lambda n: [0x7E000100 | n << 9], range(0x100)),
     "VOPC": (lambda n: [0x7C000100 | n << 17], range(0x100)),
     "VOP3": (lambda n: [0xD0000000 | n << 16, 0x00000100 | 0x100 << 9 | 0x100 << 18], range(0x140, 0x400)),

@@ -23,9 +23,16 @@ static void begin_wave(gcn_wave* w) {
   const grid_launch* l = b->launch;
   uint32_t at = 0;
   memset(w->s, 0, sizeof w->s);
-  if (k->properties & 8) { // the kernel's arguments
-    w->s[at++] = (uint32_t)k->kernarg->address;
-    w->s[at++] = (uint32_t)(k->kernarg->address >> 32);
+  for (int n = 0; n < 7; ++n) {
+    if (!(k->properties >> n & 1)) continue;
+    uint64_t value = n == 1   ? k->kernarg->address + k->packet
+                     : n == 3 ? k->kernarg->address
+                     : n == 6 ? k->plain.local_bytes
+                              : 0;
+    int count = n == 0 ? 4 : n == 6 ? 1 : 2; // of queue and dispatch id there is none
+    w->s[at] = (uint32_t)value;
+    if (count > 1) w->s[at + 1] = (uint32_t)(value >> 32);
+    at += (uint32_t)count;
   }
   for (int n = 0; n < 3; ++n)
     if (k->rsrc2 >> (7 + n) & 1) w->s[at++] = b->id[n];

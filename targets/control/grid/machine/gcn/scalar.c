@@ -122,34 +122,36 @@ SCALAR(s_bfm_b32, 1, 2, 1, d = (uint32_t)(((UINT64_C(1) << (a & 31)) - 1) << (b 
 LSHL_ADD(1)
 LSHL_ADD(2)
 LSHL_ADD(3)
-LSHL_ADD(4) SCALAR(s_pack_ll_b32_b16, 1, 2, 1, d = (a & 0xffff) | (b & 0xffff) << 16)
-    SCALAR(s_pack_lh_b32_b16, 1, 2, 1, d = (a & 0xffff) | (b & 0xffff0000))
-        SCALAR(s_pack_hh_b32_b16, 1, 2, 1,
-               d = (a >> 16 & 0xffff) | (b & 0xffff0000)) SCALAR(s_movk_i32, 1, 0, 1, d = (uint32_t)(int16_t)i->imm)
-            SCALAR(s_cmovk_i32, 1, 0, 1, d = w->scc ? (uint32_t)(int16_t)i->imm : w->s[i->d])
-                SCALAR(s_addk_i32, 1, 0, 1, d = (uint32_t)(w->s[i->d] + (uint32_t)(int16_t)i->imm);
-                       OF((int64_t)(int32_t)w->s[i->d] + (int16_t)i->imm != (int32_t)d))
-                    SCALAR(s_mulk_i32, 1, 0, 1, d = (uint32_t)((int32_t)w->s[i->d] * (int64_t)(int16_t)i->imm))
+LSHL_ADD(4)
+SCALAR(s_pack_ll_b32_b16, 1, 2, 1, d = (a & 0xffff) | (b & 0xffff) << 16)
+SCALAR(s_pack_lh_b32_b16, 1, 2, 1, d = (a & 0xffff) | (b & 0xffff0000))
+SCALAR(s_pack_hh_b32_b16, 1, 2, 1, d = (a >> 16 & 0xffff) | (b & 0xffff0000))
+SCALAR(s_movk_i32, 1, 0, 1, d = (uint32_t)(int16_t)i->imm)
+SCALAR(s_cmovk_i32, 1, 0, 1, d = w->scc ? (uint32_t)(int16_t)i->imm : w->s[i->d])
+SCALAR(s_addk_i32, 1, 0, 1, d = (uint32_t)(w->s[i->d] + (uint32_t)(int16_t)i->imm);
+       OF((int64_t)(int32_t)w->s[i->d] + (int16_t)i->imm != (int32_t)d))
+SCALAR(s_mulk_i32, 1, 0, 1, d = (uint32_t)((int32_t)w->s[i->d] * (int64_t)(int16_t)i->imm))
 #define COMPARE(name, operator)                                                                                        \
   SCALAR(s_cmp_##name##_i32, 1, 2, 0, OF((int32_t)a operator(int32_t) b))                                              \
   SCALAR(s_cmp_##name##_u32, 1, 2, 0, OF((uint32_t)a operator(uint32_t) b))                                            \
   SCALAR(s_cmpk_##name##_i32, 1, 0, 0, OF((int32_t)w->s[i->d] operator(int32_t)(int16_t) i->imm))                      \
   SCALAR(s_cmpk_##name##_u32, 1, 0, 0, OF(w->s[i->d] operator i->imm))
-                        COMPARE(eq, ==) COMPARE(lg, !=) COMPARE(gt, >) COMPARE(ge, >=) COMPARE(lt, <) COMPARE(le, <=)
-                            SCALAR(s_cmp_eq_u64, 2, 2, 0, OF(a == b)) SCALAR(s_cmp_lg_u64, 2, 2, 0, OF(a != b))
-                                SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1))) SCALAR(s_bitcmp1_b32, 1, 2, 0,
-                                                                                                OF(a >> (b & 31) & 1))
+COMPARE(eq, ==)
+COMPARE(lg, !=)
+COMPARE(gt, >)
+COMPARE(ge, >=)
+COMPARE(lt, <) COMPARE(le, <=) SCALAR(s_cmp_eq_u64, 2, 2, 0, OF(a == b)) SCALAR(s_cmp_lg_u64, 2, 2, 0, OF(a != b))
+    SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1))) SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
 #define BRANCH(name, condition)                                                                                        \
   static int name(gcn_wave* w, const gcn_insn* i) {                                                                    \
     w->pc = (condition) ? i->target : w->pc + 1;                                                                       \
     return GRID_OK;                                                                                                    \
   }
-                                    BRANCH(s_branch, true) BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1,
-                                                                                                  w->scc)
-                                        BRANCH(s_cbranch_vccz, !gcn_vcc(w)) BRANCH(s_cbranch_vccnz, gcn_vcc(w))
-                                            BRANCH(s_cbranch_execz, !gcn_exec(w)) BRANCH(s_cbranch_execnz, gcn_exec(w))
+        BRANCH(s_branch, true) BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1, w->scc)
+            BRANCH(s_cbranch_vccz, !gcn_vcc(w)) BRANCH(s_cbranch_vccnz, gcn_vcc(w))
+                BRANCH(s_cbranch_execz, !gcn_exec(w)) BRANCH(s_cbranch_execnz, gcn_exec(w))
 
-                                                static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
+                    static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
   const gcn_text* t = w->kernel->text;
   uint64_t at = (address - t->address) / 4;
   if (address % 4 || at >= t->words || t->index[at] == UINT32_MAX)

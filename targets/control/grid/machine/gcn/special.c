@@ -2,8 +2,6 @@
 // goes between vector and scalar registers.
 #include "targets/control/grid/machine/gcn/vector.h"
 
-#include <fenv.h>
-
 // Reads `count` sources of 32 bits of a half.
 static int sources(gcn_wave* w, const gcn_insn* i, int count, int bytes, int half, uint64_t room[3][GRID_LANES],
                    const void** rows) {
@@ -128,81 +126,180 @@ w->s[i->d2 + 1] = (uint32_t)(made >> 32);
 return GRID_OK;
 }
 
-static int exponent(float x) { return (int)(grid__bits_of_float(x) >> 23 & 0xff); }
-static bool subnormal(float x) { return exponent(x) == 0 && x != 0; }
-
-// 12.10: what a quotient needs so that its steps neither overflow nor lose bits. x: what is scaled; y: below; z: above.
-static float div_scale(float x, float y, float z, bool* flag) {
-  *flag = false;
-  if (y == 0 || z == 0) return NAN;
-  if (exponent(z) - exponent(y) >= 96) {
-    *flag = true;
-    return x == y ? ldexpf(x, 64) : x;
+// Division's steps (12.10): what keeps them from overflowing and from losing bits, for f32 and f64.
+#define DIVISION(T, t, size, bits_of, mantissa, most, far, up, low, least, under, ld, abs_of)                          \
+  static int exponent_##t(T x) { return (int)(bits_of(x) >> mantissa & (2 * most + 1)); }                              \
+  static bool subnormal_##t(T x) { return exponent_##t(x) == 0 && x != 0; }                                            \
+  /* x: what is scaled; y: below; z: above */                                                                          \
+  static T scaled_##t(T x, T y, T z, bool* flag) {                                                                     \
+    *flag = false;                                                                                                     \
+    if (y == 0 || z == 0) return (T)NAN;                                                                               \
+    if (exponent_##t(z) - exponent_##t(y) >= far) {                                                                    \
+      *flag = true;                                                                                                    \
+      return x == y ? ld(x, up) : x;                                                                                   \
+    }                                                                                                                  \
+    if (subnormal_##t(y)) return ld(x, up);                                                                            \
+    bool inverse = fabs(1.0 / (double)y) < 0x1p-1022, quotient = abs_of(z / y) < least; /* 1 / y is an f64 always */   \
+    *flag = quotient;                                                                                                  \
+    if (inverse && quotient) return x == y ? ld(x, -up) : x;                                                           \
+    if (inverse) return ld(x, -up);                                                                                    \
+    if (quotient) return x == z ? ld(x, up) : x;                                                                       \
+    return exponent_##t(z) <= low ? ld(x, up) : x;                                                                     \
+  }                                                                                                                    \
+  static int scale_##t(gcn_wave* w, const gcn_insn* i) {                                                               \
+    uint64_t made = 0;                                                                                                 \
+    EACH_HALF(3, size)                                                                                                 \
+    for (int l = 0; l < GRID_LANES; ++l) {                                                                             \
+      bool flag;                                                                                                       \
+      ((T*)out)[l] = scaled_##t(((const T*)rows[0])[l], ((const T*)rows[1])[l], ((const T*)rows[2])[l], &flag);        \
+      if (mask >> l & 1) made |= (uint64_t)flag << (32 * half + l);                                                    \
+    }                                                                                                                  \
+    gcn__result(w, i, i->d - GCN_V0, out, size, half, mask);                                                           \
+  }                                                                                                                    \
+  w->s[i->d2] = (uint32_t)made;                                                                                        \
+  w->s[i->d2 + 1] = (uint32_t)(made >> 32);                                                                            \
+  ++w->pc;                                                                                                             \
+  return GRID_OK;                                                                                                      \
+  }                                                                                                                    \
+  /* The scale that stands last: up where the quotient was held down, down where it was held up. */                    \
+  static int fmas_##t(gcn_wave* w, const gcn_insn* i) {                                                                \
+    uint64_t vcc = gcn_vcc(w);                                                                                         \
+    EACH_HALF(3, size)                                                                                                 \
+    for (int l = 0; l < GRID_LANES; ++l) {                                                                             \
+      T z = ((const T*)rows[2])[l];                                                                                    \
+      int by = vcc >> (32 * half + l) & 1 ? (exponent_##t(z) > most ? up : -up) : 0;                                   \
+      ((T*)out)[l] = fused_##t(((const T*)rows[0])[l], ((const T*)rows[1])[l], z, by);                                 \
+    }                                                                                                                  \
+    gcn__result(w, i, i->d - GCN_V0, out, size, half, mask);                                                           \
+  }                                                                                                                    \
+  ++w->pc;                                                                                                             \
+  return GRID_OK;                                                                                                      \
+  }                                                                                                                    \
+  static T fixed_##t(T q, T y, T z) {                                                                                  \
+    bool minus = !signbit(y) != !signbit(z);                                                                           \
+    if (z != z || y != y || (y == 0 && z == 0) || (isinf(y) && isinf(z))) return (T)NAN;                               \
+    bool below = exponent_##t(z) - exponent_##t(y) < under; /* what overflows comes out of the steps as NaN */         \
+    T r = y == 0 || isinf(z) ? (T)INFINITY : isinf(y) || z == 0 || below ? 0 : q != q ? (T)INFINITY : abs_of(q);       \
+    return minus ? -r : r;                                                                                             \
+  }                                                                                                                    \
+  static int fixup_##t(gcn_wave* w, const gcn_insn* i) {                                                               \
+    EACH_HALF(3, size)                                                                                                 \
+    for (int l = 0; l < GRID_LANES; ++l)                                                                               \
+      ((T*)out)[l] = fixed_##t(((const T*)rows[0])[l], ((const T*)rows[1])[l], ((const T*)rows[2])[l]);                \
+    gcn__result(w, i, i->d - GCN_V0, out, size, half, mask);                                                           \
+  }                                                                                                                    \
+  ++w->pc;                                                                                                             \
+  return GRID_OK;                                                                                                      \
   }
-  if (subnormal(y)) return ldexpf(x, 64);
-  bool inverse = fabs(1.0 / (double)y) < 0x1p-126, quotient = fabs((double)z / (double)y) < 0x1p-126;
-  if (inverse && quotient) {
-    *flag = true;
-    return x == y ? ldexpf(x, 64) : x;
-  }
-  if (inverse) return ldexpf(x, -64);
-  if (quotient) {
-    *flag = true;
-    return x == z ? ldexpf(x, 64) : x;
-  }
-  return exponent(z) <= 23 ? ldexpf(x, 64) : x;
+// (x * y + z) * 2^by, rounded once.
+static float fused_f32(float x, float y, float z, int by) {
+  return grid__canonical((float)ldexp(grid__odd_fma(x, y, z), by));
 }
+#ifdef __x86_64__
+__extension__ typedef __float128 wide;
+#else
+typedef long double wide;
+#endif
+static double fused_f64(double x, double y, double z, int by) {
+  if (!by) return fma(x, y, z);
+  return (double)(((wide)x * y + z) * (by > 0 ? 0x1p128 : 0x1p-128));
+}
+DIVISION(float, f32, 4, grid__bits_of_float, 23, 127, 96, 64, 23, 0x1p-126f, -150, ldexpf, fabsf)
+DIVISION(double, f64, 8, grid__bits_of_double, 52, 1023, 768, 128, 53, 0x1p-1022, -1075, ldexp, fabs)
 
-static int division_scale(gcn_wave* w, const gcn_insn* i) {
-  uint64_t made = 0;
-  EACH_HALF(3, 4)
-  for (int l = 0; l < GRID_LANES; ++l) {
-    bool flag;
-    ((float*)out)[l] =
-        div_scale(((const float*)rows[0])[l], ((const float*)rows[1])[l], ((const float*)rows[2])[l], &flag);
-    if (mask >> l & 1) made |= (uint64_t)flag << (32 * half + l);
-  }
-  gcn__result(w, i, i->d - GCN_V0, out, 4, half, mask);
-}
-w->s[i->d2] = (uint32_t)made;
-w->s[i->d2 + 1] = (uint32_t)(made >> 32);
-++w->pc;
-return GRID_OK;
-}
-
-static int division_fma(gcn_wave* w, const gcn_insn* i) {
-  uint64_t vcc = gcn_vcc(w);
-  EACH_HALF(3, 4)
-  for (int l = 0; l < GRID_LANES; ++l) {
-    float f = fmaf(((const float*)rows[0])[l], ((const float*)rows[1])[l], ((const float*)rows[2])[l]);
-    // The scale that stands last: up where the quotient was held down, down where it was held up.
-    bool scaled = vcc >> (32 * half + l) & 1;
-    ((float*)out)[l] = grid__canonical(scaled ? ldexpf(f, exponent(((const float*)rows[2])[l]) > 127 ? 64 : -64) : f);
-  }
-  gcn__result(w, i, i->d - GCN_V0, out, 4, half, mask);
-}
-++w->pc;
-return GRID_OK;
-}
-
-static float div_fixup(float q, float y, float z) {
-  bool minus = !signbit(y) != !signbit(z);
-  if (z != z || y != y) return NAN;
-  if ((y == 0 && z == 0) || (isinf(y) && isinf(z))) return -NAN;
-  if (y == 0 || isinf(z)) return minus ? -INFINITY : INFINITY;
-  if (isinf(y) || z == 0) return minus ? -0.0f : 0.0f;
-  return minus ? -fabsf(q) : fabsf(q);
-}
-
-static int division_fix(gcn_wave* w, const gcn_insn* i) {
-  EACH_HALF(3, 4)
+static int fixup_f16(gcn_wave* w, const gcn_insn* i) {
+  EACH_HALF(3, 2)
   for (int l = 0; l < GRID_LANES; ++l)
-    ((float*)out)[l] =
-        grid__canonical(div_fixup(((const float*)rows[0])[l], ((const float*)rows[1])[l], ((const float*)rows[2])[l]));
-  gcn__result(w, i, i->d - GCN_V0, out, 4, half, mask);
+    ((uint16_t*)out)[l] =
+        grid__half_of(fixed_f32(grid__half(((const uint16_t*)rows[0])[l]), grid__half(((const uint16_t*)rows[1])[l]),
+                                grid__half(((const uint16_t*)rows[2])[l])));
+  gcn__result(w, i, i->d - GCN_V0, out, 2, half, mask);
 }
 ++w->pc;
 return GRID_OK;
+}
+
+// v_fma_mix_f32, _mixlo_f16, _mixhi_f16: op_sel_hi says which sources are f16, op_sel which half; neg_hi is abs.
+static int mixed(gcn_wave* w, const gcn_insn* i) {
+  gcn_insn plain = *i;
+  plain.neg = plain.abs = 0;
+  uint64_t exec = gcn_exec(w);
+  for (int half = 0; half < 2; ++half) {
+    uint32_t mask = (uint32_t)(exec >> 32 * half);
+    float x[3][GRID_LANES];
+    if (!mask) continue;
+    for (int n = 0; n < 3; ++n) {
+      uint64_t room[GRID_LANES];
+      const void* row;
+      bool narrow = i->op_sel_hi >> n & 1;
+      int code = gcn__source(w, &plain, n, narrow ? 2 : 4, half, NULL, room, &row);
+      if (code) return code;
+      for (int l = 0; l < GRID_LANES; ++l) {
+        float v = narrow ? grid__half(((const uint16_t*)row)[l]) : ((const float*)row)[l];
+        if (i->neg_hi >> n & 1) v = fabsf(v);
+        x[n][l] = i->neg >> n & 1 ? -v : v;
+      }
+    }
+    uint32_t out[GRID_LANES];
+    uint16_t halves[GRID_LANES];
+    for (int l = 0; l < GRID_LANES; ++l) {
+      float r = fmaf(x[0][l], x[1][l], x[2][l]);
+      if (i->clamp) r = r > 0 ? r < 1 ? r : 1 : 0;
+      out[l] = grid__bits_of_float(grid__canonical(r));
+      halves[l] = grid__half_of(i->clamp ? r : grid__odd_float(grid__odd_fma(x[0][l], x[1][l], x[2][l])));
+    }
+    gcn_insn to = *i;
+    to.op_sel = i->name[9] == 'h' ? 8 : 0;
+    if (i->name[9] == '_') {
+      gcn__result(w, i, i->d - GCN_V0, out, 4, half, mask);
+    } else {
+      uint32_t* d = gcn_row(w, i->d - GCN_V0, half);
+      for (uint32_t m = mask; m; m &= m - 1) {
+        int l = __builtin_ctz(m);
+        d[l] = to.op_sel ? (d[l] & 0xffff) | (uint32_t)halves[l] << 16 : (d[l] & 0xffff0000) | halves[l];
+      }
+    }
+  }
+  ++w->pc;
+  return GRID_OK;
+}
+
+static uint32_t class_of(double v, bool subnormal, bool quiet) {
+  bool minus = signbit(v);
+  if (v != v) return quiet ? 2 : 1;
+  if (isinf(v)) return minus ? 1 << 2 : 1 << 9;
+  if (v == 0) return minus ? 1 << 5 : 1 << 6;
+  return subnormal ? (minus ? 1 << 4 : 1 << 7) : minus ? 1 << 3 : 1 << 8;
+}
+
+// v_cmp_class: is the number of one of the kinds that source 1 has bits for?
+static int classes(gcn_wave* w, const gcn_insn* i) {
+  int bytes = strstr(i->name, "f64") ? 8 : strstr(i->name, "f32") ? 4 : 2;
+  uint64_t exec = gcn_exec(w), result = 0;
+  for (int half = 0; half < 2; ++half) {
+    uint64_t room[2][GRID_LANES];
+    const void *row, *wanted;
+    if (!(uint32_t)(exec >> 32 * half)) continue;
+    int code = gcn__source(w, i, 0, bytes, half, NULL, room[0], &row);
+    if (!code) code = gcn__source(w, i, 1, 4, half, NULL, room[1], &wanted);
+    if (code) return code;
+    for (int l = 0; l < GRID_LANES; ++l) {
+      uint64_t bits = 0;
+      memcpy(&bits, (const uint8_t*)row + l * bytes, (size_t)bytes);
+      double v = bytes == 8   ? grid__double_of_bits(bits)
+                 : bytes == 4 ? (double)grid__float_of_bits((uint32_t)bits)
+                              : (double)grid__half((uint16_t)bits);
+      int mantissa = bytes == 8 ? 52 : bytes == 4 ? 23 : 10;
+      double least = bytes == 8 ? 0x1p-1022 : bytes == 4 ? 0x1p-126 : 0x1p-14;
+      uint32_t kind = class_of(v, fabs(v) < least, bits >> (mantissa - 1) & 1);
+      result |= (uint64_t)((kind & ((const uint32_t*)wanted)[l]) != 0) << (32 * half + l);
+    }
+  }
+  result &= exec;
+  w->s[i->d] = (uint32_t)result;
+  w->s[i->d + 1] = (uint32_t)(result >> 32);
+  ++w->pc;
+  return GRID_OK;
 }
 
 // Pairs of f32 in two registers: each half of the result takes the half of each source that op_sel says.
@@ -327,9 +424,19 @@ bool gcn__special(gcn_insn* i) {
               {"v_subbrev_co_u32", carry, GRID_CLASS_INTEGER},
               {"v_mad_u64_u32", multiply_add_64, GRID_CLASS_INTEGER},
               {"v_mad_i64_i32", multiply_add_64, GRID_CLASS_INTEGER},
-              {"v_div_scale_f32", division_scale, GRID_CLASS_FLOAT},
-              {"v_div_fmas_f32", division_fma, GRID_CLASS_FLOAT},
-              {"v_div_fixup_f32", division_fix, GRID_CLASS_FLOAT},
+              {"v_div_scale_f32", scale_f32, GRID_CLASS_FLOAT},
+              {"v_div_fmas_f32", fmas_f32, GRID_CLASS_FLOAT},
+              {"v_div_fixup_f32", fixup_f32, GRID_CLASS_FLOAT},
+              {"v_div_scale_f64", scale_f64, GRID_CLASS_FLOAT},
+              {"v_div_fmas_f64", fmas_f64, GRID_CLASS_FLOAT},
+              {"v_div_fixup_f64", fixup_f64, GRID_CLASS_FLOAT},
+              {"v_div_fixup_f16", fixup_f16, GRID_CLASS_FLOAT},
+              {"v_fma_mix_f32", mixed, GRID_CLASS_FMA},
+              {"v_fma_mixlo_f16", mixed, GRID_CLASS_FMA},
+              {"v_fma_mixhi_f16", mixed, GRID_CLASS_FMA},
+              {"v_cmp_class_f16", classes, GRID_CLASS_FLOAT},
+              {"v_cmp_class_f32", classes, GRID_CLASS_FLOAT},
+              {"v_cmp_class_f64", classes, GRID_CLASS_FLOAT},
               {"v_pk_fma_f32", packed_floats, GRID_CLASS_FMA},
               {"v_pk_mul_f32", packed_floats, GRID_CLASS_FLOAT},
               {"v_pk_add_f32", packed_floats, GRID_CLASS_FLOAT},
@@ -358,9 +465,9 @@ bool gcn__special(gcn_insn* i) {
     if (strcmp(rows[k].name, i->name)) continue;
     i->run = rows[k].run;
     i->class = rows[k].class;
-    if (i->run == carry || i->run == multiply_add_64 || i->run == division_scale)
+    if (i->run == carry || i->run == multiply_add_64 || i->run == scale_f32 || i->run == scale_f64)
       i->abs = 0; // its bits are a register's
-    return !i->clamp && !i->omod;
+    return (!i->clamp || i->run == mixed) && !i->omod;
   }
   for (size_t k = 0; k < sizeof halves / sizeof *halves; ++k) {
     if (strcmp(halves[k].name, i->name) || i->clamp) continue;

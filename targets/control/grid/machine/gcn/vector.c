@@ -2,7 +2,7 @@
 // parts of registers and other lanes; the work is a row of lanes.def on each half of the wave.
 #include "targets/control/grid/machine/gcn/vector.h"
 
-enum { REVERSED = 1, SUM = 2, CHOOSE = 4, FIRST_CONSTANT = 8, LAST_CONSTANT = 16 };
+enum { REVERSED = 1, SUM = 2, CHOOSE = 4, FIRST_CONSTANT = 8, LAST_CONSTANT = 16, CLAMPED = 32 };
 
 int gcn__ready(gcn_wave* w, const gcn_insn* i, uint32_t first, int count) {
   for (int k = 0; k < count; ++k) {
@@ -304,6 +304,8 @@ bool gcn__vector(gcn_insn* i) {
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; ++k) {
     if (strcmp(vectors[k].name, i->name)) continue;
     int how = vectors[k].how;
+    bool whole = !floats(vectors[k].key);
+    if (whole && i->clamp != !!(how & CLAMPED)) continue;
     i->row = grid__lane_row(vectors[k].key);
     if (!i->row) return false;
     i->run = arithmetic;
@@ -314,7 +316,8 @@ bool gcn__vector(gcn_insn* i) {
     if (how & LAST_CONSTANT) i->s[2] = GCN_LITERAL;
     if (how & CHOOSE && !i->three) i->s[2] = GCN_VCC;
     if (i->encoding == GCN_VOP3P) i->op_sel = 0; // of dot products: they take whole registers
-    if ((i->clamp || i->omod) && (i->row->size[0] != 4 || !floats(i->row->key))) return false;
+    if (how & CLAMPED) i->clamp = false;
+    if ((i->clamp || i->omod) && (i->row->size[0] != 4 || whole)) return false;
     i->class = !strncmp(vectors[k].key, "fma", 3)   ? GRID_CLASS_FMA
                : !strncmp(vectors[k].key, "mov", 3) ? GRID_CLASS_MOVE
                : floats(vectors[k].key)             ? GRID_CLASS_FLOAT
