@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const char* const files[] = {"nvcc.ptx", "clang.ptx", "gfx942.hsaco"};
+static const char* const files[] = {"nvcc.ptx", "clang.ptx", "gfx942.hsaco", "gfx90a.hsaco"};
 static const char* const options[] = {"schedule=early,threads=1", "schedule=late,threads=2",
                                       "schedule=random,seed=7,threads=2"};
 enum { N = 1000 };
@@ -226,6 +226,7 @@ static void of_clang(void** state) {
 static void of_amd(void** state) {
   (void)state;
   run_all(files[2]);
+  run_all(files[3]);
 }
 
 // Takes out the barrier that stands n-th in the text; false: there are not so many.

@@ -81,6 +81,14 @@ static inline uint32_t choose(uint32_t x, uint32_t y, uint32_t select) {
   }
   return out;
 }
+static inline uint32_t apart(uint32_t x, uint32_t y, int bits) {
+  uint32_t sum = 0;
+  for (int k = 0; k < 32; k += bits) {
+    uint32_t a = x >> k & ((1u << bits) - 1), b = y >> k & ((1u << bits) - 1);
+    sum += a < b ? b - a : a - b;
+  }
+  return sum;
+}
 static inline float fraction(float x) {
   int e;
   return frexpf(x, &e);

@@ -15,7 +15,4 @@
 //   limit=N       instructions of warps in one launch before it is taken for endless (default 10^11)
 const pb_device_ops* pb_grid_machine_ops(const pb_chip* chip);
 
-// The same under the name "grid" among the runtime's devices.
-void pb_rt_add_grid_machine(void);
-
 #endif

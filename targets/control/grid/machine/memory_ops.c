@@ -16,6 +16,7 @@ static grid_request request(grid_block* b, grid_warp* w, const grid_insn* i, uin
   q.effect = effect;
   q.strong = effect == GRID_ATOMIC || (i->op != GRID_OP_ASYNC_COPY && i->mode != GRID_WEAK);
   q.constant = q.pending = false;
+  q.stores[0] = NULL;
   grid__addresses(&q, i->a, i->flag, i->offset, i->space);
   return q;
 }

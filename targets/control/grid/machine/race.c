@@ -62,11 +62,21 @@ typedef struct view {
 
 static inline bool current(const view* v, uint32_t tag) { return tag >> v->epoch_shift == v->tag >> v->epoch_shift; }
 
+// The ISA of a wave has no undefined behaviour: what is stored twice and the same is no race.
+static bool stores_the_same(const view* v, int lane) {
+  const grid_request* q = v->q;
+  if (q->effect != GRID_WRITE || !q->stores[0]) return false;
+  const uint8_t* at = v->m->data + (q->address[lane] - v->m->address);
+  for (uint32_t k = 0; k < q->bytes; k += 4)
+    if (memcmp(at + k, &q->stores[k / 4][lane], q->bytes - k < 4 ? q->bytes - k : 4)) return false;
+  return true;
+}
+
 static int against_writer(const view* v, int lane, uint32_t me, uint64_t raw, uint64_t g) {
   record r = unpack(raw);
   if (!current(v, r.tag) || (r.flags & STRONG && v->q->strong)) return GRID_OK;
   if (r.tag == v->tag && before(v->q->block, v->q->warp, me, r.thread, r.clock)) return GRID_OK;
-  r.flags = 0;
+  if (stores_the_same(v, lane)) return GRID_OK;
   return report(v->q, lane, pack(r.tag, r.thread, 0, r.clock), v->shared, "writes", v->m->address + (g << v->m->shift));
 }
 
@@ -113,6 +123,15 @@ static int touch(const view* v, int lane, uint32_t me, uint64_t g, bool alone) {
   return GRID_OK;
 }
 
+static bool lanes_agree(const grid_request* q, int lane, uint32_t others) {
+  if (!q->stores[0]) return false;
+  for (uint32_t k = 0; k < q->bytes; k += 4)
+    for (uint32_t m = others; m; m &= m - 1)
+      if (memcmp(&q->stores[k / 4][lane], &q->stores[k / 4][__builtin_ctz(m)], q->bytes - k < 4 ? q->bytes - k : 4))
+        return false;
+  return true;
+}
+
 // Two lanes of one store at one place: which of them stays is open.
 static int lanes_collide(const view* v, uint32_t mask) {
   const grid_request* q = v->q;
@@ -120,7 +139,7 @@ static int lanes_collide(const view* v, uint32_t mask) {
   for (uint32_t m = mask; m; m &= m - 1) { // all are aligned: they overlap where they are one
     int l = __builtin_ctz(m);
     uint32_t others = q->block->worker->scan->same(q->address, q->address[l]) & mask & ~(UINT32_C(1) << l);
-    if (others)
+    if (others && !lanes_agree(q, l, others))
       return grid__stop(q->block, q->warp, q->insn, l, GRID_RACE,
                         "a race: lanes %d and %d of the warp store at %#llx in one instruction", l,
                         __builtin_ctz(others),

@@ -163,7 +163,8 @@ static void memory(gcn_insn* i, const uint32_t* w, uint32_t* op) {
     i->s[1] = (uint16_t)(GCN_V0 + bits(w[1], 8, 8));
     i->s[2] = (uint16_t)bits(w[1], 16, 7);
     i->d = (uint16_t)(GCN_V0 + bits(w[1], 24, 8));
-    i->high = bits(w[0], 16, 1); // an atomic that returns
+    i->high = bits(w[0], 16, 1);                        // an atomic that returns
+    i->strong = bits(w[0], 16, 1) || bits(w[0], 25, 1); // of a scope past the wave: what LLVM makes of atomic stores
     if (bits(w[1], 23, 1)) i->d = (uint16_t)(i->d + 256), i->s[1] = (uint16_t)(i->s[1] + 256);
     i->imm = bits(w[0], 13, 1); // of scratch: there is an address in a vector register
   }

@@ -51,7 +51,7 @@ struct gcn_insn {
   uint8_t neg, abs, omod, op_sel, op_sel_hi, neg_hi;
   bool clamp, reversed, three; // three: in the encoding of three sources, whatever the instruction
   uint8_t dwords, bytes;       // of memory
-  bool extend, high, store;
+  bool extend, high, store, strong;
   uint32_t literal, imm;
   int32_t offset;
   uint32_t target; // index of an instruction

@@ -12,7 +12,7 @@ static grid_request begin(gcn_wave* w, const gcn_insn* i, int half, grid_effect 
                     .bytes = i->bytes,
                     .align = 1,
                     .effect = effect};
-  q.strong = effect == GRID_ATOMIC;
+  q.strong = effect == GRID_ATOMIC || i->strong;
   return q;
 }
 
@@ -113,6 +113,7 @@ static int vector_store(gcn_wave* w, const gcn_insn* i) {
     grid_request q = begin(w, i, half, GRID_WRITE);
     if (!q.mask) continue;
     int code = addresses(w, i, half, &q);
+    for (int k = 0; k < i->dwords && !i->sdwa; ++k) q.stores[k] = gcn_row(w, i->s[1] - GCN_V0 + (uint32_t)k, half);
     if (!code) code = grid__access(&q);
     if (!code) code = give(w, i, half, &q, i->s[1] - GCN_V0, 0, i->dwords);
     if (code) return code;

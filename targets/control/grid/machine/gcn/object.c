@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GFX942 = 0x4c, MOST_IMAGE = 256 << 20 };
+enum { GFX90A = 0x3f, GFX942 = 0x4c, MOST_IMAGE = 256 << 20 };
 
 typedef struct object {
   pb_device* device;
@@ -42,9 +42,11 @@ static int read_head(object* o) {
       o->head.e_ident[EI_DATA] != ELFDATA2LSB)
     return wrong(o, "no ELF file of 64 bits, low byte first");
   if (o->head.e_machine != 224) return wrong(o, "not of AMD's GPUs");
-  if ((o->head.e_flags & 0xff) != GFX942)
-    return grid__fault(o->device, GRID_BAD_CODE, "code object: of processor number %#x; the machine runs gfx942 (%#x)",
-                       o->head.e_flags & 0xff, GFX942);
+  uint32_t processor = o->head.e_flags & 0xff;
+  if (processor != GFX942 && processor != GFX90A)
+    return grid__fault(o->device, GRID_BAD_CODE,
+                       "code object: of processor number %#x; the machine runs gfx942 (%#x) and gfx90a (%#x)",
+                       processor, GFX942, GFX90A);
   if (o->head.e_phentsize != sizeof(Elf64_Phdr) || o->head.e_shentsize != sizeof(Elf64_Shdr))
     return wrong(o, "headers of another size");
   return GRID_OK;
@@ -117,7 +119,7 @@ static bool find_symbol(const object* o, const char* name, Elf64_Sym* out) {
 static uint32_t user_registers(const gcn_kernel* k) {
   uint32_t count = 0;
   for (int n = 0; n < 7; ++n)
-    if (k->properties >> n & 1) count += n == 6 ? 1 : 2;
+    if (k->properties >> n & 1) count += n == 0 ? 4 : n == 6 ? 1 : 2;
   return count;
 }
 
@@ -146,8 +148,9 @@ static int kernel(object* o, const gcn_described* d) {
       code.st_size > o->image->bytes - k->entry)
     return grid__fault(o->device, GRID_BAD_CODE, "code object: the code of kernel %s is not where its descriptor says",
                        plain->name);
-  if (k->properties & 0x21 || plain->shared_bytes > GRID_MAX_SHARED || plain->local_bytes > GRID_MAX_LOCAL ||
-      k->kernarg_bytes > 1 << 16)
+  // Older ways to a thread's own memory: gfx90a's.
+  if ((k->properties & 0x21 && plain->local_bytes) || plain->shared_bytes > GRID_MAX_SHARED ||
+      plain->local_bytes > GRID_MAX_LOCAL || k->kernarg_bytes > 1 << 16)
     return grid__fault(o->device, GRID_BAD_CODE,
                        "code object: kernel %s wants what the machine does not give (properties %#x)", plain->name,
                        k->properties);

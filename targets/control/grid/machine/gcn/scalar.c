@@ -42,6 +42,8 @@ static uint64_t field(uint64_t x, uint64_t start, uint64_t length, int width, bo
 SCALAR(s_mov_b32, 1, 1, 1, d = a)
 SCALAR(s_mov_b64, 2, 1, 2, d = a)
 SCALAR(s_cmov_b32, 1, 1, 1, d = w->scc ? a : w->s[i->d])
+SCALAR(s_cmov_b64, 2, 1, 2, d = w->scc ? a : w->s[i->d] | (uint64_t)w->s[i->d + 1] << 32)
+SCALAR(s_brev_b64, 2, 1, 2, for (int k = 0; k < 64; ++k) d |= (a >> k & 1) << (63 - k))
 SCALAR(s_not_b32, 1, 1, 1, d = (uint32_t)~a; OF(d != 0))
 SCALAR(s_not_b64, 2, 1, 2, d = ~a; OF(d != 0))
 SCALAR(s_brev_b32, 1, 1, 1, for (int k = 0; k < 32; ++k) d |= (a >> k & 1) << (31 - k))
@@ -51,6 +53,10 @@ SCALAR(s_ff1_i32_b32, 1, 1, 1, d = a ? (uint64_t)__builtin_ctzll(a) : UINT32_MAX
 SCALAR(s_ff1_i32_b64, 2, 1, 1, d = a ? (uint64_t)__builtin_ctzll(a) : UINT32_MAX)
 SCALAR(s_flbit_i32_b32, 1, 1, 1, d = a ? (uint64_t)__builtin_clz((uint32_t)a) : UINT32_MAX)
 SCALAR(s_flbit_i32_b64, 2, 1, 1, d = a ? (uint64_t)__builtin_clzll(a) : UINT32_MAX)
+SCALAR(s_flbit_i32, 1, 1, 1, uint32_t v = (int32_t)a < 0 ? ~(uint32_t)a : (uint32_t)a;
+       d = v ? (uint64_t)__builtin_clz(v) : UINT32_MAX)
+SCALAR(s_flbit_i32_i64, 2, 1, 1, uint64_t v = (int64_t)a < 0 ? ~a : a;
+       d = v ? (uint64_t)__builtin_clzll(v) : UINT32_MAX)
 SCALAR(s_sext_i32_i8, 1, 1, 1, d = (uint32_t)(int8_t)a)
 SCALAR(s_sext_i32_i16, 1, 1, 1, d = (uint32_t)(int16_t)a)
 SCALAR(s_bitset0_b32, 1, 1, 1, d = w->s[i->d] & ~(UINT64_C(1) << (a & 31)))
@@ -77,6 +83,8 @@ SCALAR(s_max_i32, 1, 2, 1, OF((int32_t)a > (int32_t)b); d = w->scc ? a : b)
 SCALAR(s_max_u32, 1, 2, 1, OF((uint32_t)a > (uint32_t)b); d = w->scc ? a : b)
 SCALAR(s_cselect_b32, 1, 2, 1, d = w->scc ? a : b)
 SCALAR(s_cselect_b64, 2, 2, 2, d = w->scc ? a : b)
+SCALAR(s_absdiff_i32, 1, 2, 1, int64_t apart = (int64_t)(int32_t)a - (int32_t)b;
+       d = (uint32_t)(apart < 0 ? -apart : apart); OF(d != 0))
 SCALAR(s_mul_i32, 1, 2, 1, d = (uint32_t)(a * b))
 SCALAR(s_mul_hi_u32, 1, 2, 1, d = (uint64_t)(uint32_t)a * (uint32_t)b >> 32)
 SCALAR(s_mul_hi_i32, 1, 2, 1, d = (uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32)
@@ -140,18 +148,21 @@ COMPARE(eq, ==)
 COMPARE(lg, !=)
 COMPARE(gt, >)
 COMPARE(ge, >=)
-COMPARE(lt, <) COMPARE(le, <=) SCALAR(s_cmp_eq_u64, 2, 2, 0, OF(a == b)) SCALAR(s_cmp_lg_u64, 2, 2, 0, OF(a != b))
-    SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1))) SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
+COMPARE(lt, <)
+COMPARE(le, <=)
+SCALAR(s_cmp_eq_u64, 2, 2, 0, OF(a == b))
+SCALAR(s_cmp_lg_u64, 2, 2, 0, OF(a != b))
+SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1))) SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
 #define BRANCH(name, condition)                                                                                        \
   static int name(gcn_wave* w, const gcn_insn* i) {                                                                    \
     w->pc = (condition) ? i->target : w->pc + 1;                                                                       \
     return GRID_OK;                                                                                                    \
   }
-        BRANCH(s_branch, true) BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1, w->scc)
-            BRANCH(s_cbranch_vccz, !gcn_vcc(w)) BRANCH(s_cbranch_vccnz, gcn_vcc(w))
-                BRANCH(s_cbranch_execz, !gcn_exec(w)) BRANCH(s_cbranch_execnz, gcn_exec(w))
+    BRANCH(s_branch, true) BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1, w->scc)
+        BRANCH(s_cbranch_vccz, !gcn_vcc(w)) BRANCH(s_cbranch_vccnz, gcn_vcc(w)) BRANCH(s_cbranch_execz, !gcn_exec(w))
+            BRANCH(s_cbranch_execnz, gcn_exec(w))
 
-                    static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
+                static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
   const gcn_text* t = w->kernel->text;
   uint64_t at = (address - t->address) / 4;
   if (address % 4 || at >= t->words || t->index[at] == UINT32_MAX)
@@ -226,6 +237,9 @@ static const struct {
 } rows[] = {ROW(s_mov_b32),
             ROW(s_mov_b64),
             ROW(s_cmov_b32),
+            ROW(s_cmov_b64),
+            ROW(s_brev_b64),
+            ROW(s_absdiff_i32),
             ROW(s_not_b32),
             ROW(s_not_b64),
             ROW(s_brev_b32),
@@ -235,6 +249,8 @@ static const struct {
             ROW(s_ff1_i32_b64),
             ROW(s_flbit_i32_b32),
             ROW(s_flbit_i32_b64),
+            ROW(s_flbit_i32),
+            ROW(s_flbit_i32_i64),
             ROW(s_sext_i32_i8),
             ROW(s_sext_i32_i16),
             ROW(s_bitset0_b32),
