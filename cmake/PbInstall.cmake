@@ -21,7 +21,9 @@ endforeach()
 
 target_include_directories(pb_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 add_library(pb::pb ALIAS pb_library)
-set_target_properties(pb_library PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
+if(NOT PB_STATIC_LLVM) # else what it needs lies beside it
+  set_target_properties(pb_library PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
+endif()
 
 install(TARGETS ${PB_PROGRAMS} ${libraries} pb_device pb_library EXPORT pb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -55,9 +57,23 @@ if(TARGET simnpu_rtl_16)
   install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libsimnpu_rtl_default.so DESTINATION lib/pb)
 endif()
 
-# What the Python package has beside it (python/pyproject.toml): libpb, the program that it starts, descriptions.
-install(FILES $<TARGET_FILE:pb_library> DESTINATION lib RENAME libpb.so COMPONENT python EXCLUDE_FROM_ALL)
-install(PROGRAMS $<TARGET_FILE:pb-read-mlir> DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+# What the Python package has beside it (python/pyproject.toml): libpb, the programs that it starts, descriptions; and with LLVM in
+# it the libraries that are left, so that nothing of the machine's is needed.
+if(PB_STATIC_LLVM)
+  install(TARGETS pb_library LIBRARY DESTINATION lib NAMELINK_SKIP COMPONENT python EXCLUDE_FROM_ALL)
+  install(TARGETS ${PB_STARTED} RUNTIME DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libgomp.so.1 OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE)
+  foreach(library ${PB_ISL_SO} ${PB_GMP_SO} ${PB_JANSSON} ${gomp})
+    file(REAL_PATH ${library} real)
+    execute_process(COMMAND objdump -p ${real} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCH "SONAME +([^ \n]+)" found "${headers}")
+    install(FILES ${real} DESTINATION lib RENAME ${CMAKE_MATCH_1} COMPONENT python EXCLUDE_FROM_ALL)
+  endforeach()
+else()
+  install(FILES $<TARGET_FILE:pb_library> DESTINATION lib RENAME libpb.so COMPONENT python EXCLUDE_FROM_ALL)
+  install(PROGRAMS $<TARGET_FILE:pb-read-mlir> $<TARGET_FILE:pb-check-core> $<TARGET_FILE:pb-grid-code> DESTINATION bin COMPONENT python
+          EXCLUDE_FROM_ALL)
+endif()
 install(FILES tdl/pb.td tdl/gpu.td tdl/codes.td DESTINATION share/pb/tdl COMPONENT python EXCLUDE_FROM_ALL)
 foreach(description ${descriptions})
   get_filename_component(folder ${description} DIRECTORY)

@@ -51,3 +51,10 @@ void pb_installed_program(const char* name, char* path, size_t size) {
   if (!is_there(path, size, X_OK, PB_BUILT_PROGRAMS, "", name))
     is_there(path, size, X_OK, PB_INSTALLED_PROGRAMS, "", name);
 }
+
+void pb_program_path(const char* name, char* path, size_t size) {
+  if (strchr(name, '/'))
+    snprintf(path, size, "%s", name);
+  else
+    pb_installed_program(name, path, size);
+}

@@ -10,5 +10,7 @@
 void pb_installed_folder(const char* part, char* path, size_t size);
 // A program of ours that ours start: of the installation as above, else of the build.
 void pb_installed_program(const char* name, char* path, size_t size);
+// The same of one that may be another's: what has a slash is its path.
+void pb_program_path(const char* name, char* path, size_t size);
 
 #endif

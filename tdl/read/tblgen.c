@@ -130,11 +130,12 @@ static bool is_word(const char* name) {
 
 static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
   const char *include = getenv("PB_TDL_PATH"), *slash = strrchr(path, '/');
-  char macro[64], folder[4096], language[2200];
+  char macro[64], folder[4096], language[2200], program[4096];
   pb_installed_folder("tdl", language, sizeof language);
+  pb_program_path(PB_TBLGEN, program, sizeof program);
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
   snprintf(macro, sizeof macro, "-DVARIANT_%s", is_word(variant) ? variant : "");
-  char* argv[] = {(char*)PB_TBLGEN,
+  char* argv[] = {program,
                   (char*)"--dump-json",
                   (char*)"-I",
                   (char*)(include ? include : language),
@@ -148,10 +149,10 @@ static pb_status spawn(const char* path, const char* variant, int out, int err, 
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
   posix_spawn_file_actions_adddup2(&actions, err, 2);
-  int failed = posix_spawn(pid, PB_TBLGEN, &actions, NULL, argv, environ);
+  int failed = posix_spawn(pid, program, &actions, NULL, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
   errno = failed;
-  return failed ? pb_system_error(diag, (pb_place){.file = PB_TBLGEN}, 3002, "cannot be started") : PB_OK;
+  return failed ? pb_system_error(diag, (pb_place){.file = program}, 3002, "cannot be started") : PB_OK;
 }
 
 pb_status pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json) {

@@ -76,7 +76,7 @@ static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1
   *at = -1;
   if (!has_starts(d, op, first, x->rank)) return pb__door_refuse(d, op, "a start for each dimension");
   for (int r = 0; r < x->rank; ++r) {
-    int start;
+    int start = -1;
     if (size[r] == x->shape[r]) { // it can begin at 0 alone
       pb_consts_guard(d->m.consts, false, size[r], x->shape[r], within);
       continue;
@@ -105,7 +105,7 @@ static int narrow_dim(const pb_s1_value* whole, const int64_t* part) {
 // Of one dim alone: the tensor is read as it lies.
 static pb_status slice_along(pb_door* d, const pb_flat_op* op, int axis, int x, int y, int64_t size) {
   const pb_s1_value in = *pb_made(&d->m, x);
-  int dims[PB_NEST_RANK], start;
+  int dims[PB_NEST_RANK], start = -1;
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
   PB_TRY(start_along(d, op, 1, axis, &in, size, &start));
   int place = pb__door_as_place(n, start), access = pb_make_access(&d->m, x);
