@@ -253,7 +253,7 @@ static void load_object(grid* g) {
   if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &why)) fail_msg("%s", why);
   LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", "gfx942", "",
                                                          LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
-  char path[] = "/tmp/pb-arithmetic-XXXXXX", object[80], linked[80], command[1200];
+  char path[] = PB_BINARY_DIR "/arithmetic-XXXXXX", object[1024], linked[1024], command[4096];
   assert_non_null(mkdtemp(path));
   snprintf(object, sizeof object, "%s/a.o", path);
   snprintf(linked, sizeof linked, "%s/a.hsaco", path);

@@ -128,6 +128,9 @@ static void vector3(gcn_insn* i, const uint32_t* w, uint32_t* op) {
   } else if (*op < 0x140) {
     i->encoding = GCN_VOP2;
     *op -= 0x100;
+  } else if (*op < 0x1c0) {
+    i->encoding = GCN_VOP1;
+    *op -= 0x140;
   }
 }
 

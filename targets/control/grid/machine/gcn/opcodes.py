@@ -18,7 +18,7 @@ ENCODINGS = {
     "VOP2": (lambda n: [n << 25 | 0x100, 0], range(0x3E)),
     "VOP1": (lambda n: [0x7E000100 | n << 9], range(0x100)),
     "VOPC": (lambda n: [0x7C000100 | n << 17], range(0x100)),
-    "VOP3": (lambda n: [0xD0000000 | n << 16, 0x00000100 | 0x100 << 9 | 0x100 << 18], range(0x140, 0x400)),
+    "VOP3": (lambda n: [0xD0000000 | n << 16, 0x00000100 | 0x100 << 9 | 0x100 << 18], range(0x1C0, 0x380)),
     "VOP3P": (lambda n: [0xD3800000 | n << 16, 0x00000100 | 0x100 << 9 | 0x100 << 18], range(0x80)),
     "FLAT": (lambda n: [0xDC000000 | n << 18, 0], range(0x80)),
     "GLOBAL": (lambda n: [0xDC008000 | n << 18, 0x7F0000], range(0x80)),
@@ -41,7 +41,7 @@ def main():
     for encoding, (words, numbers) in ENCODINGS.items():
         for n in numbers:
             name = mnemonic(sys.argv[1], words(n))
-            if name:
+            if name and not re.search("cdbg|_fork|s_rfe|perflevel|ttrace", name):  # of debuggers and traps
                 print(f'OPCODE({encoding}, {n:#x}, "{name}")')
 
 

@@ -152,7 +152,8 @@ COMPARE(lt, <)
 COMPARE(le, <=)
 SCALAR(s_cmp_eq_u64, 2, 2, 0, OF(a == b))
 SCALAR(s_cmp_lg_u64, 2, 2, 0, OF(a != b))
-SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1))) SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
+SCALAR(s_bitcmp0_b32, 1, 2, 0, OF(!(a >> (b & 31) & 1)))
+SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
 #define BRANCH(name, condition)                                                                                        \
   static int name(gcn_wave* w, const gcn_insn* i) {                                                                    \
     w->pc = (condition) ? i->target : w->pc + 1;                                                                       \
