@@ -1,5 +1,5 @@
 """Whole models by the code that an engine for a grid carries, on the machine, which checks it: every output has the bits that
-the same plan has as threads of vectors (cores32.td), which LLVM brings down to this processor.
+the same plan has as threads of vectors (cores32.td, cores64.td for waves of 64), which LLVM brings down to this processor.
 
     networks.py --bin BUILD/bin [--nets digits,operators,resnet18,transformers,...] [--target nvgpu]
 
@@ -27,8 +27,12 @@ import exported  # noqa: E402
 import transformers  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-THREADS = os.path.join(HERE, "cores32.td")
 PYTHON = sys.executable
+
+
+def threads(target):
+    wide = target.startswith("amdgpu") and not target.endswith("gfx1100")
+    return os.path.join(HERE, "cores64.td" if wide else "cores32.td")
 
 
 def image_net(folder, name, kind):
@@ -88,7 +92,7 @@ def compare(name, path, inputs, folder, args):
     pbc = os.path.join(args.bin, "pbc")
     tools.run([pbc, path, f"--target={args.target}", "-o", engine])
     got = outputs(engine, inputs, folder, args, "--device=machine")
-    tools.run([pbc, path, f"--target={THREADS}", "-o", engine])
+    tools.run([pbc, path, f"--target={threads(args.target)}", "-o", engine])
     expected = outputs(engine, inputs, folder, args)
     wrong = [k for k in got if got[k].tobytes() != expected[k].tobytes()]
     print(f"{name}: {'all bits equal' if not wrong else f'differs in {wrong}'}", flush=True)
@@ -130,7 +134,7 @@ def main():
         print("skipped: ptxas is not in PATH")
         return tools.SKIPPED
     if not args.assemble:
-        tools.skip_without(args.bin, THREADS)
+        tools.skip_without(args.bin, threads(args.target))
     os.environ["PB_PTXAS"] = ""  # the machine runs the text
     good = True
     with tempfile.TemporaryDirectory() as folder:
