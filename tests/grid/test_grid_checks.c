@@ -43,6 +43,13 @@ static void judge(const kernel* k, const char* options) {
   " xor.b32 %r5, %r1, 33;\n shl.b32 %r5, %r5, 2;\n mov.u32 %r6, s;\n add.u32 %r5, %r5, %r6;\n ld.shared.u32 %r7, "     \
   "[%r5];\n"
 
+// Each block writes its word, takes a number, and the last one reads a word of another.
+#define LAST(before, how, behind)                                                                                      \
+  " mul.wide.u32 %d6, %r2, 4;\n add.s64 %d6, %d6, %d1;\n st.global.u32 [%d6+64], %r2;\n" before " atom" how            \
+  ".global.add.u32 %r3, [%d1], 1;\n" behind                                                                            \
+  " setp.eq.u32 %p1, %r3, 2;\n setp.eq.u32 %p2, %r2, 0;\n selp.b32 %r5, 68, 64, %p2;\n cvt.u64.u32 %d7, %r5;\n"        \
+  " add.s64 %d7, %d7, %d1;\n @%p1 ld.global.u32 %r4, [%d7];\n"
+
 static const kernel kernels[] = {
     // bounds
     {" st.global.u32 [%d4], %r1;\n", 1, 128, NULL},
@@ -98,6 +105,14 @@ static const kernel kernels[] = {
     {" st.global.u32 [%d4], %r1;\n xor.b32 %r3, %r1, 32;\n mul.wide.u32 %d6, %r3, 4;\n add.s64 %d6, %d6, %d1;\n "
      "ld.global.u32 %r3, [%d6];\n",
      1, 64, "a race"},
+    // what atomics hand on: the block that comes last reads what the others wrote, by fences or by acq_rel
+    {" st.global.u32 [%d1+64], %r2;\n", 1, 1, NULL},
+    {LAST(" fence.acq_rel.gpu;\n", "", " fence.acq_rel.gpu;\n"), 3, 1, NULL},
+    {LAST("", ".acq_rel", ""), 3, 1, NULL},
+    {LAST("", ".release", " fence.acq_rel.gpu;\n"), 3, 1, NULL},
+    {LAST("", "", " fence.acq_rel.gpu;\n"), 3, 1, "a race: it reads device memory"},
+    {LAST(" fence.acq_rel.gpu;\n", "", ""), 3, 1, "a race: it reads device memory"},
+    {LAST("", ".acquire", ""), 3, 1, "a race: it reads device memory"},
     // barriers
     {" setp.lt.u32 %p1, %r1, 16;\n @%p1 bar.sync 0;\n", 1, 32, "all lanes of the warp must run together"},
     {" setp.lt.u32 %p1, %r1, 16;\n @%p1 bra L;\n bar.sync 0;\n bra M;\nL:\n bar.sync 0;\nM:\n", 1, 32,

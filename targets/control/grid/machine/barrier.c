@@ -8,7 +8,7 @@ static uint32_t tick(grid_block* b) { return b->clock < MOST_CLOCK ? ++b->clock 
 
 void grid__release(grid_block* b, grid_warp* w) { w->clock = tick(b); }
 
-static void know_least(grid_block* b, grid_warp* w) {
+void grid__know_least(grid_block* b, grid_warp* w) {
   uint32_t least = UINT32_MAX;
   for (uint32_t o = 0; o < b->warp_count; ++o)
     if (o != w->index && !(b->lockstep && o == (w->index ^ 1)) && b->known[w->index][o] < least)
@@ -35,7 +35,7 @@ static void order(grid_block* b, const grid_barrier* bar) {
     uint32_t w = (uint32_t)__builtin_ctz(m);
     memcpy(b->known[w], heard, b->warp_count * sizeof *heard);
     b->warps[w].clock = stamp;
-    know_least(b, &b->warps[w]);
+    grid__know_least(b, &b->warps[w]);
   }
 }
 
@@ -45,7 +45,7 @@ void grid__order_all(grid_block* b, uint32_t released) {
     for (uint32_t o = 0; o < b->warp_count; ++o)
       if (released >> o & 1 && o / 2 != w / 2) b->known[w][o] = stamp;
     b->warps[w].clock = stamp;
-    know_least(b, &b->warps[w]);
+    grid__know_least(b, &b->warps[w]);
   }
 }
 

@@ -22,6 +22,12 @@ typedef struct grid_copy {
   const grid_insn* insn;
 } grid_copy;
 
+// What a block has released, by warp, and which warp of this block heard of it when.
+typedef struct grid_heard {
+  uint32_t tag, by, at;
+  uint32_t clocks[GRID_MAX_WARPS];
+} grid_heard;
+
 typedef struct grid_warp {
   uint8_t* file;
   uint32_t index, live;
@@ -32,7 +38,11 @@ typedef struct grid_warp {
   grid_copy* copies;
   size_t copy_count, copy_capacity;
   uint32_t groups[GRID_LANES]; // committed
-  uint64_t turn;               // instructions since lanes further down had one
+  bool fenced;                 // `fence` is what a release hands on
+  grid_heard fence;
+  grid_heard* asked; // what strong reads found, until a fence makes it known
+  size_t asked_count, asked_capacity;
+  uint64_t turn; // instructions since lanes further down had one
 } grid_warp;
 
 typedef struct grid_barrier {
@@ -58,6 +68,8 @@ typedef struct grid_block {
   grid_warp warps[GRID_MAX_WARPS];
   uint32_t known[GRID_MAX_WARPS][GRID_MAX_WARPS]; // of what releases (by column) a warp (row) has heard
   grid_barrier barriers[GRID_BARRIERS];
+  grid_heard* heard; // of other blocks
+  size_t heard_count, heard_capacity;
   grid_memory shared; // of it
   uint8_t *local, *local_valid;
   uint32_t local_bytes; // of a thread
@@ -70,9 +82,10 @@ struct grid_launch {
   uint32_t blocks[3], threads[3], thread_count, shared_bytes, dynamic_bytes;
   uint64_t block_count, limit;
   uint8_t params[8 * PB_DEVICE_MAX_LAUNCH_ARGS];
-  uint64_t next;    // block that nobody has taken
-  uint64_t stop_at; // blocks from here on need not run: one before has a fault
-  uint64_t steps;   // of all workers
+  struct grid_places* places; // where atomics hand on
+  uint64_t next;              // block that nobody has taken
+  uint64_t stop_at;           // blocks from here on need not run: one before has a fault
+  uint64_t steps;             // of all workers
 };
 
 typedef struct grid_worker {
@@ -131,6 +144,15 @@ int grid__access(grid_request* q);
 int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool shared);
 // What an asynchronous copy wrote is its thread's own, from its wait on.
 void grid__wrote(grid_block* b, const grid_warp* w, int lane, uint64_t address, uint32_t bytes);
+// sync.c
+struct grid_places* grid__places_open(void);
+void grid__places_close(struct grid_places* places);
+void grid__fence(grid_block* b, grid_warp* w);
+// Behind a strong access that is done.
+void grid__sync(const grid_request* q, bool reads, bool writes, bool acquires, bool releases);
+// Whether what a warp of block `tag` did at `clock` has been handed on to w.
+bool grid__synced(const grid_block* b, const grid_warp* w, uint32_t tag, uint32_t warp, uint32_t clock);
+void grid__know_least(grid_block* b, grid_warp* w); // barrier.c
 // count.c
 void grid__count(const grid_request* q, uint32_t mask, bool shared);
 

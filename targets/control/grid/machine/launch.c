@@ -120,6 +120,7 @@ static void begin_block(grid_worker* k, uint64_t index, bool first) {
   b->tag = l->device->epoch << 20 | (b->index & 0xfffff);
   ++b->run;
   b->clock = 1;
+  b->heard_count = 0;
   memset(b->known, 0, sizeof b->known);
   memset(b->barriers, 0, sizeof b->barriers);
   if (b->shared.bytes) memset(b->shared.valid, GRID_BYTE_NEVER, b->shared.bytes);
@@ -133,7 +134,8 @@ static void begin_block(grid_worker* k, uint64_t index, bool first) {
     w->clock = 1;
     w->known = b->warp_count > (b->lockstep ? 2 : 1) ? 0 : UINT32_MAX;
     if (b->lockstep) b->known[n][n] = b->known[n][n ^ 1] = UINT32_MAX;
-    w->copy_count = 0;
+    w->copy_count = w->asked_count = 0;
+    w->fenced = false;
     w->turn = 0;
     memset(w->groups, 0, sizeof w->groups);
     fill_rows(b, w, first);
@@ -194,11 +196,13 @@ static void close_worker(grid_worker* k) {
   for (uint32_t n = 0; n < GRID_MAX_WARPS; ++n) {
     free(k->block.warps[n].file);
     free(k->block.warps[n].copies);
+    free(k->block.warps[n].asked);
   }
   free(k->block.shared.data);
   free(k->block.shared.valid);
   free(k->block.shared.writers);
   free(k->block.shared.readers);
+  free(k->block.heard);
   free(k->block.local);
   free(k->block.local_valid);
   free(k);
@@ -361,11 +365,15 @@ int grid__launch(pb_device* d, const pb_device_launch* launch) {
   int code = check(d, launch, k, &l);
   if (!code) code = k->gcn ? gcn__lay_arguments(&l, launch) : lay_params(d, launch, k, &l);
   if (!code) code = ready_memory(d, k);
+  if (!code && !(l.places = grid__places_open())) code = grid__fault(d, GRID_OUT_OF_MEMORY, "no memory for a launch");
   if (code) return code;
   int most = d->threads ? d->threads : 64;
   int count = l.block_count < (uint64_t)most ? (int)l.block_count : most;
   team t = {&l, calloc((size_t)count, sizeof *t.workers)};
-  if (!t.workers) return grid__fault(d, GRID_OUT_OF_MEMORY, "no memory for threads");
+  if (!t.workers) {
+    grid__places_close(l.places);
+    return grid__fault(d, GRID_OUT_OF_MEMORY, "no memory for threads");
+  }
   pb_work_on(count, d->threads, work, &t);
   grid_worker* worst = NULL;
   bool missing = false;
@@ -385,6 +393,7 @@ int grid__launch(pb_device* d, const pb_device_launch* launch) {
   for (int n = 0; n < count; ++n)
     if (t.workers[n]) close_worker(t.workers[n]);
   free(t.workers);
+  grid__places_close(l.places);
   ++d->launches;
   return code;
 }

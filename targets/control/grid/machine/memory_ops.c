@@ -58,6 +58,7 @@ int grid__load(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) {
   int code = grid__access(&q);
   if (code) return code;
   for (int k = 0; k < i->count; ++k) fill_row(&q, i, w->file + i->list[k], (uint32_t)i->bytes * (uint32_t)k, mask);
+  if (q.strong) grid__sync(&q, true, false, i->mode == GRID_ACQUIRE, false);
   return GRID_OK;
 }
 
@@ -81,6 +82,7 @@ int grid__store(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) 
       memcpy(q.host[l] + at, row + i->size * l, i->bytes);
     }
   }
+  if (q.strong) grid__sync(&q, false, true, false, i->mode == GRID_RELEASE);
   return GRID_OK;
 }
 
@@ -143,5 +145,6 @@ int grid__atomic(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask)
     if (i->d != GRID_NONE) memcpy(w->file + i->d + i->bytes * l, &old, i->bytes);
   }
   pthread_mutex_unlock(&lock);
+  grid__sync(&q, true, true, i->extend, i->release);
   return GRID_OK;
 }

@@ -77,6 +77,7 @@ static int against_writer(const view* v, int lane, uint32_t me, uint64_t raw, ui
   if (!current(v, r.tag) || (r.flags & STRONG && v->q->strong)) return GRID_OK;
   if (r.tag == v->tag && before(v->q->block, v->q->warp, me, r.thread, r.clock)) return GRID_OK;
   if (stores_the_same(v, lane)) return GRID_OK;
+  if (!v->shared && grid__synced(v->q->block, v->q->warp, r.tag, r.thread / GRID_LANES, r.clock)) return GRID_OK;
   return report(v->q, lane, pack(r.tag, r.thread, 0, r.clock), v->shared, "writes", v->m->address + (g << v->m->shift));
 }
 
@@ -87,6 +88,7 @@ static int against_readers(const view* v, int lane, uint32_t me, uint64_t raw, u
   bool ordered = r.tag == v->tag && !(r.flags & BLOCKS) &&
                  (r.flags & SEVERAL ? w->known > r.clock && own_clock(v->q->block, w) > r.clock
                                     : before(v->q->block, w, me, r.thread, r.clock));
+  if (!ordered && !v->shared && !r.flags) ordered = grid__synced(v->q->block, w, r.tag, r.thread / GRID_LANES, r.clock);
   return ordered ? GRID_OK : report(v->q, lane, raw, v->shared, "reads", v->m->address + (g << v->m->shift));
 }
 

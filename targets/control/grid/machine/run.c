@@ -331,6 +331,8 @@ static int run_split(grid_block* b, grid_warp* w, uint64_t* steps, uint32_t stop
       fault = grid__copy_wait(b, w, i, m);
       break;
     case GRID_OP_FENCE:
+      grid__fence(b, w);
+      break;
     case GRID_OP_NOTHING:
       break;
     }
