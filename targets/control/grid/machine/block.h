@@ -3,7 +3,7 @@
 #define PB_GRID_MACHINE_BLOCK_H
 
 #include "targets/control/grid/machine/code.h"
-#include "targets/control/grid/machine/scan.h"
+#include "targets/control/grid/machine/lanes/scan.h"
 
 // Lanes of a warp that stand at one instruction. The one with the least `pc` runs first, so that those that took the
 // longer way catch up with those that wait behind it; equal ones become one.

@@ -1,6 +1,6 @@
 // The table of lanes for the processor at hand, and modules.
 #include "targets/control/grid/machine/code.h"
-#include "targets/control/grid/machine/scan.h"
+#include "targets/control/grid/machine/lanes/scan.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Products of a warp, and loads and stores of their fragments: 9.7.14 of the PTX ISA. How the unit adds is its own;
 // here products of floats are exact, summed in f64 in the order of k, and rounded once.
 #include "targets/control/grid/machine/block.h"
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 enum { MOST_M = 16, MOST_N = 8, MOST_K = 32 };
 

@@ -1,6 +1,6 @@
 // Loads, stores and atomics of a warp, once their addresses are known to be good.
 #include "targets/control/grid/machine/block.h"
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 #include <pthread.h>
 

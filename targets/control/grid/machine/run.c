@@ -1,6 +1,6 @@
 // A warp, instruction by instruction. Any divergence: lanes that stand at different places are splits (block.h).
 #include "targets/control/grid/machine/block.h"
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 #include <fenv.h>
 

@@ -4,7 +4,7 @@
 #define PB_GRID_MACHINE_GCN_H
 
 #include "targets/control/grid/machine/block.h"
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 enum {
   GCN_LANES = 64,

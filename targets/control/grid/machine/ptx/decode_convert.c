@@ -1,5 +1,5 @@
 // cvt (9.7.9 of the PTX ISA): integers by extension, what loops are full of by rows of lanes.def, the rest by number.c.
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 #include "targets/control/grid/machine/ptx/decode.h"
 
 #include <stdio.h>

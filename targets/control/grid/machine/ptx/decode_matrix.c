@@ -1,5 +1,5 @@
 // Products of a warp and the loads of their fragments: 9.7.14 of the PTX ISA.
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 #include "targets/control/grid/machine/ptx/decode.h"
 
 #include <stdio.h>

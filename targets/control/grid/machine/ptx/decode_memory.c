@@ -1,5 +1,5 @@
 // Loads, stores, atomics and asynchronous copies: 9.7.9 and 9.7.13 of the PTX ISA.
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 #include "targets/control/grid/machine/ptx/decode.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Conversions between formats of numbers, each rounded once (9.7.9 of the PTX ISA, cvt).
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 #include "targets/control/grid/machine/code.h"
 

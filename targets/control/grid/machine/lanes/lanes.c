@@ -1,6 +1,6 @@
 // The functions of lanes.def, one loop over lanes each, compiled once for each kind of processor (CMakeLists.txt).
 #include "targets/control/grid/machine/code.h"
-#include "targets/control/grid/machine/number.h"
+#include "targets/control/grid/machine/lanes/number.h"
 
 #ifdef __clang__
 #define VECTOR _Pragma("clang loop vectorize(assume_safety)")
@@ -167,7 +167,7 @@ static inline int32_t rounded16(float x, int32_t least_value, int32_t most_value
     VECTOR for (int l = 0; l < GRID_LANES; ++l) r[l] = bits >> l & 1 ? xs[l] : ys[l];                                  \
   }
 // clang-format off
-#include "targets/control/grid/machine/lanes.def"
+#include "targets/control/grid/machine/lanes/lanes.def"
 // clang-format on
 #undef L1
 #undef L2
@@ -185,7 +185,7 @@ extern const grid_lane_row GRID_LANE_TABLE[];
 extern const size_t GRID_LANE_COUNT;
 const grid_lane_row GRID_LANE_TABLE[] = {
 // clang-format off
-#include "targets/control/grid/machine/lanes.def"
+#include "targets/control/grid/machine/lanes/lanes.def"
     // clang-format on
 };
 const size_t GRID_LANE_COUNT = sizeof GRID_LANE_TABLE / sizeof *GRID_LANE_TABLE;

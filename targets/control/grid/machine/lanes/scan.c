@@ -1,5 +1,5 @@
 // Loops over lanes without branches, for compilers to make vectors of.
-#include "targets/control/grid/machine/scan.h"
+#include "targets/control/grid/machine/lanes/scan.h"
 
 #include <string.h>
 
