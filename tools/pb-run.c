@@ -26,7 +26,7 @@ static const char help[] =
     "  --output [NAME=]FILE.npy  write an output\n"
     "  --expect [NAME=]FILE.npy  compare an output, FILE.npz:ARRAY as well; exit code 1 if it differs\n"
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
-    "  --device=NAME             native, machine, rtl, or a driver ./FILE.so (pb/device.h)\n"
+    "  --device=NAME             native, machine, cuda, hip, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
     "  --stop-at=KERNEL:QUEUE:COMMAND  of the machine: the run ends behind that command, as pb-objdump counts them, "
     "with\n"

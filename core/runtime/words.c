@@ -142,7 +142,9 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
   if (!w->ops && (!strcmp(name, "rtl") || pb__device_is_file(name)))
     PB_TRY(pb__device_library(rt, name, diag, &w->library, &w->ops));
   if (!w->ops)
-    return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine, rtl, or a driver ./FILE.so",
+    return pb_error(diag, (pb_place){.file = rt->path}, 5027,
+                    pb_engine_has_grid(rt->engine) ? "machine, the GPU's own, or a driver ./FILE.so"
+                                                   : "native, machine, rtl, or a driver ./FILE.so",
                     "there is no device '%s' for '%s'", name, rt->engine->target);
   PB_TRY(check_kind(rt, name, diag));
   rt->device_name = pb_strdup(&rt->arena, name);

@@ -77,9 +77,13 @@ static void amd_sync(const pb_isa_place* p) {
   LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingAcquire, scope, "");
 }
 
+// The fence leaves it to the cache that a block's waves share to keep their accesses in order: nobody has to rely on
+// it.
 static void amd_wait(const pb_isa_place* p) {
   unsigned scope = LLVMGetSyncScopeID(LLVMGetModuleContext(p->module), "workgroup", 9);
   LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingRelease, scope, "");
+  LLVMValueRef none = number(p->module, 0); // outstanding
+  (void)pb_isa_call(p->module, p->at, "llvm.amdgcn.s.waitcnt", &none, 1);
   (void)pb_isa_call(p->module, p->at, "llvm.amdgcn.s.barrier", NULL, 0);
   LLVMBuildFenceSyncScope(p->at, LLVMAtomicOrderingAcquire, scope, "");
 }
