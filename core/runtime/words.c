@@ -146,9 +146,9 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
                     pb_engine_has_grid(rt->engine) ? "machine, the GPU's own, or a driver ./FILE.so"
                                                    : "native, machine, rtl, or a driver ./FILE.so",
                     "there is no device '%s' for '%s'", name, rt->engine->target);
-  PB_TRY(check_kind(rt, name, diag));
   rt->device_name = pb_strdup(&rt->arena, name);
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
+  PB_TRY(check_kind(rt, name, diag));
   w->cycles = counter_named(w, "", "cycles");
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q)
     w->busy[q] = q < pb_chip_queues(rt->chip) ? counter_named(w, "busy.", pb_chip_queue_name(rt->chip, q)) : -1;
