@@ -25,8 +25,8 @@ def module(arguments, results, lines):
     return f"func.func @main({head}) -> ({', '.join(results)}) {{\n" + "\n".join(lines) + "\n}\n"
 
 
-def sorted_rows(rng):
-    x = rng.integers(-50, 50, (9, 700)).astype(np.float32)
+def sorted_rows(rng, rows=9):
+    x = rng.integers(-50, 50, (rows, 700)).astype(np.float32)
     body = "({\n^bb0(%p: tensor<f32>, %q: tensor<f32>):\n%c = stablehlo.compare LT, %p, %q, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>\nstablehlo.return %c : tensor<i1>\n})"
     kind = kind_of(x)
     text = module([kind], [kind], [f'%r = "stablehlo.sort"(%a0) <{{dimension = 1 : i64, is_stable = true}}> {body} : ({kind}) -> {kind}', f"return %r : {kind}"])
@@ -80,6 +80,7 @@ def counted(rng):
 
 CASES = {
     "sorted rows": (sorted_rows, True),
+    "sorted rows, of which none are merged side by side": (lambda rng: sorted_rows(rng, 11), True),
     "sorted columns": (sorted_columns, True),
     "the largest": (largest, True),
     "rows that are set": (lambda rng: scattered(rng, 0, False), True),

@@ -9,6 +9,11 @@ typedef struct pb_door_merge {
   int left, right; // i64 nodes: which elements come next from the two runs, places along the axis, kept within it
   int key;         // i64 node: the number of the key that they are compared by, the last one first
   // the rest is merge.c's
+  int half; // bits of either half of a number of the work tensor
+  // Neighbours along the dim `abreast` are merged side by side, `side` at once: the innermost loop, `next`. -1: none
+  // are.
+  int abreast, next;
+  int64_t side;
   int rank, axis, dims[PB_NEST_RANK], turn, work, base, passes, taken, has_left, has_right;
   int64_t count, keys, shape[PB_NEST_RANK];
 } pb_door_merge;
