@@ -143,6 +143,13 @@ static int kernel(object* o, const gcn_described* d) {
   memcpy(&entry, kd + 16, 8);
   memcpy(&k->rsrc2, kd + 52, 4);
   memcpy(&k->properties, kd + 56, 2);
+  uint32_t mode; // of floats: rounding in bits 12 to 15, subnormals in 16 to 19
+  memcpy(&mode, kd + 48, 4);
+  if ((mode >> 12 & 0xff) != 0xf0)
+    return grid__fault(
+        o->device, GRID_BAD_CODE,
+        "code object: kernel %s has float mode %#x; the machine rounds to nearest and keeps subnormals (0xf0)",
+        plain->name, mode >> 12 & 0xff);
   k->entry = descriptor.st_value + (uint64_t)entry;
   if (!find_symbol(o, plain->name, &code) || code.st_value != k->entry || k->entry % 4 || k->entry > o->image->bytes ||
       code.st_size > o->image->bytes - k->entry)
