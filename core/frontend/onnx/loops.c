@@ -256,8 +256,9 @@ static bool turned_by_host(pb_onnx* o, const repeated* s, const written* w, int6
   memmove(program->ops + w->before.ops, program->ops + ops, sizeof *program->ops * (program->op_count - ops));
   program->op_count -= ops - w->before.ops;
   forget_values(o, w);
-  memmove(consts->guards + w->before.guards, consts->guards + guards,
-          sizeof *consts->guards * (consts->guard_count - guards));
+  if (consts->guard_count > guards)
+    memmove(consts->guards + w->before.guards, consts->guards + guards,
+            sizeof *consts->guards * (consts->guard_count - guards));
   consts->guard_count -= guards - w->before.guards;
   for (int k = 0; k < s->carried + s->made; ++k)
     out[k] = out[k] < 0 ? made[k] : pb__o_node(o, "Identity", 1, &made[k], NULL, 0, out[k]);
