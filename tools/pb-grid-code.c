@@ -2,4 +2,11 @@
 // something, so it is one of its own. Started by pbc. Usage: pb-grid-code TRIPLE PROCESSOR asm|obj IN.bc OUT [ENTRY]
 #include "targets/control/grid/code.h"
 
-int main(int argc, char** argv) { return pb_grid_code_main(argc, argv); }
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  int code = pb_grid_code_main(argc, argv);
+  (void)fflush(NULL);
+  _exit(code); // with what LLVM holds
+}
