@@ -280,7 +280,9 @@ static void draw_all(uint32_t seed, int width) {
     kinds[k] = d;
   }
   LLVMModuleRef here = LLVMCloneModule(m.module);
-  LLVMSetTarget(here, LLVMGetDefaultTargetTriple());
+  char* triple = LLVMGetDefaultTargetTriple();
+  LLVMSetTarget(here, triple);
+  LLVMDisposeMessage(triple);
   LLVMSetDataLayout(here, "");
   if (LLVMCreateExecutionEngineForModule(&engine, here, &why)) fail_msg("%s", why);
   for (int k = 0; k < FUNCTIONS; ++k) {
