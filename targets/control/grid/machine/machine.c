@@ -1,9 +1,8 @@
-// The machine of a grid as a pb_device: options, modules, counters. What open() opens is told by which function it is,
-// since the interface passes no context: each chip in use has a slot with an open() of its own.
+// The machine of a grid as a pb_device: options, modules, counters. Code says all of what it runs, so that it is the
+// same one for every chip.
 #include "targets/control/grid/machine/machine.h"
 #include "targets/control/grid/machine/block.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,25 +70,8 @@ static bool read_options(pb_device* device, const char* options) {
   return true;
 }
 
-enum { SLOTS = 16 };
-static struct {
-  const pb_chip* chip;
-  pb_device_ops ops;
-  int devices;    // open
-  uint64_t asked; // when pb_grid_machine_ops last gave it
-} slots[SLOTS];
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER; // engines may be loaded by several threads
-
-static void count_devices(const pb_chip* chip, int more) {
-  pthread_mutex_lock(&slots_lock);
-  for (int n = 0; n < SLOTS; ++n)
-    if (slots[n].chip == chip) slots[n].devices += more;
-  pthread_mutex_unlock(&slots_lock);
-}
-
 static void close_device(pb_device* device) {
   if (!device) return;
-  count_devices(device->chip, -1);
   for (size_t n = 0; n < device->module_count; ++n) grid__module_free(device->modules[n]);
   free(device->modules);
   grid__memory_close(device);
@@ -97,21 +79,19 @@ static void close_device(pb_device* device) {
   free(device);
 }
 
-static int open_device(const pb_chip* chip, const char* options, pb_device** out) {
+static int open_device(const char* options, pb_device** out) {
   *out = NULL;
   pb_device* device = calloc(1, sizeof *device);
   if (!device) return GRID_OUT_OF_MEMORY;
-  device->chip = chip;
   device->next_address = GRID_GLOBAL;
   snprintf(device->fault, sizeof device->fault, "no fault");
   if (!read_options(device, options)) {
     free(device);
     return GRID_BAD_OPTION;
   }
-  count_devices(chip, 1);
   device->l2 = grid__l2_open(cache_bytes);
   if (!device->l2) {
-    snprintf(open_fault, sizeof open_fault, "no host memory for the machine of %s", chip->name);
+    snprintf(open_fault, sizeof open_fault, "no host memory for the machine");
     close_device(device);
     return GRID_OUT_OF_MEMORY;
   }
@@ -172,56 +152,21 @@ static void set_trace(pb_device* device, void (*event)(void*, uint32_t, uint32_t
   (void)device, (void)event, (void)user; // it has no clock
 }
 
-#define OPEN(n)                                                                                                        \
-  static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
-// A list of macros without semicolons is laid out anew at each iteration.
-// clang-format off
-OPEN(0) OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7)
-OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15)
-
-static int (*const opens[SLOTS])(const char*, pb_device**) = {
-    open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
-    open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
-// clang-format on
-
-// The chip's own slot, else a free one, else the one that was asked for longest ago and has no device open.
-static int slot_for(const pb_chip* chip) {
-  int best = -1;
-  for (int n = 0; n < SLOTS; ++n)
-    if (slots[n].chip == chip) return n;
-  for (int n = 0; n < SLOTS; ++n)
-    if (!slots[n].devices && (best < 0 || slots[n].asked < slots[best].asked)) best = n;
-  return best;
-}
-
-static void fill_slot(int n, const pb_chip* chip) {
-  slots[n].chip = chip;
-  slots[n].ops = (pb_device_ops){.abi = PB_DEVICE_ABI,
-                                 .name = chip->name,
-                                 .open = opens[n],
-                                 .close = close_device,
-                                 .alloc = grid__alloc,
-                                 .free_all = grid__free_all,
-                                 .copy_in = grid__copy_in,
-                                 .copy_out = grid__copy_out,
-                                 .wait = wait_device,
-                                 .counter_name = counter_name,
-                                 .counter = counter,
-                                 .last_fault = last_fault,
-                                 .set_trace = set_trace,
-                                 .load = load,
-                                 .launch = grid__launch};
-}
-
 const pb_device_ops* pb_grid_machine_ops(const pb_chip* chip) {
-  if (chip->control != PB_CONTROL_GRID) return NULL;
-  static uint64_t asked;
-  pthread_mutex_lock(&slots_lock);
-  int n = slot_for(chip);
-  if (n >= 0) {
-    slots[n].asked = ++asked;
-    if (slots[n].chip != chip || !slots[n].devices) fill_slot(n, chip);
-  }
-  pthread_mutex_unlock(&slots_lock);
-  return n < 0 ? NULL : &slots[n].ops;
+  static const pb_device_ops ops = {.abi = PB_DEVICE_ABI,
+                                    .name = "machine",
+                                    .open = open_device,
+                                    .close = close_device,
+                                    .alloc = grid__alloc,
+                                    .free_all = grid__free_all,
+                                    .copy_in = grid__copy_in,
+                                    .copy_out = grid__copy_out,
+                                    .wait = wait_device,
+                                    .counter_name = counter_name,
+                                    .counter = counter,
+                                    .last_fault = last_fault,
+                                    .set_trace = set_trace,
+                                    .load = load,
+                                    .launch = grid__launch};
+  return chip->control == PB_CONTROL_GRID ? &ops : NULL;
 }

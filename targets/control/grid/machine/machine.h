@@ -6,8 +6,7 @@
 #include "pb/device.h"
 #include "tdl/chip.h"
 
-// Operations of devices for `chip`, which must outlive them; NULL when devices of 16 other chips are open, or the chip
-// is not controlled as a grid. The same chip gives the same operations. Options of open():
+// Operations of devices for `chip`, the same ones for all; NULL: it is not controlled as a grid. Options of open():
 //   schedule=early|late|random  when asynchronous copies land, and which warp runs next (default early)
 //   seed=N        of the random schedule (default 1)
 //   check=0|1     faults for uninitialised reads and races (default 1); bounds and barriers are always checked

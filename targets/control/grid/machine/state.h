@@ -102,7 +102,6 @@ struct grid_module;
 struct grid_l2;
 
 struct pb_device {
-  const pb_chip* chip;
   grid_schedule schedule;
   uint64_t seed, limit;
   bool check;
