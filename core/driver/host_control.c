@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bracket { // a mark that is open
-  int begin, leave;      // steps: where its loop begins; the jump whose target is to come, -1
-} bracket;
-
 typedef struct span {
   int first, last;
 } span;
@@ -19,8 +15,7 @@ typedef struct builder {
   const pb_s1* program;
   const pb_segments* segments;
   int* place; // by value of the program, -1
-  bracket* open;
-  int depth;
+  pb_brackets brackets;
   span* loops;
   size_t loop_count, loop_capacity;
 } builder;
@@ -106,11 +101,11 @@ static pb_step* add_step(builder* b, pb_host_op op, const pb_s1_op* from) {
   return step;
 }
 
-// A jump on, if x does not hold or (x -1) whatever holds, to what is not there yet.
-static int add_jump(builder* b, const pb_s1_op* from, int x) {
+// A jump, if the mark's truth does not hold or, where it has none, whatever holds, to what is not there yet.
+static int add_jump(builder* b, const pb_s1_op* from) {
   int step = b->host.engine->step_count;
-  add_step(b, x < 0 ? PB_HOST_JUMP : PB_HOST_UNLESS, from)->arg_count = x >= 0;
-  if (x >= 0) pb__host_use(&b->host, step, 0, b->place[pb_s1_base(b->program, x)]);
+  add_step(b, from->x < 0 ? PB_HOST_JUMP : PB_HOST_UNLESS, from)->arg_count = from->x >= 0;
+  if (from->x >= 0) pb__host_use(&b->host, step, 0, b->place[pb_s1_base(b->program, from->x)]);
   return step;
 }
 
@@ -168,44 +163,24 @@ static void add_take(builder* b, const pb_s1_op* op) {
 
 static void add_mark(builder* b, const pb_s1_op* op) {
   pb_engine* e = b->host.engine;
-  bracket* top = b->depth ? &b->open[b->depth - 1] : NULL;
+  pb_jump jumps[2];
   switch (op->kind) {
   case PB_S1_MOVE:
     add_move(b, op);
-    break;
+    return;
   case PB_S1_PLACE:
     add_place(b, op);
-    break;
+    return;
   case PB_S1_TAKE:
     add_take(b, op);
-    break;
-  case PB_S1_LOOP:
-    b->open[b->depth++] = (bracket){e->step_count, -1};
-    break;
-  case PB_S1_WHILE:
-    top->leave = add_jump(b, op, op->x);
-    break;
-  case PB_S1_AGAIN: {
-    int back = add_jump(b, op, -1);
-    e->steps[back].target = top->begin;
-    e->steps[top->leave].target = e->step_count;
-    PB_PUSH(b->loops, b->loop_count, b->loop_capacity, ((span){top->begin, back}));
-    --b->depth;
+    return;
+  default:
     break;
   }
-  case PB_S1_IF:
-    b->open[b->depth++] = (bracket){.begin = -1, .leave = add_jump(b, op, op->x)};
-    break;
-  case PB_S1_ELSE: {
-    int past = add_jump(b, op, -1);
-    e->steps[top->leave].target = e->step_count;
-    top->leave = past;
-    break;
-  }
-  default: // PB_S1_END
-    e->steps[top->leave].target = e->step_count;
-    --b->depth;
-  }
+  int jump = pb_mark_jumps(op->kind) ? add_jump(b, op) : -1;
+  int count = pb_brackets_take(&b->brackets, op->kind, jump, e->step_count, jumps);
+  for (int k = 0; k < count; ++k) e->steps[jumps[k].step].target = jumps[k].target;
+  if (op->kind == PB_S1_AGAIN) PB_PUSH(b->loops, b->loop_count, b->loop_capacity, ((span){jumps[0].target, jump}));
 }
 
 // What goes from segment to segment stays through all iterations of a loop that it is used in: a later one may want it.
@@ -244,7 +219,7 @@ pb_status pb_host_build_segments(const pb_unit* unit, const pb_s1* program, cons
   size_t steps = program->op_count + 1; // its marks are among them
   for (size_t k = 0; k < segments->count; ++k) steps += (size_t)pb__host_launches(mains[k]);
   b.place = PB_NEW_ARRAY(&scratch, int, program->value_count + 1);
-  b.open = PB_NEW_ARRAY(&scratch, bracket, program->op_count + 1);
+  b.brackets.open = PB_NEW_ARRAY(&scratch, struct pb_bracket, program->op_count + 1);
   pb__host_start(&b.host, unit, engine);
   engine->steps = PB_NEW_ARRAY(&engine->arena, pb_step, steps);
   place_values(&b);

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bracket { // a mark that is open
-  int begin, leave;      // steps: where its loop begins; the jump whose target is to come, -1
-} bracket;
-
 typedef struct host {
   pb_open_program* open;
   const pb_open_kernels* kernels;
@@ -21,8 +17,7 @@ typedef struct host {
   pb_open_block* blocks;
   size_t block_count, block_capacity;
   pb_table known; // blocks by their sizes, checks by theirs
-  bracket* brackets;
-  int depth;
+  pb_brackets brackets;
 } host;
 
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
@@ -303,38 +298,15 @@ static void stretch(host* h, int first, int last) {
 
 static void take_mark(host* h, const pb_open_mark* m) {
   pb_engine* e = h->engine;
-  bracket* top = h->depth ? &h->brackets[h->depth - 1] : NULL;
-  switch (m->kind) {
-  case PB_S1_LOOP:
-    h->brackets[h->depth++] = (bracket){e->step_count, -1};
-    break;
-  case PB_S1_WHILE:
-    top->leave = add_jump(h, m);
-    break;
-  case PB_S1_AGAIN: {
-    int back = add_jump(h, m);
-    e->steps[back].target = top->begin;
-    e->steps[top->leave].target = e->step_count;
-    stretch(h, top->begin, back);
-    --h->depth;
-    break;
-  }
-  case PB_S1_IF:
-    h->brackets[h->depth++] = (bracket){.begin = -1, .leave = add_jump(h, m)};
-    break;
-  case PB_S1_ELSE: {
-    int past = add_jump(h, m);
-    e->steps[top->leave].target = e->step_count;
-    top->leave = past;
-    break;
-  }
-  case PB_S1_END:
-    e->steps[top->leave].target = e->step_count;
-    --h->depth;
-    break;
-  default:
+  pb_jump jumps[2];
+  if (m->kind == PB_S1_MOVE || m->kind == PB_S1_PLACE || m->kind == PB_S1_TAKE) {
     add_move(h, m);
+    return;
   }
+  int jump = pb_mark_jumps(m->kind) ? add_jump(h, m) : -1;
+  int count = pb_brackets_take(&h->brackets, m->kind, jump, e->step_count, jumps);
+  for (int k = 0; k < count; ++k) e->steps[jumps[k].step].target = jumps[k].target;
+  if (m->kind == PB_S1_AGAIN) stretch(h, jumps[0].target, jump);
 }
 
 // What a nest made may be extents: the host reads them before it goes on.
@@ -343,7 +315,7 @@ static pb_status add_sources(host* h, int nest, pb_diag* diag) {
   pb_engine* e = h->engine;
   for (int v = 0; v < p->value_count; ++v) {
     if (h->source[v] < 0 || maker_of(p, v) != nest) continue;
-    if (h->depth)
+    if (h->brackets.depth)
       return pb_unsupported(diag, (pb_place){.what = p->nests[nest].name}, 4110, NULL,
                             "data say the shape of what is made in a loop, or a branch, that data decide");
     const pb_source* from = &h->open->symbols->sources[h->source[v]];
@@ -394,7 +366,7 @@ static pb_status take_steps(host* h, pb_diag* diag) {
   h->out->sources = PB_NEW_ARRAY(&e->arena, pb_open_source, (size_t)h->open->symbols->source_count + 1);
   e->steps = PB_NEW_ARRAY(&e->arena, pb_step, steps + 1);
   h->out->buffers = PB_NEW_ARRAY(&e->arena, pb_open_buffer, (size_t)p->value_count + 1);
-  h->brackets = PB_NEW_ARRAY(&h->open->sizes.arena, bracket, whole->mark_count + 1);
+  h->brackets.open = PB_NEW_ARRAY(&h->open->sizes.arena, struct pb_bracket, whole->mark_count + 1);
   for (int n = 0; n <= p->nest_count; ++n) {
     for (; mark < whole->mark_count && whole->marks[mark].at == n; ++mark) take_mark(h, &whole->marks[mark]);
     if (n == p->nest_count) break;

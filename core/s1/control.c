@@ -43,6 +43,31 @@ void pb_control_assign(pb_maker* m, int count, const int* variables, const int* 
     if (from[k] != variables[k]) (void)pb_make_op(m, PB_S1_MOVE, from[k], variables[k]);
 }
 
+// ---- jumps ----
+
+int pb_brackets_take(pb_brackets* b, pb_s1_kind kind, int jump, int next, pb_jump* jumps) {
+  struct pb_bracket* top = b->depth ? &b->open[b->depth - 1] : NULL;
+  int count = 0;
+  switch (kind) {
+  case PB_S1_LOOP:
+  case PB_S1_IF:
+    b->open[b->depth++] = (struct pb_bracket){kind == PB_S1_LOOP ? next : -1, jump};
+    break;
+  case PB_S1_WHILE:
+    top->leave = jump;
+    break;
+  case PB_S1_ELSE:
+    jumps[count++] = (pb_jump){top->leave, next};
+    top->leave = jump;
+    break;
+  default: // PB_S1_AGAIN, PB_S1_END
+    if (kind == PB_S1_AGAIN) jumps[count++] = (pb_jump){jump, top->begin};
+    jumps[count++] = (pb_jump){top->leave, next};
+    --b->depth;
+  }
+  return count;
+}
+
 // ---- what operators read ----
 
 enum { MOST_OPERANDS = 3 + PB_NEST_ACCESSES };

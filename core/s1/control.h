@@ -30,7 +30,26 @@ void pb_s1_rows_by_host(pb_s1* program);
 // Drops operators whose results nobody reads, in this turn or a later one.
 void pb_s1_drop_unread(pb_s1* program);
 
-// A stretch of operators between marks, or a loop that is one kernel (core/driver/turns.c), and what of the whole program's values it reads and makes for others.
+// Where the host jumps, as marks open and close: loops that begin and are left, branches.
+typedef struct pb_brackets {
+  struct pb_bracket {
+    int begin, leave; // steps: where its loop begins, -1; the jump whose target is to come, -1
+  } * open;           // with room for as many as there are marks
+  int depth;
+} pb_brackets;
+typedef struct pb_jump {
+  int step, target;
+} pb_jump;
+// Whether a step that jumps stands for the mark.
+static inline bool pb_mark_jumps(pb_s1_kind kind) {
+  return kind == PB_S1_WHILE || kind == PB_S1_AGAIN || kind == PB_S1_IF || kind == PB_S1_ELSE;
+}
+// Takes a mark that moves nothing. jump: the step that stands for it, -1; next: the step behind. Which jumps have their
+// targets now, two at most; of AGAIN its own first, to where the loop begins.
+int pb_brackets_take(pb_brackets* brackets, pb_s1_kind kind, int jump, int next, pb_jump* jumps);
+
+// A stretch of operators between marks, or a loop that is one kernel (core/driver/turns.c), and what of the whole
+// program's values it reads and makes for others.
 typedef struct pb_segment {
   size_t first, end;
   pb_s1 program; // its inputs and outputs are named by the numbers of the whole program's values
