@@ -302,6 +302,19 @@ static inline void pb__append_node(pb_graph* g, pb_node** nodes, size_t* count, 
   PB_PUSH(*nodes, *count, *capacity, node);
 }
 
+// The same among the first `count` nodes: an initialiser, or what a Constant in front of the tensor has; NULL: neither.
+static inline const pb_const* pb__constant_before(const pb_graph* g, const pb_consts* consts, const pb_node* nodes,
+                                                  size_t count, int tensor) {
+  const pb_const* initialiser = pb__initialiser(g, consts, tensor);
+  if (initialiser || tensor < 0 || g->tensors[tensor].is_input) return initialiser;
+  int at = g->tensors[tensor].producer;
+  if (at < 0 || (size_t)at >= count) return NULL;
+  const pb_node* n = &nodes[at];
+  bool is_constant = !*n->domain && pb__is(n, "Constant") && n->output_count == 1 && n->outputs[0] == tensor;
+  const pb_attr* value = is_constant ? pb_node_attr(n, "value") : NULL;
+  return value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0 ? &consts->items[value->tensor] : NULL;
+}
+
 // In rewrite/identities.c.
 void pb__drop_identities(pb_graph* g);
 // Operators of ONNX Runtime's QOperator form as ONNX's between DequantizeLinear and QuantizeLinear: qoperators.c.

@@ -30,14 +30,8 @@ static bool is_move(const pb_node* n) {
   return any && n->input_count >= 1 && n->inputs[0] >= 0;
 }
 
-// By an initialiser or a node's: a number for all codes.
 static const pb_const* constant_of(const mover* m, int tensor) {
-  const pb_const* initialiser = pb__initialiser(m->g, m->consts, tensor);
-  const pb_node* n = initialiser ? NULL : producer_of(m, tensor);
-  const pb_attr* value = n && is_own(n, "Constant") ? pb_node_attr(n, "value") : NULL;
-  return initialiser                                                    ? initialiser
-         : value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0 ? &m->consts->items[value->tensor]
-                                                                        : NULL;
+  return pb__constant_before(m->g, m->consts, m->g->nodes, m->g->node_count, tensor);
 }
 
 static bool is_number(const mover* m, int tensor, pb_type type) {

@@ -25,14 +25,7 @@ typedef struct rewriter {
 
 // By an initialiser, or by a node in front: those are read later.
 static const pb_const* constant_of(const rewriter* r, int tensor) {
-  const pb_const* initialiser = pb__initialiser(r->g, r->consts, tensor);
-  if (initialiser || tensor < 0 || r->g->tensors[tensor].is_input) return initialiser;
-  const pb_tensor* t = &r->g->tensors[tensor];
-  if (t->producer < 0 || (size_t)t->producer >= r->count) return NULL;
-  const pb_node* n = &r->nodes[t->producer];
-  bool is_constant = !*n->domain && pb__is(n, "Constant") && n->output_count == 1 && n->outputs[0] == tensor;
-  const pb_attr* value = is_constant ? pb_node_attr(n, "value") : NULL;
-  return value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0 ? &r->consts->items[value->tensor] : NULL;
+  return pb__constant_before(r->g, r->consts, r->nodes, r->count, tensor);
 }
 
 // How many numbers of the type a constant of at most one dim has; 0: it is another.

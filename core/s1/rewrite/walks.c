@@ -117,8 +117,8 @@ static int step_back(const pb_s1* p, const int* maker, pb_s1_walk* w, int side, 
   }
 }
 
-// Whether the walk takes every so many-th row of the second factor for its sums: heads that lie row by row inside of each
-// other. A chip's buffer of rows would have those of all heads in it, for one.
+// Whether the walk takes every so many-th row of the second factor for its sums: heads that lie row by row inside of
+// each other. A chip's buffer of rows would have those of all heads in it, for one.
 static bool skips_rows(const pb_s1_walk* w, int side, const int64_t* index) {
   for (int d = 0; side == 1 && d < w->dims; ++d)
     if (!w->step[2][d] && w->extent[d] > 1 && index[d] > 1 && !index[PB_S1_WALK_DIMS + d]) return true;
