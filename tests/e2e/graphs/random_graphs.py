@@ -1,6 +1,6 @@
 """Random small networks, each drawn from a generator of its own: number K of a seed is the same in every run.
 
-    random_graphs.py --bin BUILD/bin --type int8|f32|codes|any|backward --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
+    random_graphs.py --bin BUILD/bin --type int8|f32|f16|codes|any|backward --runs RUN,RUN... [--count 200] [--seed 1] [--shard 0/2] [--only K]
                      [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT] [--like]
                      [--fallback]
 
@@ -10,13 +10,14 @@ all its checks on.
 
 codes: int8, also what is moved, cut and reduced along any axis (random_codes_any.py). any: f32, operators of any rank in every
 form, also in other types, in branches and loops (random_any.py). backward: f32, gradients of small forward passes
-(random_backward.py). --like: of a chip whose codes are made by its own formula every
+(random_backward.py). f16: those of f32 and any, of f16 throughout (random_halves.py). --like: of a chip whose codes are made by its own formula every
 output has the bits of the processor that is asked to be like it; what the chip lacks the processor does there too, as with --fallback.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
 optimisation off). f32: within 1e-4 of ONNX Runtime's largest output, by one thread or two; where numbers cancel out (less
 their own mean), as far apart as roundings.py says that roundings bring them: those graphs are printed, and at most
-CANCELLED of a hundred. A graph that is refused must be so with a PB code; at most --refused of a hundred, and each reason
+CANCELLED of a hundred. f16: within HALVES of what ONNX Runtime makes in f32 of the same numbers, or as far apart as a rounding of
+every result to f16 brings them. A graph that is refused must be so with a PB code; at most --refused of a hundred, and each reason
 is printed.
 """
 
@@ -43,9 +44,11 @@ from random_backward import draw_backward  # noqa: E402
 from random_codes import CodesDrawing, layers_apart  # noqa: E402
 from random_codes_any import AnyCodesDrawing  # noqa: E402
 from random_floats import FloatsDrawing  # noqa: E402
+from random_halves import draw_halves  # noqa: E402
 from reference import Reference  # noqa: E402
 
-CANCELLED = {"backward": 8}  # gradients of what is free of its own mean or sum are 0 along that; others 0.5
+CANCELLED = {"backward": 8, "f16": 8}  # gradients of what is free of its own mean or sum are 0 along that; others 0.5
+HALVES = 2e-3  # of the largest: four roundings to f16
 # By name of what the chip lacks. A plan that cannot be carried out (4011, 4012) is the planner's own fault: nobody gave one.
 REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]|4[2389]))\]")
 
@@ -69,19 +72,25 @@ class Graph:
             apart, layer = layers_apart(self.model, self.feeds)
             if apart > 1:
                 self.wrong = f"the reference is {apart} codes from ONNX Runtime in {layer}"
+        elif kind == "f16":
+            case, self.what, *self.twin = draw_halves(rng, name)
+            self.model, self.feeds = case.model, case.feeds
+            types = {info.name: onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type) for info in self.model.graph.output}
+            self.expected = {name: array.astype(types[name]) for name, array in expected_of(*self.twin).items()}
         else:
             case, self.what = FLOATS[kind](rng, name)
             self.model, self.feeds = case.model, case.feeds
+            self.twin = self.model, self.feeds
             self.expected = expected_of(self.model, self.feeds)
 
     def differs(self, name, actual):
         if self.kind in CODES:
             return differs(self.expected[name], actual)
-        wrong = compare(self.expected[name], actual, 1e-4)
+        wrong = compare(self.expected[name], actual, HALVES if self.kind == "f16" else 1e-4)
         if not wrong or actual.shape != self.expected[name].shape:
             return wrong
         try:
-            self.apart = self.apart or roundings.apart(self.model, self.feeds)
+            self.apart = self.apart or roundings.apart(*self.twin, kept=2.0**-10 if self.kind == "f16" else 0.0)
         except roundings.NoRule as error:
             return f"{wrong}; roundings.py has no rule for {error}"
         apart = np.abs(self.expected[name].astype(np.float64) - actual)
@@ -182,7 +191,7 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--type", choices=[*CODES, *FLOATS], required=True)
+    parser.add_argument("--type", choices=[*CODES, *FLOATS, "f16"], required=True)
     parser.add_argument("--runs", required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)

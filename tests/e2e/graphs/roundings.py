@@ -30,7 +30,8 @@ def attributes(node):
 
 
 class Analysis:
-    def __init__(self, model, feeds):
+    def __init__(self, model, feeds, kept=0.0):
+        """kept: how far apart, of its size, a result is that is kept in a smaller type than f32."""
         self.opset = model.opset_import
         self.maker = {name: node for node in model.graph.node for name in node.output}
         self.value = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
@@ -48,6 +49,8 @@ class Analysis:
             for name, distance in zip(node.output, found if isinstance(found, list) else [found]):
                 if name:
                     distance = np.broadcast_to(np.asarray(distance, np.float64), self.value[name].shape)
+                    if kept and node.op_type not in MOVES:
+                        distance = distance + kept * (np.abs(self.value[name]) + distance) + kept * 2.0**-14 # of the least one
                     self.apart[name] = np.where(np.isnan(distance), np.inf, distance)
 
     def rule(self, node):
@@ -335,6 +338,6 @@ def run(model, feeds):
     return dict(zip(names, session.run(names, feeds)))
 
 
-def apart(model, feeds):
-    """Every tensor's greatest distance between two evaluations, by element; raises NoRule."""
-    return Analysis(model, feeds).apart
+def apart(model, feeds, kept=0.0):
+    """Every tensor's greatest distance between two evaluations, by element; raises NoRule. `kept` as Analysis has it."""
+    return Analysis(model, feeds, kept).apart
