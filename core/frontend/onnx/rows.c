@@ -280,9 +280,13 @@ void pb__o_out(pb_onnx* o, int k, int v) {
   o->l->value_of[tensor] = value;
 }
 
+// Whether the result is made, or taken along by the one node that reads it: a branch that is written out ends in a node
+// which may take a clamp behind it for its own.
 static bool is_there(const lifter* l, int tensor) {
   const pb_node* maker = pb__producer(l, tensor);
+  int reader = pb__continued(l, tensor);
   return l->value_of[tensor] >= 0 || pb__constant(l, tensor) || l->g->tensors[tensor].is_sequence ||
+         (reader >= 0 && l->done[reader]) ||
          (maker && pb__is(maker, "DequantizeLinear")); // which is made for who reads it
 }
 

@@ -24,6 +24,7 @@ from float_graph import expected_of  # noqa: E402
 import box_cases  # noqa: E402, F401  (registers its cases)
 import cast_cases  # noqa: E402, F401  (the same)
 import code_cases  # noqa: E402, F401  (the same)
+import control_cases  # noqa: E402, F401  (the same)
 import edge_cases  # noqa: E402, F401  (the same)
 import empty_cases  # noqa: E402, F401  (the same)
 import file_cases  # noqa: E402, F401  (the same)
