@@ -70,6 +70,7 @@ class Bench:
             known = done.returncode == 1 and re.search(r"\[PB\d+\]", done.stderr) and "bug in the compiler" not in done.stderr
             return ("refused" if known else "failed"), f"{done.stderr.strip()[-500:]} ({what})"
         options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # a thousand sessions with threads of their own ended in a thread that could not be
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 4
         session = onnxruntime.InferenceSession(model.SerializeToString(), options)

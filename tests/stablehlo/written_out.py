@@ -4,6 +4,7 @@ factors, transforms, scans, upper halves of products, codes; and what of them is
     tests/stablehlo/written_out.py --bin build/bin"""
 
 import argparse
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -140,6 +141,49 @@ def prefixes(bench, rng):
         bench.say(np.array_equal(made, expected), f"{name} of {shape} along {axis}, {dtype}, reverse {reverse}, from {start}")
 
 
+def bodies(bench, rng):
+    """Windows of a whole dim by a body of several operations: one that is a monoid, by blocks; one that is none, in the order of elements."""
+    steps = {"logaddexp": (["maximum(%t, %u)", "subtract(%t, %u)", "abs(%b)", "negate(%c)", "exponential(%d)", "log_plus_one(%e)", "add(%a, %f)",
+                            "compare(%b, %b)", "add(%t, %u)", "select(%h, %i, %g)"],
+                           np.logaddexp, -np.inf),
+             "mean": (["add(%t, %u)", "subtract(%t, %u)", "subtract(%a, %b)", "add(%c, %a)", "subtract(%d, %t)", "subtract(%e, %u)", "add(%b, %f)"],
+                      lambda t, u: (t - u) + (((t + u) - (t - u)) + (t + u) - t - u), 0)}
+    for name, shape, axis, reverse in (("logaddexp", (3, 130), 1, False), ("logaddexp", (70, 2, 3), 0, True), ("logaddexp", (2, 2100), 1, True), ("mean", (2, 70), 1, False)):
+        lines, by, start = steps[name]
+        x = rng.standard_normal(shape).astype(np.float32)
+        kind, number, n = kind_of(x), "tensor<f32>", shape[axis]
+        typed = []
+        for k, line in enumerate(lines):
+            op, values = re.fullmatch(r"(\w+)\((.*)\)", line).groups()
+            types = [number] * (values.count(",") + 1)
+            more, to = (' <{comparison_direction = #stablehlo<comparison_direction NE>}>', "tensor<i1>") if op == "compare" else ("", number)
+            types[0] = "tensor<i1>" if op == "select" else number
+            typed.append(f'%{"abcdefghij"[k]} = "stablehlo.{op}"({values}){more} : ({", ".join(types)}) -> {to}')
+        last = "abcdefghij"[len(lines) - 1]
+        pad = [[0, 0] if r != axis else [0, n - 1] if reverse else [n - 1, 0] for r in range(len(shape))]
+        window = [n if r == axis else 1 for r in range(len(shape))]
+        text = "0x" + np.array(start, np.float32).view("u4").item().to_bytes(4, "big").hex().upper()
+        ops = [f'%s = "stablehlo.constant"() <{{value = dense<{text}> : {number}}}> : () -> {number}',
+               f'%r = "stablehlo.reduce_window"(%a0, %s) <{{window_dimensions = array<i64: {", ".join(map(str, window))}>, padding = dense<{pad}> : '
+               f'tensor<{len(shape)}x2xi64>}}> ({{^bb0(%t: {number}, %u: {number}): {" ".join(typed)} "stablehlo.return"(%{last}) : ({number}) -> ()}}) : '
+               f'({kind}, {number}) -> {kind}']
+        made = bench.run(text_of([kind], ops, kind), x)
+        rows = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0).astype(np.float64)
+        if name == "logaddexp":
+            expected = by.accumulate(rows, 0)
+        else:  # every window begins with the number, as often as it has places outside
+            expected = np.stack([fold(by, start, [np.full(rows.shape[1:], start)] * (n - 1 - k) + list(rows[: k + 1])) for k in range(n)])
+        expected = np.moveaxis(expected, 0, axis)
+        expected = np.flip(expected, axis) if reverse else expected
+        bench.say(np.allclose(made, expected, rtol=1e-5, atol=1e-6), f"{name} of {shape} along {axis}, reverse {reverse}")
+
+
+def fold(by, first, rows):
+    for row in rows:
+        first = by(first, row)
+    return first
+
+
 def codes(bench, rng):
     """Scales along an axis, and a product of quantised tensors as numbers say it."""
     x = rng.uniform(-3, 3, (4, 3)).astype(np.float32)
@@ -205,7 +249,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
-        for part in (systems, transforms, halves, scans, codes, scatters, prefixes):
+        for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies):
             part(bench, rng)
         refused(bench)
     return 1 if bench.failed else 0

@@ -1,6 +1,8 @@
-// Sums so far, and products, maxima and minima so far: windows of the whole length, as jnp.cumsum and its kin are
-// written. One window an element is the length squared; blocks are linear: sums so far within each block, of the
-// blocks' totals, and of both (Blelloch 1990, Prefix sums and their applications, of two levels and more).
+// Sums so far, and products, maxima, or what any body makes of all so far: windows of the whole length, as jnp.cumsum
+// and its kin are written. One window an element is the length squared. Blocks are linear: what is so far within each
+// block, of the blocks' totals, and of both (Blelloch 1990, Prefix sums and their applications, of two levels and
+// more); within a block each round combines elements twice as far apart (Hillis and Steele 1986, Data parallel
+// algorithms). The body and its first number must be a monoid (monoid.c).
 #include "core/frontend/stablehlo/write_out.h"
 
 #include <math.h>
@@ -23,26 +25,27 @@ static const char* combines(const pb_flat_op* op) {
   return NULL;
 }
 
+static bool as_double(pb_type type, const void* bytes, double* is) {
+  float narrow = 0;
+  if (type == PB_F64) memcpy(is, bytes, sizeof *is);
+  if (type == PB_F32) memcpy(&narrow, bytes, sizeof narrow), *is = (double)narrow;
+  return type == PB_F64 || type == PB_F32;
+}
+
 // Whether combining with the value changes nothing, for types in which every step is as exact as the result.
-static bool is_neutral(const pb_door* d, int value, const char* by) {
+static bool is_neutral(const pb_door* d, const pb_flat_op* op, int value, const char* by) {
   const void* bytes = pb_made_splat(&d->m, value);
   pb_type type = pb_made(&d->m, value)->type;
-  bool least = !strcmp(by, "stablehlo.maximum"), most = !strcmp(by, "stablehlo.minimum");
-  int64_t one = !strcmp(by, "stablehlo.multiply");
+  double number;
   if (!bytes) return false;
-  if (type == PB_F32 || type == PB_F64) {
-    float narrow = 0;
-    double is = 0;
-    if (type == PB_F32)
-      memcpy(&narrow, bytes, sizeof narrow), is = (double)narrow;
-    else
-      memcpy(&is, bytes, sizeof is);
-    return is == (least ? -(double)INFINITY : most ? (double)INFINITY : (double)one);
-  }
-  int64_t is;
+  if (!by) return as_double(type, bytes, &number) && pb__door_is_monoid(op, number);
+  bool lowest = !strcmp(by, "stablehlo.maximum"), highest = !strcmp(by, "stablehlo.minimum");
+  int64_t one = !strcmp(by, "stablehlo.multiply"), is;
+  if (as_double(type, bytes, &number))
+    return number == (lowest ? -(double)INFINITY : highest ? (double)INFINITY : (double)one);
   if ((type != PB_I32 && type != PB_I64) || pb__door_integers(d, value, 1, &is) != 1) return false;
   int64_t low = type == PB_I32 ? INT32_MIN : INT64_MIN, high = type == PB_I32 ? INT32_MAX : INT64_MAX;
-  return is == (least ? low : most ? high : one);
+  return is == (lowest ? low : highest ? high : one);
 }
 
 // The dim along which each element has a window of all in front of it, itself included; `reverse`: behind it. -1: none.
@@ -75,15 +78,26 @@ typedef struct prefix {
   bool reverse;
 } prefix;
 
-static int windows(prefix* p, int x, int axis) {
+// Of the values of two tensors of one type, element by element; the first stands in front in the window.
+static int combined(prefix* p, int x, int y) {
+  if (p->by) return pb__write_binary(&p->w, p->by, x, y);
   pb_flat_type type = pb__write_type(&p->w, x);
-  int64_t size[PB_FLAT_RANK], pad[2 * PB_FLAT_RANK] = {0};
-  for (int r = 0; r < type.rank; ++r) size[r] = r == axis ? type.shape[r] : 1;
-  pad[2 * axis + p->reverse] = type.shape[axis] - 1;
-  const pb_flat_attr attrs[] = {pb__write_ints(&p->w, "window_dimensions", type.rank, size),
-                                pb__write_ints(&p->w, "padding", 2 * type.rank, pad)};
-  const int operands[] = {x, p->op->operands[1]};
-  return pb__write_by(&p->w, "stablehlo.reduce_window", type, 2, operands, 2, attrs, 1, p->op->regions);
+  int64_t dims[PB_FLAT_RANK];
+  for (int r = 0; r < type.rank; ++r) dims[r] = r;
+  pb_flat_attr along = pb__write_ints(&p->w, "dimensions", type.rank, dims);
+  return pb__write_by(&p->w, "stablehlo.map", type, 2, (const int[]){x, y}, 1, &along, 1, p->op->regions);
+}
+
+// What is so far along a short dim, in as many rounds as its extent has binary digits.
+static int doubled(prefix* p, int x, int axis) {
+  int64_t extent = pb__write_type(&p->w, x).shape[axis];
+  for (int64_t by = 1; by < extent; by *= 2) {
+    int front = pb__write_rows(&p->w, x, axis, 0, extent - by), behind = pb__write_rows(&p->w, x, axis, by, extent);
+    int both = combined(p, front, behind);
+    int rest = p->reverse ? pb__write_rows(&p->w, x, axis, extent - by, extent) : pb__write_rows(&p->w, x, axis, 0, by);
+    x = pb__write_joined(&p->w, axis, 2, p->reverse ? (const int[]){both, rest} : (const int[]){rest, both});
+  }
+  return x;
 }
 
 static int reshaped(prefix* p, int x, int rank, const int64_t* shape) {
@@ -120,18 +134,19 @@ static int of_blocks_before(prefix* p, int totals, int axis) {
 static int scanned(prefix* p, int x, int axis) {
   pb_flat_type type = pb__write_type(&p->w, x);
   int64_t shape[PB_FLAT_RANK], extent = type.shape[axis], blocks = (extent + BLOCK - 1) / BLOCK;
-  if (extent <= SHORT || p->w.status != PB_OK) return windows(p, x, axis);
+  if (extent <= SHORT || p->w.status != PB_OK) return doubled(p, x, axis);
   if (extent % BLOCK) x = lengthened(p, x, axis, blocks * BLOCK - extent);
   memcpy(shape, type.shape, sizeof *shape * (size_t)axis);
   shape[axis] = blocks;
   shape[axis + 1] = BLOCK;
   for (int r = axis + 1; r < type.rank; ++r) shape[r + 1] = type.shape[r];
-  int within = windows(p, reshaped(p, x, type.rank + 1, shape), axis + 1);
+  int within = doubled(p, reshaped(p, x, type.rank + 1, shape), axis + 1);
   int last = p->reverse ? 0 : BLOCK - 1, totals = pb__write_rows(&p->w, within, axis + 1, last, last + 1);
   shape[axis + 1] = 1; // a total a block
   int before = of_blocks_before(p, totals, axis);
   shape[axis + 1] = BLOCK;
-  int y = pb__write_binary(&p->w, p->by, within, pb__write_spread(&p->w, before, type.rank + 1, shape));
+  before = pb__write_spread(&p->w, before, type.rank + 1, shape);
+  int y = p->reverse ? combined(p, within, before) : combined(p, before, within);
   int64_t whole[PB_FLAT_RANK];
   memcpy(whole, type.shape, sizeof whole);
   whole[axis] = blocks * BLOCK;
@@ -142,12 +157,12 @@ static int scanned(prefix* p, int x, int axis) {
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) {
   bool reverse = false;
   *made = false;
-  const char* by = op->operand_count == 2 && op->result_count == 1 ? combines(op) : NULL;
+  if (op->operand_count != 2 || op->result_count != 1) return PB_OK;
+  const char* by = combines(op); // NULL: a body of several operations
   const pb_flat_type* in = pb__door_type(d, op->operands[0]);
-  if (!by || d->open || d->m.consts->open || in->is_complex || in->rank < 1 || in->rank + 2 > PB_NEST_RANK)
-    return PB_OK;
+  if (d->open || d->m.consts->open || in->is_complex || in->rank < 1 || in->rank + 2 > PB_NEST_RANK) return PB_OK;
   int axis = whole_dim(d, op, &reverse);
-  if (axis < 0 || in->shape[axis] <= SHORT || !is_neutral(d, pb__door_in(d, op, 1), by)) return PB_OK;
+  if (axis < 0 || in->shape[axis] <= SHORT || !is_neutral(d, op, pb__door_in(d, op, 1), by)) return PB_OK;
   prefix p = {pb__write_start(d, op), op, by, reverse};
   pb__write_result(&p.w, 0, scanned(&p, op->operands[0], axis));
   *made = true;
