@@ -15,7 +15,9 @@ enum {
   PB_MAX_INSN_DIMS = 6,
   PB_MAX_OPERANDS = 12,
   PB_MAX_EXPR = PB_FORMULA_EXPR, // a formula is read as the value of an instruction
-  PB_MAX_QUEUES = 16,
+  PB_CORE_QUEUES = 16,  // of one core: a command has a bit for each that it waits for, and each that it signals
+  PB_MOST_CORES = 1024, // with queues
+  PB_MOST_READERS = 32, // cores that one read is for
   PB_MAX_SEMAPHORES = 16,
   PB_MOST_IN_SEMAPHORE = 15, // so that a number of them is four bits
   PB_MAX_MEMORIES = 16,

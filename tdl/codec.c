@@ -345,7 +345,7 @@ char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* a
   for (int o = 0; o < command->insn->operand_count; ++o)
     text = pb_printf(arena, "%s%s", text, print_operand(command->insn, command, &command->insn->operands[o], arena));
   uint32_t cores = pb_command_cores(command);
-  for (int core = 0, named = 0; core < PB_MAX_QUEUES; ++core)
+  for (int core = 0, named = 0; core < PB_MOST_READERS; ++core)
     if (cores >> core & 1) text = pb_printf(arena, "%s%s%d", text, named++ ? "," : " cores=", core);
   bool fields = !command->insn->operand_count && command->insn != chip->fence;
   for (int f = 0; f < command->insn->field_count && fields; ++f)

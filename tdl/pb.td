@@ -56,7 +56,7 @@ class Chip {
 // A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.
 class Level {
   string Name = ?;              // in reports
-  int Max = ?;                  // how many there are; of cores with queues: 16 queues in all
+  int Max = ?;                  // how many there are; of cores with queues at most 1024
   string Sync = "none";         // threads: how its members wait for each other: "barrier", "tokens", "none"; cores with queues do where a kernel ends
   int SyncCycles = 0;           // threads: what one such wait costs
 }

@@ -68,8 +68,11 @@ void run_report_times(run_times* times) {
          1e3 * at_percentile(times, times->percentile), times->percentile);
 }
 
-static pb_rt_step total(const pb_rt* rt) {
-  pb_rt_step sum = {.kernel = "total", .origin = "", .bound = ""};
+// The columns of queues: of so many that they are read.
+static int columns(const pb_rt* rt) { return pb_rt_queue_count(rt) <= 16 ? pb_rt_queue_count(rt) : 0; }
+
+static pb_rt_step total(const pb_rt* rt, uint64_t* busy) {
+  pb_rt_step sum = {.kernel = "total", .origin = "", .bound = "", .busy = busy};
   for (int k = 0; k < pb_rt_step_count(rt); ++k) {
     const pb_rt_step* s = pb_rt_step_info(rt, k);
     sum.macs += s->macs;
@@ -81,7 +84,7 @@ static pb_rt_step total(const pb_rt* rt) {
     sum.dram_fetch += s->dram_fetch;
     sum.constants_read += s->constants_read;
     sum.seconds += s->seconds;
-    for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) sum.busy[q] += s->busy[q];
+    for (int q = 0; q < pb_rt_queue_count(rt); ++q) busy[q] += s->busy[q];
   }
   return sum;
 }
@@ -98,21 +101,23 @@ static void print_row(const pb_rt* rt, const pb_rt_step* s) {
   pb_arena_free(&scratch);
   if (s->cycles) {
     printf(" %5.1f%%", 100 * of_peak(rt, s));
-    for (int q = 0; q < pb_rt_queue_count(rt); ++q) printf(" %5.1f", 100.0 * (double)s->busy[q] / (double)s->cycles);
+    for (int q = 0; q < columns(rt); ++q) printf(" %5.1f", 100.0 * (double)s->busy[q] / (double)s->cycles);
   }
   printf(" %9.3f\n", 1e3 * s->seconds);
 }
 
 void run_report_table(const pb_rt* rt) {
-  pb_rt_step sum = total(rt);
+  pb_arena scratch = {0};
+  pb_rt_step sum = total(rt, PB_NEW_ARRAY(&scratch, uint64_t, (size_t)pb_rt_queue_count(rt) + 1));
   printf("%-20s %-28s %12s %10s %10s", "kernel", "origin", "macs", "cycles", "predicted");
   if (sum.cycles) {
     printf(" %6s", "peak");
-    for (int q = 0; q < pb_rt_queue_count(rt); ++q) printf(" %4s%%", pb_rt_queue_name(rt, q));
+    for (int q = 0; q < columns(rt); ++q) printf(" %4s%%", pb_rt_queue_name(rt, q));
   }
   printf(" %9s\n", "wall ms");
   for (int k = 0; k < pb_rt_step_count(rt); ++k) print_row(rt, pb_rt_step_info(rt, k));
   print_row(rt, &sum);
+  pb_arena_free(&scratch);
   if (sum.cycles && pb_rt_mhz(rt))
     printf("%.3f ms at %d MHz; peak is %llu multiply-accumulates a cycle\n", (double)sum.cycles / pb_rt_mhz(rt) / 1e3,
            pb_rt_mhz(rt), (unsigned long long)pb_rt_peak_macs(rt));
@@ -168,9 +173,11 @@ pb_status run_report_json(const pb_rt* rt, const run_times* times, const char* p
     fputs(k ? ",\n  " : "\n  ", file);
     put_step(file, rt, pb_rt_step_info(rt, k));
   }
-  pb_rt_step sum = total(rt);
+  pb_arena scratch = {0};
+  pb_rt_step sum = total(rt, PB_NEW_ARRAY(&scratch, uint64_t, (size_t)pb_rt_queue_count(rt) + 1));
   fputs("],\n \"total\": ", file);
   put_step(file, rt, &sum);
+  pb_arena_free(&scratch);
   fputs("}\n", file);
   return close_file(file, path);
 }

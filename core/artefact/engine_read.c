@@ -197,6 +197,7 @@ static void get_kernel(cursor* c, pb_kernel* kernel) {
   if (kernel->is_words) {
     pb_words_kernel* words = &kernel->words;
     words->queue_count = (int)get(c, 1);
+    if (!words->queue_count) words->queue_count = (int)get(c, 2);
     words->count = PB_NEW_ARRAY(c->arena, uint32_t, (size_t)words->queue_count);
     words->streams = PB_NEW_ARRAY(c->arena, uint8_t*, (size_t)words->queue_count);
     for (int q = 0; q < words->queue_count; ++q) words->count[q] = (uint32_t)get(c, 4);

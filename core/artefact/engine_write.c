@@ -52,7 +52,9 @@ static void put_kernel(buffer* b, const pb_kernel* kernel) {
   put_text(b, kernel->name);
   put(b, 1, kernel->is_words + 2u * kernel->is_grid);
   if (kernel->is_words) {
-    put(b, 1, (uint64_t)kernel->words.queue_count);
+    bool many = kernel->words.queue_count > 255; // then two bytes behind a 0
+    put(b, 1, many ? 0 : (uint64_t)kernel->words.queue_count);
+    if (many) put(b, 2, (uint64_t)kernel->words.queue_count);
     for (int q = 0; q < kernel->words.queue_count; ++q) put(b, 4, kernel->words.count[q]);
   } else {
     put_text(b, kernel->symbol);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_NAMED = 16 }; // queues that are told of one by one
+
 typedef struct write {
   int step, before; // before: the write into the same tensor before this one, -1
 } write;
@@ -158,6 +160,7 @@ static void add_kernel(explainer* x, pb_explained_step* step) {
   const pb_left_kernel* left = pb_kernel_left(unit, step->kernel->name);
   step->how = "";
   step->memory = PB_NEW_ARRAY(&x->out->arena, int64_t, (size_t)unit->chip->memory_count + 1);
+  step->busy = PB_NEW_ARRAY(&x->out->arena, uint64_t, (size_t)pb_chip_queues(unit->chip) + 1);
   if (left) {
     step->missing = pb_strdup(&x->out->arena, left->reason);
     ++x->out->missing_count;
@@ -173,7 +176,7 @@ static void add_kernel(explainer* x, pb_explained_step* step) {
 // A step with the same kernel as an earlier one is told the same of it.
 static void share_kernel(const pb_explained_step* from, pb_explained_step* to) {
   memcpy(to->insns, from->insns, sizeof to->insns);
-  memcpy(to->busy, from->busy, sizeof to->busy);
+  to->busy = from->busy;
   to->insn_count = from->insn_count;
   to->how = from->how;
   to->missing = from->missing;
@@ -318,6 +321,21 @@ static void add_host_step(explainer* x, const pb_step* from, pb_explained_step* 
   step->kernel = &none;
   step->how = pb_scopes_step(from, &x->out->arena);
   step->memory = PB_NEW_ARRAY(&x->out->arena, int64_t, (size_t)x->unit->chip->memory_count + 1);
+  step->busy = PB_NEW_ARRAY(&x->out->arena, uint64_t, (size_t)pb_chip_queues(x->unit->chip) + 1);
+}
+
+int pb__explain_queues(const pb_explanation* e) {
+  int all = pb_chip_queues(e->chip);
+  return all > MOST_NAMED ? e->chip->queue_count : all;
+}
+
+double pb__explain_busy(const pb_explanation* e, const pb_explained_step* s, int queue, const char** name) {
+  int all = pb_chip_queues(e->chip), shown = pb__explain_queues(e);
+  uint64_t busy = 0;
+  *name = shown < all ? e->chip->queues[queue].name : pb_chip_queue_name(e->chip, queue);
+  for (int q = queue; q < all; q += shown)
+    if (s->busy[q] > busy) busy = s->busy[q];
+  return s->kernel->predicted_cycles ? 100 * (double)busy / (double)s->kernel->predicted_cycles : 0;
 }
 
 bool pb__explain_idle(const pb_explanation* e, const pb_insn* insn) {

@@ -25,8 +25,8 @@ typedef struct pb_explained_step {
   const char* how;     // of code without commands: the plan's instruction, or why it is plain loops; what the host does
   const char* missing; // why the chip does not run it; NULL: it does
   uint64_t macs, commands;
-  uint64_t busy[PB_ENGINE_MAX_QUEUES]; // cycles of each queue by the description's Cycles
-  int64_t* memory;                     // bytes of each memory
+  uint64_t* busy;  // cycles of each queue by the description's Cycles
+  int64_t* memory; // bytes of each memory
 } pb_explained_step;
 
 typedef struct pb_explanation {
@@ -54,6 +54,10 @@ char* pb_explanation_print(const pb_explanation* e, const char* form);
 
 // Inside: whether the instruction computes or moves, and no step runs as it; of chips that run commands.
 bool pb__explain_idle(const pb_explanation* e, const pb_insn* insn);
+// How many queues are told of: of many cores one core's, each with what the busiest core's has. In per cent of the
+// step's cycles.
+int pb__explain_queues(const pb_explanation* e);
+double pb__explain_busy(const pb_explanation* e, const pb_explained_step* step, int queue, const char** name);
 // The share of the array's peak that a step reaches, 0 to 1, by its prediction.
 double pb__explain_of_peak(const pb_explanation* e, const pb_explained_step* s);
 char* pb__explain_html(const pb_explanation* e);

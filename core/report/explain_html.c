@@ -150,10 +150,11 @@ static void put_insns(pb_text* t, const pb_explained_step* s, bool movers) {
 }
 
 static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_step* s) {
-  for (int q = 0, n = 0; q < pb_chip_queues(e->chip) && s->kernel->predicted_cycles; ++q)
-    if (s->busy[q])
-      pb_text_add(t, "%s%s %.0f%%", n++ ? ", " : "", pb_chip_queue_name(e->chip, q),
-                  100 * (double)s->busy[q] / (double)s->kernel->predicted_cycles);
+  for (int q = 0, n = 0; q < pb__explain_queues(e); ++q) {
+    const char* name;
+    double busy = pb__explain_busy(e, s, q, &name);
+    if (busy > 0) pb_text_add(t, "%s%s %.0f%%", n++ ? ", " : "", name, busy);
+  }
 }
 
 static void put_row(pb_text* t, const pb_explanation* e, int index) {

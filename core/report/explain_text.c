@@ -34,10 +34,11 @@ static void put_insns(pb_text* t, const pb_explained_step* s) {
 
 static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_step* s) {
   const char* before = "  busy:";
-  for (int q = 0; q < pb_chip_queues(e->chip) && s->kernel->predicted_cycles; ++q) {
-    if (!s->busy[q]) continue;
-    pb_text_add(t, "%s %s %.0f%%", before, pb_chip_queue_name(e->chip, q),
-                share(s->busy[q], s->kernel->predicted_cycles));
+  for (int q = 0; q < pb__explain_queues(e); ++q) {
+    const char* name;
+    double busy = pb__explain_busy(e, s, q, &name);
+    if (busy == 0) continue;
+    pb_text_add(t, "%s %s %.0f%%", before, name, busy);
     before = "";
   }
 }

@@ -172,14 +172,17 @@ static void put_kernel(pb_text* t, const pb_unit* unit, const pb_engine* e, int 
   pb_text_add(t, ",\n     \"memory_bytes\": ");
   put_memory(t, unit->chip, func);
   pb_text_add(t, ", \"commands\": ");
-  uint64_t count[PB_ENGINE_MAX_QUEUES] = {0};
+  pb_arena scratch = {0};
+  uint64_t* count = PB_NEW_ARRAY(&scratch, uint64_t, (size_t)pb_chip_streams(unit->chip) + 1);
   for (int q = 0; k->is_words && q < k->words.queue_count; ++q) count[q] = k->words.count[q];
   put_commands(t, unit->chip, count, k->is_words ? k->words.queue_count : 0);
   pb_text_add(t, "}");
+  pb_arena_free(&scratch);
 }
 
 static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
-  uint64_t cycles = 0, macs = 0, count[PB_ENGINE_MAX_QUEUES] = {0};
+  pb_arena scratch = {0};
+  uint64_t cycles = 0, macs = 0, *count = PB_NEW_ARRAY(&scratch, uint64_t, (size_t)pb_chip_streams(unit->chip) + 1);
   int queues = 0;
   for (int s = 0; s < e->step_count; ++s) {
     if (e->steps[s].op != PB_HOST_LAUNCH) continue;
@@ -197,6 +200,7 @@ static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
               (ull)macs, (ull)e->const_bytes, (ull)e->arena_bytes, (ull)e->native_bytes);
   pb_text_add(t, "\"commands\": ");
   put_commands(t, unit->chip, count, queues);
+  pb_arena_free(&scratch);
   pb_text_add(t, "},\n");
 }
 

@@ -24,13 +24,14 @@ typedef struct pb__words {
   // By memory of constants: the address that offset 0 of all constants would have there.
   uint64_t apart[PB_ENGINE_MAX_APART];
   uint64_t *inputs, *outputs; // device addresses
-  uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
+  uint64_t** streams;         // by kernel and queue
   uint64_t* modules;          // of a grid, loaded
   uint64_t memory;            // that launches have to themselves while they run
   pb__room* rooms;            // of a program with open dims: inputs, outputs, arenas by stage, blocks of sizes
   int cycles;                 // index of the counter, -1: none
-  int busy[PB_RT_MAX_QUEUES];
-  int dram[3]; // read, write, fetch
+  int* busy;                  // by queue
+  uint64_t* before;           // of these, when a step began
+  int dram[3];                // read, write, fetch
   int constants_read;
   int step; // that runs now, for traces
 } pb__words;
@@ -72,6 +73,7 @@ struct pb_rt {
   char *device_wanted, *options_wanted; // pb_rt_set_device's, for a profile that is chosen later; NULL: not called
   char* path;
   pb_engine* engine;
+  uint64_t* busy; // [step * queues + queue], of the last run
   unsigned flags;
   int threads;
   pb_chip* chip;               // NULL when the engine carries no description

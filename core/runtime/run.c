@@ -37,7 +37,9 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
 }
 
 static void describe_steps(pb_rt* rt) {
+  size_t queues = rt->chip ? (size_t)pb_chip_queues(rt->chip) : 0;
   rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
+  rt->busy = PB_NEW_ARRAY(&rt->arena, uint64_t, queues * (size_t)rt->engine->step_count + 1);
   for (int k = 0; k < rt->engine->step_count; ++k) {
     static const char* const names[] = {
         [PB_HOST_MOVE] = "move",   [PB_HOST_JUMP] = "jump",       [PB_HOST_UNLESS] = "unless",
@@ -55,6 +57,7 @@ static void describe_steps(pb_rt* rt) {
                                 .predicted_cycles = kernel->predicted_cycles};
     for (int q = 0; q < kernel->words.queue_count; ++q) rt->steps[k].commands += kernel->words.count[q];
   }
+  for (int k = 0; k < rt->engine->step_count; ++k) rt->steps[k].busy = rt->busy + (size_t)k * queues;
 }
 
 static pb_status prepare(pb_rt* rt, pb_diag* diag) {
@@ -311,8 +314,9 @@ static void forget_times(pb_rt* rt) {
     pb_rt_step* s = &rt->steps[k];
     s->seconds = 0;
     s->cycles = s->dram_read = s->dram_write = s->dram_fetch = s->constants_read = 0;
-    memset(s->busy, 0, sizeof s->busy);
   }
+  size_t queues = rt->chip ? (size_t)pb_chip_queues(rt->chip) : 0;
+  memset(rt->busy, 0, queues * (size_t)rt->engine->step_count * sizeof *rt->busy);
 }
 
 static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {

@@ -81,12 +81,13 @@ static pb_status place_all(pb_rt* rt, pb_diag* diag) {
   for (int k = 0; k < engine->output_count && !engine->open; ++k)
     PB_TRY(pb__words_allocate(rt, rt->outputs[k].bytes, &w->outputs[k], diag));
   if (pb_engine_has_grid(engine)) return pb__grid_load(rt, diag);
-  w->streams = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->kernel_count * PB_DEVICE_MAX_QUEUES);
+  w->streams = PB_NEW_ARRAY(&rt->arena, uint64_t*, (size_t)engine->kernel_count);
   for (int k = 0; k < engine->kernel_count; ++k) {
     const pb_words_kernel* words = &engine->kernels[k].words;
+    w->streams[k] = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)words->queue_count);
     for (int q = 0; q < words->queue_count; ++q)
       PB_TRY(place_bytes(rt, words->streams[q], (uint64_t)words->count[q] * (uint64_t)engine->command_bytes,
-                         &w->streams[k * PB_DEVICE_MAX_QUEUES + q], diag));
+                         &w->streams[k][q], diag));
   }
   return PB_OK;
 }
@@ -125,10 +126,24 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
+// The counters of what steps report of each queue.
+static void find_busy(pb_rt* rt) {
+  pb__words* w = &rt->words;
+  size_t queues = (size_t)pb_chip_queues(rt->chip);
+  w->busy = PB_NEW_ARRAY(&rt->arena, int, queues + 1);
+  w->before = PB_NEW_ARRAY(&rt->arena, uint64_t, queues + 1);
+  for (size_t q = 0; q < queues; ++q) w->busy[q] = counter_named(w, "busy.", pb_chip_queue_name(rt->chip, (int)q));
+}
+
 // Queues want a device that takes submissions, grids one that launches.
 static pb_status check_kind(pb_rt* rt, const char* name, pb_diag* diag) {
   const pb_device_ops* ops = rt->words.ops;
   bool grid = pb_engine_has_grid(rt->engine);
+  if (!grid && rt->chip->control == PB_CONTROL_QUEUES && pb_chip_streams(rt->chip) > PB_DEVICE_MAX_QUEUES &&
+      ops->abi < 5)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5027, "a device of interface 5",
+                    "device '%s' takes %d streams of commands, '%s' has %d", name, PB_DEVICE_MAX_QUEUES,
+                    rt->engine->target, pb_chip_streams(rt->chip));
   if (grid ? ops->abi >= 4 && ops->load && ops->launch : ops->submit != NULL) return PB_OK;
   return pb_error(diag, (pb_place){.file = rt->path}, 5027,
                   grid ? "a device that loads code, of interface 4" : "a device with queues", "device '%s' runs no %s",
@@ -150,8 +165,7 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
   PB_TRY(check_kind(rt, name, diag));
   w->cycles = counter_named(w, "", "cycles");
-  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q)
-    w->busy[q] = q < pb_chip_queues(rt->chip) ? counter_named(w, "busy.", pb_chip_queue_name(rt->chip, q)) : -1;
+  find_busy(rt);
   static const char* const dram[] = {"read", "write", "fetch"};
   for (int k = 0; k < 3; ++k) w->dram[k] = counter_named(w, "dram.", dram[k]);
   w->constants_read = counter_named(w, "constants.", "read");
@@ -192,8 +206,10 @@ static int submit(pb_rt* rt, const pb_step* step) {
   const pb__words* w = &rt->words;
   const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
   pb_submission job = {.queue_count = (uint32_t)kernel->words.queue_count, .arg_count = (uint32_t)step->arg_count};
-  for (int q = 0; q < kernel->words.queue_count; ++q) {
-    job.stream[q] = w->streams[step->kernel * PB_DEVICE_MAX_QUEUES + q];
+  if (kernel->words.queue_count > PB_DEVICE_MAX_QUEUES)
+    job.streams = w->streams[step->kernel], job.counts = kernel->words.count;
+  for (int q = 0; q < kernel->words.queue_count && !job.streams; ++q) {
+    job.stream[q] = w->streams[step->kernel][q];
     job.count[q] = kernel->words.count[q];
   }
   for (int a = 0; a < step->arg_count; ++a) job.args[a] = pb__words_address(rt, step->args[a]);
@@ -214,15 +230,16 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
   pb_rt_step* stats = &rt->steps[index];
   w->step = index;
-  uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES], dram[3];
-  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);
+  uint64_t before = counter(w, w->cycles), dram[3];
+  int queues = pb_chip_queues(rt->chip);
+  for (int q = 0; q < queues; ++q) w->before[q] = counter(w, w->busy[q]);
   for (int k = 0; k < 3; ++k) dram[k] = counter(w, w->dram[k]);
   uint64_t constants = counter(w, w->constants_read);
   if ((kernel->is_grid ? pb__grid_launch(rt, step) : submit(rt, step)) || w->ops->wait(w->device))
     return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
                     kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
   stats->cycles += counter(w, w->cycles) - before;
-  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) stats->busy[q] += counter(w, w->busy[q]) - busy[q];
+  for (int q = 0; q < queues; ++q) rt->busy[index * queues + q] += counter(w, w->busy[q]) - w->before[q];
   stats->dram_read += counter(w, w->dram[0]) - dram[0];
   stats->dram_write += counter(w, w->dram[1]) - dram[1];
   stats->dram_fetch += counter(w, w->dram[2]) - dram[2];

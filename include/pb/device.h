@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-#define PB_DEVICE_ABI 4       // what this header says
-#define PB_DEVICE_LEAST_ABI 1 // for chips with one memory outside, and engines of which nothing stays on the chip
-#define PB_DEVICE_MAX_QUEUES 16
+#define PB_DEVICE_ABI 5         // what this header says
+#define PB_DEVICE_LEAST_ABI 1   // for chips with one memory outside, and engines of which nothing stays on the chip
+#define PB_DEVICE_MAX_QUEUES 16 // that a submission has room for in itself
 #define PB_DEVICE_MAX_ARGS 16
 #define PB_DEVICE_MAX_KEPT 16
 #define PB_DEVICE_MAX_LAUNCH_ARGS 64
@@ -35,7 +35,17 @@ typedef struct pb_submission {
   uint64_t cycle_limit; // 0: the device's own
   uint32_t kept_count;  // for devices that check; others need not look
   pb_device_kept kept[PB_DEVICE_MAX_KEPT];
+  // Of a chip of more queues: all of them, `stream` and `count` have none. Until wait returns. Else NULL.
+  const uint64_t* streams;
+  const uint32_t* counts;
 } pb_submission;
+
+static inline uint64_t pb_submission_stream(const pb_submission* kernel, uint32_t queue) {
+  return kernel->streams ? kernel->streams[queue] : kernel->stream[queue];
+}
+static inline uint32_t pb_submission_count(const pb_submission* kernel, uint32_t queue) {
+  return kernel->counts ? kernel->counts[queue] : kernel->count[queue];
+}
 
 // What a chip of grids (GPUs) takes for code, one architecture's.
 typedef enum pb_device_code {

@@ -86,12 +86,11 @@ int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
 
 // Per step of the host program, of the last run: of a step that ran several times, in a loop, what all of them took.
 // Steps that move tensors or jump are called move, jump and unless.
-enum { PB_RT_MAX_QUEUES = 16 };
 typedef struct pb_rt_step {
   const char *kernel, *origin, *bound;
   uint64_t macs, predicted_cycles;
-  uint64_t cycles;                 // 0 for native code
-  uint64_t busy[PB_RT_MAX_QUEUES]; // cycles in which the queue executed a command
+  uint64_t cycles;      // 0 for native code
+  const uint64_t* busy; // by queue, of pb_rt_queue_count: cycles in which it executed a command
   uint64_t commands;
   uint64_t dram_read, dram_write, dram_fetch; // bytes of data, and of commands; 0 where the device cannot tell
   double seconds;                             // wall time

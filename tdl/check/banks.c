@@ -181,7 +181,7 @@ void pb__check_banks(const pb_chip* chip, pb_diag* diag, int* faults) {
     check_state_of(chip, &chip->insns[i], diag, faults);
   }
   banks b = {.chip = chip, .diag = diag, .faults = faults};
-  if (chip->unit_count > PB_MAX_QUEUES)
+  if (chip->unit_count > PB_CORE_QUEUES)
     FAULT(&b, chip->tokens_place, 3312, "fewer queues with commands that go on beside others",
-          "%d queues and units beside them, more than %d", chip->unit_count, PB_MAX_QUEUES);
+          "%d queues and units beside them, more than %d", chip->unit_count, PB_CORE_QUEUES);
 }

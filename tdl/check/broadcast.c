@@ -24,6 +24,8 @@ static void check_field(const pb_chip* chip, const pb_insn* insn, pb_place place
   if (field->width < chip->cores)
     FAULT(3382, "a bit for each core", "%s: field '%s' has %d bits, the chip has %d cores", insn->name, field->name,
           field->width, chip->cores);
+  if (chip->cores > PB_MOST_READERS)
+    FAULT(3397, "a chip of 32 cores at most", "%s reads for several of %d cores", insn->name, chip->cores);
 }
 
 static void check_broadcast(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, int* faults) {

@@ -369,7 +369,7 @@ static int by_line(const void* a, const void* b) {
 
 // Each queue is a unit, and has one more where commands go on beside others.
 static void number_units(pb_chip* c) {
-  int of[PB_MAX_QUEUES] = {0};
+  int of[PB_CORE_QUEUES] = {0};
   c->unit_count = c->queue_count;
   for (int i = 0; i < c->insn_count; ++i) {
     pb_insn* insn = &c->insns[i];

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void name_queues(pb_chip* c) {
-  if (!c->queue_count || c->cores > PB_MAX_QUEUES / c->queue_count) return;
+  if (!c->queue_count || c->cores > PB_MOST_CORES) return;
   c->list_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)c->cores);
   for (int n = 0; n < c->cores; ++n) c->list_names[n] = c->cores > 1 ? pb_printf(&c->arena, "%d.list", n) : "list";
   c->queue_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)pb_chip_queues(c));
@@ -260,9 +260,9 @@ void pb__read_queues(reader* r) {
   if (!open_order(r, &rec, &fences)) return;
   c->tokens_place = pb__keep_place(r, &rec);
   c->queue_count = (int)json_array_size(json_object_get(rec.json, "Queues"));
-  if (c->queue_count < 1 || c->queue_count > PB_MAX_QUEUES) {
+  if (c->queue_count < 1 || c->queue_count > PB_CORE_QUEUES) {
     pb__fault(&rec, 3041, "1 to 16", "%d queues", c->queue_count);
-    c->queue_count = c->queue_count < 1 ? 0 : PB_MAX_QUEUES;
+    c->queue_count = c->queue_count < 1 ? 0 : PB_CORE_QUEUES;
   }
   c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
   const char* instead = fences                                                     ? "record of class Fence"
@@ -272,9 +272,7 @@ void pb__read_queues(reader* r) {
   if (instead && json_integer_value(json_object_get(rec.json, "Most")))
     pb__fault(&rec, 3320, "leave Most out, or the Semaphores",
               "Most is of counters, and Semaphores put commands in order");
-  if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
-    pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
-              c->queue_count);
+  if (c->cores > PB_MOST_CORES) pb__fault(&rec, 3041, "1 to 1024", "%d cores with queues", c->cores);
   name_queues(c);
   if (!read_semaphores(&rec, c)) read_pairs(&rec, c);
   if (!fences) read_bits(&rec, c);

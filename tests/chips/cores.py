@@ -67,6 +67,25 @@ def check_broadcast(a, work):
     assert less < 0.9 * read and sooner < 0.97 * longer
 
 
+def check_many(a, work):
+    """80 cores of six queues, 480 in all, against four of them: the same bits, sooner, as predicted; a read is for 32 at most."""
+    few, text = os.path.join(work, "few.td"), open(chip("fourcore")).read()
+    assert "let Max = 80;" in text
+    open(few, "w").write("#define EIGHTY_CORES\n" + text.replace("let Max = 80;", "let Max = 4;"))
+    model = tools.network(a.bin, "resnet18", "int8", 64, 1000)
+    (one, alone, _), (all_of_them, shared, threads) = (run(a, work, model, target) for target in (few, chip("eightycore")))
+    assert np.array_equal(one.view(np.int32), all_of_them.view(np.int32)), "80 cores have other bits than four"
+    cycles = [sum(s["cycles"] for s in stats["steps"]) for stats in (alone, shared)]
+    told = sum(s["predicted_cycles"] for s in shared["steps"] if s["cycles"])
+    print(f"resnet18 64x64: {cycles[0]:,} cycles on four cores, {cycles[1]:,} on 80; predicted {100 * (told / cycles[1] - 1):+.1f}%")
+    assert len(shared["total"]["busy"]) == 480 and threads >= {"0.LD", "15.MX"}, threads
+    assert 1.6 * cycles[1] <= cycles[0] and abs(told / cycles[1] - 1) <= 0.1
+    wide = os.path.join(work, "wide.td")
+    open(wide, "w").write("#define BROADCAST\n" + text.replace("let Max = 4;", "let Max = 40;"))
+    told = tools.call([os.path.join(a.bin, "pb-tdl"), "check", wide])
+    assert told.returncode == 1 and "reads for several of 40 cores [PB3397]" in told.stderr, told.stderr
+
+
 def pbc(a, *options):
     return tools.call([os.path.join(a.bin, "pbc"), DIGITS, f"--target={chip('fourcore')}", "--fallback=cpu", *options])
 
@@ -107,6 +126,7 @@ def main():
         check_plans(a, work)
         check_speed(a, work)
         check_broadcast(a, work)
+        check_many(a, work)
 
 
 if __name__ == "__main__":

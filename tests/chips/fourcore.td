@@ -6,6 +6,7 @@
 // assumed. With ONE_CORE it is the same chip with one core. With BROADCAST the port has a quarter of that, and one read of
 // it fills the memories of all cores that want the same: each of them has the load in its queue, and the field `cores`
 // says for whom it is, as Esperanto's ET-SoC-1 has cooperative tensor loads, whose mask of cores stands in a register.
+// With EIGHTY_CORES it has 80 cores of six queues each, parameters and results in queues of their own, on a wide port.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -15,9 +16,15 @@ defvar N = 16;
 def fourcore_1 : Chip {
   let Name = "fourcore_1";
 #else
+#ifdef EIGHTY_CORES
+def CORE : Level { let Name = "core"; let Max = 80; }
+def eightycore : Chip {
+  let Name = "eightycore";
+#else
 def CORE : Level { let Name = "core"; let Max = 4; }
 def fourcore : Chip {
   let Name = "fourcore";
+#endif
 #endif
   let Summary = "Test chip: cores of 16x16 int8, their queues and memories apart, one port";
   let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues"; let MHz = 1000; let Arguments = 8; let CommandBytes = 32;
@@ -27,7 +34,16 @@ class Own : Memory { let Scope = "core"; }
 #ifdef BROADCAST
 defvar Rate = 16;
 #else
+#ifdef EIGHTY_CORES
+defvar Rate = 256;
+#else
 defvar Rate = 64;
+#endif
+#endif
+#ifdef EIGHTY_CORES
+defvar Ahead = 65536;
+#else
+defvar Ahead = 4096;
 #endif
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 64; let BytesPerCycle = Rate; let Latency = 100; }
 def SRAM : Own { let Bytes = !shl(1, 18); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
@@ -39,6 +55,17 @@ def LD : Side; // DMA in
 def WT : Side; // DMA of weights and parameters
 def MX : Side; // the array
 def OU : Side; // the output unit, and DMA out
+#ifdef EIGHTY_CORES
+def PR : Side; // DMA of parameters
+def ST : Side; // DMA out
+defvar Parameters = PR;
+defvar Results = ST;
+defvar Ordered = [LD, WT, MX, OU, PR, ST];
+#else
+defvar Parameters = WT;
+defvar Results = OU;
+defvar Ordered = [LD, WT, MX, OU];
+#endif
 #ifdef FENCES
 def FENCE : Fence {
   bits<4> on;
@@ -46,7 +73,7 @@ def FENCE : Fence {
   let Inst{255-250} = 63; let Inst{3-0} = on;
 }
 #else
-def : Tokens { let Queues = [LD, WT, MX, OU]; let Most = 63; let WaitBit = 216; let SignalBit = 232; }
+def : Tokens { let Queues = Ordered; let Most = 63; let WaitBit = 216; let SignalBit = 232; }
 #endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
@@ -59,7 +86,7 @@ defvar InSRAM = Window<SRAM, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1
 
 class Move<Queue q, bits<6> op> : Op<q, op> {
   bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<19> loc; bits<18> li; bits<14> lj;
-  let Mover = 1; let Latency = 6; let Buffer = 4096;
+  let Mover = 1; let Latency = 6; let Buffer = Ahead;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{123-105} = loc; let Inst{141-124} = li; let Inst{155-142} = lj;
@@ -86,12 +113,12 @@ def WEIGHTS : Load<WT, 2> {
   let Summary = "weights to WBUF";
   let Operands = (ins Dram<I8>:$src, Window<WBUF, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst); let Semantics = (set $dst, $src);
 }
-def PARAMETERS : Load<WT, 3> {
+def PARAMETERS : Load<Parameters, 3> {
   let Summary = "biases, factors and shifts to the accumulators";
   let Operands = (ins Dram<I32>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
 }
-def OUT : Move<OU, 4> {
+def OUT : Move<Results, 4> {
   let Summary = "SRAM to DRAM";
   let Operands = (ins InSRAM:$src, Dram<I8>:$dst); let Semantics = (set $dst, $src);
 }

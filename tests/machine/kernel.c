@@ -122,12 +122,20 @@ int kernel_run(kernel* k) {
   memcpy(s.args, k->args, sizeof s.args);
   s.kept_count = k->kept_count;
   memcpy(s.kept, k->kept, sizeof s.kept);
-  for (int q = 0; q < pb_chip_queues(k->chip); ++q) {
+  int queues = pb_chip_queues(k->chip);
+  for (int q = 0; q < queues; ++q) {
     uint64_t bytes = (uint64_t)k->count[q] * (uint64_t)k->chip->command_bytes;
-    s.count[q] = k->count[q];
-    if (bytes && (k->ops->alloc(k->device, bytes, 64, &s.stream[q]) ||
-                  k->ops->copy_in(k->device, s.stream[q], k->stream[q], bytes)))
+    k->at[q] = 0;
+    if (bytes &&
+        (k->ops->alloc(k->device, bytes, 64, &k->at[q]) || k->ops->copy_in(k->device, k->at[q], k->stream[q], bytes)))
       abort();
+  }
+  if (queues > PB_DEVICE_MAX_QUEUES) {
+    s.streams = k->at;
+    s.counts = k->count;
+  } else {
+    memcpy(s.stream, k->at, (size_t)queues * sizeof *k->at);
+    memcpy(s.count, k->count, (size_t)queues * sizeof *k->count);
   }
   int code = k->ops->submit(k->device, &s);
   return code ? code : k->ops->wait(k->device);

@@ -4,12 +4,15 @@
 
 #include "targets/control/queues/machine/machine.h"
 
+enum { KERNEL_QUEUES = 512 }; // of all cores
+
 typedef struct kernel {
   const pb_chip* chip;
   const pb_device_ops* ops;
   pb_device* device;
-  uint8_t* stream[PB_MAX_QUEUES];
-  uint32_t count[PB_MAX_QUEUES];
+  uint8_t* stream[KERNEL_QUEUES];
+  uint64_t at[KERNEL_QUEUES]; // where they lie, for the device
+  uint32_t count[KERNEL_QUEUES];
   uint64_t args[PB_DEVICE_MAX_ARGS];
   uint32_t arg_count, kept_count;
   pb_device_kept kept[PB_DEVICE_MAX_KEPT];

@@ -65,8 +65,8 @@ typedef struct action {
 
 // What has happened in a run so far.
 typedef struct run {
-  action list[PB_MAX_QUEUES][ACTIONS]; // of each queue, one after the other
-  int length[PB_MAX_QUEUES], started[PB_MAX_QUEUES], done[PB_MAX_QUEUES];
+  action list[PB_CORE_QUEUES][ACTIONS]; // of each queue, one after the other
+  int length[PB_CORE_QUEUES], started[PB_CORE_QUEUES], done[PB_CORE_QUEUES];
   bool is_done[MOST];
   int counts[PB_MAX_SEMAPHORES], left;
 } run;

@@ -46,7 +46,7 @@ static pb_tokens* add_all(const pb_chip* chip, const step* steps, int count) {
 // What command k must come after, by its row, is before it in its queue or has handed on, through whichever queues.
 // Runs in the program's order and returns the highest count that any counter reaches.
 static int check(const pb_chip* chip, const step* steps, int count) {
-  enum { Q = PB_MAX_QUEUES };
+  enum { Q = PB_CORE_QUEUES };
   pb_tokens* t = add_all(chip, steps, count);
   static int32_t clock[MOST][Q], handed[Q][Q][MOST];
   int32_t now[Q][Q] = {0}, done[Q] = {0}, signals[Q][Q] = {0}, waits[Q][Q] = {0}, position[MOST];
@@ -145,7 +145,7 @@ static void random_commands(void** state) {
 static int check_list(const pb_chip* chip, const step* steps, int count, int32_t cycles) {
   static int at[MOST];
   static pb_cost_of_command costs[MOST];
-  int writer[ROWS], readers[ROWS][PB_MAX_QUEUES], fences = 0, last[PB_MAX_QUEUES];
+  int writer[ROWS], readers[ROWS][PB_CORE_QUEUES], fences = 0, last[PB_CORE_QUEUES];
   size_t length, seen = 0;
   pb_tokens* t = add_all(chip, steps, count);
   for (int k = 0; k < count; ++k) costs[k] = (pb_cost_of_command){cycles, 5};
@@ -166,7 +166,7 @@ static int check_list(const pb_chip* chip, const step* steps, int count, int32_t
   memset(writer, 0xff, sizeof writer);
   memset(readers, 0xff, sizeof readers);
   for (int k = 0; k < count; ++k) {
-    int q = steps[k].queue, row = steps[k].row, before[PB_MAX_QUEUES + 1], befores = 0;
+    int q = steps[k].queue, row = steps[k].row, before[PB_CORE_QUEUES + 1], befores = 0;
     before[befores++] = writer[row];
     for (int r = 0; steps[k].writes && r < chip->queue_count; ++r) before[befores++] = readers[row][r];
     for (int b = 0; b < befores; ++b) {
@@ -219,7 +219,7 @@ static void queues_go_on_together(void** state) {
 // Cycles of the list: it hands commands on in no time, and stops at a fence.
 static int64_t list_cycles(const pb_chip* chip, const pb_listed* list, size_t length, const step* steps,
                            const pb_cost_of_command* costs) {
-  int64_t free_at[PB_MAX_QUEUES] = {0}, there[PB_MAX_QUEUES] = {0}, now = 0;
+  int64_t free_at[PB_CORE_QUEUES] = {0}, there[PB_CORE_QUEUES] = {0}, now = 0;
   for (size_t n = 0; n < length; ++n) {
     const pb_cost_of_command* c = &costs[list[n].command];
     int q = steps[list[n].command].queue;

@@ -3,6 +3,7 @@
 #define PB_TESTS_RUNTIME_ENGINES_H
 
 #include "core/artefact/engine.h"
+#include "pb/device.h"
 #include "tdl/chip.h"
 
 enum { COPY_BYTES = 64 };
@@ -14,8 +15,8 @@ typedef struct copy_engine {
   pb_tensor_info input, output;
   pb_kernel kernel;
   pb_step steps[2];
-  uint32_t counts[PB_ENGINE_MAX_QUEUES];
-  uint8_t* streams[PB_ENGINE_MAX_QUEUES];
+  uint32_t counts[PB_DEVICE_MAX_QUEUES];
+  uint8_t* streams[PB_DEVICE_MAX_QUEUES];
   uint8_t words[2][PB_ENGINE_MAX_COMMAND];
 } copy_engine;
 void copy_engine_make(copy_engine* out, const pb_chip* chip, bool with_token);

@@ -409,7 +409,7 @@ static const row rows[] =
     {"[LD, EX]", "[LD, EX, EX]", "", 3047, "twice"},
     // cores
     {"def BUF : Memory {", CORES("4") "def BUF : Memory {", "", 3033, "4 cores share"},
-    {"def : Tokens", CORES("9") "def : Tokens", "", 3041, "9 cores of 2 queues"},
+    {"def : Tokens", CORES("1025") "def : Tokens", "", 3041, "1025 cores with queues"},
     {"def : Tokens", CORES("2147483647") "def : Tokens", "", 3041, "2147483647 cores"},
     {"def : Tokens", CORES("1") CORES("1") "def : Tokens", "", 3048, "2 levels"},
     {"def : Tokens", "def : Level { let Name = \"core\"; let Max = 1; let Sync = \"barrier\"; }\ndef : Tokens", "",

@@ -55,7 +55,7 @@ static size_t last_of(const program* p, int q, size_t n) {
 // What a command waits for is what a fence in front of it does. The first of the commands that no fence has waited for
 // yet is `open`, by queue.
 static void order_list(const suite* s, program* p) {
-  size_t open[PB_MAX_QUEUES] = {0}, above[PB_MAX_QUEUES] = {0};
+  size_t open[PB_CORE_QUEUES] = {0}, above[PB_CORE_QUEUES] = {0};
   for (size_t n = 0; n < p->count; ++n) {
     int q = p->commands[n].insn->queue;
     p->commands[n].waits = p->commands[n].signals = 0;
@@ -79,7 +79,7 @@ static void push(program* p, const pb_command* command, const touched* t) {
 // A program with what does nothing put in between.
 typedef struct ordered {
   program made;
-  int32_t counts[PB_MAX_QUEUES]; // commands of each queue
+  int32_t counts[PB_CORE_QUEUES]; // commands of each queue
 } ordered;
 
 static pb_status take_idle(void* user, const pb_unrolled* command) {
@@ -107,7 +107,7 @@ static void find_needs(const suite* s, const program* p, size_t n, const size_t*
 // By semaphores, as the compiler gives them: whether they do for the data the machine finds out, and the results.
 static void order_by_semaphores(const suite* s, program* p) {
   ordered o = {.made = *p};
-  size_t above[PB_MAX_QUEUES] = {0};
+  size_t above[PB_CORE_QUEUES] = {0};
   int32_t* positions = malloc(p->count * sizeof *positions + 1);
   pb_tokens* tokens = pb_tokens_start(s->chip, NULL, (pb_taker){take_idle, &o});
   if (!positions) abort(); // out of memory: without an order no program may be judged
@@ -116,7 +116,7 @@ static void order_by_semaphores(const suite* s, program* p) {
   memset(o.made.last, 0, sizeof o.made.last);
   pb_tokens_prefer(tokens, p->semaphore);
   for (size_t n = 0; n < p->count; ++n) {
-    int32_t need[PB_MAX_QUEUES] = {0};
+    int32_t need[PB_CORE_QUEUES] = {0};
     pb_unrolled c = {.command = p->commands[n], .call = -1};
     if (n == p->body) o.made.body = o.made.count;
     if (n == p->tail) o.made.tail = o.made.count;
@@ -161,7 +161,7 @@ static void hand_token(const suite* s, program* p, channel* c, size_t m, size_t 
 // another queue follows it already, when one before it took a token of m's or a later one's.
 static void order_by_tokens(const suite* s, program* p) {
   int queues = s->chip->queue_count;
-  size_t above[PB_MAX_QUEUES] = {0};
+  size_t above[PB_CORE_QUEUES] = {0};
   channel* channels = calloc((size_t)(queues * queues), sizeof *channels);
   if (!channels) abort(); // out of memory: without an order no program may be judged
   for (size_t n = 0; n < p->count; ++n) p->commands[n].waits = p->commands[n].signals = 0;

@@ -205,20 +205,26 @@ size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
   return count;
 }
 
+// The streams of all cores.
+typedef struct words_of {
+  uint64_t* at;
+  uint32_t *count, streams;
+} words_of;
+
 // The words of the program as that core fetches them.
-static bool put_streams(suite* s, const program* p, const target_device* d, int core, pb_submission* kernel,
+static bool put_streams(suite* s, const program* p, const target_device* d, int core, words_of* words,
                         pb_arena* arena) {
   int streams = pb_chip_streams(s->chip) / s->chip->cores, first = core * streams;
   size_t bytes = (size_t)s->chip->command_bytes;
   uint8_t* stream = pb_alloc(arena, program_room(s, p));
-  if (kernel->queue_count < (uint32_t)(first + streams)) kernel->queue_count = (uint32_t)(first + streams);
+  if (words->streams < (uint32_t)(first + streams)) words->streams = (uint32_t)(first + streams);
   for (int q = 0; q < streams; ++q) {
     size_t count = program_words(s, p, q, stream);
     if (count == SIZE_MAX) return false;
-    kernel->count[first + q] = (uint32_t)count;
+    words->count[first + q] = (uint32_t)count;
     if (!count) continue;
-    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel->stream[first + q])) return false;
-    if (d->ops->copy_in(d->handle, kernel->stream[first + q], stream, count * bytes)) return false;
+    if (d->ops->alloc(d->handle, count * bytes, 64, &words->at[first + q])) return false;
+    if (d->ops->copy_in(d->handle, words->at[first + q], stream, count * bytes)) return false;
   }
   return true;
 }
@@ -227,13 +233,24 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
                            pb_arena* arena) {
   pb_submission kernel = {.arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
   memcpy(kernel.args, arguments, sizeof kernel.args);
-  if (!put_streams(s, p, d, s->core, &kernel, arena)) return false;
+  size_t streams = (size_t)pb_chip_streams(s->chip);
+  words_of words = {PB_NEW_ARRAY(arena, uint64_t, streams), PB_NEW_ARRAY(arena, uint32_t, streams), 0};
+  if (!put_streams(s, p, d, s->core, &words, arena)) return false;
   program others = {0};
   bool good = true;
   if (p->together) broadcast_partners(s, p, &others);
   for (int core = 0; core < s->chip->cores && good; ++core)
-    if (core != s->core && p->together >> core & 1) good = put_streams(s, &others, d, core, &kernel, arena);
+    if (core != s->core && p->together && p->together >> core & 1)
+      good = put_streams(s, &others, d, core, &words, arena);
   program_free(&others);
+  kernel.queue_count = words.streams;
+  if (streams > PB_DEVICE_MAX_QUEUES) {
+    kernel.streams = words.at;
+    kernel.counts = words.count;
+  } else {
+    memcpy(kernel.stream, words.at, streams * sizeof *words.at);
+    memcpy(kernel.count, words.count, streams * sizeof *words.count);
+  }
   return good && !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
 }
 

@@ -61,9 +61,9 @@ typedef struct program {
   size_t count, capacity;
   touched* touches;
   size_t touch_count, touch_capacity;
-  size_t last[PB_MAX_QUEUES]; // by queue: one more than the number of its last command; 0: it has none
-  size_t body, tail;          // commands before `body` fill the chip, those from `tail` on drain it
-  bool rolled;                // into hardware loops, where the chip has them
+  size_t last[PB_CORE_QUEUES]; // by queue: one more than the number of its last command; 0: it has none
+  size_t body, tail;           // commands before `body` fill the chip, those from `tail` on drain it
+  bool rolled;                 // into hardware loops, where the chip has them
   uint32_t
       together; // cores that run it beside each other, as reads are for several of them (broadcast.c); 0: one alone
   // A semaphore, -1: none, by which commands of the queue `taker` wait for all that give it, needed or not.
@@ -129,8 +129,8 @@ typedef struct suite {
   insn_coverage* coverage;            // by instruction
   bool* runs;                         // by instruction: whether a kernel or network runs as it
   int models;                         // of these, how many the chip runs
-  uint32_t waited[PB_MAX_QUEUES];     // by queue: for which queues it has waited, or semaphores
-  uint32_t gave[PB_MAX_QUEUES];       // by queue: which semaphores it has given
+  uint32_t waited[PB_CORE_QUEUES];    // by queue: for which queues it has waited, or semaphores
+  uint32_t gave[PB_CORE_QUEUES];      // by queue: which semaphores it has given
   case_result* results;
   size_t result_count, result_capacity;
   int vector_files;
@@ -232,9 +232,9 @@ bool program_check(suite* s, const program* p, char** text);
 // What the device traces and counts while it runs a program on the core at hand (timeline.c).
 typedef struct timeline {
   suite* suite;
-  uint64_t begun, busy[PB_MAX_QUEUES]; // counters in front of it
-  uint32_t seen[PB_MAX_QUEUES];        // commands that have ended, by queue
-  uint64_t last[PB_MAX_QUEUES];
+  uint64_t begun, busy[PB_CORE_QUEUES]; // counters in front of it
+  uint32_t seen[PB_CORE_QUEUES];        // commands that have ended, by queue
+  uint64_t last[PB_CORE_QUEUES];
   const char* what; // is wrong first, of which command; NULL: nothing is
   int queue;
   uint32_t index;

@@ -451,13 +451,24 @@ static void plan_share(const pb_planner* one, const int* dims, const int64_t* pa
   if (found.found && pb_plan_price(&found.plan) < pb_plan_price(&best->plan)) *best = found;
 }
 
-// What one core would do alone is shared out among all, if that is sooner done.
+// Whether one part fewer is as long, of a short dim.
+static bool is_as_long(const pb_planner* p, int dim, int64_t parts, int64_t others) {
+  int64_t extent = p->group->main.extent[dim];
+  return parts > 1 && (extent + parts - 1) / parts == (extent + others - 1) / others;
+}
+
+// What one core would do alone is shared out among all, or among fewer, for which the port that they share has less to
+// bring, if that is sooner done.
 static void plan_cores(const pb_planner* one, pb_found* best) {
   int cores = one->chip->cores;
   for (int64_t parts = 1; parts <= cores; ++parts)
-    for (int r = 0; r < (parts > 1 ? one->dims.row_count : 1); ++r)
+    for (int r = 0; r < (parts > 1 ? one->dims.row_count : 1); ++r) {
+      if (is_as_long(one, one->dims.rows[r], parts, parts - 1)) continue;
       for (int c = 0; c < (cores / parts > 1 ? one->dims.column_count : 1); ++c)
-        plan_share(one, (int[]){one->dims.rows[r], one->dims.columns[c]}, (int64_t[]){parts, cores / parts}, best);
+        for (int64_t others = cores / parts, last = 0; others; last = others, others /= 2)
+          if (!last || others == 1 || !is_as_long(one, one->dims.columns[c], others, last))
+            plan_share(one, (int[]){one->dims.rows[r], one->dims.columns[c]}, (int64_t[]){parts, others}, best);
+    }
 }
 
 // One more copy of something that a plan holds, if that is worth its room; so many cost nothing.

@@ -65,7 +65,7 @@ typedef struct event {
   const pb_nest* nest;
   const pb_match* match; // NULL: code of a core runs it
   int unit, queue;       // the queue that its commands come on
-  int64_t taken[PB_MAX_QUEUES];
+  int64_t taken[PB_CORE_QUEUES];
   int64_t commands, words;
   int64_t until_done; // from when its unit is free again until what it writes is there
   int64_t loads;      // cycles of the system memory's port that it reads for
@@ -347,7 +347,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   int64_t most = pb__part_busiest(t, &all, &plan->bound);
   plan->port = t->core ? 0 : all.system;
   for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all.constants[k];
-  for (int q = 0; q < PB_MAX_QUEUES; ++q) plan->busy[q] = all.queue[q].busy;
+  for (int q = 0; q < PB_CORE_QUEUES; ++q) plan->busy[q] = all.queue[q].busy;
   t->compute = larger(all.end, all.queue[CORE].cycles);
   plan->cycles = t->core ? core_total(t, plan, all.traffic, all.waited)
                          : larger(larger(all.end, all.chain), most) + pb__port_arrival(t->chip);

@@ -158,7 +158,7 @@ static int64_t fenced_together(const pb_tiling* t, const pb_tree* loop, const pa
 // anew: it stands still from its last command until what that wrote is visible.
 static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
   const pb_chip* chip = t->chip;
-  int64_t drained[PB_MAX_QUEUES] = {0};
+  int64_t drained[PB_CORE_QUEUES] = {0};
   int used = 0;
   for (int q = 0; q < chip->queue_count; ++q) used += one->queue[q].used;
   if (!chip->fence || used < 2) return;
@@ -210,10 +210,10 @@ typedef struct iterations {
   const pb_tree* loop;
   const part* one;
   int64_t start, period, further;
-  int64_t behind;               // to the first one that waits for a copy of a buffer
-  int64_t own[PB_MAX_QUEUES];   // what comes after the queue's own former work is there
-  int64_t wait[PB_MAX_QUEUES];  // for that
-  int64_t least[PB_MAX_QUEUES]; // that the queue is in the loop
+  int64_t behind;                // to the first one that waits for a copy of a buffer
+  int64_t own[PB_CORE_QUEUES];   // what comes after the queue's own former work is there
+  int64_t wait[PB_CORE_QUEUES];  // for that
+  int64_t least[PB_CORE_QUEUES]; // that the queue is in the loop
 } iterations;
 
 // Whether each iteration takes its piece of the buffer.
@@ -309,7 +309,7 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   wait_at_fences(t, loop, one);
   const char* unused;
   iterations all = {.t = t, .loop = loop, .one = one, .start = wait_for_places(t, loop, one, sum)};
-  int64_t filled[PB_MAX_QUEUES], extent = loop->extent;
+  int64_t filled[PB_CORE_QUEUES], extent = loop->extent;
   for (int q = 0; q < issuers(t); ++q) time_in_loop(t, loop, one, q, &all.least[q], &filled[q]);
   int64_t ahead, chain = chain_of(t, loop, one, &ahead);
   add_words(t, extent, larger(ahead, 1), one, sum);

@@ -43,7 +43,7 @@ typedef struct part {
   int64_t end;                                 // the last result is there
   int64_t traffic, waited; // cycles in which caches further out bring what nests take, of all iterations of the loops
                            // around; those of them that nothing hides
-  queue_part queue[PB_MAX_QUEUES];
+  queue_part queue[PB_CORE_QUEUES];
   buffer_part buffer[PB_MAX_BUFFERS]; // as many as the tree has are set
 } part;
 

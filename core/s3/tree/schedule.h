@@ -51,10 +51,10 @@ typedef struct pb_plan {
   int axis_count;
   pb_axis axes[PB_MAX_AXES]; // outermost first; what is left of each dim is walked inside the tile
   pb_chain chain[PB_PLAN_OPERANDS];
-  int64_t cycles;              // predicted, for the kernel
-  int64_t port;                // of these the system memory's port moves something in so many; of cores 0
-  const char* bound;           // the queue or memory that takes them
-  int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
+  int64_t cycles;               // predicted, for the kernel
+  int64_t port;                 // of these the system memory's port moves something in so many; of cores 0
+  const char* bound;            // the queue or memory that takes them
+  int64_t busy[PB_CORE_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
 
 // Chains of one home each, around everything, of one copy.

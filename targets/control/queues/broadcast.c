@@ -15,10 +15,10 @@ typedef struct loads {
 
 struct pb_broadcasts {
   int count, core; // of cores; whose commands come
-  loads cores[PB_MAX_QUEUES];
-  pb_table known; // what is read, by number
+  pb_table known;  // what is read, by number
   int32_t reads;
   pb_arena keys;
+  loads cores[];
 };
 
 // What a load reads: all that its fields say but where it writes.
@@ -28,7 +28,7 @@ typedef struct key {
 
 pb_broadcasts* pb_broadcasts_start(const pb_chip* chip, int cores) {
   if (cores < 2 || !pb_chip_broadcasts(chip)) return NULL;
-  pb_broadcasts* b = calloc(1, sizeof *b);
+  pb_broadcasts* b = calloc(1, sizeof *b + (size_t)cores * sizeof b->cores[0]);
   if (!b) pb_no_memory(sizeof *b);
   b->count = cores;
   return b;

@@ -28,7 +28,7 @@ typedef struct emitter {
   pb_diag* diag;
   pb_tokens* tokens;
   pb_broadcasts* broadcasts; // NULL: no load is for several cores
-  stream streams[PB_MAX_QUEUES];
+  stream streams[PB_CORE_QUEUES];
   bool notes; // the calls of commands
   bool prints;
   printed* commands; // in program order
@@ -118,7 +118,7 @@ static void free_stream(stream* s) {
 }
 
 static void release(emitter* e) {
-  for (int q = 0; q < PB_MAX_QUEUES; ++q) free_stream(&e->streams[q]);
+  for (int q = 0; q < PB_CORE_QUEUES; ++q) free_stream(&e->streams[q]);
   free(e->commands);
   free(e->costs);
   pb_tokens_free(e->tokens);
@@ -140,8 +140,8 @@ static pb_status put_semaphores(emitter* e, stream* s, const pb_order* order, bo
 
 // All queues' words anew, with the commands that wait and signal for them.
 static pb_status put_all_semaphores(emitter* e) {
-  stream made[PB_MAX_QUEUES] = {0};
-  size_t at[PB_MAX_QUEUES] = {0}, bytes = (size_t)e->chip->command_bytes;
+  stream made[PB_CORE_QUEUES] = {0};
+  size_t at[PB_CORE_QUEUES] = {0}, bytes = (size_t)e->chip->command_bytes;
   pb_status status = PB_OK;
   for (size_t k = 0; k < pb_tokens_count(e->tokens) && status == PB_OK; ++k) {
     pb_order order = pb_tokens_of(e->tokens, k);
@@ -154,7 +154,7 @@ static pb_status put_all_semaphores(emitter* e) {
     ++at[order.queue];
     if (status == PB_OK) status = put_semaphores(e, to, &order, true);
   }
-  for (int q = 0; q < PB_MAX_QUEUES; ++q) {
+  for (int q = 0; q < PB_CORE_QUEUES; ++q) {
     free_stream(&e->streams[q]);
     e->streams[q] = made[q];
   }
@@ -162,7 +162,7 @@ static pb_status put_all_semaphores(emitter* e) {
 }
 
 static void put_tokens(emitter* e) {
-  size_t at[PB_MAX_QUEUES] = {0};
+  size_t at[PB_CORE_QUEUES] = {0};
   for (size_t k = 0; k < pb_tokens_count(e->tokens); ++k) {
     pb_order order = pb_tokens_of(e->tokens, k);
     uint8_t* bytes = e->streams[order.queue].bytes + at[order.queue];
@@ -174,7 +174,7 @@ static void put_tokens(emitter* e) {
 // All queues' words as one list, with fences.
 static pb_status list_words(emitter* e, stream* list) {
   const pb_chip* chip = e->chip;
-  size_t count, at[PB_MAX_QUEUES] = {0}, bytes = (size_t)chip->command_bytes;
+  size_t count, at[PB_CORE_QUEUES] = {0}, bytes = (size_t)chip->command_bytes;
   pb_listed* order = pb_fences_put(chip, e->tokens, e->costs, &count);
   pb_status status = PB_OK;
   list->bytes = malloc(count * bytes + 1);

@@ -19,12 +19,12 @@ typedef struct scheduler {
   const pb_chip* chip;
   const pb_tokens* tokens;
   const pb_cost_of_command* costs;
-  int32_t counts[PB_MAX_QUEUES];   // commands of each queue
-  int32_t handed[PB_MAX_QUEUES];   // of these, in the list
-  int32_t done[PB_MAX_QUEUES];     // of these, in front of a fence for the queue
-  int64_t left[PB_MAX_QUEUES];     // cycles of those that are not in the list
-  int64_t free_at[PB_MAX_QUEUES];  // on paper: the queue has nothing left to do
-  int64_t there_at[PB_MAX_QUEUES]; // and what it wrote is visible
+  int32_t counts[PB_CORE_QUEUES];   // commands of each queue
+  int32_t handed[PB_CORE_QUEUES];   // of these, in the list
+  int32_t done[PB_CORE_QUEUES];     // of these, in front of a fence for the queue
+  int64_t left[PB_CORE_QUEUES];     // cycles of those that are not in the list
+  int64_t free_at[PB_CORE_QUEUES];  // on paper: the queue has nothing left to do
+  int64_t there_at[PB_CORE_QUEUES]; // and what it wrote is visible
   pb_listed* list;
   size_t count, capacity;
 } scheduler;
@@ -124,7 +124,7 @@ static void fence_together(scheduler* s, const front* fronts, uint32_t queues, i
 
 // One command more, or a fence. false: all are in the list.
 static bool step(scheduler* s) {
-  front fronts[PB_MAX_QUEUES];
+  front fronts[PB_CORE_QUEUES];
   int best = -1;
   for (int q = 0; q < s->chip->queue_count; ++q) {
     fronts[q] = front_of(s, q);

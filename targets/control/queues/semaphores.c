@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PENDING = 16, DEEP = 2 * PB_MAX_QUEUES, CHANGES = 4 * PB_MAX_QUEUES };
+enum { PENDING = 16, DEEP = 2 * PB_CORE_QUEUES, CHANGES = 4 * PB_CORE_QUEUES };
 
 // A wait, and what signals for it.
 typedef struct meeting {
   int32_t taker;
-  int32_t givers[PB_MAX_QUEUES]; // by queue: the command, -1: none
+  int32_t givers[PB_CORE_QUEUES]; // by queue: the command, -1: none
   int count;
   uint8_t queue; // the taker's
   // What is not known any more of an earlier meeting was told by a giver of this one: another giver would not tell it.
@@ -54,7 +54,7 @@ struct pb_semaphores {
 // Who would signal a semaphore for a new wait.
 typedef struct offer {
   int semaphore; // -1: none can
-  int32_t givers[PB_MAX_QUEUES];
+  int32_t givers[PB_CORE_QUEUES];
   int covered, late; // queues; commands that they are behind what is needed, in all
   int busy;          // meetings that may not be over
 } offer;
@@ -145,7 +145,7 @@ static bool has_room(const pb_tokens* t, int semaphore_index, int32_t x, int cou
 // is every signal from then on. The later one; 0: there is none.
 static int forgotten_by(const semaphore* s) {
   for (int k = 1; k < s->count; ++k)
-    for (int g = 0; g < PB_MAX_QUEUES; ++g)
+    for (int g = 0; g < PB_CORE_QUEUES; ++g)
       if (s->pending[k].givers[g] > s->pending[0].taker) return k;
   return 0;
 }
@@ -376,7 +376,7 @@ static pb_status put_givers(pb_tokens* t, int queue) {
 
 // The queue that a new command could not be put behind, which then is not added; -1: there is none.
 static int add(pb_tokens* t, int queue) {
-  int32_t known[PB_MAX_QUEUES];
+  int32_t known[PB_CORE_QUEUES];
   pb_semaphores* s = t->semaphores;
   int p = without_way(t, queue);
   if (p >= 0) return p;

@@ -27,7 +27,7 @@ enum {
   MOST_REGIONS = 1 << 16 // that are known again
 };
 
-static_assert(PB_MAX_QUEUES <= 16 && PB_MAX_SEMAPHORES <= 16, "waits and signals are noted in 16 bits");
+static_assert(PB_CORE_QUEUES <= 16 && PB_MAX_SEMAPHORES <= 16, "waits and signals are noted in 16 bits");
 
 static bool in_order(const pb_tokens* t, int queue) { return t->chip->queues[queue].in_order; }
 
@@ -104,7 +104,7 @@ static bool touch_region(pb_tokens* t, const pb_region* region, int32_t by, bool
 static int32_t use_of(pb_tokens* t, const pb_region* region, int queue) {
   int64_t key[4 + 2 * PB_MAX_INSN_DIMS], run;
   int outer = outer_dims(region, &run), length = 0;
-  key[length++] = (region->memory * 2 + region->written) * PB_MAX_QUEUES + queue;
+  key[length++] = (region->memory * 2 + region->written) * PB_CORE_QUEUES + queue;
   key[length++] = region->base;
   key[length++] = run;
   for (int d = 0; d < outer; ++d) {
@@ -245,7 +245,7 @@ pb_status pb__put_idle(pb_tokens* t, int queue) {
 }
 
 pb_status pb__put_idle_behind(pb_tokens* t, int queue, int p, int32_t done) {
-  int32_t kept[PB_MAX_QUEUES];
+  int32_t kept[PB_CORE_QUEUES];
   memcpy(kept, t->need, sizeof kept);
   memset(t->need, 0, sizeof t->need);
   t->need[p] = done;

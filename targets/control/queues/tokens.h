@@ -52,11 +52,11 @@ struct pb_tokens {
   // by command and queue: how many of that queue's commands are done before it starts
   int32_t* clock;
   size_t clock_count, clock_capacity;
-  int32_t known[PB_MAX_QUEUES][PB_MAX_QUEUES];
-  int32_t* at[PB_MAX_QUEUES]; // command of each position
-  size_t counts[PB_MAX_QUEUES], capacities[PB_MAX_QUEUES];
-  int32_t need[PB_MAX_QUEUES]; // positions + 1, for the command at hand
-  pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES];
+  int32_t known[PB_CORE_QUEUES][PB_CORE_QUEUES];
+  int32_t* at[PB_CORE_QUEUES]; // command of each position
+  size_t counts[PB_CORE_QUEUES], capacities[PB_CORE_QUEUES];
+  int32_t need[PB_CORE_QUEUES]; // positions + 1, for the command at hand
+  pair pairs[PB_CORE_QUEUES][PB_CORE_QUEUES];
   // Of a chip with semaphores:
   pb_semaphores* semaphores;
   uint64_t* taken; // by command: how many of each it waits for

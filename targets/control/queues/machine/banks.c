@@ -37,8 +37,9 @@ bool machine__banks_open(pb_device* device) {
 }
 
 void machine__banks_close(pb_device* device) {
-  for (int core = 0; core < device->chip->cores; ++core)
+  for (int core = 0; device->banks && core < device->chip->cores; ++core)
     for (int m = 0; m < device->chip->memory_count; ++m) free(device->banks[core][m].banks);
+  free(device->banks);
 }
 
 void machine__banks_begin(pb_device* device) {

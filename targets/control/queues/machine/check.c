@@ -5,7 +5,7 @@
 #include <string.h>
 
 static machine_shadow* shadow_of(pb_device* device, machine_memory* m, int64_t granule) {
-  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
+  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)m->readers;
   machine_shadow* s = (machine_shadow*)(m->shadow + (size_t)granule * entry);
   if (s->epoch != device->epoch) {
     memset(s, 0, entry);
@@ -58,23 +58,28 @@ static int report_race(pb_device* device, const machine_site* site, const machin
 
 static int check_granule(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
                          machine_shadow* s, int64_t first, int64_t last) {
-  int q = site->queue;
+  int q = site->queue, readers = w->memory->readers;
+  // its core's queues alone read a memory on the chip: of all queues those from `from` on
+  int from = readers < pb_chip_queues(device->chip) ? q - q % device->chip->queue_count : 0;
   bool in_order = device->chip->queues[q % device->chip->queue_count].in_order; // else its queue is one of the others
   bool own = in_order || s->writer == site->index + 1;
-  if (s->writer && ((int)s->writer_queue != q || !own) && site->clock[s->writer_queue] < s->writer) {
+  if (s->writer && ((int)s->writer_queue != q || !own) &&
+      machine__known(device, site, (int)s->writer_queue) < s->writer) {
     int code = report_race(device, site, c, w, (clash){(int)s->writer_queue, s->writer - 1, true}, first, last);
     if (code) return code;
   }
   if (!w->writes) {
-    s->reader[q] = site->index + 1;
+    s->reader[q - from] = site->index + 1;
     return MACHINE_OK;
   }
-  for (int p = 0; p < pb_chip_queues(device->chip); ++p)
-    if (s->reader[p] && (p != q || !(in_order || s->reader[p] == site->index + 1)) && site->clock[p] < s->reader[p]) {
-      int code = report_race(device, site, c, w, (clash){p, s->reader[p] - 1, false}, first, last);
-      if (code) return code;
-    }
-  memset(s->reader, 0, sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip));
+  for (int p = from; p < from + readers; ++p) {
+    uint32_t reader = s->reader[p - from];
+    if (!reader || (p == q && (in_order || reader == site->index + 1)) || machine__known(device, site, p) >= reader)
+      continue;
+    int code = report_race(device, site, c, w, (clash){p, reader - 1, false}, first, last);
+    if (code) return code;
+  }
+  memset(s->reader, 0, sizeof(uint32_t) * (size_t)readers);
   s->writer = site->index + 1;
   s->writer_queue = (uint32_t)q;
   return MACHINE_OK;

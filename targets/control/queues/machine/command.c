@@ -99,8 +99,8 @@ static void keep_text(void* user, bool error, int code, const char* text) {
 
 const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32_t word) {
   const pb_chip* chip = device->chip;
-  uint64_t address =
-      device->kernel.stream[pb_chip_stream(chip, site->queue)] + (uint64_t)word * (uint64_t)chip->command_bytes;
+  uint64_t address = pb_submission_stream(&device->kernel, (uint32_t)pb_chip_stream(chip, site->queue)) +
+                     (uint64_t)word * (uint64_t)chip->command_bytes;
   const machine_outside* system = &device->outside[MACHINE_SYSTEM];
   const machine_allocation* a = machine__allocation(system, address);
   if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes) return system->memory->data + address;
@@ -114,7 +114,7 @@ const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32
 static int check_cores(pb_device* device, const machine_site* site, const machine_command* mc) {
   uint32_t cores = pb_command_cores(&mc->command);
   int own = machine__core(device, site->queue);
-  if (!cores || (cores >> own & 1 && !(cores >> device->chip->cores))) return MACHINE_OK;
+  if (!cores || (cores >> own & 1 && !((uint64_t)cores >> device->chip->cores))) return MACHINE_OK;
   return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "it reads for cores 0x%x, and is core %d's of %d",
                            cores, own, device->chip->cores);
 }

@@ -31,13 +31,13 @@ struct machine_list {
   pb_command front; // the next one; insn NULL: not looked at yet
   uint8_t bytes[PB_COMMAND_BITS / 8];
   bool ended;
-  holder holders[PB_MAX_QUEUES];
+  holder holders[PB_CORE_QUEUES];
   uint32_t *clock, *clocks; // of what is handed on now; all of them
 };
 
 machine_list* machine__list_open(const pb_chip* chip, int core) {
   machine_list* l = calloc(1, sizeof *l);
-  size_t queues = (size_t)pb_chip_queues(chip), places = 1;
+  size_t queues = (size_t)chip->queue_count, places = 1;
   if (!l) pb_no_memory(sizeof *l);
   l->core = core;
   l->first_queue = core * chip->queue_count;
@@ -57,7 +57,7 @@ machine_list* machine__list_open(const pb_chip* chip, int core) {
 
 void machine__list_close(machine_list* l) {
   if (!l) return;
-  for (int q = 0; q < PB_MAX_QUEUES; ++q) free(l->holders[q].commands);
+  for (int q = 0; q < PB_CORE_QUEUES; ++q) free(l->holders[q].commands);
   free(l->clocks);
   free(l);
 }
@@ -71,13 +71,13 @@ static void fetch(pb_device* device, machine_list* l) {
 void machine__list_begin(pb_device* device, machine_list* l) {
   const pb_chip* chip = device->chip;
   l->next = l->fetched = l->needed = l->released = 0;
-  l->count = l->core < (int)device->kernel.queue_count ? device->kernel.count[l->core] : 0;
+  l->count = l->core < (int)device->kernel.queue_count ? pb_submission_count(&device->kernel, (uint32_t)l->core) : 0;
   l->last_arrival = l->free_at = 0;
   l->sequence.word = l->sequence.body = 0;
   l->sequence.count = l->count;
   l->front.insn = NULL;
   l->ended = false;
-  memset(l->clock, 0, sizeof *l->clock * (size_t)pb_chip_queues(chip));
+  memset(l->clock, 0, sizeof *l->clock * (size_t)chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) l->holders[q].first = l->holders[q].count = l->holders[q].given = 0;
   int ahead = chip->list_depth < MOST_AHEAD ? chip->list_depth : MOST_AHEAD;
   for (int k = 0; k < ahead; ++k) fetch(device, l);
@@ -141,7 +141,7 @@ int machine__list_ready(pb_device* device, machine_list* l, uint64_t now, uint64
 static void pass_fence(pb_device* device, machine_list* l) {
   for (int q = 0; q < device->chip->queue_count; ++q) {
     if (!(l->front.waits >> q & 1)) continue;
-    l->clock[l->first_queue + q] = l->holders[q].given;
+    l->clock[q] = l->holders[q].given;
   }
 }
 
@@ -153,7 +153,7 @@ int machine__list_give(pb_device* device, machine_list* l, uint64_t now) {
     c->index = l->next;
     c->at = now;
     memcpy(c->bytes, l->bytes, sizeof c->bytes);
-    memcpy(c->clock, l->clock, sizeof *c->clock * (size_t)pb_chip_queues(device->chip));
+    memcpy(c->clock, l->clock, sizeof *c->clock * (size_t)device->chip->queue_count);
     h->given = l->next + 1;
   } else {
     pass_fence(device, l);

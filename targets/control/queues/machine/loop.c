@@ -106,7 +106,8 @@ static bool uses_state(const pb_device* device, const uint8_t* bytes) {
 // What the queue's commands before `index` leave in the state, and of banks: those after it may have changed that
 // since.
 static int follow_state(pb_device* device, const machine_site* site, int64_t (*state)[32]) {
-  machine_sequence sequence = {.count = device->kernel.count[pb_chip_stream(device->chip, site->queue)]};
+  machine_sequence sequence = {
+      .count = pb_submission_count(&device->kernel, (uint32_t)pb_chip_stream(device->chip, site->queue))};
   for (uint32_t k = 0; k < site->index; ++k) {
     int code;
     uint32_t fetched;

@@ -108,13 +108,18 @@ static void close_device(pb_device* device) {
   machine__memory_close(device);
   for (int k = 0; k < MACHINE_OUTSIDE; ++k) free(device->outside[k].allocations);
   free(device->state);
+  free(device->busy);
+  free(device->counter_names);
   free(device);
 }
 
 static void name_counters(pb_device* device) {
-  int n = 0, size = sizeof device->counter_names[0];
+  int n = 0, size = sizeof device->counter_names[0], queues = pb_chip_queues(device->chip);
+  size_t names = 2 * (size_t)queues + 5 + PB_MAX_CONSTANT_MEMORIES;
+  device->counter_names = calloc(names, sizeof *device->counter_names);
+  if (!device->counter_names) pb_no_memory(names * sizeof *device->counter_names);
   snprintf(device->counter_names[n++], size, "cycles");
-  for (int q = 0; q < pb_chip_queues(device->chip); ++q) {
+  for (int q = 0; q < queues; ++q) {
     snprintf(device->counter_names[n++], size, "busy.%.23s", pb_chip_queue_name(device->chip, q));
     snprintf(device->counter_names[n++], size, "stall.%.23s", pb_chip_queue_name(device->chip, q));
   }
@@ -149,6 +154,9 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
   device->tokens = machine__tokens_open(chip);
   device->vectors = machine__vectors_open(chip);
   device->state = calloc((size_t)(chip->insn_count * chip->cores) + 1, sizeof *device->state);
+  device->busy = calloc(2 * (size_t)pb_chip_queues(chip), sizeof *device->busy);
+  if (!device->state || !device->busy) pb_no_memory(sizeof *device->state);
+  device->stall = device->busy + pb_chip_queues(chip);
   name_counters(device);
   *out = device;
   return MACHINE_OK;

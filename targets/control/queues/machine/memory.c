@@ -34,7 +34,8 @@ static bool open_memory(pb_device* device, machine_memory* m, int memory) {
   m->bytes = described->bytes < most_mapped ? described->bytes : most_mapped;
   if (described->scope == PB_SCOPE_CONSTANTS) m->bytes += (int64_t)first_address; // all of it can be given out
   m->granule = pb_is_outside(described) ? MACHINE_OUTSIDE_GRANULE : described->row_bytes;
-  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
+  m->readers = pb_is_outside(described) ? pb_chip_queues(device->chip) : device->chip->queue_count;
+  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)m->readers;
   m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
   m->data = map((size_t)m->bytes);
   m->valid = map(valid_bytes(m));
@@ -44,6 +45,9 @@ static bool open_memory(pb_device* device, machine_memory* m, int memory) {
 
 bool machine__memory_open(pb_device* device) {
   const pb_chip* chip = device->chip;
+  device->memories = calloc((size_t)chip->cores, sizeof *device->memories);
+  device->banks = calloc((size_t)chip->cores, sizeof *device->banks);
+  if (!device->memories || !device->banks) return false;
   for (int k = 0; k < chip->memory_count; ++k) {
     int which = machine__outside(device, k);
     if (which < 0) continue;
@@ -60,13 +64,14 @@ bool machine__memory_open(pb_device* device) {
 
 void machine__memory_close(pb_device* device) {
   machine__banks_close(device);
-  for (int core = 0; core < device->chip->cores; ++core)
+  for (int core = 0; device->memories && core < device->chip->cores; ++core)
     for (int k = 0; k < device->chip->memory_count; ++k) {
       machine_memory* m = &device->memories[core][k];
       if (m->data) munmap(m->data, (size_t)m->bytes);
       if (m->valid) munmap(m->valid, valid_bytes(m));
       if (m->shadow) munmap(m->shadow, m->shadow_bytes);
     }
+  free(device->memories);
 }
 
 // What a kernel finds in a memory of the chip is nobody's, but for what the submission keeps.

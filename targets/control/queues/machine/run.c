@@ -39,7 +39,7 @@ typedef struct lane {
   bool read;
   bool streaming; // at a port
   bool follows;   // another core's queue is there, and reads for this one
-  uint32_t leads; // queues of other cores for which it is
+  uint32_t leads; // cores for whose queues it is
   int port;       // at which
   uint64_t started;
   double work, demand;         // cycles of work left; beats in each
@@ -54,36 +54,52 @@ typedef struct lane {
 } lane;
 
 struct machine_timing {
-  int queues, own; // of all cores; of one
-  int ports;       // to memories outside
-  lane lanes[PB_MAX_QUEUES];
+  int queues, own, cores; // queues of all cores; of one
+  int ports;              // to memories outside
+  lane* lanes;
+  double* rate; // by queue, while the port is shared
+  bool* settled;
   uint64_t now, random;
   uint64_t blocked_until; // the port belongs to fetches until then
   uint64_t own_until;     // so does the port of the commands' own, where there is one
   uint32_t* words;
-  machine_list* lists[MACHINE_MAX_CORES]; // of a chip with fences: of each core; else NULL
+  machine_list** lists; // of a chip with fences: of each core; else NULL
 };
 
+static void* room_for(size_t count, size_t size) {
+  void* room = calloc(count, size);
+  if (!room) pb_no_memory(count * size);
+  return room;
+}
+
 machine_timing* machine__timing_open(const pb_chip* chip) {
-  machine_timing* t = calloc(1, sizeof *t);
-  if (!t) pb_no_memory(sizeof *t);
+  machine_timing* t = room_for(1, sizeof *t);
   int queues = t->queues = pb_chip_queues(chip);
   t->own = chip->queue_count;
   t->ports = MACHINE_CONSTANTS + chip->constant_memory_count;
-  for (int core = 0; chip->fence && core < chip->cores; ++core) t->lists[core] = machine__list_open(chip, core);
-  t->words = calloc((size_t)(1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
-  if (!t->words) pb_no_memory((size_t)queues * (size_t)queues);
+  t->cores = chip->cores;
+  size_t clocks = (size_t)(1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)t->own;
+  t->lists = chip->fence ? room_for((size_t)chip->cores, sizeof *t->lists) : NULL;
+  for (int core = 0; t->lists && core < chip->cores; ++core) t->lists[core] = machine__list_open(chip, core);
+  t->lanes = room_for((size_t)queues, sizeof *t->lanes);
+  t->rate = room_for((size_t)queues, sizeof *t->rate);
+  t->settled = room_for((size_t)queues, sizeof *t->settled);
+  t->words = room_for(clocks, sizeof *t->words);
   uint32_t* words = t->words;
   for (int p = 0; p < queues; ++p) {
-    t->lanes[p].clock = words, words += queues;
-    for (int k = 0; k < WRITTEN_BEHIND; ++k) t->lanes[p].flights[k].clock = words, words += queues;
+    t->lanes[p].clock = words, words += t->own;
+    for (int k = 0; k < WRITTEN_BEHIND; ++k) t->lanes[p].flights[k].clock = words, words += t->own;
   }
   return t;
 }
 
 void machine__timing_close(machine_timing* t) {
   if (!t) return;
-  for (int core = 0; core < MACHINE_MAX_CORES; ++core) machine__list_close(t->lists[core]);
+  for (int core = 0; t->lists && core < t->cores; ++core) machine__list_close(t->lists[core]);
+  free(t->lists);
+  free(t->lanes);
+  free(t->rate);
+  free(t->settled);
   free(t->words);
   free(t);
 }
@@ -102,9 +118,9 @@ static uint64_t late(pb_device* device) {
 // The port ------------------------------------------------------------------------------------------------------------
 
 // Each mover's rate at the port: all that it can use, or an equal part of what the modest leave.
-static void share_port(const machine_timing* t, int port, double* rate) {
-  double left = 1;
-  bool settled[PB_MAX_QUEUES] = {false};
+static void share_port(machine_timing* t, int port) {
+  double left = 1, *rate = t->rate;
+  bool* settled = t->settled;
   int open = 0;
   for (int q = 0; q < t->queues; ++q) {
     settled[q] = !t->lanes[q].streaming || t->lanes[q].port != port;
@@ -127,9 +143,9 @@ static void share_port(const machine_timing* t, int port, double* rate) {
   }
 }
 
-static void share(const machine_timing* t, double* rate) {
-  for (int q = 0; q < t->queues; ++q) rate[q] = 0;
-  for (int port = 0; port < t->ports; ++port) share_port(t, port, rate);
+static void share(machine_timing* t) {
+  for (int q = 0; q < t->queues; ++q) t->rate[q] = 0;
+  for (int port = 0; port < t->ports; ++port) share_port(t, port);
 }
 
 // From when on the queue's mover gets its part: fetches go first, at the system memory's port.
@@ -138,24 +154,22 @@ static uint64_t served_from(const machine_timing* t, int q) {
 }
 
 static void advance(machine_timing* t, uint64_t to) {
-  double rate[PB_MAX_QUEUES];
-  share(t, rate);
+  share(t);
   for (int q = 0; q < t->queues; ++q) {
     uint64_t from = served_from(t, q);
-    if (t->lanes[q].streaming && to > from) t->lanes[q].work -= rate[q] * (double)(to - from);
+    if (t->lanes[q].streaming && to > from) t->lanes[q].work -= t->rate[q] * (double)(to - from);
   }
   t->now = to;
 }
 
 // When the first mover under way is done if nothing else happens; -1: none is under way.
-static int first_done(const machine_timing* t, uint64_t* when) {
-  double rate[PB_MAX_QUEUES];
+static int first_done(machine_timing* t, uint64_t* when) {
   int first = -1;
-  share(t, rate);
+  share(t);
   *when = never;
   for (int q = 0; q < t->queues; ++q) {
     if (!t->lanes[q].streaming) continue;
-    double left = ceil(t->lanes[q].work / rate[q] - 1e-6);
+    double left = ceil(t->lanes[q].work / t->rate[q] - 1e-6);
     uint64_t at = left > 0 ? served_from(t, q) + (uint64_t)left : t->now;
     if (at < *when) *when = at, first = q;
   }
@@ -207,7 +221,7 @@ static int complete(pb_device* device, int q) {
     uint64_t room = machine__tokens_room(device->tokens, q, f->signals);
     if (room > when) when = room;
     l->done_at = when;
-    f->clock[q] = f->index + 1;
+    f->clock[q % t->own] = f->index + 1;
     int code = machine__tokens_give(device, q, f->signals, when, f->clock);
     if (code) return code;
     trace(device, q, f, device->chip->queues[q % t->own].in_order ? when : f->done);
@@ -286,12 +300,14 @@ static uint64_t could_start(const pb_device* device, int q) {
   return at > t->now ? at : t->now;
 }
 
-// The queues, of all cores, whose heads start with that of queue q; 0: it starts alone.
+// The cores whose heads of the same queue start with that of queue q; 0: it starts alone.
 static uint32_t partners_of(const machine_timing* t, int q) {
-  uint32_t cores = t->lanes[q].read ? pb_command_cores(&t->lanes[q].head.command) : 0, queues = 0;
-  for (int core = 0; core * t->own < t->queues; ++core)
-    if (cores >> core & 1) queues |= 1u << (core * t->own + q % t->own);
-  return queues;
+  return t->lanes[q].read ? pb_command_cores(&t->lanes[q].head.command) : 0;
+}
+
+// Whether queue p is of such a core, and its own like q.
+static bool is_among(const machine_timing* t, uint32_t cores, int q, int p) {
+  return p % t->own == q % t->own && p / t->own < PB_MOST_READERS && cores >> (p / t->own) & 1;
 }
 
 // A read for several cores starts when its command heads the queue of each; the first one's starts it for all.
@@ -299,10 +315,10 @@ static uint64_t can_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   uint32_t partners = partners_of(t, q);
   if (!partners) return could_start(device, q);
-  if (partners & ((1u << q) - 1)) return never;
+  if (partners & ((1u << q / t->own) - 1)) return never;
   uint64_t at = 0;
-  for (int p = q; p < t->queues && at != never; ++p) {
-    if (!(partners >> p & 1)) continue;
+  for (int p = q; p < t->queues && at != never; p += t->own) {
+    if (!is_among(t, partners, q, p)) continue;
     bool here = partners_of(t, p) == partners && t->lanes[p].head.command.insn == t->lanes[q].head.command.insn;
     uint64_t own = here ? could_start(device, p) : never;
     if (own > at) at = own;
@@ -320,7 +336,7 @@ static void fly(pb_device* device, int q, uint64_t done) {
   f->done = done;
   f->memory = machine__outside(device, w->operand->memory) >= 0 || w->empty ? -1 : w->operand->memory;
   f->first = w->first, f->last = w->last;
-  memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
+  memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->own);
 }
 
 // Of the commands that the list has handed to the queue.
@@ -333,7 +349,7 @@ static int read_held(pb_device* device, int q) {
   l->next = held->index;
   l->needed = l->released = 1; // a word that has arrived
   l->arrives[0] = held->at;
-  for (int p = 0; p < t->queues; ++p)
+  for (int p = 0; p < t->own; ++p)
     if (held->clock[p] > l->clock[p]) l->clock[p] = held->clock[p];
   machine_site site = {.queue = q, .index = l->next};
   return machine__command_read(device, &site, held->bytes, machine__state(device, q), &l->head);
@@ -341,7 +357,7 @@ static int read_held(pb_device* device, int q) {
 
 // The unit fetches a word for each that it takes: of a loop the header, and the body in the first iteration.
 static int read_head(pb_device* device, int q) {
-  if (device->timing->lists[0]) return read_held(device, q);
+  if (device->timing->lists) return read_held(device, q);
   lane* l = &device->timing->lanes[q];
   machine_site site = {.queue = q, .index = l->next};
   uint32_t taken = l->needed;
@@ -445,10 +461,10 @@ static void enter_port(pb_device* device, int q, int64_t cycles, int64_t beats) 
 // A read for several cores takes as long as the slowest of them writes.
 static int start(pb_device* device, int q) {
   machine_timing* t = device->timing;
-  uint32_t queues = partners_of(t, q) | 1u << q;
+  uint32_t cores = partners_of(t, q);
   int64_t cycles = 0, beats = 0;
-  for (int p = q; p < t->queues; ++p) {
-    if (!(queues >> p & 1)) continue;
+  for (int p = q; p < t->queues; p += t->own) {
+    if (p != q && !is_among(t, cores, q, p)) continue;
     int code = p == q ? MACHINE_OK : check_partner(device, q, p);
     if (!code) code = begin_head(device, p);
     if (code) return code;
@@ -456,8 +472,8 @@ static int start(pb_device* device, int q) {
     if (own > cycles) cycles = own;
   }
   beats = machine__beats(device, &t->lanes[q].head);
-  for (int p = q; p < t->queues; ++p) {
-    if (!(queues >> p & 1)) continue;
+  for (int p = q; p < t->queues; p += t->own) {
+    if (p != q && !is_among(t, cores, q, p)) continue;
     lane* l = &t->lanes[p];
     if (beats == 0) {
       int code = retire(device, p, t->now + (uint64_t)cycles, done_after(device, &l->head, t->now + (uint64_t)cycles));
@@ -468,7 +484,7 @@ static int start(pb_device* device, int q) {
     l->streaming = p == q;
     l->follows = p != q;
   }
-  t->lanes[q].leads = beats ? queues & ~(1u << q) : 0;
+  t->lanes[q].leads = beats ? cores : 0;
   return MACHINE_OK;
 }
 
@@ -493,10 +509,10 @@ static int leave_port(pb_device* device, int q) {
 
 static int leave_port_with_partners(pb_device* device, int q) {
   machine_timing* t = device->timing;
-  uint32_t queues = t->lanes[q].leads | 1u << q;
+  uint32_t cores = t->lanes[q].leads;
   t->lanes[q].leads = 0;
-  for (int p = q; p < t->queues; ++p) {
-    int code = queues >> p & 1 ? leave_port(device, p) : MACHINE_OK;
+  for (int p = q; p < t->queues; p += t->own) {
+    int code = p == q || is_among(t, cores, q, p) ? leave_port(device, p) : MACHINE_OK;
     if (code) return code;
   }
   return MACHINE_OK;
@@ -513,7 +529,7 @@ static int begin(pb_device* device) {
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
     l->next = l->fetched = l->needed = l->released = 0;
-    l->count = q < (int)device->kernel.queue_count && !t->lists[0] ? device->kernel.count[q] : 0;
+    l->count = q < (int)device->kernel.queue_count && !t->lists ? pb_submission_count(&device->kernel, (uint32_t)q) : 0;
     l->sequence.word = l->sequence.body = 0;
     l->sequence.count = l->count;
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
@@ -521,14 +537,14 @@ static int begin(pb_device* device) {
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = l->follows = l->read = false;
     l->leads = 0;
-    memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
-    if (t->lists[0]) continue;
+    memset(l->clock, 0, sizeof *l->clock * (size_t)t->own);
+    if (t->lists) continue;
     int depth = device->chip->queues[q % t->own].depth;
     for (int k = 0; k < (depth > MAX_AHEAD ? MAX_AHEAD : depth < 1 ? 1 : depth); ++k) fetch(device, q);
     int code = read_head(device, q);
     if (code) return code;
   }
-  for (int core = 0; t->lists[0] && core < device->chip->cores; ++core) machine__list_begin(device, t->lists[core]);
+  for (int core = 0; t->lists && core < device->chip->cores; ++core) machine__list_begin(device, t->lists[core]);
   return MACHINE_OK;
 }
 
@@ -537,7 +553,7 @@ static int say_partners(const machine_timing* t, int q, char* text, size_t size)
   uint32_t partners = partners_of(t, q);
   int used = 0;
   for (int p = 0; p < t->queues && used < (int)size; ++p)
-    if (partners >> p & 1 && partners_of(t, p) != partners)
+    if (is_among(t, partners, q, p) && partners_of(t, p) != partners)
       used += snprintf(text + used, size - (size_t)used, ", core %d has not come to it", p / t->own);
   return used;
 }
@@ -570,7 +586,7 @@ static int hang(pb_device* device) {
             snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
                      l->flights[l->flight_first].index, pb_counter_name(chip, p));
   }
-  for (int core = 0; t->lists[0] && core < device->chip->cores && used < (int)sizeof text; ++core)
+  for (int core = 0; t->lists && core < device->chip->cores && used < (int)sizeof text; ++core)
     used += machine__list_says(device, t->lists[core], text + used, sizeof text - (size_t)used);
   pb_arena_free(&arena);
   return machine__fault(device, MACHINE_HANG, "%s", text);
@@ -579,7 +595,7 @@ static int hang(pb_device* device) {
 static bool all_done(const machine_timing* t) {
   for (int q = 0; q < t->queues; ++q)
     if (t->lanes[q].read || t->lanes[q].flight_count) return false;
-  for (int core = 0; core < MACHINE_MAX_CORES && t->lists[core]; ++core)
+  for (int core = 0; t->lists && core < t->cores; ++core)
     if (!machine__list_done(t->lists[core])) return false;
   return true;
 }
@@ -605,7 +621,7 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
   machine_timing* t = device->timing;
   uint64_t when, given = never;
   int mover = first_done(t, &when), starts = -1, gives = -1;
-  for (int core = 0; core < MACHINE_MAX_CORES && t->lists[core]; ++core) {
+  for (int core = 0; t->lists && core < t->cores; ++core) {
     uint64_t at;
     int code = machine__list_ready(device, t->lists[core], t->now, &at);
     if (code) return code;

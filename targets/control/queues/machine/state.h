@@ -9,12 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-  MACHINE_MAX_MEMORIES = 16,
-  MACHINE_MAX_CORES = PB_MAX_QUEUES,
-  MACHINE_FAULT_BYTES = 8192,
-  MACHINE_OUTSIDE_GRANULE = 64
-};
+enum { MACHINE_MAX_MEMORIES = 16, MACHINE_FAULT_BYTES = 8192, MACHINE_OUTSIDE_GRANULE = 64 };
 enum machine_fault_code {
   MACHINE_OK,
   MACHINE_BAD_OPTION,
@@ -68,7 +63,7 @@ typedef struct machine_command {
 typedef struct machine_shadow {
   uint32_t epoch;
   uint32_t writer, writer_queue;
-  uint32_t reader[]; // by queue, since the write
+  uint32_t reader[]; // by queue, since the write: of all cores in a memory outside, else of the memory's own
 } machine_shadow;
 
 struct machine_memory {
@@ -77,6 +72,7 @@ struct machine_memory {
   uint8_t* shadow;
   int64_t bytes, granule;
   size_t shadow_bytes; // mapped
+  int readers;         // queues that an entry of the shadow has
 };
 
 typedef struct machine_allocation {
@@ -143,8 +139,8 @@ struct pb_device {
   machine_stop stop;
   bool checks;
   machine_outside outside[MACHINE_OUTSIDE];
-  machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; those outside: the first core's
-  machine_banks banks[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES];     // of memories that have them
+  machine_memory (*memories)[MACHINE_MAX_MEMORIES]; // by core; those outside: the first core's
+  machine_banks (*banks)[MACHINE_MAX_MEMORIES];     // of memories that have them
   bool has_banks;
   pb_submission kernel;
   bool submitted;
@@ -155,10 +151,10 @@ struct pb_device {
   machine_tokens* tokens;
   machine_vectors* vectors;
   // counters since open
-  uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes, fetched_bytes;
-  uint64_t constant_bytes[PB_MAX_CONSTANT_MEMORIES]; // read of the memories of scope "constants"
+  uint64_t cycles, *busy, *stall, read_bytes, written_bytes, fetched_bytes; // by queue
+  uint64_t constant_bytes[PB_MAX_CONSTANT_MEMORIES];                        // read of the memories of scope "constants"
   uint32_t counter_count;
-  char counter_names[2 * PB_MAX_QUEUES + 5 + PB_MAX_CONSTANT_MEMORIES][80];
+  char (*counter_names)[80];
   void (*trace)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
   void* trace_user;
   int fault_code;
@@ -166,7 +162,8 @@ struct pb_device {
 };
 
 // Where a command stands, for faults and for the order of accesses. Queues are those of all cores, core by core, here
-// and wherever the machine numbers them. clock[p]: commands of queue p known to be complete.
+// and wherever the machine numbers them. clock[p]: commands of queue p of its own core known to be complete; of other
+// cores' nothing is, before the kernel ends.
 typedef struct machine_site {
   int queue;
   uint32_t index;
@@ -174,6 +171,11 @@ typedef struct machine_site {
 } machine_site;
 
 static inline int machine__core(const pb_device* device, int queue) { return queue / device->chip->queue_count; }
+// Commands of a queue, of any core, that are known to be complete.
+static inline uint32_t machine__known(const pb_device* device, const machine_site* site, int queue) {
+  int own = device->chip->queue_count;
+  return queue / own == site->queue / own ? site->clock[queue % own] : 0;
+}
 static inline int64_t (*machine__state(const pb_device* device, int queue))[32] {
   return device->state + machine__core(device, queue) * device->chip->insn_count;
 }
