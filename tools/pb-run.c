@@ -28,12 +28,14 @@ static const char help[] =
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
     "  --device=NAME             native, machine, cuda, hip, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
+    "  --target=NAME[:VARIANT]   which of the engine's targets runs; without it the device's\n"
     "  --stop-at=KERNEL:QUEUE:COMMAND  of the machine: the run ends behind that command, as pb-objdump counts them, "
     "with\n"
     "                            exit code 1; KERNEL is the so manyth that it runs, from 0\n"
     "  --dump=MEMORY:FILE        with it: what the memory holds then, row by row in hexadecimal\n"
     "  --compare=NAME            run on this device too, step by step: the first step that differs is an error\n"
     "  --compare-options=TEXT    that device's own\n"
+    "  --graph                   of a GPU: each run is one graph of the driver's\n"
     "  --threads=N               of native code\n"
     "  --warmup=N --repeat=N     runs before timing, and timed ones; --percentile=P (default 90) is reported\n"
     "  --stats[=FILE.json]       cycles and use of each step\n"
@@ -56,7 +58,8 @@ typedef struct options {
   values inputs, outputs, expects;
   int warmup, repeat, threads;
   double atol, rtol, percentile;
-  bool stats, info, timed, no_native, in_place;
+  const char* target;
+  bool stats, info, timed, no_native, in_place, graph;
 } options;
 
 // The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
@@ -100,13 +103,21 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     const char** text;
     int* count;
     double* number;
-  } valued[] = {{"--device", &o->device, NULL, NULL},   {"--device-options", &o->device_options, NULL, NULL},
-                {"--stop-at", &o->stop, NULL, NULL},    {"--dump", &o->stop_dump, NULL, NULL},
-                {"--compare", &o->compare, NULL, NULL}, {"--compare-options", &o->compare_options, NULL, NULL},
-                {"--trace", &o->trace, NULL, NULL},     {"--dump-tensors", &o->dump, NULL, NULL},
-                {"--warmup", NULL, &o->warmup, NULL},   {"--repeat", NULL, &o->repeat, NULL},
-                {"--threads", NULL, &o->threads, NULL}, {"--atol", NULL, NULL, &o->atol},
-                {"--rtol", NULL, NULL, &o->rtol},       {"--percentile", NULL, NULL, &o->percentile}};
+  } valued[] = {{"--target", &o->target, NULL, NULL},
+                {"--device", &o->device, NULL, NULL},
+                {"--device-options", &o->device_options, NULL, NULL},
+                {"--stop-at", &o->stop, NULL, NULL},
+                {"--dump", &o->stop_dump, NULL, NULL},
+                {"--compare", &o->compare, NULL, NULL},
+                {"--compare-options", &o->compare_options, NULL, NULL},
+                {"--trace", &o->trace, NULL, NULL},
+                {"--dump-tensors", &o->dump, NULL, NULL},
+                {"--warmup", NULL, &o->warmup, NULL},
+                {"--repeat", NULL, &o->repeat, NULL},
+                {"--threads", NULL, &o->threads, NULL},
+                {"--atol", NULL, NULL, &o->atol},
+                {"--rtol", NULL, NULL, &o->rtol},
+                {"--percentile", NULL, NULL, &o->percentile}};
   for (size_t n = 0; n < sizeof valued / sizeof *valued; ++n) {
     if (!(v = value_of(argc, argv, k, valued[n].name))) continue;
     if (valued[n].count == &o->repeat || valued[n].count == &o->warmup) o->timed = true;
@@ -124,6 +135,8 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     o->info = true;
   else if (!strcmp(a, "--in-place"))
     o->in_place = true;
+  else if (!strcmp(a, "--graph"))
+    o->graph = true;
   else if (!strcmp(a, "--no-native"))
     o->no_native = true;
   else if (a[0] == '-' || o->engine)
@@ -382,6 +395,15 @@ static void dump_step(void* user, pb_rt* rt, int step) {
   }
 }
 
+static pb_status set_target(job* j) {
+  if (!j->o->target) return PB_OK;
+  int k = 0;
+  while (k < pb_rt_target_count(j->rt) && strcmp(pb_rt_target_name(j->rt, k), j->o->target) != 0) ++k;
+  if (k < pb_rt_target_count(j->rt)) return told(pb_rt_set_target(j->rt, k));
+  return pb_error(NULL, (pb_place){.file = j->o->engine}, 5065, "pb-run --info lists them", "it has no target '%s'",
+                  j->o->target);
+}
+
 // The machine's options, with where it is to stop.
 static pb_status set_device(job* j) {
   const options* o = j->o;
@@ -415,7 +437,9 @@ static pb_status execute(job* j) {
   if (!j->inputs || !j->outputs) pb_no_memory(sizeof *j->inputs);
   PB_TRY(read_inputs(j));
   pb_rt_set_threads(j->rt, o->threads);
+  PB_TRY(set_target(j));
   PB_TRY(set_device(j));
+  if (o->graph) PB_TRY(told(pb_rt_use_graph(j->rt, true)));
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k) {
     if (j->samples > 1 && has_open_dim(pb_rt_output(j->rt, k)))
       return pb_unsupported(NULL, (pb_place){.what = pb_rt_output(j->rt, k)->name}, 5043, "a sample a file",

@@ -14,6 +14,7 @@
 static int usage(FILE* to) {
   fputs(
       "usage: pbc MODEL.onnx|MODEL.mlir --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
+      "                                   several GPUs, nvgpu:sm_80,sm_90a,amdgpu:gfx942: one engine for all\n"
       "  MODEL.mlir                       StableHLO as generic MLIR text, or linalg on tensors as torch-mlir prints "
       "it\n"
       "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"

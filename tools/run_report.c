@@ -42,7 +42,8 @@ static void print_profile(const pb_rt* rt) {
 }
 
 void run_report_info(pb_rt* rt) {
-  print_name("target ", pb_rt_target(rt), "\n");
+  for (int t = 0; t < pb_rt_target_count(rt); ++t) print_name(t ? ", " : "target ", pb_rt_target_name(rt, t), "");
+  printf("\n");
   for (int p = 0; p < pb_rt_profile_count(rt) && !pb_rt_set_profile(rt, p); ++p) {
     if (pb_rt_profile_count(rt) > 1) printf("profile %d of %d\n", p + 1, pb_rt_profile_count(rt));
     print_profile(rt);

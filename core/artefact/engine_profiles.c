@@ -1,4 +1,5 @@
-// Several programs of one model: their constants become one, and what they must have in common.
+// Several programs of one model, for other extents or targets: their constants become one, and what they must have in
+// common.
 #include "core/artefact/format.h"
 
 #include <stdlib.h>
@@ -146,22 +147,50 @@ static bool same_shapes(const pb_engine* a, const pb_engine* b) {
   return same;
 }
 
+static bool same_target(const pb_engine* a, const pb_engine* b) { return !strcmp(a->target, b->target); }
+
+// The profile of that number of the first target.
+static const pb_engine* first_of(const pb_engine* first, int number) {
+  for (; number; --number) first = first->next;
+  return first;
+}
+
+// Profiles stand target by target, of each those of the first, in its order; several are of grids alone.
+static pb_status check_targets(const pb_engine* first, const char* path, int code, pb_diag* diag) {
+  pb_place place = {.file = path};
+  int each = 0, number = 0;
+  const pb_engine *last = NULL, *e = first;
+  for (; e && same_target(e, first); e = e->next) ++each;
+  if (!e) return PB_OK;
+  for (e = first; e; last = e, e = e->next, number = (number + 1) % each) {
+    if (last && (number ? !same_target(e, last) : same_target(e, last)))
+      return pb_error(diag, place, code, NULL, "targets with other numbers of profiles");
+    if (!same_shapes(e, first_of(first, number)))
+      return pb_error(diag, place, code, NULL, "targets with profiles for other shapes");
+    if (e->kernel_count && !pb_engine_has_grid(e))
+      return pb_error(diag, place, code, "GPUs", "several targets, and '%s' is controlled otherwise", e->target);
+  }
+  return number ? pb_error(diag, place, code, NULL, "targets with other numbers of profiles") : PB_OK;
+}
+
 pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) {
   pb_place place = {.file = path};
   int count = 0;
   for (const pb_engine* e = first; e; e = e->next) {
     if (++count > PB_ENGINE_MAX_PROFILES)
       return pb_error(diag, place, code, NULL, "more than %d profiles", PB_ENGINE_MAX_PROFILES);
-    if (strcmp(e->target, first->target) || memcmp(e->chip_hash, first->chip_hash, sizeof e->chip_hash))
-      return pb_error(diag, place, code, NULL, "profiles for several targets");
     if (e->const_bytes != first->const_bytes)
       return pb_error(diag, place, code, NULL, "profiles with constants of their own");
     if (!same_tensors(e->input_count, e->inputs, first->input_count, first->inputs) ||
         !same_tensors(e->output_count, e->outputs, first->output_count, first->outputs))
       return pb_error(diag, place, code, NULL, "profiles whose tensors are not of the same names, types and ranks");
-    for (const pb_engine* other = first; other != e; other = other->next)
+    for (const pb_engine* other = first; other != e; other = other->next) {
+      if (!same_target(e, other)) continue;
+      if (memcmp(e->chip_hash, other->chip_hash, sizeof e->chip_hash))
+        return pb_error(diag, place, code, NULL, "profiles for several descriptions of '%s'", e->target);
       if (same_shapes(e, other))
         return pb_error(diag, place, code, "extents that differ", "two profiles for the same shapes of all inputs");
+    }
   }
-  return PB_OK;
+  return check_targets(first, path, code, diag);
 }

@@ -5,6 +5,7 @@
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/profiles.h"
+#include "core/driver/targets.h"
 #include "core/frontend/linalg/linalg.h"
 #include "core/frontend/onnx/onnx.h"
 #include "core/report/explain.h"
@@ -524,11 +525,7 @@ static pb_status compile_as(const pb_compile_options* options, bool pairs_codes,
   return status;
 }
 
-pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
-  int profiles;
-  *out = (pb_compiled){0};
-  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
-  if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
+static pb_status compile_one(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
   pb_held first, second;
   pb_held_start(&first, diag);
   bool again;
@@ -550,6 +547,22 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_held_release(&first);
   pb_held_end(&first);
   return status;
+}
+
+// For one target.
+static pb_status compile_profiles(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  int profiles;
+  *out = (pb_compiled){0};
+  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
+  return profiles > 1 ? pb_profiles_compile(options, profiles, compile_one, diag, out)
+                      : compile_one(options, diag, out);
+}
+
+pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  bool several = pb_targets_count(options->target) > 1;
+  PB_TRY(several ? pb_targets_compile(options, compile_profiles, diag, out) : compile_profiles(options, diag, out));
+  if (out->engine && out->engine->next) pb_engine_share(out->engine);
+  return PB_OK;
 }
 
 void pb_compiled_free(pb_compiled* compiled) {

@@ -51,7 +51,9 @@ static pb_input_options inputs_of(const pb_input_options* all, int profile, pb_a
 
 static const char* of_one_alone(const pb_compile_options* o) { return o->emit ? "--emit" : pb__option_of_one(o); }
 
-pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_diag* diag, pb_compiled* out) {
+pb_status pb_profiles_compile(const pb_compile_options* options, int count,
+                              pb_status (*compile)(const pb_compile_options* options, pb_diag* diag, pb_compiled* out),
+                              pb_diag* diag, pb_compiled* out) {
   *out = (pb_compiled){0};
   pb_arena arena = {0};
   pb_engine** last = &out->engine;
@@ -63,7 +65,8 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_d
     pb_compile_options one = *options;
     pb_compiled made;
     one.inputs = inputs_of(&options->inputs, k, &arena);
-    status = pb_compile(&one, diag, &made);
+    made = (pb_compiled){0};
+    status = compile(&one, diag, &made);
     if (status == PB_OK && made.engine->open) {
       status = pb_error(diag, (pb_place){.file = options->model}, 1004, "values for all dims, or open ones alone",
                         "'%s' is open in a profile", made.engine->open->symbols[0]);
@@ -75,7 +78,6 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_d
     *last = made.engine;
     last = &made.engine->next;
   }
-  if (status == PB_OK) pb_engine_share(out->engine);
   if (status != PB_OK) pb_engine_free(out->engine);
   if (status != PB_OK) out->engine = NULL;
   pb_arena_free(&arena);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What this process has as well is read here.
 static bool is_on_device(const pb_rt* rt, pb_arg arg) {
+  if (rt->given_inputs && arg.space == PB_SPACE_INPUT) return true;
   return rt->has_device && !rt->tensors_in_process && arg.space != PB_SPACE_CONST && arg.space != PB_SPACE_INPUT;
 }
 
@@ -24,12 +26,26 @@ static pb_status write_bytes(pb_rt* rt, pb_arg to, uint64_t offset, const void* 
   return PB_OK;
 }
 
+// From one place on the device to another, if it is the device that has the first, and it can.
+static bool copies(const pb_rt* rt, pb_arg to) {
+  return is_on_device(rt, to) && rt->words.ops->abi >= 5 && rt->words.ops->copy;
+}
+
+static pb_status copy_rows(pb_rt* rt, pb_arg to, uint64_t offset, pb_arg from, uint64_t at, uint64_t bytes,
+                           pb_diag* diag) {
+  uint64_t there = pb__words_address(rt, to) + offset, here = pb__words_address(rt, from) + at;
+  if (!bytes || there == here) return PB_OK;
+  return rt->words.ops->copy(rt->words.device, there, here, bytes) ? pb__device_fault(rt, "copying a tensor", diag)
+                                                                   : PB_OK;
+}
+
 static pb_status move(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   if (!is_on_device(rt, step->args[0])) { // then the other is not either
     const void* from = pb__native_address(rt, step->args[1]);
     memmove(pb__native_address(rt, step->args[0]), from, step->bytes);
     return PB_OK;
   }
+  if (copies(rt, step->args[0])) return copy_rows(rt, step->args[0], 0, step->args[1], 0, step->bytes, diag);
   void* data = malloc(step->bytes);
   if (!data)
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
@@ -59,14 +75,19 @@ static pb_status take_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
                            (unsigned long long)(bytes + of_numbers));
   const uint8_t* numbers = data + bytes;
+  bool direct = copies(rt, step->args[0]);
   pb_status status = read_bytes(rt, step->args[2], data + bytes, of_numbers, diag);
   for (uint64_t k = 0; k < rows->count && status == PB_OK; ++k) {
     int64_t index = index_at(numbers, rows->index, k), most = (int64_t)rows->most;
     if (index < 0) index += most + 1;
     index = index < 0 ? 0 : index > most ? most : index;
-    status = read_from(rt, step->args[1], (uint64_t)index * rows->unit, data + k * step->bytes, step->bytes, diag);
+    if (direct)
+      status =
+          copy_rows(rt, step->args[0], k * step->bytes, step->args[1], (uint64_t)index * rows->unit, step->bytes, diag);
+    else
+      status = read_from(rt, step->args[1], (uint64_t)index * rows->unit, data + k * step->bytes, step->bytes, diag);
   }
-  if (status == PB_OK) status = write_bytes(rt, step->args[0], 0, data, bytes, diag);
+  if (status == PB_OK && !direct) status = write_bytes(rt, step->args[0], 0, data, bytes, diag);
   free(data);
   return status;
 }
@@ -78,6 +99,12 @@ static pb_status place_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   PB_TRY(read_bytes(rt, step->args[2], number, (uint64_t)pb_type_bits(rows->index) / 8, diag));
   int64_t index = index_at(number, rows->index, 0);
   uint64_t at = index < 0 ? 0 : (uint64_t)index > rows->most ? rows->most : (uint64_t)index;
+  if (copies(rt, step->args[0])) {
+    for (uint64_t k = 0; k < rows->count; ++k)
+      PB_TRY(copy_rows(rt, step->args[0], k * rows->stride + at * rows->unit, step->args[1], k * step->bytes,
+                       step->bytes, diag));
+    return PB_OK;
+  }
   uint8_t* data = malloc(bytes);
   if (!data)
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
@@ -96,6 +123,10 @@ pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) {
     if (aliases[k] < 0) continue;
     pb_arg output = {PB_SPACE_OUTPUT, (uint64_t)k};
     const void* from = rt->run_inputs[aliases[k]];
+    if (rt->given_inputs) {
+      PB_TRY(copy_rows(rt, output, 0, (pb_arg){PB_SPACE_INPUT, (uint64_t)aliases[k]}, 0, rt->outputs[k].bytes, diag));
+      continue;
+    }
     if (is_on_device(rt, output) || from != rt->run_outputs[k])
       PB_TRY(write_bytes(rt, output, 0, from, rt->outputs[k].bytes, diag));
   }
@@ -169,6 +200,8 @@ static pb_status move_some(pb_rt* rt, const pb_step* step, pb_diag* diag) {
 pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {
   const pb_step* step = &rt->engine->steps[*at];
   char truth = 0;
+  if (step->op != PB_HOST_MOVE && step->op != PB_HOST_JUMP)
+    PB_TRY(pb__behind_settle(rt, diag)); // it reads what is there
   switch (step->op) {
   case PB_HOST_MOVE:
   case PB_HOST_PLACE:

@@ -19,15 +19,23 @@ static pb_status load_module(pb_rt* rt, int module, pb_diag* diag) {
                   w->ops->last_fault(w->device));
 }
 
+uint64_t pb__grid_memory(const pb_engine* e) {
+  uint64_t most = 0;
+  for (int k = 0; k < e->kernel_count; ++k)
+    if (e->kernels[k].is_grid && e->kernels[k].grid.memory > most) most = e->kernels[k].grid.memory;
+  return most;
+}
+
 pb_status pb__grid_load(pb_rt* rt, pb_diag* diag) {
   const pb_engine* e = rt->engine;
   pb__words* w = &rt->words;
-  uint64_t most = 0;
   w->modules = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)e->module_count + 1);
+  if (w->ops->abi >= 5 && w->ops->suits && !w->ops->suits(w->device, e->processor))
+    return pb_error(diag, (pb_place){.file = rt->path}, 6003, "compile the model for the processor at hand",
+                    "device '%s' runs no code for '%s': %s", rt->device_name, e->processor,
+                    w->ops->last_fault(w->device));
   for (int m = 0; m < e->module_count; ++m) PB_TRY(load_module(rt, m, diag));
-  for (int k = 0; k < e->kernel_count; ++k)
-    if (e->kernels[k].is_grid && e->kernels[k].grid.memory > most) most = e->kernels[k].grid.memory;
-  return pb__words_allocate(rt, most, &w->memory, diag);
+  return pb__words_allocate(rt, pb__grid_memory(e), &w->memory, diag);
 }
 
 int pb__grid_launch(pb_rt* rt, const pb_step* step) {

@@ -34,7 +34,14 @@ typedef struct pb__words {
   int dram[3];                // read, write, fetch
   int constants_read;
   int step; // that runs now, for traces
+  // Of a grid on a device that works behind the call: steps that were launched since their times were last asked for.
+  bool behind, timed;
+  int pending_count, *pending;
+  uint64_t workspace; // the caller's; 0: this one's own
+  bool has_graph;     // between this process' memory that copies quickly, in `host`
+  void** host;        // by input, then by output
 } pb__words;
+enum { PB_RT_MOST_PENDING = 256 };
 
 // Machine code in this process.
 typedef struct pb__native {
@@ -68,8 +75,11 @@ typedef struct pb__open {
 
 struct pb_rt {
   // Of the one that a program has: the profiles, of which the first is this one. Of each: what it runs on.
+  // Target by target as many.
   struct pb_rt** profiles;
-  int profile_count, chosen;
+  int all_count, target_count, profile_count; // all; targets; profiles of each
+  int target, chosen;
+  bool target_wanted;                   // by pb_rt_set_target, and not by the device
   char *device_wanted, *options_wanted; // pb_rt_set_device's, for a profile that is chosen later; NULL: not called
   char* path;
   pb_engine* engine;
@@ -85,6 +95,9 @@ struct pb_rt {
   pb__open open;
   atomic_bool is_running;  // for a caller: there is one arena, and a device does one thing at a time
   const void** run_inputs; // during a run
+  // During pb_rt_run_on: where its tensors lie on the device. NULL: they are this process'.
+  uint64_t *given_inputs, *given_outputs;
+  bool wants_graph;
   void* const* run_outputs;
   void** signed_inputs; // of inputs with unsigned codes, or of i64 that kernels have as i32: a copy as those have them
   pb_rt_tensor *inputs, *outputs;
@@ -137,6 +150,24 @@ uint64_t pb__open_address(const pb_rt* rt, pb_arg arg); // ARENA and SIZES
 // grid.c: the modules of an engine for a grid, and one of its launches.
 pb_status pb__grid_load(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 int pb__grid_launch(pb_rt* rt, const pb_step* step); // the device's fault, 0: none
+uint64_t pb__grid_memory(const pb_engine* engine);   // bytes that one of its launches has to itself, at most
+// behind.c: a run whose launches are not waited for one by one. The times of those that were come to their steps.
+pb_status pb__behind_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__behind_start(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // behind what comes to the device first
+pb_status pb__behind_launched(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__behind_settle(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+bool pb__device_is_behind(const pb_rt* rt); // whether the device works so at all
+// graph.c: a run as one graph of the device, which `run` does once.
+pb_status pb__graph_run(pb_rt* rt, pb_status (*run)(pb_rt* rt, pb_diag* diag), pb_diag* diag) PB_MUST_CHECK;
+// What the public functions share: the program that is chosen, and a device for it.
+pb_rt* pb__chosen(const pb_rt* rt);
+void pb__close_device(pb_rt* rt);
+pb_status pb__set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__is_running(const pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__run_steps(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__device_ready(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+bool pb__enter(pb_rt* rt, pb_status* status, pb_diag* diag); // false: it runs for another caller
+pb_status pb__device_fault(pb_rt* rt, const char* what, pb_diag* diag) PB_MUST_CHECK;
 
 // The tensors that are not on both sides: outputs, and the arena of an engine that has native code too. They are handed
 // over when a step of the other kind follows, whole, since steps say where their tensors begin but not what they write.

@@ -87,7 +87,7 @@ static pb_rt* new_rt(const char* path, unsigned flags) {
   rt->flags = flags;
   rt->path = pb_strdup(&rt->arena, path);
   rt->device_name = "";
-  rt->profile_count = 1;
+  rt->profile_count = rt->target_count = rt->all_count = 1;
   rt->profiles = PB_NEW_ARRAY(&rt->arena, pb_rt*, 1);
   rt->profiles[0] = rt;
   return rt;
@@ -104,9 +104,11 @@ static pb_status load(pb_rt* rt, const void* bytes, uint64_t count, pb_diag* dia
   for (pb_engine* e = rt->engine->next; e; e = e->next) {
     pb_rt* more = new_rt(rt->path, rt->flags);
     more->engine = e;
-    rt->profiles[rt->profile_count++] = more;
+    rt->profiles[rt->all_count++] = more;
+    rt->target_count += strcmp(e->target, rt->profiles[rt->all_count - 2]->engine->target) != 0;
     PB_TRY(prepare(more, diag));
   }
+  rt->profile_count = rt->all_count / rt->target_count; // of each as many
   return PB_OK;
 }
 
@@ -125,14 +127,8 @@ int pb_rt_load_bytes(const void* bytes, uint64_t count, unsigned flags, pb_rt** 
   return load_from("engine in memory", bytes, count, flags, out);
 }
 
-static void close_device(pb_rt* rt) {
-  pb__words_close(rt);
-  pb__native_close(rt);
-  rt->device_name = "";
-}
-
 static void free_one(pb_rt* rt) {
-  close_device(rt);
+  pb__close_device(rt);
   pb_chip_free(rt->chip);
   pb__unsigned_free(rt);
   pb__open_free(rt);
@@ -144,162 +140,55 @@ static void free_one(pb_rt* rt) {
 void pb_rt_free(pb_rt* rt) {
   if (!rt) return;
   pb_engine* engine = rt->engine; // with those of the other profiles
-  for (int k = 1; k < rt->profile_count; ++k) free_one(rt->profiles[k]);
+  for (int k = 1; k < rt->all_count; ++k) free_one(rt->profiles[k]);
   free(rt->device_wanted);
   free(rt->options_wanted);
   free_one(rt);
   pb_engine_free(engine);
 }
 
-static pb_rt* chosen(const pb_rt* rt) { return rt->profiles[rt->chosen]; }
-#define ENGINE(rt) chosen(rt)->engine
+#define ENGINE(rt) pb__chosen(rt)->engine
 
-const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; } // the same of all
+const char* pb_rt_target(const pb_rt* rt) { return ENGINE(rt)->target; }
 int pb_rt_input_count(const pb_rt* rt) { return rt->engine->input_count; }
 int pb_rt_output_count(const pb_rt* rt) { return rt->engine->output_count; }
 int pb_rt_alias(const pb_rt* rt, int output) {
   const int* aliases = ENGINE(rt)->aliases;
   return aliases ? aliases[output] : -1;
 }
-const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &chosen(rt)->inputs[index]; }
-const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &chosen(rt)->outputs[index]; }
+const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &pb__chosen(rt)->inputs[index]; }
+const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &pb__chosen(rt)->outputs[index]; }
 int pb_rt_step_count(const pb_rt* rt) { return ENGINE(rt)->step_count; }
 int pb_rt_arg_count(const pb_rt* rt, int step) { return ENGINE(rt)->steps[step].arg_count; }
-const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &chosen(rt)->steps[index]; }
-int pb_rt_queue_count(const pb_rt* rt) { return chosen(rt)->chip ? pb_chip_queues(chosen(rt)->chip) : 0; }
+const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &pb__chosen(rt)->steps[index]; }
+int pb_rt_queue_count(const pb_rt* rt) { return pb__chosen(rt)->chip ? pb_chip_queues(pb__chosen(rt)->chip) : 0; }
 const char* pb_rt_queue_name(const pb_rt* rt, int index) {
-  return chosen(rt)->chip ? pb_chip_queue_name(chosen(rt)->chip, index) : NULL;
+  return pb__chosen(rt)->chip ? pb_chip_queue_name(pb__chosen(rt)->chip, index) : NULL;
 }
-int pb_rt_mhz(const pb_rt* rt) { return chosen(rt)->chip ? chosen(rt)->chip->mhz : 0; }
+int pb_rt_mhz(const pb_rt* rt) { return pb__chosen(rt)->chip ? pb__chosen(rt)->chip->mhz : 0; }
 int pb_rt_dram_rate(const pb_rt* rt) {
-  const pb_chip* chip = chosen(rt)->chip;
+  const pb_chip* chip = pb__chosen(rt)->chip;
   return chip ? (int)chip->memories[chip->system_memory].bytes_per_cycle : 0;
 }
-const char* pb_rt_device(const pb_rt* rt) { return chosen(rt)->device_name; }
+const char* pb_rt_device(const pb_rt* rt) { return pb__chosen(rt)->device_name; }
 
-uint64_t pb_rt_peak_macs(const pb_rt* rt) { return chosen(rt)->chip ? pb_chip_peak_macs(chosen(rt)->chip) : 0; }
+uint64_t pb_rt_peak_macs(const pb_rt* rt) { return pb__chosen(rt)->chip ? pb_chip_peak_macs(pb__chosen(rt)->chip) : 0; }
 
 void pb_rt_set_threads(pb_rt* rt, int threads) {
-  for (int k = 0; k < rt->profile_count; ++k)
+  for (int k = 0; k < rt->all_count; ++k)
     rt->profiles[k]->threads = threads < PB_MOST_THREADS ? threads : PB_MOST_THREADS;
 }
 void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user) {
-  for (int k = 0; k < rt->profile_count; ++k) {
+  for (int k = 0; k < rt->all_count; ++k) {
     rt->profiles[k]->trace = trace;
     rt->profiles[k]->trace_user = user;
   }
 }
 void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user) {
-  for (int k = 0; k < rt->profile_count; ++k) {
+  for (int k = 0; k < rt->all_count; ++k) {
     rt->profiles[k]->after_step = call;
     rt->profiles[k]->after_step_user = user;
   }
-}
-
-static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
-  pb_place place = {.file = rt->path};
-  bool none = !rt->has_device && !rt->has_native; // tensors without elements alone: no device has anything to do
-  bool native = none || !strcmp(name, "native");
-  close_device(rt);
-  if (native && rt->has_device)
-    return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the %s of '%s'; no native code",
-                    pb_engine_has_grid(rt->engine) ? "grid" : "queues", rt->engine->target);
-  if (!native && !rt->has_device)
-    return pb_error(diag, place, 5027, "native", "the engine holds machine code, which device '%s' does not run", name);
-  pb_status status = native ? PB_OK : pb__words_open(rt, name, options, diag);
-  if (status == PB_OK && rt->has_native) status = pb__native_open(rt, diag);
-  if (status != PB_OK)
-    close_device(rt);
-  else if (native)
-    rt->device_name = "native";
-  return status;
-}
-
-static char* kept(const char* text) {
-  char* copy = text ? strdup(text) : NULL;
-  if (text && !copy) pb_no_memory(strlen(text) + 1);
-  return copy;
-}
-
-int pb_rt_set_device(pb_rt* rt, const char* name, const char* options) {
-  pb_diag diag = pb__rt_diag();
-  pb_status status = set_device(chosen(rt), name, options, &diag);
-  if (status != PB_OK) return pb__rt_code(status);
-  free(rt->device_wanted);
-  free(rt->options_wanted);
-  rt->device_wanted = kept(name);
-  rt->options_wanted = kept(options);
-  return 0;
-}
-
-// ---- profiles ----
-
-int pb_rt_profile_count(const pb_rt* rt) { return rt->profile_count; }
-int pb_rt_profile(const pb_rt* rt) { return rt->chosen; }
-
-static pb_status is_running(const pb_rt* rt, pb_diag* diag) {
-  return pb_error(diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
-                  "the engine is running for another caller");
-}
-
-// One device is open at a time: the other profile's memory goes.
-static pb_status choose(pb_rt* rt, int index, pb_diag* diag) {
-  if (index == rt->chosen) return PB_OK;
-  if (atomic_load(&chosen(rt)->is_running)) return is_running(rt, diag);
-  close_device(chosen(rt));
-  rt->chosen = index;
-  return rt->device_wanted ? set_device(chosen(rt), rt->device_wanted, rt->options_wanted, diag) : PB_OK;
-}
-
-int pb_rt_set_profile(pb_rt* rt, int index) {
-  pb_diag diag = pb__rt_diag();
-  if (index < 0 || index >= rt->profile_count)
-    return pb__rt_code(
-        pb_error(&diag, (pb_place){.file = rt->path}, 5046, NULL, "profile %d of %d", index, rt->profile_count));
-  return pb__rt_code(choose(rt, index, &diag));
-}
-
-static bool has_shapes(const pb_rt* rt, const int64_t* const* shapes) {
-  for (int k = 0; k < rt->engine->input_count; ++k)
-    for (int d = 0; d < rt->inputs[k].rank; ++d)
-      if (shapes[k][d] != rt->inputs[k].shape[d]) return false;
-  return true;
-}
-
-static pb_status choose_open(pb_rt* rt, const int64_t* const* shapes, pb_diag* diag) {
-  if (atomic_exchange(&rt->is_running, true)) return is_running(rt, diag);
-  pb_status status = pb__open_choose(rt, shapes, diag);
-  atomic_store(&rt->is_running, false);
-  return status;
-}
-
-bool pb_rt_is_open(const pb_rt* rt) { return rt->engine->open != NULL; }
-
-// "x 1x3, n 4; x 8x3, n 4"
-static const char* all_shapes(const pb_rt* rt, pb_arena* arena) {
-  const char* text = "";
-  for (int p = 0; p < rt->profile_count; ++p)
-    for (int k = 0; k < rt->engine->input_count && strlen(text) < 1024; ++k) {
-      const pb_rt_tensor* t = &rt->profiles[p]->inputs[k];
-      text = pb_printf(arena, "%s%s%s %s", text,
-                       k   ? ", "
-                       : p ? "; "
-                           : "",
-                       t->name, pb_shape_text(arena, t->rank, t->shape));
-    }
-  return text;
-}
-
-int pb_rt_choose(pb_rt* rt, const int64_t* const* shapes) {
-  pb_diag diag = pb__rt_diag();
-  if (rt->engine->open) return pb__rt_code(choose_open(rt, shapes, &diag));
-  for (int p = 0; p < rt->profile_count; ++p)
-    if (has_shapes(rt->profiles[p], shapes)) return pb__rt_code(choose(rt, p, &diag));
-  pb_arena arena = {0};
-  pb_status status = pb_error(&diag, (pb_place){.file = rt->path}, 5047,
-                              pb_printf(&arena, "there is %s", all_shapes(rt, &arena)), "no profile for these shapes");
-  pb_arena_free(&arena);
-  return pb__rt_code(status);
 }
 
 static double now(void) {
@@ -328,7 +217,7 @@ static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
     PB_TRY(pb__words_step(rt, k, diag));
   else
     pb__native_step(rt, k);
-  rt->steps[k].seconds += now() - start;
+  if (!words || !rt->words.behind) rt->steps[k].seconds += now() - start;
   if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
   return PB_OK;
 }
@@ -350,10 +239,14 @@ static void walk_steps(void* user) {
   }
 }
 
-static pb_status run(pb_rt* rt, pb_diag* diag) {
+pb_status pb__device_ready(pb_rt* rt, pb_diag* diag) {
   if (rt->engine->open && !rt->open.ready)
     return pb_error(diag, (pb_place){.file = rt->path}, 5050, "pb_rt_choose", "the extents of open dims are not known");
-  if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_device ? "machine" : "native", NULL, diag));
+  if (*rt->device_name) return PB_OK;
+  return pb__set_device(rt, rt->has_device ? "machine" : "native", NULL, diag);
+}
+
+pb_status pb__run_steps(pb_rt* rt, pb_diag* diag) {
   if (rt->has_device) PB_TRY(pb__words_begin(rt, diag));
   rt->tensors_in_process = !rt->has_device;
   forget_times(rt);
@@ -365,16 +258,28 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
   else
     walk_steps(&w);
   PB_TRY(w.status);
-  return rt->tensors_in_process ? PB_OK : pb__words_give(rt, diag);
+  return rt->tensors_in_process || rt->given_outputs ? PB_OK : pb__words_give(rt, diag);
+}
+
+static pb_status run(pb_rt* rt, pb_diag* diag) {
+  PB_TRY(pb__device_ready(rt, diag));
+  return rt->wants_graph ? pb__graph_run(rt, pb__run_steps, diag) : pb__run_steps(rt, diag);
+}
+
+bool pb__enter(pb_rt* rt, pb_status* status, pb_diag* diag) {
+  if (!atomic_exchange(&rt->is_running, true)) return true;
+  *status = pb__is_running(rt, diag);
+  return false;
 }
 
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   pb_diag diag = pb__rt_diag();
-  rt = chosen(rt);
-  if (atomic_exchange(&rt->is_running, true)) return pb__rt_code(is_running(rt, &diag));
+  rt = pb__chosen(rt);
+  pb_status status = PB_OK;
+  if (!pb__enter(rt, &status, &diag)) return pb__rt_code(status);
   for (int k = 0; k < rt->engine->input_count; ++k) rt->run_inputs[k] = inputs[k];
   rt->run_outputs = outputs;
-  pb_status status = pb__unsigned_inputs(rt, &diag);
+  status = pb__unsigned_inputs(rt, &diag);
   if (status == PB_OK) status = run(rt, &diag);
   if (status == PB_OK) pb__unsigned_outputs(rt);
   atomic_store(&rt->is_running, false);
@@ -382,7 +287,7 @@ int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
 }
 
 const void* pb_rt_output_data(const pb_rt* rt, int index) {
-  const pb__memory* outputs = chosen(rt)->open.outputs;
+  const pb__memory* outputs = pb__chosen(rt)->open.outputs;
   return outputs ? outputs[index].data : NULL;
 }
 
@@ -403,7 +308,7 @@ static uint64_t blob_size(const pb_rt* rt, pb_arg arg) {
 
 int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, uint64_t* size) {
   pb_diag diag = pb__rt_diag();
-  rt = chosen(rt);
+  rt = pb__chosen(rt);
   pb_arg arg = rt->engine->steps[step].args[index];
   bool input = arg.space == PB_SPACE_INPUT, output = arg.space == PB_SPACE_OUTPUT;
   *size = input ? rt->inputs[arg.value].bytes : output ? rt->outputs[arg.value].bytes : blob_size(rt, arg);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pb_status fault(pb_rt* rt, const char* what, pb_diag* diag) {
+pb_status pb__device_fault(pb_rt* rt, const char* what, pb_diag* diag) {
   return pb_error(diag, (pb_place){.file = rt->path}, 6001, NULL, "device '%s': %s: %s", rt->device_name, what,
                   rt->words.ops->last_fault(rt->words.device));
 }
@@ -16,14 +16,14 @@ pb_status pb__words_allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_di
   if (!bytes) return PB_OK;
   uint64_t rounded = (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
   return rt->words.ops->alloc(rt->words.device, rounded, PB_ENGINE_ALIGN, address)
-             ? fault(rt, "allocating memory", diag)
+             ? pb__device_fault(rt, "allocating memory", diag)
              : PB_OK;
 }
 
 static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64_t* address, pb_diag* diag) {
   PB_TRY(pb__words_allocate(rt, bytes, address, diag));
   if (bytes && rt->words.ops->copy_in(rt->words.device, *address, data, bytes))
-    return fault(rt, "copying to the device", diag);
+    return pb__device_fault(rt, "copying to the device", diag);
   return PB_OK;
 }
 
@@ -38,7 +38,7 @@ static pb_status allocate_apart(pb_rt* rt, int number, uint64_t bytes, uint64_t*
                     rt->chip->memories[rt->chip->constant_memories[number]].name);
   int code = one ? ops->alloc_constants(rt->words.device, bytes, PB_ENGINE_ALIGN, at)
                  : ops->alloc_constants_in(rt->words.device, (uint32_t)number, bytes, PB_ENGINE_ALIGN, at);
-  return code ? fault(rt, "allocating memory for constants", diag) : PB_OK;
+  return code ? pb__device_fault(rt, "allocating memory for constants", diag) : PB_OK;
 }
 
 // Constants, in the memories that they lie in.
@@ -53,7 +53,8 @@ static pb_status place_constants(pb_rt* rt, pb_diag* diag) {
       return pb_error(diag, (pb_place){.file = rt->path}, 5025, NULL,
                       "constants lie in a memory that '%s' does not have", rt->engine->target);
     PB_TRY(allocate_apart(rt, k, bytes, &at, diag));
-    if (w->ops->copy_in(w->device, at, engine->consts + first, bytes)) return fault(rt, "copying to the device", diag);
+    if (w->ops->copy_in(w->device, at, engine->consts + first, bytes))
+      return pb__device_fault(rt, "copying to the device", diag);
     w->apart[k] = at - first;
   }
   return PB_OK;
@@ -162,7 +163,7 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
                                                    : "native, machine, rtl, or a driver ./FILE.so",
                     "there is no device '%s' for '%s'", name, rt->engine->target);
   rt->device_name = pb_strdup(&rt->arena, name);
-  if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
+  if (w->ops->open(options, &w->device)) return pb__device_fault(rt, "opening", diag);
   PB_TRY(check_kind(rt, name, diag));
   w->cycles = counter_named(w, "", "cycles");
   find_busy(rt);
@@ -175,20 +176,21 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
   pb__words* w = &rt->words;
   if (w->ops->set_trace) w->ops->set_trace(w->device, rt->trace ? on_command : NULL, rt);
+  PB_TRY(pb__behind_begin(rt, diag));
   if (rt->engine->open) PB_TRY(pb__open_to_device(rt, 0, diag));
-  for (int k = 0; k < rt->engine->input_count; ++k)
+  for (int k = 0; k < rt->engine->input_count && !rt->given_inputs; ++k)
     if (rt->inputs[k].bytes && w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes))
-      return fault(rt, "copying an input", diag);
-  return PB_OK;
+      return pb__device_fault(rt, "copying an input", diag);
+  return pb__behind_start(rt, diag);
 }
 
 uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
   if (pb_apart_memory(&arg) >= 0) return rt->words.apart[pb_apart_memory(&arg)] + arg.value;
   switch (arg.space) {
   case PB_SPACE_INPUT:
-    return rt->words.inputs[arg.value];
+    return rt->given_inputs ? rt->given_inputs[arg.value] : rt->words.inputs[arg.value];
   case PB_SPACE_OUTPUT:
-    return rt->words.outputs[arg.value];
+    return rt->given_outputs ? rt->given_outputs[arg.value] : rt->words.outputs[arg.value];
   case PB_SPACE_CONST:
     return rt->words.consts + arg.value;
   case PB_SPACE_SIZES:
@@ -235,9 +237,10 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   for (int q = 0; q < queues; ++q) w->before[q] = counter(w, w->busy[q]);
   for (int k = 0; k < 3; ++k) dram[k] = counter(w, w->dram[k]);
   uint64_t constants = counter(w, w->constants_read);
-  if ((kernel->is_grid ? pb__grid_launch(rt, step) : submit(rt, step)) || w->ops->wait(w->device))
+  if ((kernel->is_grid ? pb__grid_launch(rt, step) : submit(rt, step)) || (!w->behind && w->ops->wait(w->device)))
     return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
                     kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
+  if (w->behind) return pb__behind_launched(rt, index, diag);
   stats->cycles += counter(w, w->cycles) - before;
   for (int q = 0; q < queues; ++q) rt->busy[index * queues + q] += counter(w, w->busy[q]) - w->before[q];
   stats->dram_read += counter(w, w->dram[0]) - dram[0];
@@ -249,17 +252,18 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
 
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) {
   if (bytes && rt->words.ops->copy_out(rt->words.device, address, data, bytes))
-    return fault(rt, "copying from the device", diag);
+    return pb__device_fault(rt, "copying from the device", diag);
   return PB_OK;
 }
 
 pb_status pb__words_write(pb_rt* rt, uint64_t address, const void* data, uint64_t bytes, pb_diag* diag) {
   if (bytes && rt->words.ops->copy_in(rt->words.device, address, data, bytes))
-    return fault(rt, "copying to the device", diag);
+    return pb__device_fault(rt, "copying to the device", diag);
   return PB_OK;
 }
 
 pb_status pb__words_give(pb_rt* rt, pb_diag* diag) {
+  PB_TRY(pb__behind_settle(rt, diag));
   for (int k = 0; k < rt->engine->output_count; ++k)
     PB_TRY(pb__words_read(rt, rt->words.outputs[k], rt->run_outputs[k], rt->outputs[k].bytes, diag));
   if (rt->has_native && rt->engine->arena_bytes)
@@ -272,9 +276,9 @@ pb_status pb__words_take(pb_rt* rt, pb_diag* diag) {
   const pb__words* w = &rt->words;
   for (int k = 0; k < rt->engine->output_count; ++k)
     if (rt->outputs[k].bytes && w->ops->copy_in(w->device, w->outputs[k], rt->run_outputs[k], rt->outputs[k].bytes))
-      return fault(rt, "copying an output", diag);
+      return pb__device_fault(rt, "copying an output", diag);
   if (rt->engine->arena_bytes && w->ops->copy_in(w->device, w->arena, rt->native.arena, rt->engine->arena_bytes))
-    return fault(rt, "copying tensors", diag);
+    return pb__device_fault(rt, "copying tensors", diag);
   rt->tensors_in_process = false;
   return PB_OK;
 }

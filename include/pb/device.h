@@ -97,6 +97,25 @@ typedef struct pb_device_ops {
   // starts behind all launches before it; what it finds wrong it or `wait` returns.
   int (*load)(pb_device* device, pb_device_code form, const void* code, uint64_t bytes, uint64_t* module);
   int (*launch)(pb_device* device, const pb_device_launch* launch);
+  // Since 5, of such chips, for devices that work behind the call; NULL where they do not. What comes from now on
+  // (copies, launches, marks) goes to this stream, one of its driver's, behind what the one before was given; NULL: to
+  // the device's own, which is what `wait` and copy_out wait for. Of a stream that is being captured into a graph
+  // nothing is waited for.
+  int (*use_stream)(pb_device* device, void* stream);
+  int (*copy)(pb_device* device, uint64_t to, uint64_t from, uint64_t bytes); // within the device
+  int (*free)(pb_device* device, uint64_t address);                           // one of alloc's
+  int (*look)(pb_device* device, uint64_t address, uint64_t bytes);  // whether so much of the device's memory is there
+  int (*alloc_host)(pb_device* device, uint64_t bytes, void** data); // here, for quick copies; kept until close
+  // A point among what the stream was given, by number from 0 on; seconds from one to another, which it waits for.
+  int (*mark)(pb_device* device, uint32_t number);
+  int (*seconds)(pb_device* device, uint32_t first, uint32_t last, double* seconds);
+  // What comes from begin_graph to end_graph is kept and not done; run_graph does it all at once. There is one.
+  int (*begin_graph)(pb_device* device);
+  int (*end_graph)(pb_device* device);
+  int (*run_graph)(pb_device* device);
+  // How well code for that processor, by LLVM's name, suits the device, the more the better; 0: not at all. NULL: any
+  // does.
+  int (*suits)(pb_device* device, const char* processor);
 } pb_device_ops;
 
 const pb_device_ops* pb_device_entry(void);

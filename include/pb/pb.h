@@ -35,7 +35,11 @@ void pb_rt_free(pb_rt* rt);
 // The last failure in this thread, one or more lines; "" when there was none.
 const char* pb_rt_error(void);
 
-const char* pb_rt_target(const pb_rt* rt);
+// An engine may hold code for several targets; which one runs the device says, unless pb_rt_set_target has.
+const char* pb_rt_target(const pb_rt* rt); // that is chosen, at first the first
+int pb_rt_target_count(const pb_rt* rt);
+const char* pb_rt_target_name(const pb_rt* rt, int index); // NULL: there is none
+int pb_rt_set_target(pb_rt* rt, int index);
 int pb_rt_input_count(const pb_rt* rt);
 int pb_rt_output_count(const pb_rt* rt);
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
@@ -83,6 +87,26 @@ const void* pb_rt_output_data(const pb_rt* rt, int index);
 
 // inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
+
+// Of an engine for a GPU, on a device that has streams: inputs[k] and outputs[k] are addresses on the device, multiples
+// of 64. What the run does comes behind what the stream, the driver's own handle (CUstream, hipStream_t), was given
+// before; NULL: the runtime's stream, which pb_rt_wait waits for. It returns without waiting, but where the program
+// goes on by what kernels leave (branches, rows by number) or tensors are codes without sign that kernels have signed.
+// A stream that is being captured takes the run into its graph; a program that would have to wait is refused then. Runs
+// of one pb_rt share its workspace, and so come one behind the other; graphs of them the caller keeps apart.
+int pb_rt_run_on(pb_rt* rt, void* stream, const void* const* inputs, void* const* outputs);
+// pb_rt_run as one graph of the device: the first run makes it.
+int pb_rt_use_graph(pb_rt* rt, bool use);
+// Memory that kernels have between them: the runtime's own, or the caller's, at least so many bytes; NULL: again its
+// own.
+uint64_t pb_rt_workspace_bytes(const pb_rt* rt);
+int pb_rt_set_workspace(pb_rt* rt, void* memory, uint64_t bytes);
+// Memory of the device, until the engine is freed or another device chosen. Both copies are done when they return.
+int pb_rt_device_alloc(pb_rt* rt, uint64_t bytes, void** memory);
+int pb_rt_device_free(pb_rt* rt, void* memory);
+int pb_rt_copy_to_device(pb_rt* rt, void* to, const void* from, uint64_t bytes);
+int pb_rt_copy_from_device(pb_rt* rt, void* to, const void* from, uint64_t bytes);
+int pb_rt_wait(pb_rt* rt);
 
 // Per step of the host program, of the last run: of a step that ran several times, in a loop, what all of them took.
 // Steps that move tensors or jump are called move, jump and unless.

@@ -130,6 +130,11 @@ static int wait_device(pb_device* device) {
   return GRID_OK;
 }
 
+static int use_stream(pb_device* device, void* stream) {
+  (void)device, (void)stream; // all are done when the call returns
+  return GRID_OK;
+}
+
 static const char* const counter_names[] = {
 #define NAME(field, text) text,
     GRID_COUNTERS(NAME)
@@ -167,6 +172,10 @@ const pb_device_ops* pb_grid_machine_ops(const pb_chip* chip) {
                                     .last_fault = last_fault,
                                     .set_trace = set_trace,
                                     .load = load,
-                                    .launch = grid__launch};
+                                    .launch = grid__launch,
+                                    .use_stream = use_stream,
+                                    .copy = grid__copy_within,
+                                    .free = grid__free,
+                                    .look = grid__look};
   return chip->control == PB_CONTROL_GRID ? &ops : NULL;
 }

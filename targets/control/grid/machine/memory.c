@@ -128,6 +128,32 @@ int grid__copy_out(pb_device* device, uint64_t address, void* data, uint64_t byt
   return GRID_OK;
 }
 
+int grid__look(pb_device* device, uint64_t address, uint64_t bytes) {
+  return range(device, "a tensor", address, bytes) ? GRID_OK : GRID_BAD_ADDRESS;
+}
+
+// What was never written is not afterwards either.
+int grid__copy_within(pb_device* device, uint64_t to, uint64_t from, uint64_t bytes) {
+  if (!bytes) return GRID_OK;
+  grid_memory *a = range(device, "a copy", to, bytes), *b = a ? range(device, "a copy", from, bytes) : NULL;
+  if (!b) return GRID_BAD_ADDRESS;
+  memmove(a->data + (to - a->address), b->data + (from - b->address), bytes);
+  memmove(a->valid + (to - a->address), b->valid + (from - b->address), bytes);
+  return GRID_OK;
+}
+
+int grid__free(pb_device* device, uint64_t address) {
+  size_t n = place(device, address);
+  grid_memory* m = n ? device->memories[n - 1] : NULL;
+  if (!m || m->address != address || m->of_module)
+    return grid__fault(device, GRID_BAD_ADDRESS, "free of %#llx: no allocation begins there",
+                       (unsigned long long)address);
+  release(m);
+  memmove(device->memories + n - 1, device->memories + n, (device->memory_count - n) * sizeof *device->memories);
+  --device->memory_count;
+  return GRID_OK;
+}
+
 bool grid__shadow(grid_memory* m, uint32_t shift) {
   if (m->writers && m->shift <= shift) return true; // finer granules do
   free(m->writers);

@@ -125,6 +125,9 @@ int grid__fault(pb_device* device, int code, const char* format, ...) __attribut
 int grid__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
 int grid__free_all(pb_device* device);
 int grid__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
+int grid__free(pb_device* device, uint64_t address);
+int grid__look(pb_device* device, uint64_t address, uint64_t bytes);
+int grid__copy_within(pb_device* device, uint64_t to, uint64_t from, uint64_t bytes);
 int grid__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
 // A variable of a module, zero and valid where `valid`. NULL: no memory.
 grid_memory* grid__variable(pb_device* device, const char* name, uint64_t bytes, uint64_t align, bool constant);

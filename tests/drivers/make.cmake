@@ -1,0 +1,12 @@
+# The engines that the tests run, in the folder.
+file(MAKE_DIRECTORY ${FOLDER})
+function(make name model)
+  execute_process(COMMAND ${BIN}/pbc ${model} -o ${FOLDER}/${name}.pbe ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+make(several ${MODELS}/digits.onnx --target=nvgpu:sm_80,sm_90a,amdgpu:gfx942)
+foreach(target nvgpu amdgpu)
+  make(conv_${target} ${MODELS}/operators/conv_3x3.onnx --target=${target})
+  make(digits_${target} ${MODELS}/digits.onnx --target=${target})
+  make(codes_${target} ${HERE}/models/codes.mlir --target=${target})
+  make(loop_${target} ${HERE}/models/loop.mlir --target=${target} --loops=steps)
+endforeach()
