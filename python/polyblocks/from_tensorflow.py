@@ -1,6 +1,4 @@
-"""TensorFlow: functions, Keras models and methods, as the StableHLO that tf.function makes for the CPU.
-
-The text is in StableHLO's own form: JAX's libraries print it as generic operations, so that JAX must be there too."""
+"""TensorFlow: functions, Keras models and methods, as the StableHLO that tf.function makes for the CPU."""
 
 import functools
 import re
@@ -11,8 +9,8 @@ import tensorflow as tf
 
 from . import compiler
 from .errors import ArgumentError, NotSupported, PolyBlocksError
+from .operators import Operators
 from .options import Options
-from .pretty import generic
 
 
 def polyblocks_jit_tf(function=None, *, compile_options=None):
@@ -63,10 +61,6 @@ class JitTf:
         tensors = [_tensor(leaf) for leaf in tf.nest.flatten((args, named))]
         lowered = Lowered(self, tensors, args, named)
         return lowered.name, lowered.text, self.options.for_compiler(), {}, lowered.place
-
-
-def _is_keras(function):
-    return isinstance(function, tf.Module) or hasattr(function, "trainable_variables")
 
 
 def _skeleton(value):
@@ -126,23 +120,19 @@ class Lowered:
             raise _trace_error(error) from error
         self.name = re.sub(r"\W+", "_", jit.__name__) + ".mlir"
         self.structure = concrete.structured_outputs
-        # captured tensors stand behind the arguments, and variables behind them
-        variables = {id(v.handle): v for v in concrete.graph.variables}
-        captured = [(t, variables.get(id(t))) for t in concrete.captured_inputs]
+        # tensors and variables that the function closes over stand behind its arguments, as it came upon them
+        variables = {id(v.handle): v for v in (*concrete.variables, *concrete.graph.variables)}
         self.arguments = list(range(len(given)))
-        self.arguments += [t for t, variable in captured if t.dtype != tf.resource]
-        for tensor, variable in captured:
-            if tensor.dtype == tf.resource:
-                self.arguments.append(variable if variable is not None else _variable_of(concrete, tensor))
+        for tensor in concrete.captured_inputs:
+            self.arguments.append(_variable_of(variables, tensor) if tensor.dtype == tf.resource else tensor)
         self.written = aliases(text)
-        self.text, self.place = generic(text)
+        self.text, self.place = text, Operators(text)
 
 
-def _variable_of(concrete, handle):
-    for variable in concrete.variables:
-        if variable.handle is handle:
-            return variable
-    raise NotSupported(f"a resource that is no variable ({handle})")
+def _variable_of(variables, handle):
+    if id(handle) not in variables:
+        raise NotSupported(f"a resource that is no variable ({handle})")
+    return variables[id(handle)]
 
 
 def aliases(text):
@@ -177,8 +167,10 @@ class Program:
         self.engine = compiler.engine(lowered.name, lowered.text.encode(), options.for_compiler(), {}, options, lowered.place)
         self.arguments, self.structure, self.turns = lowered.arguments, lowered.structure, options.num_iters
         self.written = [(output, self.arguments[k]) for output, k in lowered.written.items()]
-        if len(self.engine.inputs) != len(self.arguments):
-            raise PolyBlocksError(f"the engine has {len(self.engine.inputs)} inputs for {len(self.arguments)} arguments")
+        given = [t for t in tensors if t is not None]
+        shapes = [tuple((given[what] if type(what) is int else what).shape) for what in self.arguments]
+        if [info.shape for info in self.engine.inputs] != shapes:
+            raise PolyBlocksError(f"the engine takes {self.engine.inputs} for arguments of {shapes}")
 
     def __call__(self, given):
         inputs = [given[what] if type(what) is int else what for what in self.arguments]

@@ -77,6 +77,23 @@ def test_variables():
     same(g(x), tf.matmul(tf.matmul(x, w), v) * 4.0)
 
 
+def test_variables_among_tensors():
+    """Both are closed over, of one shape, and stand in the text as the function comes upon them."""
+    first, second, third = f(70, 70), f(70, 70), f(70, 70)
+    v, w = tf.Variable(f(70, 70)), tf.Variable(f(70, 70))
+
+    def g(x):
+        y = v - 2 * first
+        w.assign_sub(y)
+        return (x + 3 * y) @ second - 4 * w + 5 * third
+
+    x, kept = f(70, 70), w.numpy()
+    want, written = g(x), w.numpy()
+    w.assign(kept)
+    same(polyblocks_jit_tf(g)(x), want)
+    same(w, written)
+
+
 def test_signatures():
     g = polyblocks_jit_tf(lambda x, n=2: x * n)
     same(g(X), 2 * X)
@@ -146,6 +163,8 @@ def test_keras(make, shape):
 def test_refused_by_name():
     with pytest.raises(polyblocks.PolyBlocksError, match="py_function|EagerPyFunc"):
         polyblocks_jit_tf(lambda x: tf.py_function(lambda v: v, [x], tf.float32))(X)
+    with pytest.raises(polyblocks.CompileError, match=r"operator 'Unique': error: .*PB2110"):
+        polyblocks_jit_tf(lambda x: tf.unique(tf.reshape(x, [-1])).y)(X)
     with pytest.raises(polyblocks.PolyBlocksError, match="test_tensorflow.py:"):
         polyblocks_jit_tf(lambda x: tf.matmul(x, x))(X)
 
