@@ -379,24 +379,25 @@ void device_set_trace(pb_device* d, void (*event)(void*, uint32_t, uint32_t, uin
   d->trace_user = user;
 }
 
-const pb_device_ops ops = {PB_DEVICE_ABI,
-                           "simnpu-rtl",
-                           device_open,
-                           device_close,
-                           device_alloc,
-                           device_free_all,
-                           device_copy_in,
-                           device_copy_out,
-                           device_submit,
-                           device_wait,
-                           device_counter_name,
-                           device_counter,
-                           device_last_fault,
-                           device_set_trace,
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           nullptr}; // no constants apart, no grids
+// What is not named is what it does not have: constants apart, grids, streams.
+const pb_device_ops ops = [] {
+  pb_device_ops has = {};
+  has.abi = PB_DEVICE_ABI;
+  has.name = "simnpu-rtl";
+  has.open = device_open;
+  has.close = device_close;
+  has.alloc = device_alloc;
+  has.free_all = device_free_all;
+  has.copy_in = device_copy_in;
+  has.copy_out = device_copy_out;
+  has.submit = device_submit;
+  has.wait = device_wait;
+  has.counter_name = device_counter_name;
+  has.counter = device_counter;
+  has.last_fault = device_last_fault;
+  has.set_trace = device_set_trace;
+  return has;
+}();
 
 } // namespace
 
