@@ -22,6 +22,25 @@ bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type) {
   return false;
 }
 
+int pb_transfer_path(const pb_chip* chip, int from, int to, pb_type type, int* homes, int most) {
+  int steps[PB_MAX_MEMORIES] = {0};                     // from there to `to`; 0: not known
+  for (int far = 1; far <= most && !steps[from]; ++far) // those that are so far
+    for (int m = 0; m < chip->memory_count; ++m)
+      for (int next = 0; next < chip->memory_count && !steps[m] && m != to; ++next)
+        if ((far == 1 ? next == to : steps[next] == far - 1) && (m == from || !pb_is_outside(&chip->memories[m])) &&
+            pb_transfer_copies(chip, m, next, type))
+          steps[m] = far;
+  int count = steps[from];
+  for (int k = 0, at = from; k < count; ++k)
+    for (int next = 0; next < chip->memory_count; ++next)
+      if ((k + 1 == count ? next == to : next != to && steps[next] == count - k - 1) &&
+          pb_transfer_copies(chip, at, next, type)) {
+        homes[k] = at = next;
+        break;
+      }
+  return count;
+}
+
 bool pb_transfer_brings(const pb_chip* chip, int from, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (copies(&chip->insns[i], from, chip->insns[i].operands[chip->insns[i].dest].memory, type)) return true;

@@ -24,6 +24,11 @@ int pb_transfer_packed_to(const pb_chip* chip, unsigned kept_out, int memory);
 // The home from which a command copies such codes to `memory`; -1: from none.
 int pb_transfer_packed_from(const pb_chip* chip, unsigned kept_out, int memory);
 
+// The memories that elements of `type` come through on the way from the one memory to the other, by commands that copy
+// them, in the fewest steps: the last one is `to`. At most `most`, and none of those in between is outside. Returns how
+// many there are, 0: there is no such way.
+int pb_transfer_path(const pb_chip* chip, int from, int to, pb_type type, int* homes, int most);
+
 // Whether a command copies elements of `type` from the one memory to the other.
 bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type);
 

@@ -6,6 +6,9 @@
 // assumed. With ONE_CORE it is the same chip with one core. With BROADCAST the port has a quarter of that, and one read of
 // it fills the memories of all cores that want the same: each of them has the load in its queue, and the field `cores`
 // says for whom it is, as Esperanto's ET-SoC-1 has cooperative tensor loads, whose mask of cores stands in a register.
+// With VECTOR_UNIT codes are added in vector registers, which queues of their own load from SRAM and store there; they are
+// all that reaches them, or with VECTORS_OUTSIDE loads and stores straight from and to DRAM are; with THREE_STEPS they reach
+// a memory of lines, which SRAM fills and takes back.
 // With EIGHTY_CORES it has 80 cores of six queues each, parameters and results in queues of their own, on a wide port.
 //===----------------------------------------------------------------------===//
 include "pb.td"
@@ -13,8 +16,13 @@ include "pb.td"
 defvar N = 16;
 
 #ifdef ONE_CORE
+#ifdef VECTOR_UNIT
+def vectorunit : Chip {
+  let Name = "vectorunit";
+#else
 def fourcore_1 : Chip {
   let Name = "fourcore_1";
+#endif
 #else
 #ifdef EIGHTY_CORES
 def CORE : Level { let Name = "core"; let Max = 80; }
@@ -55,6 +63,11 @@ def LD : Side; // DMA in
 def WT : Side; // DMA of weights and parameters
 def MX : Side; // the array
 def OU : Side; // the output unit, and DMA out
+#ifdef VECTOR_UNIT
+def VL : Side; // loads of vector registers
+def VU : Side; // the vector unit
+def VS : Side; // their stores
+#endif
 #ifdef EIGHTY_CORES
 def PR : Side; // DMA of parameters
 def ST : Side; // DMA out
@@ -64,7 +77,11 @@ defvar Ordered = [LD, WT, MX, OU, PR, ST];
 #else
 defvar Parameters = WT;
 defvar Results = OU;
+#ifdef VECTOR_UNIT
+defvar Ordered = [LD, WT, MX, OU, VL, VU, VS];
+#else
 defvar Ordered = [LD, WT, MX, OU];
+#endif
 #endif
 #ifdef FENCES
 def FENCE : Fence {
@@ -168,6 +185,74 @@ def SCALE : Unit<16> {
   let Inst{74-64} = c; let Inst{85-75} = ci; let Inst{93-86} = cj; let Inst{104-94} = pb; let Inst{115-105} = pf; let Inst{126-116} = ps;
   let Inst{134-127} = lo;
 }
+#ifdef VECTOR_UNIT
+// 64 vectors of 16 codes, each loaded, added and stored in a cycle.
+def VR : Own { let Bytes = !mul(64, N); let RowBytes = N; let Banks = 4; let BytesPerCycle = !mul(4, N); let Latency = 1; }
+class Vectors<string base> : Window<VR, I8, ["i", "j", "n"], base, [base#"i", base#"j", "elem"]>;
+class Vector<Queue q, bits<6> op> : Op<q, op> {
+  bits<6> v; bits<6> vi; bits<6> vj; bits<4> ni; bits<6> nj;
+  let Dims = [Dim<"i", 8, "ni">, Dim<"j", 32, "nj">, Dim<"n", N>]; let Cycles = (times $i, $j); let Latency = 3;
+  let Inst{15-10} = v; let Inst{21-16} = vi; let Inst{27-22} = vj; let Inst{31-28} = ni; let Inst{37-32} = nj;
+}
+#ifdef VECTORS_OUTSIDE
+def OutsideVectors : Window<DRAM, I8, ["i", "j", "n"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+class Through<Queue q, bits<6> op> : Vector<q, op> {
+  bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; let Mover = 1; let Buffer = 4096; let Signed = ["off"];
+  let Inst{40-38} = arg; let Inst{68-41} = off; let Inst{88-69} = si; let Inst{106-89} = sj;
+}
+#else
+class Through<Queue q, bits<6> op> : Vector<q, op> {
+  bits<14> s; bits<12> si; bits<8> sj; let Inst{51-38} = s; let Inst{63-52} = si; let Inst{71-64} = sj;
+}
+#endif
+#ifdef THREE_STEPS
+def LINES : Own { let Bytes = !shl(1, 13); let RowBytes = N; let Banks = 4; let BytesPerCycle = !mul(4, N); let Latency = 1; }
+class Lines<string base> : Window<LINES, I8, ["i", "j", "n"], base, [base#"i", base#"j", "elem"]>;
+class ToLines<Queue q, bits<6> op> : Op<q, op> {
+  bits<14> s; bits<12> si; bits<8> sj; bits<9> l; bits<9> li; bits<9> lj; bits<4> ni; bits<6> nj;
+  let Dims = [Dim<"i", 8, "ni">, Dim<"j", 32, "nj">, Dim<"n", N>]; let Cycles = (times $i, $j); let Latency = 3;
+  let Inst{23-10} = s; let Inst{35-24} = si; let Inst{43-36} = sj; let Inst{52-44} = l; let Inst{61-53} = li; let Inst{70-62} = lj;
+  let Inst{74-71} = ni; let Inst{80-75} = nj;
+}
+def LINES_IN : ToLines<VL, 27> {
+  let Summary = "vectors of SRAM to lines";
+  let Operands = (ins Codes<"s">:$src, Lines<"l">:$dst); let Semantics = (set $dst, $src);
+}
+def LINES_OUT : ToLines<VS, 28> {
+  let Summary = "vectors of lines to SRAM";
+  let Operands = (ins Lines<"l">:$src, Codes<"s">:$dst); let Semantics = (set $dst, $src);
+}
+class Reached<string base> : Lines<base>;
+#else
+class Reached<string base> : Codes<base>;
+#endif
+def VLOAD : Through<VL, 24> {
+  let Summary = "up to 8 by 32 vectors into registers";
+#ifdef VECTORS_OUTSIDE
+  let Operands = (ins OutsideVectors:$src, Vectors<"v">:$dst); let Semantics = (set $dst, $src);
+#else
+  let Operands = (ins Reached<"s">:$src, Vectors<"v">:$dst); let Semantics = (set $dst, $src);
+#endif
+}
+def VSTORE : Through<VS, 25> {
+  let Summary = "up to 8 by 32 vectors out of registers";
+#ifdef VECTORS_OUTSIDE
+  let Operands = (ins Vectors<"v">:$src, OutsideVectors:$dst); let Semantics = (set $dst, $src);
+#else
+  let Operands = (ins Vectors<"v">:$src, Reached<"s">:$dst); let Semantics = (set $dst, $src);
+#endif
+}
+def VADD : Vector<VU, 26> {
+  let Summary = "codes of two tensors in registers, added";
+  bits<6> a; bits<6> ai; bits<6> aj; bits<6> b; bits<6> bi; bits<6> bj; bits<16> fa; bits<16> fb; bits<32> bias; bits<8> shift; bits<8> lo;
+  let Operands = (ins Vectors<"a">:$x, Vectors<"b">:$z, Imm<I16>:$fa, Imm<I16>:$fb, Imm<I32>:$bias, Imm<I8>:$shift, Imm<I8>:$lo, Vectors<"v">:$d);
+  let Semantics = (set $d, (trunc8 (min (max (shrr (add (add (mul (sext $x), (sext $fa)), (mul (sext $z), (sext $fb))), $bias), (sext $shift)),
+                                             (sext $lo)), (i32c 127))));
+  let Signed = ["fa", "fb", "bias", "shift", "lo"];
+  let Inst{43-38} = a; let Inst{49-44} = ai; let Inst{55-50} = aj; let Inst{61-56} = b; let Inst{67-62} = bi; let Inst{73-68} = bj;
+  let Inst{89-74} = fa; let Inst{105-90} = fb; let Inst{137-106} = bias; let Inst{145-138} = shift; let Inst{153-146} = lo;
+}
+#else
 def ADD : Unit<17> {
   let Summary = "codes of two tensors, added";
   bits<14> a; bits<12> ai; bits<8> aj; bits<14> b; bits<12> bi; bits<8> bj; bits<16> fa; bits<16> fb; bits<32> bias; bits<8> shift; bits<8> lo;
@@ -178,6 +263,7 @@ def ADD : Unit<17> {
   let Inst{77-64} = a; let Inst{89-78} = ai; let Inst{97-90} = aj; let Inst{111-98} = b; let Inst{123-112} = bi; let Inst{131-124} = bj;
   let Inst{147-132} = fa; let Inst{163-148} = fb; let Inst{195-164} = bias; let Inst{203-196} = shift; let Inst{211-204} = lo;
 }
+#endif
 class Pool<bits<6> op> : Unit<op> {
   bits<14> a; bits<12> ai; bits<8> aj; bits<1> keep;
   let Inst{77-64} = a; let Inst{89-78} = ai; let Inst{97-90} = aj; let Inst{98} = keep;

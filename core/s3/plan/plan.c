@@ -7,11 +7,13 @@
 #include "core/s3/kernel/parts.h"
 #include "core/s3/plan/plan_search.h"
 #include "core/s3/transfer_paths.h"
+#include "core/s3/tree/tiling_stage.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
-enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, IMAGE_COPIES = 2 };
+enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, IMAGE_COPIES = 2, NEAR_COPIES = 2 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
@@ -83,8 +85,8 @@ static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
 
 // The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
 // sums by their steps (n without l, columns in one row of lanes; b and c those of n along which x is another one, or
-// the same), o columns one by one, p the parts of the first sum; X, W, Y: here are the homes of x, of the weights and
-// of the results.
+// the same), i of rows the parts that are near the instructions, o columns one by one, p the parts of the first sum; X,
+// W, Y: here are the homes of x, of the weights and of the results.
 static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
   const pb_plan_dims* s = &p->dims;
   *plan = p->start;
@@ -99,10 +101,14 @@ static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
     if (*order == 'm') add_axes(p, plan, s->rows, s->row_count, p->step);
     if (strchr("nbcl", *order)) add_columns(p, plan, *order);
     if (*order == 'o') add_axes(p, plan, s->columns, s->column_count, NULL);
+    if (*order == 'i') add_axes(p, plan, s->rows, s->row_count, p->near);
     if (*order == 'p' && s->sum_count) add_axis(p, plan, s->sums[0], p->chunk);
     if (*order == 'k') add_axes(p, plan, s->sums, s->sum_count, p->step);
     for (int d = 0; *order == 'k' && d < p->group->main.dim_count; ++d) add_axis(p, plan, d, s->taps.step[d]);
   }
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
+    for (int more = o == PB_OF_X ? p->x_homes : o == PB_OF_RESULT ? p->result_homes : 0; more > 1; --more)
+      plan->chain[o].home[plan->chain[o].count++] = (pb_plan_home){levels_of(p, plan), NEAR_COPIES, 0};
   if (p->has_image)
     plan->chain[PB_OF_X].home[plan->chain[PB_OF_X].count++] = (pb_plan_home){levels_of(p, plan), IMAGE_COPIES, 0};
 }
@@ -119,7 +125,44 @@ static void consider_weights(pb_planner* p, pb_plan plan, bool whole) {
     pb__plan_judge(p, &plan);
 }
 
+// The largest parts of a tile that have room where its instructions take them, dim by dim from outside.
+static void plan_near(pb_planner* p) {
+  enum { MOST = 2 }; // that are looked at
+  const int* rows = p->dims.rows;
+  int count = p->dims.row_count, legal = p->result->legal;
+  pb_plan plan;
+  for (int at = 0; at < count && p->result->legal == legal; ++at) {
+    int d = rows[at];
+    for (int k = 0; k < count; ++k) p->near[rows[k]] = k < at ? p->unit[rows[k]] : p->step[rows[k]];
+    for (int64_t units = p->step[d] / p->unit[d]; units > 0 && p->result->legal < legal + MOST;
+         units = pb_next_step(p->step[d] / p->unit[d], units)) {
+      p->near[d] = units * p->unit[d];
+      lay_loops(p, p->orders[0], &plan);
+      pb_plan_home_of(&plan, PB_OF_X)->copies = p->x_copies;
+      pb__plan_judge(p, &plan);
+    }
+  }
+}
+
+// Whether the tile fits at all: with the least near the instructions.
+static bool fits_near(const pb_planner* p) {
+  pb_found found = {0};
+  pb_planner probe = *p;
+  pb_plan plan;
+  probe.result = &found;
+  for (int k = 0; k < p->dims.row_count; ++k) probe.near[p->dims.rows[k]] = p->unit[p->dims.rows[k]];
+  lay_loops(&probe, p->orders[0], &plan);
+  pb_plan_home_of(&plan, PB_OF_X)->copies = p->x_copies;
+  pb__plan_judge(&probe, &plan);
+  if (!found.found) snprintf(p->result->why, sizeof p->result->why, "%s", found.why);
+  return found.found;
+}
+
 void pb__plan_tile(pb_planner* p) {
+  if (p->x_homes > 1 || p->result_homes > 1) {
+    if (fits_near(p)) plan_near(p);
+    return;
+  }
   int64_t whole = p->dims.sum_count ? p->extent[p->dims.sums[0]] : 1;
   if (p->unrolls) pb__registers_unroll(p);
   for (int copies = p->x_copies; copies >= p->x_least; --copies)
@@ -383,6 +426,7 @@ static void plan_parts_of_rows(pb_planner* p) {
 // a time, where all blocks read the same; of copies all at once, as long as that fits; of one dim rows of lanes.
 static void plan_tiles(const pb_planner* one) {
   static const char* const orders[] = {"mXWYk"};
+  static const char* const near[] = {"mXWYi"}; // homes on the way around those near the instructions
   pb_planner p = *one;
   const pb_nest* main = &p.group->main;
   int64_t lanes = p.group->lanes;
@@ -394,7 +438,9 @@ static void plan_tiles(const pb_planner* one) {
   if (flat && whole) p.extent[0] -= p.extent[0] % lanes;
   pb__plan_whole(&p);
   if (flat) p.unit[0] = lanes;
-  p.orders = orders;
+  pb_point_homes homes = pb_point_homes_of(p.chip, p.group);
+  p.x_homes = homes.x, p.result_homes = homes.result;
+  p.orders = p.x_homes > 1 || p.result_homes > 1 ? near : orders;
   p.order_count = 1;
   p.x_copies = p.x_least = p.results = (copies ? *count > 0 : whole) ? 2 : 1;
   for (int d = 0; d < main->dim_count; ++d) // sums that end inside a row of lanes: whole rows, and what is behind them

@@ -77,6 +77,12 @@ static inline int pb_plan_copies(const pb_plan* plan, pb_plan_operand operand) {
   return plan->chain[operand].home[0].copies;
 }
 
+// The one at the instruction.
+static inline const pb_plan_home* pb_plan_nearest(const pb_plan* plan, pb_plan_operand operand) {
+  const pb_chain* chain = &plan->chain[operand];
+  return &chain->home[chain->count > 1 ? chain->count - 1 : 0];
+}
+
 // What the first `axes` axes leave of a dim that is so long.
 static inline int64_t pb_plan_left(const pb_plan* plan, int axes, int dim, int64_t whole) {
   for (int b = axes - 1; b >= 0; --b)

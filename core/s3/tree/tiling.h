@@ -23,6 +23,7 @@ typedef struct pb_buffer {
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
   bool alike;        // along its first index it is the same again, in rows that are neighbours in the memory
   const struct pb_expr_node* number; // the number that all of it is for the whole kernel; NULL: it is no such row
+  bool passes; // what lies there goes on to, or comes from, where an instruction takes it, by a step of its own
   bool ahead;  // a loop inside takes what the iteration before has left there, then leaves it for the next
   int claimed; // by the buffers of which remainder, 0: none
   int tensor;  // 1 + the argument of the kernel that lies there and stays; 0: it is the kernel's own
@@ -256,8 +257,12 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
 // The memory of the operand that stands for an access; PB_ANY_MEMORY: none does, or (match NULL) code of a core takes
 // it.
 int pb__tiling_memory(const pb_match* match, int access);
-// The nest with its tensors in no memory yet, for the selection to say where they should be.
-void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
+// The nest with its tensors, and what passes through a buffer, in no memory yet, for the selection to say where they
+// should be.
+void pb__tiling_undecided(const pb_tiling* t, const pb_nest* nest, pb_nest* open);
+// The memories through which what an access is of comes to where its instruction takes it, or, `out`, what that leaves
+// in the memory goes to where the access is of: the instruction's is not counted then, and the first. Returns how many.
+int pb__tiling_homes_between(const pb_tiling* t, const pb_access* access, int memory, bool out, int* homes);
 // A constant of a nest moves into a memory once, in front of the kernel.
 void pb__tiling_params(pb_tiling* t, pb_nest* nest, int access, int memory, int stream);
 // A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result

@@ -277,11 +277,12 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   return !t->failure;
 }
 
-// Everything inside `level` loops of a kernel that reduces nothing; `main`: its first nest.
-static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main) {
+static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main);
+
+// Inside all loops of a kernel that reduces nothing.
+static bool build_point(pb_tiling* t, const pb_tile* tile, int level, const pb_nest* main) {
   const pb_group* g = t->group;
   pb_nest point;
-  if (level < pb__tiling_levels(t)) return pb__tiling_axis(t, tile, level, build_point_level, main);
   if (pb__in_registers(t))
     pb__registers_free(t);
   else if (g->main.expr_count == 1)
@@ -289,7 +290,23 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   pb__tiling_expand(t, main, main, tile, &point);
   if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
   return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count,
-                       pb_plan_around(t->plan, PB_OF_RESULT), NULL);
+                       pb_plan_nearest(t->plan, PB_OF_RESULT)->around, NULL);
+}
+
+// Everything inside `level` loops of a kernel that reduces nothing; `outside`: its first nest.
+static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* outside) {
+  pb_nest* stores[PB_MAX_HOMES];
+  int count = 0;
+  const pb_nest* main = outside;
+  if (t->plan->chain[PB_OF_X].count > 1 || t->plan->chain[PB_OF_RESULT].count > 1) {
+    pb_nest* own = pb_nest_kept(t->arena, main);
+    main = own;
+    if (!pb__steps_bring(t, own, tile, level, stores, &count)) return false;
+  }
+  bool built = level < pb__tiling_levels(t) ? pb__tiling_axis(t, tile, level, build_point_level, main)
+                                            : build_point(t, tile, level, main);
+  while (built && count) pb__tiling_add(t, level, stores[--count]);
+  return built && !t->failure;
 }
 
 // What is left of a row of one dim behind whole rows of lanes, where instructions take nothing but these.
@@ -404,7 +421,13 @@ static bool homes_are_legal(pb_tiling* t) {
   if (pb__in_registers(t)) return true;
   if (plan->chain[PB_OF_W].count != (t->group->contraction != NULL))
     return pb__tiling_fail(t, t->group->contraction ? "its weights have no home" : "it has no weights");
-  if (!t->group->reduces && pb_plan_around(plan, PB_OF_X) != pb__tiling_levels(t))
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
+    for (int k = 1; k < plan->chain[o].count; ++k)
+      if (plan->chain[o].home[k].around < plan->chain[o].home[k - 1].around)
+        return pb__tiling_fail(t, "a home nearer to the instruction is outside the one before it");
+  int levels = pb__tiling_levels(t);
+  bool near = pb_plan_nearest(plan, PB_OF_RESULT)->around == levels || plan->chain[PB_OF_RESULT].count == 1;
+  if (!t->group->reduces && (pb_plan_nearest(plan, PB_OF_X)->around != levels || !near))
     return pb__tiling_fail(t, "what a nest reads that reduces nothing has its home inside all loops");
   return true;
 }

@@ -383,7 +383,7 @@ bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* t
   for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level);
   pb__tiling_expand(t, &g->main, &g->main, &inner, &point);
   point.part = "reduce";
-  pb__tiling_undecided(&point, &open);
+  pb__tiling_undecided(t, &point, &open);
   if (!pb__tiling_select(t, &open, &match)) return false;
   s->x_memory = s->x_held = pb__tiling_memory(&match, g->x);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;

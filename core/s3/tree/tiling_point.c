@@ -1,4 +1,7 @@
 // Pointwise nests on the tile: their instructions, the buffers between them, and what they read and leave.
+#include "core/s3/constant_homes.h"
+#include "core/s3/kernels.h"
+#include "core/s3/transfer_paths.h"
 #include "core/s3/tree/cost.h"
 #include "core/s3/tree/tiling_stage.h"
 #include "core/select/cover.h"
@@ -18,14 +21,37 @@ int pb__tiling_memory(const pb_match* match, int access) {
   return operand < 0 ? PB_ANY_MEMORY : match->insn->operands[operand].memory;
 }
 
-void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
+static bool passes(const pb_tiling* t, const pb_access* access) {
+  return pb__is_buffer(access) && t->buffers[access->buffer].passes;
+}
+
+void pb__tiling_undecided(const pb_tiling* t, const pb_nest* nest, pb_nest* open) {
   pb_nest_copy(open, nest);
   for (int a = 0; a < open->access_count; ++a)
-    if (open->access[a].memref.ptr) {
+    if (open->access[a].memref.ptr || passes(t, &open->access[a])) {
       open->access[a].memref.ptr = NULL;
       open->access[a].buffer = -1;
       open->access[a].boxed = false;
     }
+}
+
+int pb__tiling_homes_between(const pb_tiling* t, const pb_access* access, int memory, bool out, int* homes) {
+  const pb_chip* chip = t->chip;
+  int count = 0, place = pb__is_buffer(access) ? t->buffers[access->buffer].memory : chip->system_memory;
+  homes[0] = memory;
+  if (place == memory) return out ? 0 : 1;
+  if (out) {
+    count = pb_transfer_path(chip, memory, place, access->type, homes, PB_MAX_HOMES);
+    return count ? count - 1 : 0;
+  }
+  bool constant = access->memref.ptr && !mlirAttributeIsNull(pb_argument_attribute(access->memref, "pb.const"));
+  pb_constant_facts facts = {0};
+  if (constant) facts = pb_constant_facts_of(access->memref);
+  for (int rank = 0, from; constant && !count && (from = pb_constant_home(chip, facts.kept_out, rank)) >= 0; ++rank)
+    count = pb_transfer_path(chip, from, memory, access->type, homes, PB_MAX_HOMES);
+  if (!constant) count = pb_transfer_path(chip, place, memory, access->type, homes, PB_MAX_HOMES);
+  if (!count) homes[0] = memory;
+  return count ? count : 1;
 }
 
 // The buffer that holds all of a constant for the whole kernel: for the remainders of tiles too. NULL: there is none
@@ -89,11 +115,12 @@ typedef struct point {
   operand* operands;
   int source[PB_NEST_ACCESSES]; // by access of a piece: which of the nest's it is, -1: none
   bool direct;                  // the last instruction writes the tensor itself
-  pb_nest move;                 // else this takes the result out of its buffer
+  int move_count;               // else these take the result out of its buffer, the last one first
+  pb_nest* moves[PB_MAX_HOMES + 1];
 } point;
 
 // One instruction if there is one, else the cheapest cover. Code of cores computes whatever a nest says.
-static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover) {
+bool pb__tiling_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover) {
   pb_nest open;
   pb_flat flat;
   pb_match match;
@@ -103,7 +130,7 @@ static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover
     cover->pieces[0].addend = -1;
     return true;
   }
-  pb__tiling_undecided(nest, &open);
+  pb__tiling_undecided(t, nest, &open);
   pb_tiling_flat(t, &open, &flat);
   if (pb_select_again(t->group->memo, &flat, &match, &why)) {
     cover->count = 1;
@@ -391,16 +418,21 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
     return;
   }
   pb_tree* before = t->body[0]->last;
-  pb__tiling_buffer(t, access, part->extent, 0, memory, 1, "params", &move);
-  if (t->failure) return;
+  int homes[PB_MAX_HOMES], count = pb__tiling_homes_between(t, access, memory, false, homes);
+  for (int k = 0; k < count; ++k) {
+    pb__tiling_buffer(t, access, part->extent, 0, homes[k], 1, "params", &move);
+    if (t->failure) return;
+    move.stream = stream;
+    pb__tiling_add(t, 0, &move);
+  }
   if (whole) t->buffers[access->buffer].whole = source;
-  move.stream = stream;
-  pb__tiling_add(t, 0, &move);
   pb__tiling_to_front(t, 0, before);
 }
 
 // Whether the nest takes one block of several that lie side by side where the results' buffer begins.
-static bool takes_blocks(const point* p) { return p->level > pb_plan_around(p->t->plan, PB_OF_RESULT); }
+static bool takes_blocks(const point* p) {
+  return p->t->group->reduces && p->level > pb_plan_around(p->t->plan, PB_OF_RESULT);
+}
 
 // What a piece in front has brought of the same operand.
 static bool find_operand(const point* p, int a, int memory, pb_access* found) {
@@ -420,20 +452,25 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   pb_nest move;
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
-    bool there = memory == PB_ANY_MEMORY || pb_is_outside(&t->chip->memories[memory]);
-    if (a == carried || !part->access[a].memref.ptr || there) continue;
-    if (!is_tensor_operand(t, part, &part->access[a], memory)) {
+    bool there = memory == PB_ANY_MEMORY || pb_is_outside(&t->chip->memories[memory]),
+         waits = passes(t, &part->access[a]);
+    if (there || (!waits && (a == carried || !part->access[a].memref.ptr))) continue;
+    if (waits && t->buffers[part->access[a].buffer].memory == memory) continue;
+    if (!waits && !is_tensor_operand(t, part, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
     if (find_operand(p, a, memory, &part->access[a])) continue;
     // for all blocks at once: a load that waited for one of them would hold up whatever its queue brings behind it
     int level = takes_blocks(p) ? pb_plan_around(t->plan, PB_OF_RESULT) : p->level;
-    pb__tiling_buffer(t, &part->access[a], part->extent, level, memory, pb_plan_copies(t->plan, PB_OF_X), "operand",
-                      &move);
-    move.stream = carried >= 0 ? 1 : 0;
-    if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
-    pb__tiling_add(t, level, &move);
+    int homes[PB_MAX_HOMES], count = pb__tiling_homes_between(t, &part->access[a], memory, false, homes);
+    for (int k = 0; k < count && !t->failure; ++k) {
+      pb__tiling_buffer(t, &part->access[a], part->extent, level, homes[k], pb_plan_nearest(t->plan, PB_OF_X)->copies,
+                        "operand", &move);
+      move.stream = carried >= 0 ? 1 : 0;
+      if (!k && p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
+      pb__tiling_add(t, level, &move);
+    }
     if (p->operand_count < PB_NEST_ACCESSES)
       p->operands[p->operand_count++] = (operand){p->source[a], memory, part->access[a]};
   }
@@ -450,19 +487,24 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
     p->direct = true;
     return true;
   }
-  p->direct = memory == t->chip->system_memory;
+  p->direct = memory == t->chip->system_memory || (passes(t, store) && t->buffers[store->buffer].memory == memory);
   if (p->direct && !p->last) return pb__tiling_fail(t, "its result leaves the chip before the next nest takes it");
   if (p->direct) return true;
   if (p->last && !pb__tiling_leaves_no_holes(t, store, p->nest->extent, p->level)) return false;
-  int copies = takes_blocks(p) && p->last && pb_plan_copies(t->plan, PB_OF_RESULT) < 2
-                   ? 2
-                   : pb_plan_copies(t->plan, PB_OF_RESULT);
-  pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, copies, p->last ? "result" : "carried", &p->move);
-  pb__tiling_turn(&p->move, "store");
-  if (p->valid) p->move.extent[p->move.dim_count - 1] = p->valid;
-  if (p->last && pb__tiling_leaves(t, &p->move, pb_nest_store(&p->move)))
-    return pb__tiling_fail(t, "its result reaches past its tensor's end");
-  return true;
+  int copies = pb_plan_nearest(t->plan, PB_OF_RESULT)->copies, homes[PB_MAX_HOMES], between = 0;
+  if (takes_blocks(p) && p->last && copies < 2) copies = 2;
+  if (match && p->last) between = pb__tiling_homes_between(t, store, memory, true, homes);
+  for (int k = between; k >= 0 && !t->failure; --k) {
+    pb_nest* move = p->moves[p->move_count++] = pb_alloc_raw(t->arena, sizeof *move);
+    pb__tiling_buffer(t, store, p->nest->extent, p->level, k ? homes[k - 1] : memory, copies,
+                      p->last ? "result" : "carried", move);
+    pb__tiling_turn(move, "store");
+    if (k < between) continue;
+    if (p->valid) move->extent[move->dim_count - 1] = p->valid;
+    if (p->last && pb__tiling_leaves(t, move, pb_nest_store(move)))
+      return pb__tiling_fail(t, "its result reaches past its tensor's end");
+  }
+  return !t->failure;
 }
 
 static bool add_piece(point* p, int at) {
@@ -485,7 +527,7 @@ static bool add_piece(point* p, int at) {
     part->part = "add";
     part->reduce = piece->insn->reduce;
   }
-  if (selects) pb__tiling_undecided(part, &open);
+  if (selects) pb__tiling_undecided(p->t, part, &open);
   if (selects && !pb__tiling_select(p->t, &open, &match)) return false;
   bring_operands(p, part, carried, selects ? &match : NULL);
   if (final && !place_result(p, pb_nest_store(part), selects ? &match : NULL)) return false;
@@ -541,13 +583,13 @@ static int copies_between(const point* p) {
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid, pb_tree* parent) {
   pb_cover cover;
   nest->part = "point";
-  if (!find_pieces(t, nest, carried, &cover)) return false;
+  if (!pb__tiling_pieces(t, nest, carried, &cover)) return false;
   if (valid && reaches_out(t, &cover)) { // a tensor that it touches itself ends where it ends
     nest->extent[nest->dim_count - 1] = valid;
     valid = 0;
   }
-  point p; // not set to 0: a nest is large
-  memset(&p, 0, offsetof(point, move));
+  point p;
+  memset(&p, 0, sizeof p);
   p.t = t, p.nest = nest, p.cover = &cover, p.carried = carried, p.level = level, p.last = last, p.valid = valid;
   p.parent = parent ? parent : t->body[level];
   p.made = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.made);
@@ -558,6 +600,6 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;
   *pb_nest_store(nest) = p.made[cover.count - 1];
-  if (last && !p.direct) pb__tiling_add(t, level, &p.move);
+  for (int k = p.move_count - 1; last && !p.direct && k >= 0; --k) pb__tiling_add(t, level, p.moves[k]);
   return !t->failure;
 }

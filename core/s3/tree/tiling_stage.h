@@ -6,6 +6,7 @@
 
 #include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/tree/tiling.h"
+#include "core/select/cover.h"
 
 // A stage that reduces.
 typedef struct pb_tile_stage {
@@ -22,6 +23,19 @@ typedef struct pb_tile_stage {
 bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
 // Brings the operands whose home is at this level, or, on the way in, outside it.
 bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
+
+// How many homes tensors of a nest that reduces nothing have on the way to its instructions, and its result on the way
+// out: in registers that no mover reaches from outside they take several steps. 1: one step, or none.
+typedef struct pb_point_homes {
+  int x, result;
+} pb_point_homes;
+// The pieces of a nest whose tensors may lie anywhere.
+bool pb__tiling_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover);
+pb_point_homes pb_point_homes_of(const pb_chip* chip, const pb_group* group);
+// Brings what has a home at this level that is not the nearest one: the nest goes on with it. `stores`: with what takes
+// the result out of such homes, PB_MAX_HOMES at most, to be added behind all that is inside; *count is set. In
+// tiling_steps.c.
+bool pb__steps_bring(pb_tiling* t, pb_nest* main, const pb_tile* tile, int level, pb_nest** stores, int* count);
 
 // ---- registers ----
 
