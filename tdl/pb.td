@@ -51,6 +51,10 @@ class Chip {
   string Tuning = "none";       // threads: the level of processors, "x86-64-v2" to "x86-64-v4", or "none", whose units and latencies code is ordered for; what it may use is Features' alone
   int CommandBytes = 0;         // queues: size of one encoded command
   bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
+  int TokenCycles = 2;          // queues: what plans count from when a command's results are visible until who waits for them starts
+  int StartCycles = 6;          // queues: the same from when a command has arrived until it starts
+  int StageCycles = 40;         // threads: what plans count for a core to begin one stage of a kernel behind another
+  int BranchCycles = 20;        // threads: the same where a loop ends, whose last branch was not foreseen
 }
 
 // A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.

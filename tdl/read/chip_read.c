@@ -94,6 +94,13 @@ pb_place pb__keep_place(reader* r, const record* rec) {
   return place;
 }
 
+// What plans count; an engine of before has none.
+static int counted_cycles(const record* rec, const char* field, int before) {
+  int cycles = json_object_get(rec->json, field) ? pb__get_int32(rec, field, before) : before;
+  if (cycles < 0 || cycles > PB_MOST_LATENCY) pb__fault(rec, 3398, "0 to 1048576", "%s is %d", field, cycles);
+  return cycles;
+}
+
 static void read_chip_record(reader* r) {
   json_t* list = pb__instances(r, "Chip");
   pb_chip* c = r->chip;
@@ -120,6 +127,10 @@ static void read_chip_record(reader* r) {
   c->arguments = pb__get_int32(&rec, "Arguments", 16);
   c->command_bytes = pb__get_int32(&rec, "CommandBytes", 0);
   c->command_port = pb__get_int(&rec, "CommandPort", 0) != 0;
+  c->token_cycles = counted_cycles(&rec, "TokenCycles", 2);
+  c->start_cycles = counted_cycles(&rec, "StartCycles", 6);
+  c->stage_cycles = counted_cycles(&rec, "StageCycles", 40);
+  c->branch_cycles = counted_cycles(&rec, "BranchCycles", 20);
   c->control = (pb_control)pb__choice(&rec, "Control", controls, 3);
   int64_t schema = pb__get_int(&rec, "Schema", 1);
   if (schema != 1) pb__fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);

@@ -405,6 +405,7 @@ static const row rows[] =
     {"let Latency = 1;", "let Latency = 1; let Ways = 0;", "", 3263, "ways"},
     {"let Revision = 1;", "let Revision = -1;", "", 3023, "Revision"},
     {"let Revision = 1;", "let Revision = 1; let MHz = -5;", "", 3024, "MHz"},
+    {"let Revision = 1;", "let Revision = 1; let TokenCycles = -1;", "", 3398, "TokenCycles"},
     {"def : Tokens", "def : Level { let Name = \"core\"; let Max = 0; }\ndef : Tokens", "", 3046, "Max"},
     {"[LD, EX]", "[LD, EX, EX]", "", 3047, "twice"},
     // cores

@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-  TOKEN_CYCLES = 2,
   CORE = 0,   // a core issues as a queue does, in order
   EXPOSED = 8 // of what a core brings while it computes, and the other way round, one part of so many is not hidden
 };
@@ -35,21 +34,19 @@ static void issue(queue_part* queue, int64_t cycles) {
 
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
 static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
-  const pb_chip* chip = t->chip;
-  if (t->core || queue >= chip->queue_count || chip->fence) return cycles; // a list is read far ahead
-  int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
-  return larger(words * pb__port_arrival(chip) / depth, cycles);
+  int ahead = t->issuers->of[queue].ahead;
+  return ahead ? larger(words * pb__port_arrival(t->chip) / ahead, cycles) : cycles;
 }
 
 int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name) {
   const pb_chip* chip = t->chip;
   int64_t most = p->system;
-  *name = t->core ? "memory" : chip->memories[chip->system_memory].name;
+  *name = t->issuers->outside;
   for (int k = 0; k < chip->constant_memory_count; ++k)
     if (p->constants[k] > most) most = p->constants[k], *name = chip->memories[chip->constant_memories[k]].name;
-  for (int q = 0; q < issuers(t); ++q) {
+  for (int q = 0; q < t->issuers->count; ++q) {
     int64_t time = queue_time(t, q, p->queue[q].cycles, p->queue[q].words);
-    if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
+    if (time > most) most = time, *name = t->issuers->of[q].name;
   }
   int64_t words = 0; // of one list, which all queues share
   for (int q = 0; q < chip->queue_count && chip->fence; ++q) words += p->queue[q].words;
@@ -59,17 +56,6 @@ int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name) {
 }
 
 // ---- nests ----
-
-// One execution of a nest.
-typedef struct event {
-  const pb_nest* nest;
-  const pb_match* match; // NULL: code of a core runs it
-  int unit, queue;       // the queue that its commands come on
-  int64_t taken[PB_CORE_QUEUES];
-  int64_t commands, words;
-  int64_t until_done; // from when its unit is free again until what it writes is there
-  int64_t loads;      // cycles of the system memory's port that it reads for
-} event;
 
 // The loops around that walk the buffer, of one that comes in pieces those that walk it as these come: others want all
 // pieces at once.
@@ -179,13 +165,13 @@ static void run_units(const pb_tiling* t, part* p, const event* e) {
   int64_t lasts = queue_time(t, e->unit, e->taken[e->unit], e->words - 1);
   p->queue[e->queue].commands += e->commands;
   p->queue[e->queue].words += e->words;
-  for (int u = 0; u < issuers(t); ++u) {
+  for (int u = 0; u < t->issuers->count; ++u) {
     if (e->taken[u]) issue(&p->queue[u], e->taken[u]);
     if (u != e->queue && e->taken[u]) ++p->queue[u].commands;
     if (u != e->unit) lasts = larger(lasts, e->taken[u]);
   }
   int64_t start = run_nest(t, p, e, lasts);
-  for (int u = 0; u < issuers(t); ++u) {
+  for (int u = 0; u < t->issuers->count; ++u) {
     queue_part* queue = &p->queue[u];
     if (u == e->unit || !e->taken[u]) continue;
     pb__part_starts(queue, start);
@@ -194,17 +180,23 @@ static void run_units(const pb_tiling* t, part* p, const event* e) {
 }
 
 // By code of the core's, which is there already.
-static void by_code(pb_tiling* t, part* p, event* e) {
+static bool by_code(pb_tiling* t, part* p, event* e) {
   int64_t waited;
-  e->taken[CORE] = pb__core_cycles(t, t->core, e->nest);
+  e->taken[CORE] = pb__core_cycles(t, t->issuers->facts, e->nest);
   e->commands = 1;
-  p->traffic += pb__core_traffic(t, t->core, e->nest, &waited);
+  p->traffic += pb__core_traffic(t, t->issuers->facts, e->nest, &waited);
   p->waited += waited;
+  return true;
 }
 
-// By the instruction's commands, which come through the port as what they move does.
-static void by_commands(pb_tiling* t, part* p, event* e) {
-  const pb_match* match = e->match;
+// By the instruction's commands, which come through the port as what they move does. Where sums begin an instruction's
+// accumulate flag says so.
+static bool by_commands(pb_tiling* t, part* p, event* e) {
+  pb_match* match = e->found;
+  e->match = match;
+  e->unit = -1;
+  if (!strcmp(e->nest->part, "init")) return true;
+  if (!pb__tiling_select(t, e->nest, match)) return false;
   const pb_insn* insn = match->twins[e->nest->stream % match->twin_count];
   const pb_access* dest = &e->nest->access[e->nest->access_count - 1];
   int outside = pb_insn_outside(t->chip, insn), number = pb_constants_number(t->chip, outside);
@@ -237,20 +229,18 @@ static void by_commands(pb_tiling* t, part* p, event* e) {
   if (apart) p->constants[number] += shared;
   if (loads && !apart) p->loaded += e->loads = shared;
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
-  e->until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES) + (loads ? t->chip->memories[outside].latency : 0);
+  e->until_done =
+      insn->latency + (alone ? 0 : t->chip->token_cycles) + (loads ? t->chip->memories[outside].latency : 0);
+  return true;
 }
 
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
-  event e = {.nest = nest, .unit = CORE, .queue = CORE};
-  pb_match match;
-  if (!t->core && !strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
+  pb_match found; // not set to 0: it is large
+  event e = {.nest = nest, .found = &found, .unit = CORE, .queue = CORE};
+  e.taken = PB_NEW_ARRAY(t->arena, int64_t, (size_t)t->issuers->count);
   note_pieces(t, nest);
-  if (!t->core) {
-    if (!pb__tiling_select(t, nest, &match)) return false;
-    e.match = &match;
-  }
-  (t->core ? by_code : by_commands)(t, p, &e);
-  run_units(t, p, &e);
+  if (!t->issuers->take(t, p, &e)) return false;
+  if (e.unit >= 0) run_units(t, p, &e);
   return true;
 }
 
@@ -289,11 +279,11 @@ static bool iteration_cost(pb_tiling* t, const pb_tree* iteration, part* sum) {
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
     pb_tree loop = *node;
-    bool shared = node->parts && !t->core;
+    bool shared = node->parts && t->issuers->of_one;
     if (shared) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
     if (node->kind == PB_TREE_LOOP) t->around[node->level + 1] = node;
     if (node->kind == PB_TREE_LOOP && !(shared && node->iterations_before) && !loop_cost(t, &loop, sum)) return false;
-    if (node->kind == PB_TREE_ITERATION && t->core && !iteration_cost(t, node, sum)) return false;
+    if (node->kind == PB_TREE_ITERATION && !t->issuers->of_one && !iteration_cost(t, node, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
   }
   return true;
@@ -330,26 +320,51 @@ static _Thread_local int64_t added_up;
 
 int64_t pb_trees_added_up(void) { return added_up; }
 
+static void finish_core(pb_tiling* t, part* all, pb_plan* plan) {
+  all->system = all->traffic;
+  (void)pb__part_busiest(t, all, &plan->bound);
+  plan->port = 0;
+  plan->cycles = core_total(t, plan, all->traffic, all->waited);
+}
+
+static void finish_queues(pb_tiling* t, part* all, pb_plan* plan) {
+  int64_t most = pb__part_busiest(t, all, &plan->bound);
+  plan->port = all->system;
+  for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all->constants[k];
+  plan->cycles = larger(larger(all->end, all->chain), most) + pb__port_arrival(t->chip);
+}
+
+// Of a kernel whose nests code runs, or commands; the same for all ways to share its tree.
+static const pb_issuers* issuers_of(const pb_tiling* t) {
+  const pb_chip* chip = t->chip;
+  const pb_vkernel* k = t->group->registers;
+  pb_issuers* all = PB_NEW(t->arena, pb_issuers);
+  pb_core_facts* facts = k ? PB_NEW(t->arena, pb_core_facts) : NULL;
+  if (k) pb_core_facts_of(chip, k, facts);
+  *all = k ? (pb_issuers){1, NULL, "memory", facts, by_code, finish_core, false}
+           : (pb_issuers){chip->unit_count, NULL, chip->memories[chip->system_memory].name, NULL, by_commands,
+                          finish_queues,    true};
+  pb_issuer* of = PB_NEW_ARRAY(t->arena, pb_issuer, (size_t)all->count + 1);
+  all->of = of;
+  for (int u = 0; u < all->count; ++u) {
+    of[u].name = k ? "compute" : chip->queues[pb_unit_queue(chip, u)].name;
+    if (k || u >= chip->queue_count || chip->fence) continue; // a list is read far ahead
+    of[u].ahead = chip->queues[u].depth > 0 ? chip->queues[u].depth : 1;
+  }
+  return all;
+}
+
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all;
+  if (!t->issuers) t->issuers = issuers_of(t);
   part_begin(t, &all);
   ++added_up;
-  if (t->group->registers && !t->core) { // the same for all ways to share the tree
-    pb_core_facts* core = PB_NEW(t->arena, pb_core_facts);
-    pb_core_facts_of(t->chip, t->group->registers, core);
-    t->core = core;
-  }
   for (int m = 0; m < t->chip->memory_count; ++m) // of a core's registers those that a tile needs have been counted
-    if (!(t->core && t->chip->memories[m].kind == PB_MEM_REGISTERS) && !pb_tree_fits(t, m)) return false;
+    if (!(t->issuers->facts && t->chip->memories[m].kind == PB_MEM_REGISTERS) && !pb_tree_fits(t, m)) return false;
   pb__state_count(t);
   if (!tree_cost(t, &t->root, &all)) return false;
-  if (t->core) all.system = all.traffic;
-  int64_t most = pb__part_busiest(t, &all, &plan->bound);
-  plan->port = t->core ? 0 : all.system;
-  for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all.constants[k];
-  for (int q = 0; q < PB_CORE_QUEUES; ++q) plan->busy[q] = all.queue[q].busy;
   t->compute = larger(all.end, all.queue[CORE].cycles);
-  plan->cycles = t->core ? core_total(t, plan, all.traffic, all.waited)
-                         : larger(larger(all.end, all.chain), most) + pb__port_arrival(t->chip);
+  for (int q = 0; q < PB_CORE_QUEUES; ++q) plan->busy[q] = all.queue[q].busy;
+  t->issuers->finish(t, &all, plan);
   return true;
 }

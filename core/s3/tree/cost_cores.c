@@ -10,13 +10,12 @@
 #include <string.h>
 
 enum {
-  TURN_CYCLES = 5,    // of one register of a square: about the logarithm of its edge, and a load
-  BRANCH_CYCLES = 20, // lost where a loop ends
-  TILE_CYCLES = 6,    // finding a tile
-  STORE_CYCLES = 2,   // a register, on its way to its tensor
-  UNFOLLOWED = 4096,  // a page: bytes of a run of lines that come before prefetchers follow it
-  SUSTAINED = 4,      // of the rate at which weights come once, those that come again and again get one part of so many
-  SEEN_LOADS = 8,     // of loads beside arithmetic, and the other way round, one of so many is not hidden
+  TURN_CYCLES = 5,   // of one register of a square: about the logarithm of its edge, and a load
+  TILE_CYCLES = 6,   // finding a tile
+  STORE_CYCLES = 2,  // a register, on its way to its tensor
+  UNFOLLOWED = 4096, // a page: bytes of a run of lines that come before prefetchers follow it
+  SUSTAINED = 4,     // of the rate at which weights come once, those that come again and again get one part of so many
+  SEEN_LOADS = 8,    // of loads beside arithmetic, and the other way round, one of so many is not hidden
   MOST_WALKS = PB_NEST_DIMS + 2 * PB_NEST_OUTERS
 };
 
@@ -310,7 +309,7 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
   if (!strcmp(nest->part, "load"))
-    return TILE_CYCLES + BRANCH_CYCLES + waits(t, f, nest); // behind the first part of a sum
+    return TILE_CYCLES + t->chip->branch_cycles + waits(t, f, nest); // behind the first part of a sum
   if (!is_product(nest) && takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
   if (k->main->reduce == PB_SET) cycles += TILE_CYCLES;
   int64_t products = main_cycles(t, f, nest, size);

@@ -30,7 +30,7 @@ static int64_t pace_of_copies(const part* one, const buffer_part* b, int64_t dep
 // what it waits for at the beginning.
 static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
   int64_t pace = one->queue[queue].cycles;
-  for (int q = 0; q < issuers(t); ++q)
+  for (int q = 0; q < t->issuers->count; ++q)
     if (one->queue[q].used && one->queue[q].first < one->queue[queue].first) pace = larger(pace, one->queue[q].cycles);
   return pace;
 }
@@ -39,7 +39,7 @@ static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
 // iterations of that wait for it as the buffer has copies; each further one is begun when a copy is free again.
 static int64_t fed_time(const pb_tiling* t, const part* one, const buffer_part* b, int queue, int64_t waited) {
   int64_t pace = 0;
-  for (int q = 0; q < issuers(t); ++q)
+  for (int q = 0; q < t->issuers->count; ++q)
     if (b->filled_by >> q & 1) pace = larger(pace, pace_of(t, one, q));
   return (waited - 1) * pace + b->to - b->from + one->queue[queue].cycles;
 }
@@ -71,7 +71,7 @@ static bool comes_after(const pb_tiling* t, const part* p, int queue, int other)
   uint32_t behind = p->queue[queue].follows, all = 0;
   while (behind != all) {
     all = behind;
-    for (int q = 0; q < issuers(t); ++q)
+    for (int q = 0; q < t->issuers->count; ++q)
       if (all >> q & 1) behind |= p->queue[q].follows;
   }
   return all >> other & 1;
@@ -82,7 +82,7 @@ static bool comes_after(const pb_tiling* t, const part* p, int queue, int other)
 // `filled`: as above. `sum`: what was done before the loop.
 static int64_t held_up(const pb_tiling* t, const part* one, const part* sum, int queue, int64_t own, int64_t filled) {
   int64_t start = own;
-  for (int q = 0; q < issuers(t); ++q)
+  for (int q = 0; q < t->issuers->count; ++q)
     if (q != queue && one->queue[q].used && comes_after(t, sum, q, queue))
       start = larger(start, sum->queue[q].free_at - one->queue[q].first);
   return start && filled ? start + filled - sum->queue[queue].free_at : 0;
@@ -114,7 +114,7 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one, int6
 // copies in turn.
 static void add_words(const pb_tiling* t, int64_t iterations, int64_t period, part* one, part* sum) {
   int64_t saved = 0;
-  for (int q = 0; q < issuers(t); ++q) {
+  for (int q = 0; q < t->issuers->count; ++q) {
     queue_part *of = &one->queue[q], *all = &sum->queue[q];
     int64_t words = pb__port_rolled(t->chip, of->commands * period, of->words * period, iterations / period);
     words += of->words * (iterations % period);
@@ -231,10 +231,10 @@ static void begin_loop(iterations* all, const part* sum) {
     if (!piecewise) there = larger(there, outside->whole - inside->to);
     all->start = larger(all->start, there);
     if (piecewise) there = larger(there, outside->whole - inside->from - all->further);
-    for (int q = 0; q < issuers(all->t); ++q) // as in run_nest
+    for (int q = 0; q < all->t->issuers->count; ++q) // as in run_nest
       if (queue[q].commands && outside->after >> q & 1) all->own[q] = larger(all->own[q], there);
   }
-  for (int q = 0; q < issuers(all->t); ++q)
+  for (int q = 0; q < all->t->issuers->count; ++q)
     if (queue[q].used) all->start = larger(all->start, sum->queue[q].free_at - queue[q].first);
 }
 
@@ -290,7 +290,7 @@ static void add_buffer(const iterations* all, int b, part* sum) {
   int64_t pieces = piecewise ? further : 0; // from the first one's to the last one's
   pb__part_use(buffer, start + one->from, start + one->to + further, one->walked, one->sweep + pieces,
                one->early + pieces);
-  for (int q = 0; q < issuers(all->t); ++q)
+  for (int q = 0; q < all->t->issuers->count; ++q)
     if (one->read_by >> q & 1) sum->queue[q].follows |= buffer->after | one->after;
   buffer->after |= one->after;
   buffer->filled_by |= one->filled_by;
@@ -310,7 +310,7 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   const char* unused;
   iterations all = {.t = t, .loop = loop, .one = one, .start = wait_for_places(t, loop, one, sum)};
   int64_t filled[PB_CORE_QUEUES], extent = loop->extent;
-  for (int q = 0; q < issuers(t); ++q) time_in_loop(t, loop, one, q, &all.least[q], &filled[q]);
+  for (int q = 0; q < t->issuers->count; ++q) time_in_loop(t, loop, one, q, &all.least[q], &filled[q]);
   int64_t ahead, chain = chain_of(t, loop, one, &ahead);
   add_words(t, extent, larger(ahead, 1), one, sum);
   for (int k = 0; k < t->chip->constant_memory_count; ++k) sum->constants[k] += one->constants[k] * extent;
@@ -325,11 +325,11 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   sum->chain = loop->iterations_before ? sum->chain + chain * extent : larger(sum->chain, chain * extent);
   begin_loop(&all, sum);
   wait_for_last_pieces(&all, sum);
-  for (int q = 0; q < issuers(t); ++q) {
+  for (int q = 0; q < t->issuers->count; ++q) {
     all.wait[q] = larger(all.own[q] - larger(sum->queue[q].free_at, sum->queue[q].paced), 0);
     all.least[q] = larger(all.least[q], held_up(t, one, sum, q, all.own[q], filled[q]) - all.wait[q]);
   }
-  for (int q = 0; q < issuers(t); ++q) add_queue(&all, q, sum);
+  for (int q = 0; q < t->issuers->count; ++q) add_queue(&all, q, sum);
   sum->end = larger(sum->end, all.start + one->end + all.further);
   note_free(t, loop, one, all.start + all.further, all.period, sum);
   for (int b = 0; b < t->buffer_count; ++b)

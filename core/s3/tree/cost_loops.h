@@ -1,6 +1,7 @@
 // Inside cost: what one execution of a tree's body takes, and what loops make of it.
 #pragma once
 #include "core/s3/tree/cost.h"
+#include "core/s3/tree/cost_cores.h"
 
 enum { BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64 };
 
@@ -49,8 +50,34 @@ typedef struct part {
 
 static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// What issues: queues, and units that go on beside them; or one core.
-static inline int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_count; }
+// One execution of a nest.
+typedef struct event {
+  const pb_nest* nest;
+  const pb_match* match; // NULL: code of a core runs it
+  pb_match* found;       // room for it
+  int unit, queue;       // the queue that its commands come on; -1: nobody has anything to do
+  int64_t* taken;        // by issuer
+  int64_t commands, words;
+  int64_t until_done; // from when its unit is free again until what it writes is there
+  int64_t loads;      // cycles of the system memory's port that it reads for
+} event;
+
+// One of those who carry nests out beside each other: a queue, a unit that goes on beside it, or a core.
+typedef struct pb_issuer {
+  const char* name; // what a plan is bound by
+  int ahead;        // words of it that are fetched while one arrives; 0: nobody waits for words
+} pb_issuer;
+
+// All of them, and how they do it.
+typedef struct pb_issuers {
+  int count;
+  const pb_issuer* of;
+  const char* outside;                                         // what brings them what they read
+  const pb_core_facts* facts;                                  // of code
+  bool (*take)(pb_tiling* tiling, part* p, event* e);          // what one execution of a nest takes of whom
+  void (*finish)(pb_tiling* tiling, part* all, pb_plan* plan); // what the tree takes
+  bool of_one; // what is added up is one member's of the level that shares the kernel; else all that they do in turn
+} pb_issuers;
 
 static inline void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep,
                                 int64_t early) {

@@ -2,8 +2,6 @@
 // which come through it.
 #include "core/s3/tree/cost_loops.h"
 
-enum { START_CYCLES = 6 }; // from the last beat of a command, or a token, to the start
-
 // Bytes that the port of a memory outside moves in a cycle, a beat.
 static int64_t beat_of(const pb_chip* chip, int memory) {
   int64_t bytes = chip->memories[memory].bytes_per_cycle;
@@ -33,7 +31,7 @@ static int64_t command_beats(const pb_chip* chip) {
 int64_t pb__port_fetch(const pb_chip* chip) { return chip->command_port ? 0 : command_beats(chip); }
 
 int64_t pb__port_arrival(const pb_chip* chip) {
-  return chip->memories[chip->system_memory].latency + command_beats(chip) + START_CYCLES;
+  return chip->memories[chip->system_memory].latency + command_beats(chip) + chip->start_cycles;
 }
 
 int64_t pb__port_rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t iterations) {

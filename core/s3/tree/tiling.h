@@ -98,10 +98,10 @@ typedef struct pb_tiling {
   // they are free in this one.
   int first_register, next_register;
   int64_t row_tiles, column_tiles; // that threads share
-  // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; compute: cycles
-  // of the core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
+  // While costs are added up. around: the loops around, as in body; issuers: who carries nests out; compute: cycles of
+  // a core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
-  const struct pb_core_facts* core;
+  const struct pb_issuers* issuers;
   int64_t compute;
   const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;

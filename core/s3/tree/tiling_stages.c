@@ -5,9 +5,8 @@
 #include <string.h>
 
 enum {
-  STAGE_CYCLES = 40, // for a core to begin one
-  FEW_PARTS = 8,     // of work in front of which a thread brings what all of it reads
-  PIECES = 8         // in which what several stages read is brought
+  FEW_PARTS = 8, // of work in front of which a thread brings what all of it reads
+  PIECES = 8     // in which what several stages read is brought
 };
 
 // Iterations that the axes make of the shared loops, or of a block of them.
@@ -146,7 +145,7 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
     plan = s->tiles[k];
   else if (!plan_rest(t, s, iteration, k, &plan, &why))
     return pb__tiling_fail(t, why);
-  if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
+  if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + s->chip->stage_cycles);
   const pb_group* around = t->group;
   const pb_plan* loops = t->plan;
   const struct pb_into* into = t->into;
