@@ -24,6 +24,8 @@ int pb_chip_register_file(const pb_chip* chip);
 bool pb_chip_runs_code(const pb_chip* chip);
 // Whether its units take whole rows of lanes and nothing else: no code loads single elements, with any stride.
 bool pb_chip_whole_rows(const pb_chip* chip);
+// How many neighbours its units take together, so that none can be read or written alone; 1: any element can.
+int pb_chip_row(const pb_chip* chip);
 // Whether it makes a number of the first elements alone that a row of lanes has, for elements of the type: a sum or
 // another (PB_SET: any).
 bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce);

@@ -33,6 +33,9 @@ typedef struct pb_stages {
   const pb_nest* fills[PB_MAX_FILLS];
   const pb_blocks* blocks; // NULL: everything is done
   bool rows_in_lanes;      // the last index of what lies between is no loop: a row of lanes, of the loop in front of it
+  // One ends before the next begins, as a core runs them: each is planned by itself, and nobody waits for a second
+  // copy. Else they go on beside each other, from iteration to iteration, as queues run them.
+  bool in_turn;
 } pb_stages;
 
 // Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage

@@ -300,7 +300,7 @@ static bool read_rows(aligner* a, int n) {
 }
 
 pb_status pb_s3_align(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
+  if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};

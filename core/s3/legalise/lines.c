@@ -210,7 +210,7 @@ static void drop_renames(liner* s, bool* dropped) {
 }
 
 pb_status pb_s3_lines(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
+  if (pb_chip_row(unit->chip) == 1) return PB_OK;
   liner s = {.unit = unit};
   PB_TRY(pb_program_read_main(unit, &s.program));
   s.forms = PB_NEW_ARRAY(&unit->pass, form, (size_t)s.program.value_count + 1);

@@ -109,7 +109,7 @@ static bool find_pieces(piecer* s, size_t* more) {
 }
 
 pb_status pb_s3_pieces(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
+  if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   size_t values = (size_t)program.value_count + 1, more = 0;

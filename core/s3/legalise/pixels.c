@@ -41,7 +41,7 @@ bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks
 }
 
 pb_status pb_s3_pixels(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
+  if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   pb_pixels p = {.unit = unit,

@@ -457,7 +457,7 @@ static void write_sum(reducer* s, int n) {
 
 pb_status pb_s3_reductions(pb_unit* unit) {
   enum { MOST_NESTS = 7 }; // that one becomes, but for steps
-  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
+  if (pb_chip_row(unit->chip) == 1 || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   size_t count = (size_t)program.nest_count + 1, room = 0;

@@ -104,6 +104,7 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   if (!staged && !stages->blocks) read |= share_blocks(chip, program, arena, stages); // blocks may be rows in lanes
   if (moves) pb_stages_order_by_reuse(stages);
   stages->fill_count = filled.fill_count;
+  stages->in_turn = !instructions;
   memcpy(stages->fills, filled.fills, sizeof filled.fills);
   return read && (moves || stages->shared > 0);
 }
@@ -139,7 +140,7 @@ bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* it
 
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
-  if (pb_chip_moves(s->chip)) return pb_tree_cost(t, loops);
+  if (!s->stages->in_turn) return pb_tree_cost(t, loops);
   const pb_shares iterations = {s->parts, 1, s->parts, 1};
   loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
   loops->bound = "compute";
@@ -158,7 +159,7 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
   s->tiles = plan->stages;
   s->skewed = plan->skewed;
   s->holds = plan->holds;
-  if (!pb_chip_moves(chip)) s->rest = plan_alone;
+  if (stages->in_turn) s->rest = plan_alone;
 }
 
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
@@ -177,13 +178,12 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
   pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
-  if (!pb_chip_moves(chip) && (pb_plan_copies(&plan->loops, PB_OF_RESULT) != 1 || plan->skewed || plan->holds))
-    return false;
+  if (stages->in_turn && (pb_plan_copies(&plan->loops, PB_OF_RESULT) != 1 || plan->skewed || plan->holds)) return false;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
   if (iteration->count != plan->count) return false;
-  for (int k = 0; k < plan->count && !pb_chip_moves(chip); ++k)
+  for (int k = 0; k < plan->count && stages->in_turn; ++k)
     if (!pb_plan_cost(chip, &iteration->groups[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
@@ -202,9 +202,9 @@ bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_
 
 // ---- as text ----
 
-// Loops around a stage that its plan counts: code counts its own alone.
-static int loops_around(const pb_chip* chip, const pb_stage_plan* plan) {
-  return pb_chip_moves(chip) ? plan->loops.axis_count : 0;
+// Loops around a stage that its plan counts: one that is planned by itself counts its own alone.
+static int loops_around(const pb_stages* stages, const pb_stage_plan* plan) {
+  return stages->in_turn ? 0 : plan->loops.axis_count;
 }
 
 static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan,
@@ -218,7 +218,7 @@ static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* st
     pb_text_line(text, depth, "stage { // ");
     pb_text_add_shown(text, iteration->groups[k].main.name);
     pb_text_add(text, "\n");
-    pb_plan_print(text, chip, &plan->stages[k], &iteration->groups[k], loops_around(chip, plan), depth + 1);
+    pb_plan_print(text, chip, &plan->stages[k], &iteration->groups[k], loops_around(stages, plan), depth + 1);
     pb_text_line(text, depth, "}\n");
   }
   pb_arena_free(&scratch);
@@ -253,7 +253,7 @@ pb_status pb_stage_plan_read(pb_plan_reader* r, const pb_stages* s, pb_arena* ar
     PB_TRY(pb_plan_expects(r, "stage"));
     PB_TRY(pb_plan_expects(r, "{"));
     if (plan->count == s->program->nest_count) return pb_plan_refuse(r, "more stages than the kernel has nests");
-    PB_TRY(pb_plan_read_stage(r, loops_around(r->chip, plan), &plan->stages[plan->count++]));
+    PB_TRY(pb_plan_read_stage(r, loops_around(s, plan), &plan->stages[plan->count++]));
     PB_TRY(pb_plan_expects(r, "}"));
   }
   return PB_OK;

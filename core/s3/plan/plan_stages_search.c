@@ -62,7 +62,7 @@ static bool cost_whole(void* user, pb_plan* plan, const char** why) { return cos
 // Plans the last of the stages so far.
 static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
   const pb_judge judge = {.cost = cost_with, .user = s, .is_last = s->tiles.built == s->plan.count};
-  bool alone = !pb_chip_moves(s->tiles.chip), single = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
+  bool alone = s->tiles.stages->in_turn, single = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
   return pb_plan_stage(s->tiles.chip, group, alone ? 0 : s->plan.loops.axis_count, single ? 1 : 2,
                        alone ? NULL : &judge, best);
 }
@@ -82,7 +82,7 @@ static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
   s->plan.loops.cycles = last.cycles;
   s->plan.loops.port = last.port;
   s->plan.loops.bound = s->bound;
-  for (int k = 0; k < s->plan.count && pb_chip_moves(s->tiles.chip); ++k) s->plan.stages[k].bound = s->bound;
+  for (int k = 0; k < s->plan.count && !s->tiles.stages->in_turn; ++k) s->plan.stages[k].bound = s->bound;
   return legal;
 }
 
@@ -141,7 +141,7 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
 // All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
 static int64_t consider_steps(search* f, const int64_t* steps) {
   int64_t cycles = INT64_MAX;
-  bool waits = pb_chip_moves(f->chip);
+  bool waits = !f->stages->in_turn;
   for (int way = waits ? HELD : PLAIN; way < (waits ? WAYS : AHEAD); ++way) {
     if (way == PLAIN && cycles < INT64_MAX) continue;
     for (room room = waits ? ROOMY : TIGHT; room <= TIGHT; ++room)
@@ -163,7 +163,7 @@ static int64_t next_step(const search* f, int at, int64_t step) {
   const pb_blocks* blocks = f->stages->blocks;
   int64_t extent = f->stages->extent[at], outer = 1;
   bool staged = pb_chip_staging(f->chip) >= 0;
-  if (pb_chip_moves(f->chip)) return pb_next_step(extent, step);
+  if (!f->stages->in_turn) return pb_next_step(extent, step);
   for (int k = 0; k < at; ++k) outer *= f->stages->extent[k];
   while (--step > 0) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
@@ -195,7 +195,7 @@ static void search_loop(search* f, int at, int64_t first, int64_t least) {
   for (steps[at] = first; steps[at] >= least; steps[at] = next_step(f, at, steps[at])) {
     int64_t cycles = consider_steps(f, steps);
     // shorter iterations only wait more
-    if (pb_chip_moves(f->chip) && f->found && cycles / HOPELESS > f->best->loops.cycles) break;
+    if (!f->stages->in_turn && f->found && cycles / HOPELESS > f->best->loops.cycles) break;
   }
 }
 
@@ -251,7 +251,7 @@ static void deepen(search* f) {
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   pb_arena scratch = {0};
   search f = {.chip = chip, .stages = s, .best = plan, .memo = {.chip = chip, .arena = &scratch}};
-  bool moves = pb_chip_moves(chip), cached = pb_chip_in_place(chip);
+  bool moves = !s->in_turn, cached = pb_chip_in_place(chip);
   int last = s->shared - 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_steps(&f, NULL);

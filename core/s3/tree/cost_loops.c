@@ -158,10 +158,10 @@ static int64_t fenced_together(const pb_tiling* t, const pb_tree* loop, const pa
 // anew: it stands still from its last command until what that wrote is visible.
 static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
   const pb_chip* chip = t->chip;
-  int64_t drained[PB_CORE_QUEUES] = {0};
   int used = 0;
   for (int q = 0; q < chip->queue_count; ++q) used += one->queue[q].used;
   if (!chip->fence || used < 2) return;
+  int64_t* drained = PB_NEW_ARRAY(t->arena, int64_t, (size_t)t->issuers->count);
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     int64_t latency = insn->latency;
@@ -203,6 +203,14 @@ static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const pa
 
 // ---- all iterations ----
 
+// What a loop is to one of its issuers.
+typedef struct in_loop {
+  int64_t own;    // what comes after its own former work is there
+  int64_t wait;   // for that
+  int64_t least;  // that it is in the loop
+  int64_t filled; // as time_in_loop says
+} in_loop;
+
 // All iterations of a loop on its queues and buffers: when they begin, from one to the next, from the first to the
 // last.
 typedef struct iterations {
@@ -210,10 +218,8 @@ typedef struct iterations {
   const pb_tree* loop;
   const part* one;
   int64_t start, period, further;
-  int64_t behind;                // to the first one that waits for a copy of a buffer
-  int64_t own[PB_CORE_QUEUES];   // what comes after the queue's own former work is there
-  int64_t wait[PB_CORE_QUEUES];  // for that
-  int64_t least[PB_CORE_QUEUES]; // that the queue is in the loop
+  int64_t behind; // to the first one that waits for a copy of a buffer
+  in_loop* by;    // by issuer
 } iterations;
 
 // Whether each iteration takes its piece of the buffer.
@@ -232,7 +238,7 @@ static void begin_loop(iterations* all, const part* sum) {
     all->start = larger(all->start, there);
     if (piecewise) there = larger(there, outside->whole - inside->from - all->further);
     for (int q = 0; q < all->t->issuers->count; ++q) // as in run_nest
-      if (queue[q].commands && outside->after >> q & 1) all->own[q] = larger(all->own[q], there);
+      if (queue[q].commands && outside->after >> q & 1) all->by[q].own = larger(all->by[q].own, there);
   }
   for (int q = 0; q < all->t->issuers->count; ++q)
     if (queue[q].used) all->start = larger(all->start, sum->queue[q].free_at - queue[q].first);
@@ -254,9 +260,9 @@ static void add_queue(const iterations* all, int q, part* sum) {
   queue_part* queue = &sum->queue[q];
   // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
   int64_t extent = all->loop->extent, busy = one->cycles * extent, late = larger(queue->free_at - all->start, 0);
-  int64_t held = all->own[q] ? one->free_at + all->further - late : 0; // late: at work that was counted
-  if (one->commands) busy = larger(busy, all->least[q]);
-  queue->cycles += larger(busy, held) + all->wait[q];
+  int64_t held = all->by[q].own ? one->free_at + all->further - late : 0; // late: at work that was counted
+  if (one->commands) busy = larger(busy, all->by[q].least);
+  queue->cycles += larger(busy, held) + all->by[q].wait;
   queue->busy += one->busy * extent;
   queue->commands += one->commands * extent;
   queue->unfenced |= one->unfenced;
@@ -309,8 +315,9 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   wait_at_fences(t, loop, one);
   const char* unused;
   iterations all = {.t = t, .loop = loop, .one = one, .start = wait_for_places(t, loop, one, sum)};
-  int64_t filled[PB_CORE_QUEUES], extent = loop->extent;
-  for (int q = 0; q < t->issuers->count; ++q) time_in_loop(t, loop, one, q, &all.least[q], &filled[q]);
+  int64_t extent = loop->extent;
+  all.by = PB_NEW_ARRAY(t->arena, in_loop, (size_t)t->issuers->count);
+  for (int q = 0; q < t->issuers->count; ++q) time_in_loop(t, loop, one, q, &all.by[q].least, &all.by[q].filled);
   int64_t ahead, chain = chain_of(t, loop, one, &ahead);
   add_words(t, extent, larger(ahead, 1), one, sum);
   for (int k = 0; k < t->chip->constant_memory_count; ++k) sum->constants[k] += one->constants[k] * extent;
@@ -326,8 +333,9 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   begin_loop(&all, sum);
   wait_for_last_pieces(&all, sum);
   for (int q = 0; q < t->issuers->count; ++q) {
-    all.wait[q] = larger(all.own[q] - larger(sum->queue[q].free_at, sum->queue[q].paced), 0);
-    all.least[q] = larger(all.least[q], held_up(t, one, sum, q, all.own[q], filled[q]) - all.wait[q]);
+    all.by[q].wait = larger(all.by[q].own - larger(sum->queue[q].free_at, sum->queue[q].paced), 0);
+    all.by[q].least =
+        larger(all.by[q].least, held_up(t, one, sum, q, all.by[q].own, all.by[q].filled) - all.by[q].wait);
   }
   for (int q = 0; q < t->issuers->count; ++q) add_queue(&all, q, sum);
   sum->end = larger(sum->end, all.start + one->end + all.further);

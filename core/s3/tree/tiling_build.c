@@ -167,7 +167,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   memcpy(&s, outside, offsetof(pb_tile_stage, main));
   pb_nest_copy(&s.main, &outside->main);
   pb_tile results = results_of(t, tile);
-  if (pb__in_registers(t) && level == pb_plan_around(t->plan, PB_OF_RESULT)) pb__registers_free(t);
+  if (level == pb_plan_around(t->plan, PB_OF_RESULT)) pb__registers_free(t);
   if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == pb_plan_around(t->plan, PB_OF_RESULT)) {
     if (!place_sums(t, &s, tile)) return false;

@@ -350,10 +350,10 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 // The second home of x is where its instruction reads it, inside all axes.
 static bool x_homes_are(pb_tiling* t, bool two) {
   const pb_chain* x = &t->plan->chain[PB_OF_X];
-  if (pb__in_registers(t) || x->count == 1 + two) {
-    if (!two || pb__in_registers(t) || x->home[1].around == pb__tiling_levels(t)) return true;
-    return pb__tiling_fail(t, "the second home of x is not inside all loops");
-  }
+  if (pb__in_registers(t)) return true;
+  if (x->count == 1 + two)
+    return !two || x->home[1].around == pb__tiling_levels(t) ||
+           pb__tiling_fail(t, "the second home of x is not inside all loops");
   return pb__tiling_fail(t, two ? "x comes in two steps, and has one home" : "x comes in one step, and has two homes");
 }
 
