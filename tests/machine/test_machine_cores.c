@@ -46,6 +46,28 @@ static void memories_are_their_own(void** state) {
   kernel_close(&k);
 }
 
+// 480 queues, whose streams a submission points to: the last core's work as the first one's; without them it is
+// refused.
+static void many_queues(void** state) {
+  (void)state;
+  kernel k;
+  static int8_t data[BYTES];
+  int8_t got[BYTES];
+  for (int b = 0; b < BYTES; ++b) data[b] = (int8_t)(b * 7);
+  kernel_open(&k, PB_SOURCE_DIR "/tests/chips/eightycore.td", NULL);
+  assert_int_equal(pb_chip_queues(k.chip), 480);
+  kernel_argument(&k, data, sizeof data);
+  uint64_t to = kernel_argument(&k, NULL, BYTES);
+  copy(&k, 79, 0, 0, "LD", "ST");
+  run(&k);
+  k.ops->copy_out(k.device, to, got, sizeof got);
+  assert_memory_equal(got, data, BYTES);
+  pb_submission bare = {.queue_count = 480};
+  assert_int_not_equal(k.ops->submit(k.device, &bare), 0);
+  assert_non_null(strstr(k.ops->last_fault(k.device), "no list of their streams"));
+  kernel_close(&k);
+}
+
 // Tokens are among a core's queues: those of another are not taken for them.
 static void tokens_are_their_own(void** state) {
   (void)state;
@@ -117,8 +139,11 @@ static void the_port_is_shared(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(memories_are_their_own), cmocka_unit_test(tokens_are_their_own),
-                                     cmocka_unit_test(nothing_is_seen_of_another), cmocka_unit_test(cores_race),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(memories_are_their_own),
+                                     cmocka_unit_test(many_queues),
+                                     cmocka_unit_test(tokens_are_their_own),
+                                     cmocka_unit_test(nothing_is_seen_of_another),
+                                     cmocka_unit_test(cores_race),
                                      cmocka_unit_test(the_port_is_shared)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

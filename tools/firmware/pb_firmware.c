@@ -114,7 +114,7 @@ static void get_kernel(cursor* c, kernel* k) {
   k->queues = 0;
   if (k->is_words) {
     k->queues = (int)get(c, 1);
-    if (k->queues > PB_DEVICE_MAX_QUEUES) c->broken = 1, k->queues = 0;
+    if (!k->queues || k->queues > PB_DEVICE_MAX_QUEUES) c->broken = 1, k->queues = 0;
     for (int q = 0; q < k->queues; ++q) k->count[q] = (uint32_t)get(c, 4);
   } else {
     skip_text(c);

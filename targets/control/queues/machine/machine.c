@@ -168,6 +168,9 @@ static int submit(pb_device* device, const pb_submission* kernel) {
     return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d",
                           kernel->queue_count, kernel->arg_count, device->chip->name, pb_chip_streams(device->chip),
                           device->chip->arguments);
+  if (kernel->queue_count > PB_DEVICE_MAX_QUEUES && (!kernel->streams || !kernel->counts))
+    return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues, and no list of their streams",
+                          kernel->queue_count);
   for (uint32_t k = 0; k < kernel->kept_count; ++k) {
     const pb_device_kept* kept = &kernel->kept[k];
     if (k >= PB_DEVICE_MAX_KEPT || !pb_is_on_chip(device->chip, kept->memory, kept->address, kept->bytes))
