@@ -39,6 +39,7 @@ static const char help[] =
     "  --threads=N               of native code\n"
     "  --warmup=N --repeat=N     runs before timing, and timed ones; --percentile=P (default 90) is reported\n"
     "  --stats[=FILE.json]       cycles and use of each step\n"
+    "  --counters                all that the device counts\n"
     "  --trace=FILE.json         a timeline of commands, for Perfetto or chrome://tracing\n"
     "  --dump-tensors=DIR        write what each step's arguments hold after it\n"
     "  --info                    print what the engine is, and stop\n"
@@ -59,7 +60,7 @@ typedef struct options {
   int warmup, repeat, threads;
   double atol, rtol, percentile;
   const char* target;
-  bool stats, info, timed, no_native, in_place, graph;
+  bool stats, info, timed, no_native, in_place, graph, counters;
 } options;
 
 // The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
@@ -135,6 +136,8 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     o->info = true;
   else if (!strcmp(a, "--in-place"))
     o->in_place = true;
+  else if (!strcmp(a, "--counters"))
+    o->counters = true;
   else if (!strcmp(a, "--graph"))
     o->graph = true;
   else if (!strcmp(a, "--no-native"))
@@ -370,11 +373,12 @@ static pb_status deliver(job* j) {
     pb_status one = run_value_expect(&j->outputs[index], rest, j->o->atol, j->o->rtol);
     if (one != PB_OK) status = one;
   }
-  bool reported =
-      j->o->compare || j->o->outputs.count || j->o->expects.count || j->o->stats || j->o->stats_file || j->o->timed;
+  bool reported = j->o->compare || j->o->outputs.count || j->o->expects.count || j->o->stats || j->o->stats_file ||
+                  j->o->timed || j->o->counters;
   for (int k = 0; !reported && k < count; ++k) run_value_print(&j->outputs[k]);
   if (j->o->timed) run_report_times(&j->times);
   if (j->o->stats) run_report_table(j->rt);
+  if (j->o->counters) run_report_counters(j->rt);
   if (j->o->stats_file) PB_TRY(run_report_json(j->rt, &j->times, j->o->stats_file));
   return status;
 }

@@ -215,3 +215,9 @@ pb_status run_timeline_close(run_timeline* line) {
   line->file = NULL;
   return close_file(file, line->path);
 }
+
+void run_report_counters(const pb_rt* rt) {
+  const char* name;
+  for (int k = 0; (name = pb_rt_counter_name(rt, k)); ++k)
+    printf("%-22s %20llu\n", name, (unsigned long long)pb_rt_counter(rt, k));
+}

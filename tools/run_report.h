@@ -29,4 +29,7 @@ pb_status run_timeline_open(run_timeline* line, const pb_rt* rt, const char* pat
 void run_timeline_event(void* user, int step, int queue, uint32_t index, uint64_t start, uint64_t end); // a pb_rt_trace
 pb_status run_timeline_close(run_timeline* line) PB_MUST_CHECK;
 
+// What the device counts, a line each.
+void run_report_counters(const pb_rt* rt);
+
 #endif

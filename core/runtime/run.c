@@ -172,6 +172,15 @@ int pb_rt_dram_rate(const pb_rt* rt) {
 }
 const char* pb_rt_device(const pb_rt* rt) { return pb__chosen(rt)->device_name; }
 
+const char* pb_rt_counter_name(const pb_rt* rt, int index) {
+  const pb__words* w = &pb__chosen(rt)->words;
+  return w->device && index >= 0 ? w->ops->counter_name(w->device, (uint32_t)index) : NULL;
+}
+uint64_t pb_rt_counter(const pb_rt* rt, int index) {
+  const pb__words* w = &pb__chosen(rt)->words;
+  return pb_rt_counter_name(rt, index) ? w->ops->counter(w->device, (uint32_t)index) : 0;
+}
+
 uint64_t pb_rt_peak_macs(const pb_rt* rt) { return pb__chosen(rt)->chip ? pb_chip_peak_macs(pb__chosen(rt)->chip) : 0; }
 
 void pb_rt_set_threads(pb_rt* rt, int threads) {

@@ -120,6 +120,9 @@ typedef struct pb_rt_step {
   double seconds;                             // wall time
   uint64_t constants_read;                    // bytes of a chip's own memory of constants; not in dram_read
 } pb_rt_step;
+// What the device counts since it was opened, by number from 0 on; NULL past the last. Only after a device was set.
+const char* pb_rt_counter_name(const pb_rt* rt, int index);
+uint64_t pb_rt_counter(const pb_rt* rt, int index);
 int pb_rt_step_count(const pb_rt* rt);
 int pb_rt_arg_count(const pb_rt* rt, int step);
 const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index);

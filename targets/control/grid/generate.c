@@ -1,8 +1,11 @@
 // pb-grid-code: optimises a module of lanes and generates its code.
+#include "targets/control/grid/align.h"
 #include "targets/control/grid/code.h"
+#include "targets/control/grid/unmask.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -17,8 +20,13 @@ static const char optimisation[] =
     "function(infer-address-spaces,early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,sroa,"
     "gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),globaldce";
 
-// As for cores: sums stay in their order, and constants where they are used.
-static const char* const options[] = {"pb-grid-code", "-disable-machine-licm"};
+// What all lanes take of neighbours, and what a lane has of them, comes at once.
+static const char joining[] = "function(load-store-vectorizer)",
+                  cleaning[] = "function(instcombine<no-verify-fixpoint>)";
+
+// As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
+// again.
+static const char* const options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer"};
 
 static void start(void) {
   LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
@@ -46,6 +54,50 @@ static void keep(LLVMModuleRef module, const char* entry) {
   }
 }
 
+static int products_of(LLVMBasicBlockRef block) {
+  static const char fma[] = "llvm.fma";
+  unsigned id = LLVMLookupIntrinsicID(fma, sizeof fma - 1);
+  int count = 0;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+    LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
+    count += callee && LLVMGetIntrinsicID(callee) == id;
+  }
+  return count;
+}
+
+// Whether the plan has unrolled the kernel's loops already: some block has many products.
+static bool is_unrolled(LLVMValueRef function) {
+  enum { MANY = 32 };
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+    if (products_of(b) >= MANY) return true;
+  return false;
+}
+
+// Loops end by a branch to a block that stands in front.
+static bool goes_back(LLVMBasicBlockRef block) {
+  LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+  for (LLVMBasicBlockRef b = block; b; b = LLVMGetPreviousBasicBlock(b))
+    for (unsigned k = 0; k < LLVMGetNumSuccessors(end); ++k)
+      if (LLVMGetSuccessor(end, k) == b) return true;
+  return false;
+}
+
+static void keep_loop(LLVMContextRef context, LLVMValueRef end) {
+  static const char kind[] = "llvm.loop", disable[] = "llvm.loop.unroll.disable";
+  LLVMMetadataRef text = LLVMMDStringInContext2(context, disable, sizeof disable - 1);
+  LLVMMetadataRef parts[] = {LLVMTemporaryMDNode(context, NULL, 0), LLVMMDNodeInContext2(context, &text, 1)};
+  LLVMMetadataRef loop = LLVMMDNodeInContext2(context, parts, 2); // a loop's name is itself
+  LLVMMetadataReplaceAllUsesWith(parts[0], loop);
+  LLVMSetMetadata(end, LLVMGetMDKindIDInContext(context, kind, sizeof kind - 1), LLVMMetadataAsValue(context, loop));
+}
+
+// The assembler would unroll such loops once more, and keep all that is loaded in registers.
+static void keep_loops(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef b = is_unrolled(f) ? LLVMGetFirstBasicBlock(f) : NULL; b; b = LLVMGetNextBasicBlock(b))
+      if (goes_back(b)) keep_loop(LLVMGetModuleContext(module), LLVMGetBasicBlockTerminator(b));
+}
+
 int pb_grid_code_main(int argc, char** argv) {
   LLVMMemoryBufferRef in;
   LLVMModuleRef module;
@@ -64,6 +116,11 @@ int pb_grid_code_main(int argc, char** argv) {
   LLVMPassBuilderOptionsRef how = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, how);
   if (error) return fail(LLVMGetErrorMessage(error));
+  pb_grid_align(module);
+  if ((error = LLVMRunPasses(module, joining, machine, how))) return fail(LLVMGetErrorMessage(error));
+  pb_grid_unmask(module);
+  if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
+  keep_loops(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;
   return LLVMTargetMachineEmitToFile(machine, module, argv[5], form, &why) ? fail(why) : 0;
 }

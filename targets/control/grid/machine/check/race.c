@@ -4,6 +4,7 @@
 #include "targets/control/grid/machine/block.h"
 
 #include <stdio.h>
+#include <time.h>
 
 // tag:32 thread:10 flags:2 clock:20. The tag is the launch (12) and block (20) in device memory, in shared memory a
 // number of the run of a block, so that records of others are old by themselves.
@@ -72,12 +73,27 @@ static bool stores_the_same(const view* v, int lane) {
   return true;
 }
 
+// A block on another thread of the host has said that it writes, and does so right after: its bytes come soon, or are
+// others.
+static bool will_be_the_same(const view* v, int lane) {
+  enum { TURNS = 200, WAIT = 5000000 }; // a second in all, ns each
+  const struct timespec wait = {.tv_nsec = WAIT};
+  if (v->q->effect != GRID_WRITE || !v->q->stores[0]) return false;
+  for (int turn = 0; turn < TURNS; ++turn) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (stores_the_same(v, lane)) return true;
+    nanosleep(&wait, NULL);
+  }
+  return false;
+}
+
 static int against_writer(const view* v, int lane, uint32_t me, uint64_t raw, uint64_t g) {
   record r = unpack(raw);
   if (!current(v, r.tag) || (r.flags & STRONG && v->q->strong)) return GRID_OK;
   if (r.tag == v->tag && before(v->q->block, v->q->warp, me, r.thread, r.clock)) return GRID_OK;
   if (stores_the_same(v, lane)) return GRID_OK;
   if (!v->shared && grid__synced(v->q->block, v->q->warp, r.tag, r.thread / GRID_LANES, r.clock)) return GRID_OK;
+  if (!v->shared && r.tag != v->tag && will_be_the_same(v, lane)) return GRID_OK;
   return report(v->q, lane, pack(r.tag, r.thread, 0, r.clock), v->shared, "writes", v->m->address + (g << v->m->shift));
 }
 

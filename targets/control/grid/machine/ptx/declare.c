@@ -130,15 +130,18 @@ static void extents(ptx_reader* r, ptx_variable* v) {
 ptx_variable* ptx__declare(ptx_reader* r, ptx_space space, bool is_extern) {
   uint32_t align = 0, lanes = 1;
   const char* type = NULL;
+  bool pointer = false; // what is said behind is of what the parameter points to
   while (r->token.kind == PTX_WORD && *r->token.text == '.') {
     const char* word = ptx__word(r, "a type") + 1;
-    if (!strcmp(word, "align"))
-      align = (uint32_t)ptx__integer(r, "an alignment");
+    if (!strcmp(word, "align")) {
+      uint32_t said = (uint32_t)ptx__integer(r, "an alignment");
+      if (!pointer) align = said;
+    } else if (!strcmp(word, "ptr"))
+      pointer = true;
     else if (!strcmp(word, "v2") || !strcmp(word, "v4"))
       lanes = (uint32_t)(word[1] - '0');
-    else if (!strcmp(word, "ptr") || !strcmp(word, "global") || !strcmp(word, "shared") || !strcmp(word, "const") ||
-             !strcmp(word, "local"))
-      ; // what a parameter points to
+    else if (!strcmp(word, "global") || !strcmp(word, "shared") || !strcmp(word, "const") || !strcmp(word, "local"))
+      ; // where it points
     else if (!type && ptx__type_bytes(word))
       type = word;
     else
