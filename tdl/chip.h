@@ -214,6 +214,7 @@ typedef struct pb_chip {
   const char** variants; // that the description lists
   const char* summary;
   const char* features; // control by threads: comma-separated, for the code generator
+  bool converts[PB_NARROW_TYPES]; // by pb_narrow_type: cores do, by instructions of their own
   const char* tuning;   // whose units it orders code for, "": nobody's
   const char* file;
   pb_place place, tokens_place; // of its records, for what is wrong between them

@@ -51,3 +51,13 @@ class LaneFma<Memory file, int lanes, int latency> : CoreInstruction<"llvm.fma">
   let Cycles = (plus 1, 0);
   let Latency = latency;
 }
+
+// The same of factors of 16 bits, two in a register of each lane: widened, and one product added after the other.
+class LaneHalfFma<Memory file, Type factor, int lanes, int latency> : CoreInstruction<"llvm.fma"> {
+  let Summary = "each lane of c += two products, one after the other, each rounded once with its sum";
+  let Dims = [Dim<"n", lanes>, Dim<"k", 2>];
+  let Operands = (ins Reg<file, F32, ["n"]>:$c, Reg<file, factor, ["n", "k"]>:$a, Reg<file, factor, ["n", "k"]>:$b);
+  let Semantics = (acc_add $c, (mul (extf $a), (extf $b)));
+  let Cycles = (plus 2, 0);
+  let Latency = latency;
+}

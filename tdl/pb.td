@@ -49,6 +49,7 @@ class Chip {
   int Arguments = 16;           // base-address slots a kernel's commands can name
   string Features = "";         // threads: what the code generator may use and a machine must have, by LLVM's names, "avx2,fma"; state-N: granted by the system
   string Tuning = "none";       // threads: the level of processors, "x86-64-v2" to "x86-64-v4", or "none", whose units and latencies code is ordered for; what it may use is Features' alone
+  list<string> Converts = [];   // threads and grids: floats of 16 bits, "f16" and "bf16", that cores widen to f32 and round to by instructions of their own
   int CommandBytes = 0;         // queues: size of one encoded command
   bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
   int TokenCycles = 2;          // queues: what plans count from when a command's results are visible until who waits for them starts
@@ -352,7 +353,7 @@ class Rows<Memory mem, Type type, list<string> dims> {
 // Features are those of the processors that code is made for (PB3388) and suffice for it (PB3390), and on vectors, where
 // the processor at hand has them, it comes to what Semantics says, so that another order of operands is found (PB3391).
 class CoreInstruction<string emit> {
-  string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination
+  string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination. llvm.fma widens narrower floats to its result's type first, and of several products a result adds one after the other
   list<dag> Shape = [];         // arguments (i16) before them, over dims like Cycles: (times $k, 4)
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6

@@ -117,10 +117,32 @@ static pb_status take_onnx(compilation* c) {
   return pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1);
 }
 
+// Whether the chip sums products of such factors as f32 does. An intrinsic of a processor's own may round otherwise:
+// --precision says whether that is wanted.
+static bool sums_as_f32(const pb_chip* chip, pb_type type) {
+  pb_contraction_dims roles;
+  for (int k = 0; k < chip->insn_count; ++k) {
+    const pb_insn* insn = &chip->insns[k];
+    if (pb_insn_contraction_dims(insn, &roles) && roles.x_type == type && roles.w_type == type &&
+        roles.y_type == PB_F32 && (!insn->emit || !strcmp(insn->emit, "llvm.fma")))
+      return true;
+  }
+  return false;
+}
+
+// Factors that a model has as floats of 16 bits stay such where the chip multiplies them.
+static void take_halves(compilation* c) {
+  bool multiplies_f32 = pb_chip_multiplies(c->chip, PB_F32, PB_F32, PB_F32);
+  for (int k = 0; k < PB_NARROW_TYPES; ++k)
+    if (pb_type_bits(pb_narrow_type(k)) == 16 && sums_as_f32(c->chip, pb_narrow_type(k)))
+      (void)pb_s1_narrow_again(&c->s1, &c->consts, pb_narrow_type(k), !multiplies_f32);
+}
+
 // Products in a narrower type where the chip has them; where it has not, f32 is no worse. All of them where it has no
 // others.
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
+  if (!precision) take_halves(c);
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
   pb_type to = PB_TYPE_COUNT;
   for (int k = 0; k < PB_NARROW_TYPES; ++k)

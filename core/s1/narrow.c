@@ -1,6 +1,7 @@
 #include "core/s1/narrow.h"
 
 #include "core/base/half.h"
+#include "core/base/half_expr.h"
 #include "core/s1/control.h"
 #include "core/s1/lift/lift.h"
 #include "core/s1/scalar/scalar.h"
@@ -15,6 +16,7 @@ typedef struct narrower {
   pb_consts* consts;
   pb_type to;    // a narrow float
   bool all;      // products that gain nothing too
+  bool exact;    // what was widened from such floats alone: nothing is rounded
   int* narrow;   // by value: the one that holds it rounded, -1: none yet
   int* weights;  // by constant, the same
   size_t values; // that there were
@@ -49,6 +51,19 @@ static int add_value(narrower* r, int like, int alias_of) {
   return (int)r->program->value_count - 1;
 }
 
+// Whether each number of the constant is one of the narrow type.
+static bool is_narrow(const narrower* r, int id) {
+  const pb_const* wide = &r->consts->items[id];
+  const char* from = pb_const_data(r->consts, id);
+  for (uint64_t k = 0; k < wide->bytes / sizeof(float); ++k) {
+    float number;
+    memcpy(&number, from + k * sizeof number, sizeof number);
+    float back = pb_narrow_number(r->to, pb_narrow_of(r->to, (double)number));
+    if (memcmp(&back, &number, sizeof back) && number == number) return false;
+  }
+  return true;
+}
+
 // The value in the narrower type: rounded in front of the first product that takes it. Other shapes of it share its
 // elements.
 static int narrow_value(narrower* r, const pb_s1_op* user, int v) {
@@ -66,7 +81,12 @@ static int narrow_value(narrower* r, const pb_s1_op* user, int v) {
   return cast.y;
 }
 
+// Whether the value, or the one that it is another shape of, is there in the narrow type.
+static bool was_narrow(const narrower* r, int value) { return r->narrow[pb_s1_base(r->program, value)] >= 0; }
+
 static bool takes(const narrower* r, int value, int weights) {
+  if (r->exact && value >= 0 && (size_t)value < r->values && (!was_narrow(r, value) || !is_narrow(r, weights)))
+    return false;
   return value >= 0 && (size_t)value < r->values && r->program->values[value].type == PB_F32 &&
          r->program->values[value].const_id < 0 && r->consts->items[weights].type == PB_F32;
 }
@@ -113,6 +133,22 @@ static int of_constant(narrower* r, int like, int weights) {
   return v;
 }
 
+static void multiply(const narrower* r, pb_nest* nest) {
+  nest->access[0].type = nest->access[1].type = pb_type_stored(r->to);
+  nest->expr_count = 0;
+  int a = pb_scalar_load(nest, 0, r->to);
+  pb_nest_node(nest, PB_OP_MUL, PB_F32, a, pb_scalar_load(nest, 1, r->to));
+}
+
+// The operator names what its nest reads as well.
+static void take_nest(pb_s1_op* op, const pb_nest* nest) {
+  int* const named[] = {&op->x, &op->z, &op->third};
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    for (int k = 0; k < 3; ++k)
+      if (*named[k] == op->nest->access[a].buffer) *named[k] = nest->access[a].buffer;
+  op->nest = nest;
+}
+
 static bool narrow_nest(narrower* r, pb_s1_op* op) {
   int x, w;
   if (!is_product(r, op->nest, &x, &w) || (!r->all && !nest_gains(op->nest, x, w))) return false;
@@ -122,11 +158,8 @@ static bool narrow_nest(narrower* r, pb_s1_op* op) {
   *nest = *op->nest;
   nest->access[x].buffer = narrow_value(r, op, nest->access[x].buffer);
   nest->access[w].buffer = of_constant(r, weights, narrow_weights(r, id));
-  nest->access[x].type = nest->access[w].type = pb_type_stored(r->to);
-  nest->expr_count = 0;
-  int a = pb_scalar_load(nest, 0, r->to);
-  pb_nest_node(nest, PB_OP_MUL, PB_F32, a, pb_scalar_load(nest, 1, r->to));
-  op->nest = nest;
+  multiply(r, nest);
+  take_nest(op, nest);
   return true;
 }
 
@@ -140,9 +173,34 @@ static bool narrow_op(narrower* r, pb_s1_op* op) {
   return true;
 }
 
-int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
+// Whether the nest takes each element to the same place: both accesses have the same indices, one for each turn.
+static bool keeps_places(const pb_nest* nest) {
+  const pb_access *x = &nest->access[0], *y = &nest->access[1];
+  int64_t turns = 1, elements = 1;
+  bool keeps = !x->boxed && !x->gathered && !y->gathered && x->rank == y->rank;
+  for (int d = 0; d < nest->dim_count; ++d) turns *= nest->extent[d];
+  for (int r = 0; keeps && r < x->rank; ++r) {
+    elements *= x->shape[r];
+    keeps = x->shape[r] == y->shape[r] && x->index[r].cst == y->index[r].cst;
+    for (int d = 0; keeps && d < nest->dim_count; ++d) keeps = x->index[r].coef[d] == y->index[r].coef[d];
+  }
+  return keeps && turns == elements;
+}
+
+// The value whose elements the operator widens, each to the same place; -1: it does something else.
+static int widened_by(const narrower* r, const pb_s1_op* op) {
+  if (op->kind == PB_S1_EACH && op->each == PB_S1_CAST)
+    return r->program->values[op->x].type == r->to && r->program->values[op->y].type == PB_F32 ? op->x : -1;
+  const pb_nest* n = op->kind == PB_S1_NEST ? op->nest : NULL;
+  if (!n || n->reduce != PB_SET || n->access_count != 2 || n->expr_count < 2 || !keeps_places(n)) return -1;
+  int from = n->access[0].buffer, load = pb_half_widens(n->expr, n->expr_count - 1, r->to);
+  return load >= 0 && r->program->values[from].type == r->to && r->program->values[from].const_id < 0 ? from : -1;
+}
+
+static int narrow_program(pb_s1* program, pb_consts* consts, pb_type to, bool all, bool exact) {
   pb_arena scratch = {0};
-  narrower r = {.program = program, .consts = consts, .to = to, .all = all, .values = program->value_count};
+  narrower r = {.program = program, .consts = consts, .to = to, .all = all, .exact = exact};
+  r.values = program->value_count;
   r.narrow = PB_NEW_ARRAY(&scratch, int, program->value_count + 1);
   r.weights = PB_NEW_ARRAY(&scratch, int, consts->count + 1);
   memset(r.narrow, 0xff, sizeof(int) * program->value_count);
@@ -151,6 +209,8 @@ int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
   for (size_t k = 0; k < program->op_count; ++k) {
     pb_s1_op op = program->ops[k];
     if (pb_s1_is_control(&op)) memset(r.narrow, 0xff, sizeof(int) * r.values); // what is made there may not be here
+    int from = exact ? widened_by(&r, &op) : -1;
+    if (from >= 0) r.narrow[op.kind == PB_S1_NEST ? op.nest->access[1].buffer : op.y] = from;
     count += narrow_op(&r, &op);
     PB_PUSH(r.ops, r.op_count, r.op_capacity, op);
   }
@@ -159,5 +219,16 @@ int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
   program->op_count = r.op_count;
   program->op_capacity = r.op_capacity;
   pb_arena_free(&scratch);
+  return count;
+}
+
+int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
+  return narrow_program(program, consts, to, all, false);
+}
+
+int pb_s1_narrow_again(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
+  int count = narrow_program(program, consts, to, all, true);
+  if (count) pb_s1_drop_unread(program);
+
   return count;
 }

@@ -1,4 +1,4 @@
-// Between S1 and S2: products by constants in narrower floats, where the user allows it.
+// Between S1 and S2: products by constants in narrower floats, where the user allows it, and of models that have such.
 #ifndef PB_S1_NARROW_H
 #define PB_S1_NARROW_H
 
@@ -10,5 +10,8 @@
 // past a type's largest number is infinite. Unless `all` are asked for, products that would not gain stay too: those of
 // odd numbers of terms, and those that have each channel for itself. Returns how many there were.
 int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all);
+// Products by constants of what was widened from `to` alone, values of the model's own type and constants of such
+// numbers, take it as it was: the same sums, without a tensor of f32. `all`: as above.
+int pb_s1_narrow_again(pb_s1* program, pb_consts* consts, pb_type to, bool all);
 
 #endif

@@ -34,6 +34,7 @@ def amdgpu : GridChip {
   let Revision = 1;
   let MHz = 2100;
   let Variants = ["gfx942", "gfx90a", "gfx1100"];
+  let Converts = ["f16"];
   let Levels = [WAVE, PROCESSOR, LANE];
   let Triple = "amdgcn-amd-amdhsa";
   let Processor = Arch;
@@ -47,3 +48,5 @@ def L1   : LineCache<"core", !mul(16, 1024), 32, 60>;
 def VREG : LaneRegisters<Lanes, 128>;
 
 def FMA : LaneFma<VREG, Lanes, 4>;
+def HFMA : LaneHalfFma<VREG, F16, Lanes, 4>;
+def BFMA : LaneHalfFma<VREG, BF16, Lanes, 4>;

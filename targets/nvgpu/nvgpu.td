@@ -34,6 +34,7 @@ def nvgpu : GridChip {
   let Revision = 1;
   let MHz = 1410;
   let Variants = ["sm_80", "sm_89", "sm_90a"];
+  let Converts = ["f16", "bf16"];
   let Levels = [WARP, PROCESSOR, LANE];
   let Triple = "nvptx64-nvidia-cuda";
   let Processor = Arch;
@@ -47,3 +48,5 @@ def L1   : LineCache<"core", !mul(16, 1024), 32, 30>;
 def VREG : LaneRegisters<Lanes, 128>;
 
 def FFMA : LaneFma<VREG, Lanes, 4>;
+def HFMA : LaneHalfFma<VREG, F16, Lanes, 4>;
+def BFMA : LaneHalfFma<VREG, BF16, Lanes, 4>;

@@ -101,6 +101,20 @@ static int counted_cycles(const record* rec, const char* field, int before) {
   return cycles;
 }
 
+// Descriptions that engines carry may be older than the field.
+static void read_converts(const record* rec, pb_chip* c) {
+  json_t* list = json_object_get(rec->json, "Converts");
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    const char* name = pb__text_of(json_array_get(list, k));
+    bool known = false;
+    for (int t = 0; t < PB_NARROW_TYPES; ++t) {
+      if (pb_type_bits(pb_narrow_type(t)) != 16 || strcmp(name, pb_type_name(pb_narrow_type(t))) != 0) continue;
+      c->converts[t] = known = true;
+    }
+    if (!known) pb__fault(rec, 3397, "f16, bf16", "Converts lists \"%s\"", name);
+  }
+}
+
 static void read_chip_record(reader* r) {
   json_t* list = pb__instances(r, "Chip");
   pb_chip* c = r->chip;
@@ -117,6 +131,7 @@ static void read_chip_record(reader* r) {
   c->name = pb__get_text(&rec, "Name");
   c->summary = pb__get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? pb__get_text(&rec, "Features") : "";
+  read_converts(&rec, c);
   int tuning = json_object_get(rec.json, "Tuning") ? pb__choice(&rec, "Tuning", tunings, 4) : 0;
   c->tuning = tuning ? tunings[tuning] : "";
   if (json_is_string(json_object_get(rec.json, "Name"))) pb__name(&rec, "the chip", c->name, 64);

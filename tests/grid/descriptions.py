@@ -22,6 +22,7 @@ FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
           (": GridChip {", ': Chip {\n  let Control = "grid";', "PB33"),
           ("let BlockBytes = !mul(48, 1024);", "let BlockBytes = -1;", "BlockBytes is -1"),
           ("let BlockBytes", "let BlockWarps = 17; let BlockBytes", "BlockWarps is 17 [PB3396]"),
+          ('["f16", "bf16"]', '["f32"]', 'Converts lists "f32" [PB3397]'),
           ("let BlockBytes", 'let Control = "tiles"; let BlockBytes', "PB3012")]
 # of sound ones whose code nobody can make
 REFUSED = [("nvptx64-nvidia-cuda", "x86_64-pc-linux", "Triple \"x86_64-pc-linux\" is no instruction set of grids", "PB4211"),

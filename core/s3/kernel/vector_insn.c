@@ -1,5 +1,6 @@
 // Instructions of cores that multiply, on vectors and on registers that hold rows, and those that move such registers:
 // the selection is asked for the nests that they are.
+#include "core/base/half_expr.h"
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/vector.h"
 
@@ -26,15 +27,21 @@ static void set_access(pb_nest* nest, int a, pb_type type, int64_t elements, con
   memcpy(nest->access[a].index[0].coef, strides, (size_t)nest->dim_count * sizeof *strides);
 }
 
-// The factor in access `a`, as wide as the product. A bf16 is the upper half of an f32, as nests have it.
+static int add_node(void* user, const pb_expr_node* given) {
+  pb_nest* nest = user;
+  int id = pb_nest_node(nest, given->op, given->type, -1, -1);
+  nest->expr[id] = *given;
+  return id;
+}
+
+// The factor in access `a`, as wide as the product; narrow floats are widened as nests have it.
 static int add_factor(pb_nest* nest, int a, bool is_unsigned, pb_type to) {
   pb_type from = nest->access[a].type;
   int load = pb_nest_load(nest, a);
   nest->expr[load].type = pb_type_stored(from);
   if (from == to) return load;
-  if (from != PB_BF16) return pb_nest_node(nest, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, to, load, -1);
-  int wide = pb_nest_node(nest, PB_OP_ZEXT, PB_I32, load, -1), half = pb_nest_integer(nest, PB_I32, 16);
-  return pb_nest_node(nest, PB_OP_BITCAST, to, pb_nest_node(nest, PB_OP_SHL, PB_I32, wide, half), -1);
+  if (pb_type_is_narrow(from)) return pb_half_widened(&(pb_expr_writer){add_node, nest}, from, load);
+  return pb_nest_node(nest, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, to, load, -1);
 }
 
 // Whole registers: `rows` and `steps` are 1 where they are vectors, of which x has the lanes too.

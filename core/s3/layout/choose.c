@@ -16,7 +16,9 @@ static pb_value_kind edge_kind(const pb_layout* l, int v) {
 // such.
 static int group_for(const pb_layout* l, pb_type type) {
   pb_vector_insn insn = {0};
-  if (type == pb_type_stored(PB_BF16)) insn = pb_vector_contraction(l->selections, PB_BF16, PB_BF16, PB_F32);
+  for (int k = 0; k < PB_NARROW_TYPES && !insn.insn; ++k)
+    if (pb_type_bits(pb_narrow_type(k)) == 16 && type == pb_type_stored(pb_narrow_type(k)))
+      insn = pb_vector_contraction(l->selections, pb_narrow_type(k), pb_narrow_type(k), PB_F32);
   if (!insn.insn) insn = pb_vector_contraction(l->selections, type, type, pb_type_is_float(type) ? PB_F32 : PB_I32);
   return insn.insn ? insn.group : 1;
 }

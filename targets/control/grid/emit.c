@@ -148,7 +148,7 @@ static void make_module(void* user, int number) {
   *one = (pb_grid_module){.chip = m->chip, .folder = one->folder, .number = number};
   if (!pb_llvm_copy(m->chip, m->module, number, m->count, note_launch, m, &kernels))
     refuse(one, "MLIR", "the instructions do not parse");
-  else if (spread_kernels(m, number, kernels), !pb_llvm_lower(kernels, &why))
+  else if (spread_kernels(m, number, kernels), !pb_llvm_lower(kernels, m->chip, &why))
     refuse(one, "MLIR", why.data ? why.data : "the kernels do not lower to LLVM");
   else
     through_llvm(m, one, kernels);

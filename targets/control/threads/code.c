@@ -194,7 +194,7 @@ void pb_code_make(pb_code* code) {
     return;
   }
   pb_text why = {0};
-  if (pb_llvm_lower(code->kernels, &why))
+  if (pb_llvm_lower(code->kernels, code->chip, &why))
     through_llvm(code, code->kernels, entries);
   else
     refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");

@@ -68,6 +68,50 @@ static void close_function(function* f) {
   pb_arena_free(&f->arena);
 }
 
+// ---- products of narrow floats by llvm.fma ----
+
+// llvm.fma is of one type and of one term: floats narrower than its result come to it widened, which code generators
+// make one instruction of where there is one, and of several terms of a result, neighbours, one comes after the other.
+static bool is_by_terms(const function* f) {
+  bool narrow = false;
+  for (int k = 0; k < f->insn->operand_count; ++k) narrow |= f->insn->operands[k].type != PB_F32;
+  return !strcmp(f->insn->emit, "llvm.fma") && narrow;
+}
+
+static int64_t elements_of(MlirType type) { return mlirShapedTypeGetDimSize(type, 0); }
+
+// %wK: the operand, widened.
+static void print_widened(function* f, int k) {
+  const char *from = type_text(argument_type(f, k), &f->arena), *name = pb_type_name(f->insn->operands[k].type);
+  long long count = (long long)elements_of(argument_type(f, k));
+  pb_text_add(f->text, "  %%b%d = llvm.bitcast %%x%d : %s to vector<%lldx%s>\n", k, k, from, count, name);
+  pb_text_add(f->text, "  %%w%d = llvm.fpext %%b%d : vector<%lldx%s> to vector<%lldxf32>\n", k, k, count, name, count);
+}
+
+// %wK_T: of each group of neighbours the one of that number.
+static void print_term(function* f, int k, long long term, long long count, long long all) {
+  pb_text_add(f->text, "  %%w%d_%lld = llvm.shufflevector %%w%d, %%w%d [", k, term, k, k);
+  for (long long n = 0; n < count; ++n) pb_text_add(f->text, "%s%lld", n ? ", " : "", n * (all / count) + term);
+  pb_text_add(f->text, "] : vector<%lldxf32>\n", all);
+}
+
+static void print_by_terms(function* f) {
+  int dest = f->insn->dest, factors[2], found = 0;
+  for (int k = 0; k < f->arguments && found < 2; ++k)
+    if (k != dest) factors[found++] = k;
+  long long count = (long long)elements_of(argument_type(f, dest)),
+            all = (long long)elements_of(argument_type(f, factors[0]));
+  for (int k = 0; k < 2; ++k) print_widened(f, factors[k]);
+  for (long long t = 0; t < all / count; ++t) {
+    const char* sum = t ? pb_printf(&f->arena, "%%r%lld", t - 1) : pb_printf(&f->arena, "%%x%d", dest);
+    for (int k = 0; k < 2; ++k) print_term(f, factors[k], t, count, all);
+    pb_text_add(f->text,
+                "  %%r%lld = llvm.call_intrinsic \"llvm.fma\"(%%w%d_%lld, %%w%d_%lld, %s) : (%s, %s, %s) -> %s\n", t,
+                factors[0], t, factors[1], t, sum, f->result, f->result, f->result, f->result);
+  }
+  pb_text_add(f->text, "  return %%r%lld : %s\n}\n", all / count - 1, f->result);
+}
+
 // Elements that kernels have as codes of their bits are of the intrinsic's own type there.
 static void print_on_vectors(function* f) {
   int added = f->insn->adds ? -1 : f->insn->dest; // what the intrinsic's result is added to
@@ -176,6 +220,8 @@ void pb_intrinsic_print(const pb_chip* chip, const pb_insn* insn, MlirOperation 
   open_function(&f, chip, insn, func, text);
   if (f.file->value[0])
     print_on_rows(&f);
+  else if (is_by_terms(&f))
+    print_by_terms(&f);
   else
     print_on_vectors(&f);
   close_function(&f);

@@ -2,6 +2,7 @@
 
 #include "core/ir/execute.h"
 #include "targets/emit/llvm/address.h"
+#include "targets/emit/llvm/convert.h"
 #include "targets/emit/llvm/direct.h"
 #include "targets/emit/llvm/flat.h"
 #include "targets/emit/llvm/inline.h"
@@ -52,10 +53,11 @@ void pb_llvm_start(MlirContext context) {
   register_dependent(context);
 }
 
-bool pb_llvm_lower(MlirModule kernels, pb_text* why) {
+bool pb_llvm_lower(MlirModule kernels, const pb_chip* chip, pb_text* why) {
   pb_llvm_partition(kernels);
   pb_llvm_inline(kernels);
   pb_llvm_address(kernels);
+  pb_llvm_convert(kernels, chip);
   pb_llvm_rename(kernels);
   pb_llvm_flatten(kernels);
   return lower(kernels, why);

@@ -4,6 +4,7 @@
 #define PB_LLVM_LOWER_H
 
 #include "core/poly/text.h"
+#include "tdl/chip.h"
 
 #include <mlir-c/IR.h>
 
@@ -13,6 +14,6 @@ void pb_llvm_start(MlirContext context);
 // Kernels (pb.kernel) become functions of LLVM's dialect: tensors are pointers, and a kernel that shares its work has
 // two numbers behind them, which thread it is and of how many (partition.h). The module must hold the functions of the
 // instructions that it calls, as pb_llvm_copy leaves it. false: *why says what went wrong.
-bool pb_llvm_lower(MlirModule kernels, pb_text* why);
+bool pb_llvm_lower(MlirModule kernels, const pb_chip* chip, pb_text* why);
 
 #endif

@@ -367,10 +367,9 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     return pb__door_refuse(d, op, "operands of different ranks");
   PB_TRY(read_conv(d, op, pb_made(&d->m, x)->rank, &c));
   PB_TRY(check_conv(d, op, &c, pb_made(&d->m, x), pb_made(&d->m, w), pb_made(&d->m, y)));
-  x = worked_operand(d, x, summed);
   w = worked_operand(d, w, summed);
   if (summed != PB_I1 && meets_one_place(&c, pb_made(&d->m, w)) && 3 + 2 * (c.rank - 2) <= PB_NEST_DIMS) {
-    multiply_places(d, &c, x, w, y);
+    multiply_places(d, &c, worked_operand(d, x, summed), w, y);
     return PB_OK;
   }
   int64_t pad[2 * PB_NEST_RANK] = {0}, base[PB_NEST_RANK];
@@ -388,6 +387,7 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     zero = pb_make_constant(&d->m, pb_made(&d->m, x)->type, 0, NULL, nothing);
     PB_TRY(pb__door_padded(d, op, x, zero, pad, base, &x));
   }
+  x = worked_operand(d, x, summed);
   const pb_s1_value kernel = *pb_made(&d->m, w), out = *pb_made(&d->m, y);
   int sums = sums_of(d, y);
   (void)pb_make_start(&d->m, "reduce");
