@@ -6,6 +6,8 @@
 
 // From how many uses of each element on a copy in a better order pays.
 enum { USES_FOR_A_COPY = 32 };
+// The same where it makes vectors of what else is read number by number.
+enum { USES_FOR_COLUMNS = 4 };
 // Bytes of a row up to which a walk down a column stays on a page for some rows, and falls on many sets of a cache.
 enum { SHORT_ROW = 512 };
 
@@ -93,6 +95,12 @@ static bool lies_in_rows(const contract* c, const pb_access* w) {
   int64_t row = w->shape[w->rank - 1] * pb_type_bits(w->type) / 8;
   return row <= SHORT_ROW && pb_vector_facts_of(c->l->unit->chip).cache[1] && c->use_insn && c->insn.group == 1 &&
          pb_access_stride(w, c->lane_column) == 1;
+}
+
+// Whether a computed factor is copied into the instruction's order.
+static bool wants_packing(const contract* c, const pb_access* w) {
+  bool vectors = pb_access_stride(w, c->lane_column) == 1;
+  return c->rows >= (vectors ? USES_FOR_A_COPY : USES_FOR_COLUMNS) && !lies_in_rows(c, w);
 }
 
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
@@ -400,8 +408,8 @@ static int pack_weights(contract* c, pb_access* w) {
     pack_dim(&p, -1, c->group, c->inner, 1);
     w->index[rank++].coef[s->group[c->inner]] = 1;
   }
-  return pb__layout_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count,
-                         p.dims, "lanes", rank, shape);
+  return pb__layout_pack(c->l, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims, "lanes",
+                         rank, shape);
 }
 
 // What sums of x + half of its range are too large by, negated: [batches and blocks of lanes, lanes].
@@ -582,7 +590,7 @@ bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles) {
 static bool wants_columns(const contract* c) {
   const pb_access *x = &c->nest->access[c->roles->x], *y = &c->nest->access[c->roles->y];
   int n = pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N);
-  if (c->l->whole_rows || c->w_const >= 0 || n < 0 || c->rows < USES_FOR_A_COPY || c->nest->extent[n] < c->l->lanes)
+  if (c->l->whole_rows || c->w_const >= 0 || n < 0 || c->rows < USES_FOR_COLUMNS || c->nest->extent[n] < c->l->lanes)
     return false;
   for (int a = 0; a < c->nest->access_count; ++a)
     if (pb__layout_in_rows(c->l, value_at(c, a))) return false;
@@ -653,7 +661,7 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
     }
   if (c.gather) pb__layout_print_gather(l, c.gather);
   if (rows) copy_rows(&c, x);
-  if (c.w_const < 0 && c.rows >= USES_FOR_A_COPY && !lies_in_rows(&c, w)) {
+  if (c.w_const < 0 && wants_packing(&c, w)) {
     int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
     if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
   }

@@ -150,8 +150,7 @@ static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_cont
         dims[count++] = (pb_pack_dim){d == c->window ? c->strip : nest->extent[d], d, 1};
   if (c->window >= 0)
     dims[count++] = (pb_pack_dim){pb__layout_blocks(nest->extent[c->window], c->strip), c->window, c->strip};
-  return pb__layout_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank,
-                         w->shape);
+  return pb__layout_pack(l, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank, w->shape);
 }
 
 // The nest as the copy sees it: one dim walks the strips of the image, and the window's dim those of one strip.

@@ -220,6 +220,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
   PB_TRY(pb_program_read_main(unit, &l->program));
+  pb__layout_take_late_weights(l);
   if (l->whole_rows) keep_single_channels(l);
   if (l->whole_rows) walk_single_elements(l);
   if (l->whole_rows) walk_channels_alike(l);

@@ -42,6 +42,7 @@ typedef struct pb_layout_const {
   int id;
   const char* ref;
   bool splat;
+  bool late; // an input of the graph, or packed of one when the program runs: no argument (late.c)
   pb_type type;
   int rank;
   int64_t shape[PB_NEST_RANK];
@@ -166,7 +167,7 @@ void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out);
 void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out);
 // A new constant: element (p0, p1, ...) is source[access index at the nest dims that the p's add up to].
 // Returns its id. The data is made in the table's arena.
-int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
+int pb__layout_pack(pb_layout* l, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
                     const pb_pack_dim* dims, const char* suffix, int shape_rank, const int64_t* shape);
 // Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
 void pb__layout_splat(pb_layout* l, pb_nest* nest);
@@ -181,6 +182,14 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contrac
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles);
+
+// ---- late.c: weights that come when the program runs ----
+
+// Contractions of many rows read them as constants from then on. Where the program was read, in front of all else.
+void pb__layout_take_late_weights(pb_layout* l);
+// Prints the nest that packs constant `id`, where it is one of such weights, in front of what will read it.
+void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const int64_t* nest_extent, int count,
+                          const pb_pack_dim* dims);
 
 // ---- lies.c: what lies along the lanes, by role ----
 

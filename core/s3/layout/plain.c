@@ -71,7 +71,7 @@ static void pack_const(pb_layout* l, const pb_nest* nest, const pb_access* from,
                        const int64_t* shape, pb_access* to) {
   pb_pack_dim dims[PB_NEST_RANK];
   for (int k = 0; k < rank; ++k) dims[k] = (pb_pack_dim){shape[k], dim_of[k], 1};
-  int packing = pb__layout_pack(l->unit->consts, id, from, nest->extent, rank, dims, "rows", rank, shape);
+  int packing = pb__layout_pack(l, id, from, nest->extent, rank, dims, "rows", rank, shape);
   pb__layout_use_const(l, to, packing, false);
 }
 

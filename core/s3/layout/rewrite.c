@@ -169,8 +169,9 @@ void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* ne
 
 // ---- constants in the order in which movers and instructions walk them ----
 
-int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
+int pb__layout_pack(pb_layout* l, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
                     const pb_pack_dim* dims, const char* suffix, int shape_rank, const int64_t* shape) {
+  pb_consts* consts = l->unit->consts;
   pb_pack pack = {.source = source, .dim_count = dim_count};
   int64_t stride = 1;
   for (int r = access->rank - 1; r >= 0; --r) {
@@ -187,7 +188,9 @@ int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, cons
   }
   const char* from = consts->items[source].name;
   const char* name = pb_printf(&consts->arena, "%s.%s", from ? from : "", suffix);
-  return pb_consts_add_pack(consts, name, shape_rank, shape, &pack);
+  int id = pb_consts_add_pack(consts, name, shape_rank, shape, &pack);
+  pb__layout_pack_late(l, id, access, nest_extent, dim_count, dims);
+  return id;
 }
 
 // A vector of `lanes` times one number; equal ones are made once.
@@ -279,7 +282,7 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
     shape[count] = full[number] = s->size[number];
     dims[count++] = (pb_pack_dim){s->size[number], number, 1};
   }
-  int packing = pb__layout_pack(l->unit->consts, id, from, full, count, dims, "lanes", count, shape);
+  int packing = pb__layout_pack(l, id, from, full, count, dims, "lanes", count, shape);
   pb__layout_use_const(l, to, packing, false);
 }
 
@@ -364,6 +367,7 @@ void pb__layout_print_program(pb_layout* l, pb_text* text) {
   for (int pass = 0; pass < 3; ++pass) { // inputs, constants, outputs
     for (size_t k = 0; pass == 1 && k < l->const_count; ++k) {
       const pb_layout_const* c = &l->consts[k];
+      if (c->late) continue;
       print_argument(text, &any, c->ref, c->type, c->rank, c->shape);
       pb_text_add(text, " {pb.const = %d : i64%s}", c->id, c->splat ? ", pb.splat" : "");
     }

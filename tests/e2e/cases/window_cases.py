@@ -294,3 +294,50 @@ def border_met_by_computed_weights():
     w = m.input("w", 32, 16, 3, 3)
     m.feeds["w"][3, 2, 0, 0] = np.nan
     return m.done(m.op("Conv", m.input("x", 1, 16, 7, 7), w, pads=[1, 1, 1, 1]), targets=("cpu",))
+
+
+LATE = [  # weights that come when the program runs (core/s3/layout/late.c): channels, results, kernel, groups, attributes
+    ("whole_blocks", 32, 48, (3, 3), 1, {"pads": [1] * 4}),
+    ("ends_of_blocks", 17, 41, (3, 3), 1, {"pads": [1, 0, 1, 2]}),
+    ("few_channels", 3, 24, (7, 7), 1, {"strides": [2, 2], "pads": [3] * 4}),
+    ("one_channel", 1, 17, (5, 5), 1, {}),
+    ("few_results", 32, 3, (3, 3), 1, {}),
+    ("of_points", 24, 40, (1, 1), 1, {}),
+    ("dilated", 16, 16, (3, 2), 1, {"dilations": [2, 3], "strides": [1, 2]}),
+    ("in_groups", 32, 64, (3, 3), 4, {"pads": [1] * 4}),
+    ("in_odd_groups", 18, 27, (3, 3), 3, {"pads": [1] * 4}),
+    ("of_each_channel", 24, 24, (3, 3), 24, {"pads": [1] * 4}),
+    ("of_each_channel_twice", 20, 40, (3, 3), 20, {"strides": [2, 2]}),
+]
+
+
+def late(label, ins, outs, kernel, group, attrs, image=(13, 14), op="Conv"):
+    m = Maker(label)
+    x = m.input("x", 1, ins, *image)
+    shape = (ins, outs // group) if op == "ConvTranspose" else (outs, ins // group)
+    w, b = m.input("w", *shape, *kernel), m.input("b", outs)
+    y = m.op("Relu", m.op(op, x, w, b, group=group, **attrs))
+    if op == "Conv" and ins == outs and group == 1 and attrs.get("pads"):  # once more with the same weights
+        y = m.op("Conv", y, w, **attrs)
+    return m.done(y, targets=("cpu",))
+
+
+for _name, *_facts in LATE:
+    _label = f"late_weights_{_name}"
+    CASES[_label] = lambda a=(_label, *_facts): late(*a)
+CASES["late_weights_used_twice"] = lambda: late("late_weights_used_twice", 24, 24, (3, 3), 1, {"pads": [1] * 4})
+CASES["late_weights_of_a_line"] = lambda: late("late_weights_of_a_line", 17, 24, (5,), 1, {"pads": [2, 2]}, image=(90,))
+CASES["late_weights_of_a_volume"] = lambda: late("late_weights_of_a_volume", 9, 17, (3, 3, 3), 1, {"pads": [1] * 6}, image=(5, 6, 7))
+CASES["late_weights_spread"] = lambda: late("late_weights_spread", 18, 24, (3, 3), 1, {"strides": [2, 2]}, op="ConvTranspose")
+CASES["late_weights_spread_in_groups"] = lambda: late("late_weights_spread_in_groups", 32, 32, (2, 2), 4, {"strides": [2, 2]}, op="ConvTranspose")
+
+
+def late_factor(label, rows, sums, columns):
+    """Weights that lie along what is summed, by a few rows: copied in front into columns side by side (layout/contract.c)."""
+    m = Maker(label)
+    return m.done(m.op("Gemm", m.input("x", rows, sums), m.input("w", columns, sums), m.input("b", columns), transB=1), targets=("cpu",))
+
+
+for _rows in (3, 4, 31):
+    _label = f"late_weights_of_{_rows}_rows"
+    CASES[_label] = lambda a=(_label, _rows, 200, 96): late_factor(*a)

@@ -1,0 +1,136 @@
+// Inside `layout`: weights that come when the program runs. Where rows enough take each of them they are to the rest of
+// layout what constants are, of elements that are not known yet: wherever a constant would be packed, a nest packs
+// them, in front of the one that reads them.
+//
+//   before   y[n, o, h, w] += x[n, c, h + i, w + j] * w[o, c, i, j]             w: an input of the graph
+//   after    p[o / D, (c i j), D] = w[o, c, i, j], and the contraction as by a constant that lies so
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// From how many rows on a copy of the weights in a better order pays.
+enum { ROWS_FOR_A_COPY = 32 };
+
+static void note(pb_layout* l, int id, const char* ref) {
+  const pb_const* item = &l->unit->consts->items[id];
+  pb_layout_const c = {.id = id, .ref = ref, .late = true, .type = pb_type_stored(item->type), .rank = item->rank};
+  memcpy(c.shape, item->shape, sizeof c.shape);
+  pb_numbers_set(&l->const_of, id, (int)l->const_count);
+  PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
+}
+
+static bool is_late(const pb_layout* l, int id) {
+  int known = pb_numbers_at(&l->const_of, id);
+  return known >= 0 && l->consts[known].late;
+}
+
+static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* roles) {
+  const pb_program* p = &l->program;
+  const pb_nest* nest = &p->nests[n];
+  const pb_value *w = &p->values[p->value_of[n][roles->w]], *x = &p->values[p->value_of[n][roles->x]];
+  return pb__layout_is_image(l, x->rank) && w->kind == PB_VALUE_INPUT && x->kind != PB_VALUE_CONST &&
+         roles->x_type == PB_F32 && roles->w_type == PB_F32 && w->type == PB_F32 &&
+         p->value_of[n][roles->w] != p->value_of[n][roles->x] && !pb_nest_is_fixed(nest) &&
+         pb_extent_of_role(nest, roles, PB_ROLE_M) >= ROWS_FOR_A_COPY;
+}
+
+void pb__layout_take_late_weights(pb_layout* l) {
+  pb_program* p = &l->program;
+  pb_numbers known = {0};
+  for (int n = 0; n < p->nest_count && !l->whole_rows; ++n) {
+    pb_contraction_dims roles;
+    if (!pb_program_contraction_dims(p, n, &roles) || !comes_late(l, n, &roles)) continue;
+    int from = p->value_of[n][roles.w], value = pb_numbers_at(&known, from);
+    if (value < 0) {
+      pb_value late = p->values[from];
+      late.kind = PB_VALUE_CONST;
+      late.const_id = pb_consts_add(l->unit->consts, late.name, late.type, late.rank, late.shape, NULL);
+      value = pb_program_add_value(p, &l->unit->pass, &late);
+      pb_numbers_set(&known, from, value);
+      note(l, late.const_id, pb_printf(&l->unit->pass, "%%g%d", late.argument));
+    }
+    pb_program_set_value(p, &l->unit->pass, n, roles.w, value);
+  }
+  pb_numbers_free(&known);
+}
+
+// The source with zeros where dims of the packed tensor go past its end: it is walked by them, an index each.
+static pb_access padded(pb_layout* l, const char* name, const pb_access* from, const int64_t* extent,
+                        const int64_t* reach) {
+  pb_access to = {.type = from->type, .ref = pb_printf(&l->unit->pass, "%%late%d", l->extra_values++)};
+  pb_nest fill = {.name = name, .part = "fill", .access_count = 1}, copy = {.name = name, .part = "copy"};
+  for (int d = 0; d < PB_NEST_DIMS; ++d) {
+    copy.extent[d] = extent[d];
+    if (!pb_access_uses(from, d)) continue;
+    copy.dim_count = d + 1;
+    to.shape[to.rank] = reach[d];
+    to.index[to.rank++].coef[d] = 1;
+  }
+  fill.access[0] = to;
+  for (int r = 0; r < to.rank; ++r) {
+    memset(&fill.access[0].index[r], 0, sizeof(pb_index));
+    fill.access[0].index[r].coef[pb_nest_add_dim(&fill, to.shape[r])] = 1;
+  }
+  pb_nest_const(&fill, to.type, 0);
+  copy.access_count = 2;
+  copy.access[0] = *from;
+  copy.access[1] = to;
+  pb_nest_load(&copy, 0);
+  pb__layout_declare(l, &to);
+  pb__layout_print(l, &fill);
+  pb__layout_print(l, &copy);
+  return to;
+}
+
+// An index over dims of the nest, over those of the packed tensor.
+static pb_index over_packed(const pb_index* index, int count, const pb_pack_dim* dims) {
+  pb_index to = {.cst = index->cst};
+  for (int k = 0; k < count; ++k) to.coef[k] = index->coef[dims[k].dim] * dims[k].scale;
+  return to;
+}
+
+// The packed dims as indices of the packed tensor, whose dims are runs of them: from the innermost on.
+static void index_packed(int count, const pb_pack_dim* dims, pb_access* to) {
+  int64_t stride = 1;
+  int r = to->rank - 1;
+  for (int k = count - 1; k >= 0; --k) {
+    while (r > 0 && stride == to->shape[r]) {
+      stride = 1;
+      --r;
+    }
+    to->index[r].coef[k] = stride;
+    stride *= dims[k].extent;
+  }
+}
+
+void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const int64_t* nest_extent, int count,
+                          const pb_pack_dim* dims) {
+  const pb_const* item = &l->unit->consts->items[id];
+  const char* name = item->name;
+  int source = item->pack->source;
+  if (!is_late(l, source) || is_late(l, id)) return; // elements are known, or it is there
+  pb_access from = *access, to = {.type = item->type, .rank = item->rank};
+  pb__layout_use_const(l, &from, source, false);
+  memcpy(from.index, access->index, sizeof from.index);
+  int64_t extent[PB_NEST_DIMS], reach[PB_NEST_DIMS];
+  bool past = false;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) extent[d] = reach[d] = 1;
+  for (int k = 0; k < count; ++k) {
+    extent[dims[k].dim] = nest_extent[dims[k].dim];
+    reach[dims[k].dim] += (dims[k].extent - 1) * dims[k].scale;
+    past |= reach[dims[k].dim] > nest_extent[dims[k].dim];
+  }
+  if (past) from = padded(l, name, &from, extent, reach);
+  to.ref = pb_printf(&l->unit->pass, "%%late%d", l->extra_values++);
+  memcpy(to.shape, item->shape, sizeof(int64_t) * (size_t)item->rank);
+  pb__layout_declare(l, &to);
+  pb_nest pack = {.name = name, .part = "pack", .dim_count = count, .access_count = 2};
+  index_packed(count, dims, &to);
+  for (int k = 0; k < count; ++k) pack.extent[k] = dims[k].extent;
+  for (int r = 0; r < from.rank; ++r) from.index[r] = over_packed(&from.index[r], count, dims);
+  pack.access[0] = from;
+  pack.access[1] = to;
+  pb_nest_load(&pack, 0);
+  pb__layout_print(l, &pack);
+  note(l, id, to.ref);
+}
