@@ -334,8 +334,8 @@ class Exported:
         large = [w for w in weights if w.dim() > 1 and w.numel() >= 1 << 16]
         if large and not self.options.device_one_time_load and not torch.is_grad_enabled():
             warnings.warn(
-                "weights that come at run time cannot lie as the target likes them best; compile_options={'device_one_time_load': True} "
-                "makes them constants of the engine, which is many times as fast",
+                "weights that come at run time are packed in each call; compile_options={'device_one_time_load': True} makes them "
+                "constants of the engine, which is faster where few rows meet them",
                 PolyBlocksWarning,
                 stacklevel=5,
             )
