@@ -150,6 +150,25 @@ class Counter(nn.Module):
         return 2 * self.scale * x
 
 
+def test_codes():
+    """Rows of quantized_decomposed, at ties and outside of what codes have."""
+    import torch.ao.quantization.fx._decomposed  # noqa: F401
+
+    q = torch.ops.quantized_decomposed
+    x = torch.cat([torch.arange(-40, 40) * 0.05, torch.randn(400, generator=torch.Generator().manual_seed(5)) * 9]).reshape(4, 6, 20)
+    scale, zero = torch.tensor([0.1, 0.03, 0.5, 0.11, 0.7, 0.02]), torch.tensor([0, 3, -7, 100, 0, -128])
+
+    def f(x, scale, zero):
+        one = q.quantize_per_tensor(x, 0.1, 3, -128, 127, torch.int8)
+        two = q.quantize_per_tensor.tensor(x, scale[1], zero[1], 0, 255, torch.uint8)
+        each = q.quantize_per_channel(x, scale, zero, 1, -127, 127, torch.int8)
+        words = q.quantize_per_tensor(x, 0.001, 0, -(2**31), 2**31 - 1, torch.int32)
+        return (one, two, each, words, q.dequantize_per_tensor(one, 0.1, 3, -128, 127, torch.int8), q.dequantize_per_tensor.tensor(two, scale[1], zero[1], 0, 255, torch.uint8),
+                q.dequantize_per_channel(each, scale, zero, 1, -127, 127, torch.int8), q.dequantize_per_channel(each, scale, None, 1, -127, 127, torch.int8))
+
+    same(polyblocks_jit_torch(f)(x, scale, zero), f(x, scale, zero), 1e-6)
+
+
 def test_state():
     """Buffers that a module writes, parameters that are changed between calls, methods."""
     module = Counter()

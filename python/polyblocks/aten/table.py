@@ -10,7 +10,7 @@ from .builder import Unsupported
 
 ROWS = {}
 IGNORED = ("layout", "device", "pin_memory", "non_blocking", "memory_format", "sparse_grad", "sparse", "implicit")
-FILES = ("creation", "elements", "movement", "reductions", "products", "windows", "norms", "indexing")
+FILES = ("creation", "elements", "movement", "reductions", "products", "windows", "norms", "indexing", "quantized")
 
 
 def row(*names):
@@ -19,8 +19,12 @@ def row(*names):
     def add(function):
         accepts = set(inspect.signature(function).parameters)
         for name in names:
-            prims = name.startswith("prims.")
-            key = f"{name}.default" if prims else f"aten.{name}" if "." in name else f"aten.{name}.default"
+            if name.startswith("quantized_decomposed."):
+                key = name
+            elif name.startswith("prims."):
+                key = f"{name}.default"
+            else:
+                key = f"aten.{name}" if "." in name else f"aten.{name}.default"
             assert key not in ROWS, key
             ROWS[key] = (function, accepts)
         return function
