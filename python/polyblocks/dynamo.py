@@ -2,16 +2,20 @@
 
 options={...} of torch.compile are compile_options. Graphs of symbolic extents are made for the extents of each call."""
 
+import collections
 import threading
+import warnings
 
 import torch
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.utils import counters
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .aten.graph import Module, decompositions
+from .errors import PolyBlocksWarning
 from .from_torch import Tensors, stamps
 from .options import Options
 
@@ -35,8 +39,15 @@ class Graph:
             with self.lock:
                 program = self.programs.get(key)
                 if program is None:
+                    self.tell(inputs)
                     program = self.programs[key] = self.compiled(inputs, held)
         return program(inputs)
+
+    def tell(self, inputs):
+        """That a graph of symbolic extents is compiled once more, which takes seconds where a call takes less."""
+        if self.symbolic and self.programs:
+            extents = ", ".join("x".join(map(str, t.shape)) or "()" for t in inputs if isinstance(t, torch.Tensor) and not isinstance(t, torch.nn.Parameter))
+            warnings.warn(f"{self.name} is compiled for inputs of {extents}, besides {len(self.programs)} before", PolyBlocksWarning, stacklevel=2)
 
     def compiled(self, inputs, held):
         graph_module = self.graph_module
@@ -70,13 +81,34 @@ def polyblocks(graph_module, example_inputs, *, options=None, mode=None):
         inference_compiler=compiler_of("graph", may_bind=True),
         decompositions=decompositions(),
     )
+    tell_breaks()
     trains = torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in example_inputs)
-    if not trains:
-        return aot(graph_module, example_inputs)
-    with sdpa_kernel(SDPBackend.MATH):  # whose gradient is made of plain operators
-        return aot(graph_module, example_inputs)
+    whole = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)  # recurrent layers as plain operators
+    try:
+        if not trains:
+            return aot(graph_module, example_inputs)
+        with sdpa_kernel(SDPBackend.MATH):  # whose gradient is made of plain operators
+            return aot(graph_module, example_inputs)
+    finally:
+        torch._C._set_mkldnn_enabled(whole)
+
+
+told = collections.Counter()
+
+
+def tell_breaks():
+    """Where dynamo has left something to Python since the last graph, and why."""
+    for reason, count in counters["graph_break"].items():
+        if count > told[reason]:
+            lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
+            warnings.warn(f"a graph is broken: {' '.join(lines[:2])}", PolyBlocksWarning, stacklevel=2)
+        told[reason] = count
 
 
 def register():
+    """Makes the backend known by its name. Dynamo is told to look into LSTM and GRU, which it else leaves to eager."""
+    if hasattr(torch._dynamo.config, "allow_rnn"):
+        torch._dynamo.config.allow_rnn = True
     if "polyblocks" not in torch._dynamo.list_backends(None):
         torch._dynamo.register_backend(polyblocks, name="polyblocks")

@@ -3,12 +3,13 @@
 import functools
 import re
 import threading
+import warnings
 
 import numpy as np
 import tensorflow as tf
 
 from . import compiler
-from .errors import ArgumentError, NotSupported, PolyBlocksError
+from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .operators import Operators
 from .options import Options
 
@@ -31,6 +32,8 @@ class JitTf:
         plain = getattr(function, "python_function", function)
         self.__wrapped__, self.__name__ = function, getattr(plain, "__name__", type(plain).__name__)
         self.__doc__ = getattr(plain, "__doc__", None)
+        if options.device_one_time_load:  # of a variable nothing says that it was written to
+            warnings.warn("device_one_time_load changes nothing here: variables are read at each call", PolyBlocksWarning, stacklevel=3)
         self.options, self.plain = options, plain
         self.programs, self.lock = {}, threading.Lock()
 

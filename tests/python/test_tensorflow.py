@@ -169,5 +169,10 @@ def test_refused_by_name():
         polyblocks_jit_tf(lambda x: tf.matmul(x, x))(X)
 
 
+def test_constants_are_not_taken():
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="variables are read at each call"):
+        polyblocks_jit_tf(lambda x: x, compile_options={"device_one_time_load": True})
+
+
 def test_explain():
     assert "dot_general" in polyblocks.explain(polyblocks_jit_tf(lambda x, y: tf.matmul(x, y, transpose_b=True)), X, Y)

@@ -34,7 +34,9 @@ def same(got, want, most=1e-4):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("way", ["decorator", "compile"])
-def test_model(name, way):
+def test_model(name, way, monkeypatch):
+    engines, plain = [], polyblocks.compiler.engine
+    monkeypatch.setattr(polyblocks.compiler, "engine", lambda *given: engines.append(given[0]) or plain(*given))
     torch.compiler.reset()
     make, arguments = MODELS[name]
     model, given = seeded(make()), arguments()
@@ -42,6 +44,7 @@ def test_model(name, way):
         want = model(*given)
         compiled = polyblocks_jit_torch(model) if way == "decorator" else torch.compile(model, backend="polyblocks")
         same(compiled(*given), want)
+    assert len(engines) == 1  # all of it, by one program
     assert all(w.abs().max() > 1e-3 for w in pytree.tree_leaves(want))
 
 
@@ -276,12 +279,19 @@ def test_gradients_are_refused_by_the_decorator():
 
 
 def test_shapes_that_change():
+    """One program for each number of rows, and each is told once."""
     torch.compiler.reset()
     f = torch.compile(lambda x, w: torch.softmax(x @ w, -1).sum(0), backend="polyblocks", dynamic=True)
     w = torch.randn(6, 6)
-    for rows in (3, 5, 1, 4):
-        x = torch.randn(rows, 6)
-        same(f(x, w), torch.softmax(x @ w, -1).sum(0))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for rows in (3, 5, 4, 5, 3, 4):
+            x = torch.randn(rows, 6)
+            same(f(x, w), torch.softmax(x @ w, -1).sum(0))
+    told = [str(t.message) for t in told if t.category is polyblocks.PolyBlocksWarning and "is compiled for inputs" in str(t.message)]
+    assert [("5x6" in told[0], "besides 1 before" in told[0]), ("4x6" in told[1], "besides 2 before" in told[1])] == [(True, True)] * 2
+    assert len(told) == 2
+    same(f(w[:1], w), torch.softmax(w[:1] @ w, -1).sum(0))
 
 
 def test_graph_breaks():
@@ -293,7 +303,8 @@ def test_graph_breaks():
         return torch.cos(y) if y.sum() > 0 else y
 
     x = torch.ones(3)
-    same(torch.compile(f, backend="polyblocks")(x), torch.cos(torch.sin(x)))
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="a graph is broken: .*print"):
+        same(torch.compile(f, backend="polyblocks")(x), torch.cos(torch.sin(x)))
 
 
 def test_backend_options():
