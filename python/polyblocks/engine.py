@@ -119,10 +119,10 @@ class Engine:
     def __repr__(self):
         return f"<Engine for {self.target}: ({', '.join(map(repr, self.inputs))}) -> ({', '.join(map(repr, self.outputs))})>"
 
-    def __del__(self):
+    def __del__(self, close=os.close):  # which may be gone when Python ends
         self._free = []
         if getattr(self, "_file", None) is not None:
-            os.close(self._file)
+            close(self._file)
             self._file = None
 
     def save(self, path):

@@ -57,7 +57,14 @@ static int edge_of(const pb_layout* l, int v) {
   return twin ? twin->edge : v;
 }
 
-// Whether the nest takes sums or largest elements of windows or planes, channel by channel. Rows that are summed for
+// Whether a part of the channels, or all of them, are the same dim of both.
+static bool shares_channels(const pb_layout* l, const pb_access* x, const pb_access* y) {
+  return pb__layout_is_image(l, x->rank) && y->rank == x->rank &&
+         !memcmp(x->index[1].coef, y->index[1].coef, sizeof x->index[1].coef);
+}
+
+// Whether the nest takes sums or largest elements of windows or planes, channel by channel: where the second dim is
+// one of the window's, as of images whose channels come last, it is no dim of channels. Rows that are summed for
 // themselves, as softmax does, have their lanes along the row, and so have heads: their columns are lanes as they are.
 static bool keeps_channels(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
@@ -65,7 +72,11 @@ static bool keeps_channels(const pb_layout* l, int n) {
   int dim, last = store->rank - 1;
   if (!pb__layout_is_image(l, store->rank) || l->heads[edge_of(l, pb_program_stored(&l->program, n))]) return false;
   bool rows = store->shape[last] == 1; // of each is one number left
-  for (int a = 0; a + 1 < nest->access_count; ++a) rows &= sums_rows(nest, &nest->access[a]);
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    const pb_access* x = &nest->access[a];
+    rows &= sums_rows(nest, x);
+    if (x->rank == store->rank && !shares_channels(l, x, store)) return false;
+  }
   return !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 
@@ -102,12 +113,6 @@ static bool lies_along_columns(const pb_layout* l, int v, const pb_access* x, co
   if (x->rank < 3 || matrix->rank != 2) return false;
   bool heads = l->heads[v] || x->shape[x->rank - 1] % l->lanes == 0;
   return heads && pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && matrix->index[1].coef[dim] == 1;
-}
-
-// Whether a part of the channels, or all of them, are the same dim of both.
-static bool shares_channels(const pb_layout* l, const pb_access* x, const pb_access* y) {
-  return pb__layout_is_image(l, x->rank) && y->rank == x->rank &&
-         !memcmp(x->index[1].coef, y->index[1].coef, sizeof x->index[1].coef);
 }
 
 // A number for each row lies as the rows do.
