@@ -22,6 +22,10 @@
 
 enum { N = 4096, I = 1, F = 2, H = 4, ZEROS = 8 };
 
+// %w1 and %w2: what %x and %y have of 32 bits.
+#define WORDS                                                                                                          \
+  "%ua = zext $T %x to i128\n %w1 = trunc i128 %ua to i32\n %uc = zext $T %y to i128\n %w2 = trunc i128 %uc to i32\n "
+
 // $T is each type of the kinds, $W its width; an R of $T where none is given.
 static const struct {
   const char* name;
@@ -75,6 +79,12 @@ static const struct {
      "i128 %s to $T"},
     {"sext64", I, "i64", "%v = trunc $T %x to i8\n %r = sext i8 %v to i64"},
     {"zext32", I, "i32", "%v = trunc $T %x to i8\n %r = zext i8 %v to i32"},
+    // Of AMD's these are parts of registers.
+    {"bytes", I, "i32",
+     WORDS "%e = bitcast i32 %w1 to <4 x i8>\n %f = bitcast i32 %w2 to <4 x i8>\n"
+           " %g = add <4 x i8> %e, %f\n %r = bitcast <4 x i8> %g to i32"},
+    {"upper", I, "i32",
+     WORDS "%s = or i32 %w1, %w2\n %u = shl i32 %s, 16\n %l = and i32 %w1, 65535\n %r = sub i32 %u, %l"},
     {"trunc16", I, "i16", "%p = lshr $T %x, 3\n %v = zext $T %p to i128\n %r = trunc i128 %v to i16"},
     {"sitofp", I, "float", "%r = sitofp $T %x to float"},
     {"uitofp", I, "float", "%r = uitofp $T %x to float"},

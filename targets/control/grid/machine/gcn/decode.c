@@ -77,7 +77,7 @@ static void modified(gcn_insn* i, uint32_t word) {
   } else if (i->encoding != GCN_VOP1 || true) {
     i->clamp = bits(word, 13, 1);
     i->omod = (uint8_t)bits(word, 14, 2);
-    if (bits(word, 8, 3) != 6) i->op_sel = 0xff; // a part of the result: not known
+    if (bits(word, 8, 3) != 6) i->sdwa_to = (uint8_t)(1 + bits(word, 8, 3) + 8 * bits(word, 11, 2));
   }
   if (bits(word, 31, 1) && i->encoding != GCN_VOP1) i->s[1] = (uint16_t)(i->s[1] - GCN_V0);
 }
@@ -181,8 +181,6 @@ static bool has_literal(const gcn_insn* i) {
          i->s[0] == GCN_LITERAL;
 }
 
-static bool known(const gcn_insn* i) { return i->op_sel != 0xff; }
-
 static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint32_t at) {
   uint32_t op = 0, top = bits(*w, 26, 6);
   *i = (gcn_insn){.words = 1, .op_sel_hi = 7, .site.line = at};
@@ -212,9 +210,7 @@ static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint3
     if (part) modified(i, w[1]);
   }
   i->site.class = GRID_CLASS_INTEGER;
-  return !known(i) || !(gcn__scalar(i) || gcn__memory(i) || gcn__vector(i))
-             ? "an instruction that the machine does not know"
-             : NULL;
+  return !(gcn__scalar(i) || gcn__memory(i) || gcn__vector(i)) ? "an instruction that the machine does not know" : NULL;
 }
 
 static int not_known(gcn_wave* w, const gcn_insn* i) { return gcn__stop(w, i, -1, GRID_BAD_CODE, "%s", i->unknown); }

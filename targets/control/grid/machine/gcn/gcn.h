@@ -57,6 +57,7 @@ struct gcn_insn {
   uint32_t target; // index of an instruction
   uint8_t sdwa;    // source 0 is a part of a register: 1 + select, 8: with its sign
   uint8_t sdwa1;
+  uint8_t sdwa_to; // the result goes to a part: 1 + select, 8 times what becomes of the rest: 0, the sign, or as it was
   bool dpp;
   uint16_t dpp_control;
   uint8_t dpp_masks;

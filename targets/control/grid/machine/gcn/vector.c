@@ -188,6 +188,24 @@ void gcn__result(gcn_wave* w, const gcn_insn* i, uint32_t v, const void* row, in
   }
 }
 
+// A result that goes to a part of its register; the rest becomes 0, the part's sign, or stays. Returns its bytes then.
+static int to_part(gcn_wave* w, const gcn_insn* i, void* row, int bytes, int half) {
+  uint32_t which = (i->sdwa_to - 1) & 7, rest = (uint32_t)(i->sdwa_to - 1) >> 3, made[GRID_LANES];
+  uint32_t bits = which < 4 ? 8 : 16, from = which < 4 ? 8 * which : 16 * (which - 4);
+  uint32_t part = (UINT32_C(1) << bits) - 1, upper = from + bits < 32 ? UINT32_MAX << (from + bits) : 0;
+  const uint32_t* old = gcn_row(w, i->d - GCN_V0, half);
+  for (int l = 0; l < GRID_LANES; ++l) {
+    uint32_t value = 0;
+    memcpy(&value, (uint8_t*)row + l * bytes, (size_t)bytes);
+    value &= part;
+    made[l] = value << from;
+    if (rest == 1 && value >> (bits - 1)) made[l] |= upper;
+    if (rest == 2) made[l] |= old[l] & ~(part << from);
+  }
+  memcpy(row, made, sizeof made);
+  return 4;
+}
+
 static int arithmetic(gcn_wave* w, const gcn_insn* i) {
   uint64_t exec = gcn_exec(w);
   uint32_t moved[GCN_LANES];
@@ -218,7 +236,7 @@ static int arithmetic(gcn_wave* w, const gcn_insn* i) {
       const void* first = rows[0];
       rows[0] = rows[1], rows[1] = first, rows[2] = &bits;
     }
-    bool direct = mask == UINT32_MAX && i->row->size[0] == 4 && !i->omod && !i->clamp;
+    bool direct = mask == UINT32_MAX && i->row->size[0] == 4 && !i->omod && !i->clamp && !i->sdwa_to;
     uint32_t v = i->d - GCN_V0;
     if (direct) {
       w->v_pending[v] = w->l_pending[v] = 0;
@@ -227,7 +245,9 @@ static int arithmetic(gcn_wave* w, const gcn_insn* i) {
     }
     i->row->lanes(out, rows[0], rows[1], rows[2]);
     if (i->omod || i->clamp) scale((float*)out, i);
-    gcn__result(w, i, v, out, i->row->size[0], half, mask);
+    int bytes = i->row->size[0];
+    if (i->sdwa_to) bytes = to_part(w, i, out, bytes, half);
+    gcn__result(w, i, v, out, bytes, half, mask);
   }
   ++w->pc;
   return GRID_OK;
@@ -318,11 +338,12 @@ bool gcn__vector(gcn_insn* i) {
     if (i->encoding == GCN_VOP3P) i->op_sel = 0; // of dot products: they take whole registers
     if (how & CLAMPED) i->clamp = false;
     if ((i->clamp || i->omod) && (i->row->size[0] != 4 || whole)) return false;
+    if (i->sdwa_to && i->row->size[0] == 8) return false;
     i->class = !strncmp(vectors[k].key, "fma", 3)   ? GRID_CLASS_FMA
                : !strncmp(vectors[k].key, "mov", 3) ? GRID_CLASS_MOVE
                : floats(vectors[k].key)             ? GRID_CLASS_FLOAT
                                                     : GRID_CLASS_INTEGER;
     return true;
   }
-  return gcn__special(i);
+  return !i->sdwa_to && gcn__special(i);
 }
