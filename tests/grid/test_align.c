@@ -32,7 +32,7 @@ static LLVMValueRef named(LLVMModuleRef module, const char* name) {
 // Nine steps from the argument to the loads, through a loop of steps of four elements; %odd goes by three of them, and
 // %unknown by a number that nobody knows.
 static const char chain[] =
-    "define void @k(ptr addrspace(1) align 64 %p, i64 %n, ptr %plain) {\n"
+    "define void @k(ptr addrspace(1) %p, i64 %n, ptr %plain) {\n"
     "entry:\n  br label %loop\n"
     "loop:\n"
     "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]\n  %j = phi i64 [ 0, %entry ], [ %step, %loop ]\n"
@@ -46,6 +46,7 @@ static const char chain[] =
     "  %o = getelementptr float, ptr addrspace(1) %g, i64 %j\n  %odd = load float, ptr addrspace(1) %o, align 4\n"
     "  %u = getelementptr float, ptr addrspace(1) %g, i64 %n\n  %unknown = load float, ptr addrspace(1) %u, align 1\n"
     "  %q = getelementptr i8, ptr %plain, i64 64\n  %bare = load float, ptr %q, align 4\n"
+    "  %short = load i16, ptr addrspace(1) %g, align 2\n"
     "  %next = add i64 %i, 4\n  %step = add i64 %j, 3\n  %more = icmp slt i64 %next, 64\n"
     "  br i1 %more, label %loop, label %end\n"
     "end:\n  ret void\n}\n";
@@ -55,7 +56,7 @@ static void alignment_comes_from_far(void** state) {
   static const struct {
     const char* name;
     unsigned align;
-  } wanted[] = {{"wide", 16}, {"eight", 8}, {"odd", 4}, {"unknown", 4}, {"bare", 4}};
+  } wanted[] = {{"wide", 16}, {"eight", 8}, {"odd", 4}, {"unknown", 4}, {"bare", 4}, {"short", 2}};
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = parse(context, chain);
   pb_grid_align(module);

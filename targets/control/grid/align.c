@@ -1,5 +1,6 @@
 #include "targets/control/grid/align.h"
 
+#include "core/artefact/engine.h"
 #include "core/base/arena.h"
 #include "core/base/table.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL = 63, MOST_ALIGN = 4 }; // bits; the widest access has 16 bytes
+enum { ALL = 63, MOST_ALIGN = 4, GLOBAL_SPACE = 1, LEAST_BYTES = 4 }; // bits; the widest access has 16 bytes
 
 // By instruction: how many of its lowest bits are 0. Begins with all, and only ever falls.
 typedef struct zeros {
@@ -23,20 +24,17 @@ static int least(int a, int b) { return a < b ? a : b; }
 
 static int of_number(unsigned long long number) { return number ? least(ALL, __builtin_ctzll(number)) : ALL; }
 
+// Tensors begin where the engine puts them, and the runtime refuses others.
 static int of_parameter(LLVMValueRef value) {
-  static const char name[] = "align";
-  LLVMValueRef function = LLVMGetParamParent(value);
-  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1), index = 0;
-  while (LLVMGetParam(function, index) != value) ++index;
-  LLVMAttributeRef align = LLVMGetEnumAttributeAtIndex(function, index + 1, kind);
-  return align ? of_number(LLVMGetEnumAttributeValue(align)) : 0;
+  LLVMTypeRef type = LLVMTypeOf(value);
+  bool tensor = LLVMGetTypeKind(type) == LLVMPointerTypeKind && LLVMGetPointerAddressSpace(type) == GLOBAL_SPACE;
+  return tensor ? of_number(PB_ENGINE_ALIGN) : 0;
 }
 
 static int bits_of(const zeros* z, LLVMValueRef value) {
   if (LLVMIsAConstantInt(value))
     return LLVMGetIntTypeWidth(LLVMTypeOf(value)) > 64 ? 0 : of_number(LLVMConstIntGetZExtValue(value));
-  if (LLVMIsAArgument(value))
-    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind ? of_parameter(value) : 0;
+  if (LLVMIsAArgument(value)) return of_parameter(value);
   if (LLVMIsAGlobalVariable(value)) return of_number(LLVMGetAlignment(value));
   if (LLVMIsAUndefValue(value)) return ALL; // poison too: nobody may use it
   if (!LLVMIsAInstruction(value)) return 0;
@@ -128,6 +126,8 @@ static void settle(zeros* z) {
 static void align_access(const zeros* z, LLVMValueRef i) {
   bool store = LLVMGetInstructionOpcode(i) == LLVMStore;
   if (!store && LLVMGetInstructionOpcode(i) != LLVMLoad) return;
+  LLVMTypeRef type = LLVMTypeOf(store ? LLVMGetOperand(i, 0) : i);
+  if (LLVMABISizeOfType(z->layout, type) < LEAST_BYTES) return; // code generators would load a whole word
   unsigned align = 1u << least(MOST_ALIGN, of_operand(z, i, store));
   if (align > LLVMGetAlignment(i)) LLVMSetAlignment(i, align);
 }

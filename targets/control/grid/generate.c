@@ -26,7 +26,8 @@ static const char joining[] = "function(load-store-vectorizer)",
 
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
-static const char* const options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer"};
+static const char* const options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer",
+                                      "-amdgpu-load-store-vectorizer=0"};
 
 static void start(void) {
   LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");

@@ -30,12 +30,21 @@ static LLVMValueRef load_each(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMV
   return made;
 }
 
+// Of three neighbours as many are loaded as are aligned: AMD's loads three where they are no more than each is.
+static void keep_three(LLVMTargetDataRef layout, LLVMValueRef i) {
+  LLVMTypeRef type = LLVMTypeOf(i);
+  if (LLVMGetInstructionOpcode(i) != LLVMLoad || LLVMGetTypeKind(type) != LLVMVectorTypeKind) return;
+  unsigned count = LLVMGetVectorSize(type);
+  if (count & (count - 1)) LLVMSetAlignment(i, (unsigned)LLVMABISizeOfType(layout, LLVMGetElementType(type)));
+}
+
 void pb_grid_unmask(LLVMModuleRef module) {
   LLVMBuilderRef at = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
       for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
         next = LLVMGetNextInstruction(i);
+        keep_three(LLVMGetModuleDataLayout(module), i);
         if (!is_masked(i)) continue;
         LLVMPositionBuilderBefore(at, i);
         LLVMReplaceAllUsesWith(i, load_each(at, LLVMGetModuleDataLayout(module), i));

@@ -1,4 +1,3 @@
-#include "core/artefact/engine.h"
 #include "targets/control/grid/lanes/warp.h"
 
 #include <llvm-c/Target.h>
@@ -306,15 +305,6 @@ static void place_memory(const pb__warp* w, pb_launch* launch) {
   }
 }
 
-// Tensors begin where the engine puts them, and the runtime refuses others: neighbours that all lanes take are one
-// load.
-static void mark_aligned(const pb__warp* w, LLVMValueRef entry, int parameter) {
-  static const char name[] = "align";
-  unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
-  LLVMAddAttributeAtIndex(entry, (LLVMAttributeIndex)parameter + 1,
-                          LLVMCreateEnumAttribute(w->context, kind, PB_ENGINE_ALIGN));
-}
-
 static LLVMValueRef add_entry(const pb__warp* w, const char* symbol, const pb_launch* launch, int tensors) {
   LLVMTypeRef types[72], pointer = LLVMPointerTypeInContext(w->context, GLOBAL_SPACE);
   int count = tensors + (launch->memory && launch->outside);
@@ -322,7 +312,6 @@ static LLVMValueRef add_entry(const pb__warp* w, const char* symbol, const pb_la
   LLVMTypeRef none = LLVMVoidTypeInContext(w->context);
   LLVMValueRef entry = LLVMAddFunction(w->module, symbol, LLVMFunctionType(none, types, (unsigned)count, 0));
   LLVMSetFunctionCallConv(entry, w->lanes->isa->convention);
-  for (int k = 0; k < count; ++k) mark_aligned(w, entry, k);
   w->lanes->isa->mark(entry, launch->warps * w->width);
   return entry;
 }
