@@ -24,6 +24,7 @@ typedef struct value {
 } value;
 
 typedef struct verifier {
+  bool only_places; // not what is written when, which takes an element at a time
   pb_diag* diag;
   const char* after;
   const pb_nest* nest;
@@ -128,7 +129,7 @@ static pb_status check_computed(verifier* v, const pb_access* access, int at) {
     if (pb_index_can_leave(v->nest, &first, access->shape[r]) || pb_index_can_leave(v->nest, &last, access->shape[r]))
       return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
   }
-  if (from->kind != INPUT && from->set.count < from->elements)
+  if (!v->only_places && from->kind != INPUT && from->set.count < from->elements)
     return BREACH(v, 4075, "'%s' reads anywhere in a tensor of which not all is written", name_of(v));
   return PB_OK;
 }
@@ -139,6 +140,7 @@ static pb_status check_read(verifier* v, const pb_access* access) {
   for (int r = 0; r < access->rank && !access->boxed; ++r)
     if (pb_index_can_leave(v->nest, &access->index[r], access->shape[r]))
       return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
+  if (v->only_places) return PB_OK;
   from->read = true;
   if (from->kind == INPUT || from->set.count == from->elements) return PB_OK;
   walk w = walk_start(v->nest, access);
@@ -153,7 +155,7 @@ static pb_status check_read(verifier* v, const pb_access* access) {
 
 // A store whose index adds a number of the body changes elements of what is there, any of them and in the nest's order.
 static pb_status check_computed_write(verifier* v, value* to, const pb_access* store) {
-  if (v->nest->reduce != PB_ACC_BODY || to->set.count < to->elements)
+  if (!v->only_places && (v->nest->reduce != PB_ACC_BODY || to->set.count < to->elements))
     return BREACH(v, 4075, "'%s' changes elements of a tensor of which not all is written", name_of(v));
   PB_TRY(check_computed(v, store, v->nest->stored_at));
   to->summed.count = to->elements;
@@ -191,6 +193,7 @@ static pb_status check_write(verifier* v, const pb_access* store) {
     if (pb_index_can_leave(v->nest, &store->index[r], store->shape[r]))
       return BREACH(v, 4078, "'%s' writes outside a tensor, at index %d", name_of(v), r);
   if (!sums && writes_again(v->nest, store)) return BREACH(v, 4074, "'%s' writes an element again", name_of(v));
+  if (v->only_places) return PB_OK;
   marks* now = sums ? &to->summed : &to->set;
   if (!now->count && (sums ? to->set.count == to->elements : !to->summed.count) && fills(v->nest, store)) {
     now->count = to->elements; // what element by element comes to, in no time
@@ -219,7 +222,7 @@ static pb_status check_nest(verifier* v, MlirOperation op) {
     if (node->op != PB_OP_LOAD || node->args[0] < 0) continue;
     const pb_access* access = &nest.access[node->operand];
     PB_TRY(check_computed(v, access, node->args[0]));
-    if (!is_own(&nest, access)) find(v, access->memref)->read = true;
+    if (!v->only_places && !is_own(&nest, access)) find(v, access->memref)->read = true;
   }
   pb_status status = check_write(v, pb_nest_store(&nest));
   v->nest = NULL;
@@ -269,14 +272,14 @@ static pb_status check_main(verifier* v, MlirOperation main) {
   MlirOperation op = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) PB_TRY(check_op(v, op));
   for (size_t k = 0; k < v->count; ++k)
-    if (v->values[k].kind == OUTPUT && v->values[k].set.count < v->values[k].elements)
+    if (!v->only_places && v->values[k].kind == OUTPUT && v->values[k].set.count < v->values[k].elements)
       return BREACH(v, 4077, "an output of %lld elements of which %lld are written", (long long)v->values[k].elements,
                     (long long)v->values[k].set.count);
   return PB_OK;
 }
 
-pb_status pb_s2_verify(MlirModule module, const char* after, pb_diag* diag) {
-  verifier v = {.diag = diag, .after = after};
+static pb_status verify(MlirModule module, const char* after, bool only_places, pb_diag* diag) {
+  verifier v = {.diag = diag, .after = after, .only_places = only_places};
   pb_status status = PB_OK;
   bool found = false;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
@@ -296,4 +299,12 @@ pb_status pb_s2_verify(MlirModule module, const char* after, pb_diag* diag) {
   free(v.values);
   pb_arena_free(&v.arena);
   return status;
+}
+
+pb_status pb_s2_verify(MlirModule module, const char* after, pb_diag* diag) {
+  return verify(module, after, false, diag);
+}
+
+pb_status pb_s2_verify_places(MlirModule module, const char* after, pb_diag* diag) {
+  return verify(module, after, true, diag);
 }

@@ -86,13 +86,15 @@ bool pb__layout_turns(const pb_layout* l, int n) {
   return false;
 }
 
-// Whether the dim of the access's channels walks another index of a tensor too: both would be split.
-static bool transposes(const pb_nest* nest, const pb_access* access) {
+// Whether the dim of the access's channels walks another index of a tensor that may lie in blocks too: both would be
+// split. An image's whole blocks may walk a dim of a volume; lanes that no channel fills would go past its end.
+static bool transposes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   int dim = -1;
   pb_index_single(&access->index[1], &dim);
+  bool fills = access->shape[1] % pb__layout_block(l, access->shape[1]) == 0;
   for (int b = 0; b < nest->access_count && dim >= 0; ++b)
     for (int r = 0; r < nest->access[b].rank; ++r)
-      if (r != 1 && (nest->access[b].rank == 4 || (nest->access[b].rank == 5 && access->rank == 5)) &&
+      if (r != 1 && (nest->access[b].rank == 4 || (nest->access[b].rank == 5 && (access->rank == 5 || !fills))) &&
           nest->access[b].index[r].coef[dim])
         return true;
   return false;
@@ -178,7 +180,7 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
     return !pb__layout_weighs(l, n, &roles) || (stored && makes_of_rows(l, nest, &roles));
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
-  return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
+  return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(l, nest, access);
 }
 
 bool pb__layout_stays_plain(const pb_layout* l, int v) {

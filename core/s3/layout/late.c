@@ -54,30 +54,40 @@ void pb__layout_take_late_weights(pb_layout* l) {
   pb_numbers_free(&known);
 }
 
+// Zeros behind the first `held` elements of the tensor's dim r: of the dims in front of it where there is something, of
+// those behind it everywhere. So no element is written twice.
+static void fill_behind(pb_layout* l, const char* name, const pb_access* to, const int64_t* held, int r) {
+  pb_nest fill = {.name = name, .part = "fill", .access_count = 1};
+  fill.access[0] = *to;
+  for (int k = 0; k < to->rank; ++k) {
+    pb_index* index = &fill.access[0].index[k];
+    *index = (pb_index){.cst = k == r ? held[k] : 0};
+    index->coef[pb_nest_add_dim(&fill, k < r ? held[k] : to->shape[k] - index->cst)] = 1;
+  }
+  pb_nest_const(&fill, to->type, 0);
+  pb__layout_print(l, &fill);
+}
+
 // The source with zeros where dims of the packed tensor go past its end: it is walked by them, an index each.
 static pb_access padded(pb_layout* l, const char* name, const pb_access* from, const int64_t* extent,
                         const int64_t* reach) {
   pb_access to = {.type = from->type, .ref = pb_printf(&l->unit->pass, "%%late%d", l->extra_values++)};
-  pb_nest fill = {.name = name, .part = "fill", .access_count = 1}, copy = {.name = name, .part = "copy"};
+  pb_nest copy = {.name = name, .part = "copy", .access_count = 2};
+  int64_t held[PB_NEST_RANK];
   for (int d = 0; d < PB_NEST_DIMS; ++d) {
     copy.extent[d] = extent[d];
     if (!pb_access_uses(from, d)) continue;
     copy.dim_count = d + 1;
+    held[to.rank] = extent[d];
     to.shape[to.rank] = reach[d];
     to.index[to.rank++].coef[d] = 1;
   }
-  fill.access[0] = to;
-  for (int r = 0; r < to.rank; ++r) {
-    memset(&fill.access[0].index[r], 0, sizeof(pb_index));
-    fill.access[0].index[r].coef[pb_nest_add_dim(&fill, to.shape[r])] = 1;
-  }
-  pb_nest_const(&fill, to.type, 0);
-  copy.access_count = 2;
   copy.access[0] = *from;
   copy.access[1] = to;
   pb_nest_load(&copy, 0);
   pb__layout_declare(l, &to);
-  pb__layout_print(l, &fill);
+  for (int r = 0; r < to.rank; ++r)
+    if (to.shape[r] > held[r]) fill_behind(l, name, &to, held, r);
   pb__layout_print(l, &copy);
   return to;
 }

@@ -42,6 +42,7 @@ import product_cases  # noqa: E402, F401  (the same)
 import recurrent_cases  # noqa: E402, F401  (the same)
 import shuffle_cases  # noqa: E402, F401  (the same)
 import token_cases  # noqa: E402, F401  (the same)
+import volume_cases  # noqa: E402, F401  (the same)
 import window_cases  # noqa: E402, F401  (the same)
 from random_codes import layers_apart  # noqa: E402
 from reference import Reference  # noqa: E402
