@@ -1,6 +1,6 @@
 """Decompositions of matrices that JAX leaves to libraries, as programs of its own, for a platform that has none of them: QR by
 Householder's reflections (Golub and Van Loan, Matrix Computations, 5.2), eigenvalues of symmetric matrices and singular values
-by Jacobi's rotations, of all pairs of a round at once (Brent and Luk 1985). Of floats; complex ones are left to be refused."""
+by Jacobi's rotations, of all pairs of a round at once (Brent and Luk 1985), triangles in panels (Golub and Van Loan, 3.1, 4.2). Of floats; complex ones are left to be refused."""
 
 import functools
 
@@ -11,6 +11,7 @@ from jax._src.interpreters import mlir
 from jax._src.lax import linalg
 
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
+BLOCK = 32  # rows or columns of a panel
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
 
 
@@ -22,6 +23,8 @@ def batched(function):
         if not jnp.issubdtype(a.dtype, jnp.floating):
             raise NotImplementedError(f"{function.__name__} of {a.dtype}")
         lead = a.shape[:-2]
+        if not lead:  # under vmap a dynamic slice is a gather
+            return function(a, *rest, **how)
         flat = [x.reshape(-1, *x.shape[len(lead) :]) for x in (a, *rest)]
         made = jax.vmap(functools.partial(function, **how))(*flat)
         return jax.tree.map(lambda x: x.reshape(*lead, *x.shape[1:]), made)
@@ -78,22 +81,63 @@ def qr_of(a, full=False):
 
 
 # ---- triangles ----
+# By panels of BLOCK columns or rows, a turn of a loop each, whatever the size: one program of few kernels. What a panel has
+# nothing to do with is masked, which costs products of the whole matrix and no more.
+
+
+def filled_up(a, rows, columns):
+    """With rows and columns of 0 to multiples of BLOCK."""
+    return jnp.pad(a, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
+
+
+def of_panel(a, start, axis):
+    return lax.dynamic_slice_in_dim(a, start, BLOCK, axis)
 
 
 @batched
 def cholesky(a):
-    """Column by column, of what lies on and below the diagonal; NaN where it is not positive definite, as JAX has it."""
+    """NaN where it is not positive definite, as JAX has it."""
+    n = a.shape[0]
+    a = filled_up(a, n, n) + jnp.diag((jnp.arange(n + -n % BLOCK) >= n).astype(a.dtype))
+    rows, few = jnp.arange(a.shape[0]), jnp.arange(BLOCK)
+
+    def column(j, p):
+        x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
+        root = jnp.sqrt(lax.dynamic_index_in_dim(x, j, 0, keepdims=False))
+        below = jnp.where(few > j, x / root, 0)
+        return jnp.where(few == j, jnp.where(few == j, root, below)[:, None], p - below[:, None] * below)
+
+    def panel(k, a):
+        start = k * BLOCK
+        own = of_panel(a, start, 1)
+        square = jnp.tril(lax.fori_loop(0, BLOCK, column, of_panel(own, start, 0)))
+        below = solved(square, jnp.where((rows >= start + BLOCK)[:, None], own, 0).T, False).T
+        made = lax.dynamic_update_slice_in_dim(below, square, start, 0)
+        return lax.dynamic_update_slice_in_dim(a - below @ below.T, made, start, 1)
+
+    made = jnp.tril(lax.fori_loop(0, a.shape[0] // BLOCK, panel, a))[:n, :n]
+    return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
+
+
+def inverse(a, unit):
+    """Of a lower triangle of few rows, row by row."""
     rows = jnp.arange(a.shape[0])
 
-    def column(j, a):
-        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
-        root = jnp.sqrt(lax.dynamic_index_in_dim(x, j, 0, keepdims=False))
-        own = jnp.where(rows > j, x / root, jnp.where(rows == j, root, 0))
-        below = jnp.where(rows > j, own, 0)
-        return jnp.where(rows == j, own[:, None], a - below[:, None] * below)
+    def row(j, made):
+        across = lax.dynamic_index_in_dim(a, j, 0, keepdims=False)
+        x = (rows == j) - jnp.where(rows < j, across, 0) @ made
+        x = x if unit else x / lax.dynamic_index_in_dim(across, j, 0, keepdims=False)
+        return jnp.where((rows == j)[:, None], x, made).astype(a.dtype)
 
-    made = jnp.tril(lax.fori_loop(0, a.shape[0], column, a))
-    return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
+    return lax.fori_loop(0, a.shape[0], row, jnp.zeros_like(a))
+
+
+def solved(a, b, unit):
+    """b of few rows by the inverse of the lower triangle of a, with one step of refinement."""
+    a = jnp.tril(a, -1) + (jnp.eye(a.shape[0], dtype=a.dtype) if unit else jnp.diag(jnp.diag(a)))
+    by = inverse(a, unit)
+    x = by @ b
+    return x + by @ (b - a @ x)
 
 
 @batched
@@ -102,18 +146,64 @@ def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diag
         how = {"lower": lower, "transpose_a": not transpose_a, "conjugate_a": False, "unit_diagonal": unit_diagonal}
         return triangular_solve(a, b.T, left_side=True, **how).T
     a, lower, n = (a.T if transpose_a else a), lower != transpose_a, a.shape[0]
-    rows = jnp.arange(n)
+    if not lower:
+        a, b = a[::-1, ::-1], b[::-1]
+    a = filled_up(a, n, n) + jnp.diag((jnp.arange(n + -n % BLOCK) >= n).astype(a.dtype))
+    b = filled_up(b, n, 0)
 
-    def row(k, b):
-        j = k if lower else n - 1 - k
-        x = lax.dynamic_index_in_dim(b, j, 0, keepdims=False)
-        across = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
-        if not unit_diagonal:
-            x = x / lax.dynamic_index_in_dim(across, j, 0, keepdims=False)
-        left = jnp.where(rows > j if lower else rows < j, across, 0)
-        return jnp.where((rows == j)[:, None], x, b - left[:, None] * x)
+    def panel(k, x):
+        """x: the rows that are done, those behind them 0."""
+        start = k * BLOCK
+        across = of_panel(a, start, 0)
+        own = solved(of_panel(across, start, 1), of_panel(b, start, 0) - across @ x, unit_diagonal)
+        return lax.dynamic_update_slice_in_dim(x, own, start, 0)
 
-    return lax.fori_loop(0, n, row, b)
+    x = lax.fori_loop(0, a.shape[0] // BLOCK, panel, jnp.zeros_like(b))[:n]
+    return x if lower else x[::-1]
+
+
+@batched
+def lu(a):
+    """The factors in one matrix, the pivots and the order of rows that they come to: the largest of a column is its pivot."""
+    m, n = a.shape
+    count = min(m, n)
+    a = filled_up(a, m, n)
+    rows, columns, inside = jnp.arange(a.shape[0]), jnp.arange(a.shape[1]), jnp.arange(BLOCK)
+
+    def panel(k, carried):
+        start = k * BLOCK
+
+        def column(j, carried):
+            p, order, pivots = carried
+            at = start + j
+            x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
+            largest = jnp.argmax(jnp.where(rows >= at, jnp.abs(x), -1)).astype(jnp.int32)
+            pivot = jnp.where(at < count, largest, at)  # columns that fill up have none
+
+            def swapped(v, is_pivot, is_at):
+                return jnp.where(is_at, lax.dynamic_index_in_dim(v, pivot, 0), jnp.where(is_pivot, lax.dynamic_index_in_dim(v, at, 0), v))
+
+            p = swapped(p, (rows == pivot)[:, None], (rows == at)[:, None])
+            x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
+            top = lax.dynamic_index_in_dim(p, at, 0, keepdims=False)
+            by = lax.dynamic_index_in_dim(x, at, 0, keepdims=False)
+            below = jnp.where(rows > at, x / jnp.where(by == 0, 1, by), 0)
+            others = p - below[:, None] * jnp.where(inside > j, top, 0)
+            p = jnp.where((inside == j) & (rows > at)[:, None], below[:, None], others)
+            return p, swapped(order, rows == pivot, rows == at), jnp.where(rows == at, pivot, pivots)
+
+        a, order, pivots = carried
+        own, moved, pivots = lax.fori_loop(0, BLOCK, column, (of_panel(a, start, 1), rows.astype(jnp.int32), pivots))
+        a = a[moved]
+        right = jnp.where(columns >= start + BLOCK, of_panel(a, start, 0), 0)
+        top = solved(of_panel(own, start, 0), right, True)
+        below = jnp.where((rows >= start + BLOCK)[:, None], own, 0)
+        a = lax.dynamic_update_slice_in_dim(a - below @ top, jnp.where(columns >= start + BLOCK, top, of_panel(a, start, 0)), start, 0)
+        return lax.dynamic_update_slice_in_dim(a, own, start, 1), order[moved], pivots
+
+    start = a, rows.astype(jnp.int32), rows.astype(jnp.int32)
+    a, order, pivots = lax.fori_loop(0, -(-count // BLOCK), panel, start)
+    return a[:m, :n], pivots[:count], order[:m]
 
 
 # ---- rotations ----
@@ -253,14 +343,14 @@ def geqrf_rule(a):
     return geqrf(a)
 
 
-def of_many_rows(function, plain):
+def of_many_rows(function, plain, multiple=False):
     """What the compiler writes out up to so many rows, `plain`, is a loop past that."""
 
     def rule(context, a, *rest, **how):
         kind = context.avals_in[0]
         if kind.shape[-1] <= WRITTEN_OUT or not jnp.issubdtype(kind.dtype, jnp.floating):
             return plain(context, a, *rest, **how)
-        return mlir.lower_fun(function, multiple_results=False)(context, a, *rest, **how)
+        return mlir.lower_fun(function, multiple_results=multiple)(context, a, *rest, **how)
 
     return rule
 
@@ -271,6 +361,7 @@ def register(platform):
         linalg.eigh_p: mlir.lower_fun(eigh_rule, multiple_results=True),
         linalg.svd_p: mlir.lower_fun(svd_rule, multiple_results=True),
         linalg.geqrf_p: mlir.lower_fun(geqrf_rule, multiple_results=True),
+        linalg.lu_p: of_many_rows(lu, mlir.lower_fun(linalg._lu_python, multiple_results=True), True),
         linalg.cholesky_p: of_many_rows(cholesky, linalg._cholesky_lowering),
         linalg.triangular_solve_p: of_many_rows(triangular_solve, linalg._triangular_solve_lowering),
         linalg.householder_product_p: mlir.lower_fun(householder_product, multiple_results=False),

@@ -1,6 +1,7 @@
 """The JAX front end: programs against XLA, and how a decorated function behaves."""
 
 import functools
+import itertools
 import threading
 import warnings
 
@@ -93,6 +94,33 @@ def test_qr(shape, mode):
     same(jax.tree.map(jnp.abs, made), jax.tree.map(jnp.abs, want))
     if mode != "r":
         np.testing.assert_allclose(made[0] @ made[1], a, atol=1e-5)
+
+
+@pytest.mark.parametrize("n, columns", [(65, 3), (100, 1), (96, 40)])
+def test_triangles(n, columns):
+    """Panels of 32 rows, whole and not: factors, and systems of either triangle, turned or not, of one diagonal or another."""
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((n, n)).astype(np.float32)
+    b = rng.standard_normal((n, columns)).astype(np.float32)
+    for lower, turned, unit in itertools.product((True, False), (0, 1), (True, False)):
+        t = (np.tril(a) if lower else np.triu(a)) / (50 if unit else 1) + (0 if unit else 16) * np.eye(n, dtype=np.float32)
+        system = functools.partial(jax.scipy.linalg.solve_triangular, lower=lower, trans=turned, unit_diagonal=unit)
+        np.testing.assert_allclose(polyblocks_jit_jax(system)(t, b), system(t, b), rtol=1e-3, atol=2e-5)
+    square = a @ a.T + n * np.eye(n, dtype=np.float32)
+    np.testing.assert_allclose(polyblocks_jit_jax(jnp.linalg.cholesky)(square), np.linalg.cholesky(square), rtol=1e-4, atol=1e-4)
+    both = polyblocks_jit_jax(jax.vmap(jnp.linalg.cholesky))(np.stack([square, 2 * square]))
+    np.testing.assert_allclose(both[1], np.linalg.cholesky(2 * square), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(65, 65), (70, 100), (130, 66)])
+def test_lu(shape):
+    a = np.random.default_rng(7).standard_normal(shape).astype(np.float32)
+    factors, pivots, order = polyblocks_jit_jax(jax.lax.linalg.lu)(a)
+    wanted = jax.lax.linalg.lu(a)
+    np.testing.assert_array_equal(pivots, wanted[1])
+    np.testing.assert_array_equal(order, wanted[2])
+    np.testing.assert_allclose(factors, wanted[0], rtol=1e-2, atol=1e-3)
+
 
 
 def test_what_is_made_of_decompositions():
