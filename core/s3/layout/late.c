@@ -24,6 +24,21 @@ static bool is_late(const pb_layout* l, int id) {
   return known >= 0 && l->consts[known].late;
 }
 
+// Whether x is summed over its channels, or over windows along another dim: not over that dim as a whole, as rows of a
+// product are, of which each may be a part of attention, which fuses with what stands around it.
+static bool is_convolved(const pb_nest* nest, const pb_access* x, const pb_contraction_dims* roles) {
+  for (int r = 1; r < x->rank; ++r) {
+    bool sums = false, keeps = false;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      if (!x->index[r].coef[d] || nest->extent[d] == 1) continue;
+      sums |= roles->role[d] == PB_ROLE_K;
+      keeps |= roles->role[d] == PB_ROLE_M;
+    }
+    if (sums && (keeps || r == 1)) return true;
+  }
+  return false;
+}
+
 static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_program* p = &l->program;
   const pb_nest* nest = &p->nests[n];
@@ -31,6 +46,7 @@ static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* rol
   return pb__layout_is_image(l, x->rank) && w->kind == PB_VALUE_INPUT && x->kind != PB_VALUE_CONST &&
          roles->x_type == PB_F32 && roles->w_type == PB_F32 && w->type == PB_F32 &&
          p->value_of[n][roles->w] != p->value_of[n][roles->x] && !pb_nest_is_fixed(nest) &&
+         is_convolved(nest, &nest->access[roles->x], roles) &&
          pb_extent_of_role(nest, roles, PB_ROLE_M) >= ROWS_FOR_A_COPY;
 }
 
