@@ -16,6 +16,7 @@
 enum { CONTEXTS = 300, THREADS = 2 };
 
 static int waiting;
+static const pb_chip plain = {.features = "", .tuning = ""}; // nothing of its cores is said
 
 static void* make(void* code) {
   __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
@@ -35,6 +36,7 @@ static void test_groups_begin_together(void** state) {
     mlirContextEnableMultithreading(context, true);
     waiting = 0;
     for (int k = 0; k < THREADS; ++k) {
+      codes[k].chip = &plain;
       codes[k].form = PB_CODE_LLVM;
       codes[k].kernels = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
       pb_text_add(&codes[k].entries, "module {}");
