@@ -318,7 +318,7 @@ BROADCASTS = [
      r"""IN: field 'cores' has 3 bits, the chip has 4 cores .PB3382.\n +hint: a bit for each core"""),
     ('the cores of a read say something else, too', 'let Broadcast = "cores";', 'let Broadcast = "lj";',
      r"""IN: field 'lj' is the stride of window 'dst' along 'j' and the cores that 'IN' reads for .PB3260.\n +hint: a field of its own for each"""),
-    ('a store for several cores', 'def OUT : Move<OU, 4>', 'def OUT : Load<OU, 4>',
+    ('a store for several cores', 'def OUT : Move<Results, 4>', 'def OUT : Load<Results, 4>',
      r"""OUT reads for several cores, and is no mover from a memory that they share .PB3383.\n +hint: let Mover = 1, .set .dst, .src. with .src in a memory outside"""),
     ('a read for several cores to where they all are', '(ins Padded:$src, InSRAM:$dst)', '(ins Padded:$src, Dram<I8>:$dst)',
      r"""IN reads for several cores into DRAM, which they share .PB3384.\n +hint: a memory of the core's own whose places commands name"""),
