@@ -105,7 +105,8 @@ static pb_status read_home(pb_plan_reader* r, int base, pb_plan* plan) {
   while (o < PB_PLAN_OPERANDS && !pb_plan_takes(r, names[o])) ++o;
   if (o == PB_PLAN_OPERANDS) return pb_plan_refuse(r, "no operand that has a home");
   pb_chain* chain = &plan->chain[o];
-  if (chain->count == PB_MAX_HOMES) return pb_plan_refuse(r, "another home of the same operand");
+  // of weights there is one: they come to the instruction straight
+  if (chain->count == (o == PB_OF_W ? 1 : PB_MAX_HOMES)) return pb_plan_refuse(r, "another home of the same operand");
   pb_plan_home* home = &chain->home[chain->count++];
   *home = (pb_plan_home){.around = base + plan->axis_count};
   PB_TRY(pb_plan_read_copies(r, &home->copies));

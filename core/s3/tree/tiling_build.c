@@ -421,6 +421,8 @@ static bool homes_are_legal(pb_tiling* t) {
   if (pb__in_registers(t)) return true;
   if (plan->chain[PB_OF_W].count != (t->group->contraction != NULL))
     return pb__tiling_fail(t, t->group->contraction ? "its weights have no home" : "it has no weights");
+  if (t->group->reduces && plan->chain[PB_OF_RESULT].count > 1)
+    return pb__tiling_fail(t, "the result goes in one step, and has several homes");
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
     for (int k = 1; k < plan->chain[o].count; ++k)
       if (plan->chain[o].home[k].around < plan->chain[o].home[k - 1].around)

@@ -354,7 +354,9 @@ static bool x_homes_are(pb_tiling* t, bool two) {
   if (x->count == 1 + two)
     return !two || x->home[1].around == pb__tiling_levels(t) ||
            pb__tiling_fail(t, "the second home of x is not inside all loops");
-  return pb__tiling_fail(t, two ? "x comes in two steps, and has one home" : "x comes in one step, and has two homes");
+  return pb__tiling_fail(t, !two            ? "x comes in one step, and has several homes"
+                            : x->count == 1 ? "x comes in two steps, and has one home"
+                                            : "x comes in two steps, and has more homes");
 }
 
 static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {

@@ -139,6 +139,8 @@ def fixed_cases(s):
     s.refuses("a home of weights that are none", edit(s.text, "k0", ("home x", "home w, 1 copy\n  home x")), 2405, line_of(s.text, "k0"))
     s.refuses("weights without a home", edit(s.text, "k3", (r" *home w, 1 copy\n", "")), 2405, k3)
     s.refuses("a home twice", edit(s.text, "k3", ("home w", "home w, 1 copy\n  home w")), 2406, k3 + 4)
+    s.refuses("a home more than steps", edit(s.text, "k3", ("home x", "home x, 1 copy\n  home x")), 2405, k3)
+    s.refuses("a result's home more than steps", edit(s.text, "k3", (sums, f"{homes}{homes}")), 2405, k3)
     s.refuses("half a copy", edit(s.text, "k3", ("home x, 1 copy", "home x, 1.5 copies")), 2406, k3 + 2)
     s.refuses("no number", edit(s.text, "k3", ("home x, 1 copy", "home x, copies")), 2406, k3 + 2)
     s.refuses("a number too long", edit(s.text, "k3", ("loop d0 step 1", "loop d0 step 99999999999999999999")), 2406, k3 + 4)
