@@ -130,19 +130,24 @@ static bool sums_as_f32(const pb_chip* chip, pb_type type) {
   return false;
 }
 
-// Factors that a model has as floats of 16 bits stay such where the chip multiplies them.
+// Factors that a model has as floats of 16 bits stay such where the chip multiplies them and nothing else is asked for.
+static void find_halves(compilation* c) {
+  for (int k = 0; k < PB_NARROW_TYPES; ++k)
+    c->inputs.multiplied[k] =
+        !c->options->precision && pb_type_bits(pb_narrow_type(k)) == 16 && sums_as_f32(c->chip, pb_narrow_type(k));
+}
+
 static void take_halves(compilation* c) {
   bool multiplies_f32 = pb_chip_multiplies(c->chip, PB_F32, PB_F32, PB_F32);
   for (int k = 0; k < PB_NARROW_TYPES; ++k)
-    if (pb_type_bits(pb_narrow_type(k)) == 16 && sums_as_f32(c->chip, pb_narrow_type(k)))
-      (void)pb_s1_narrow_again(&c->s1, &c->consts, pb_narrow_type(k), !multiplies_f32);
+    if (c->inputs.multiplied[k]) (void)pb_s1_narrow_again(&c->s1, &c->consts, pb_narrow_type(k), !multiplies_f32);
 }
 
 // Products in a narrower type where the chip has them; where it has not, f32 is no worse. All of them where it has no
 // others.
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
-  if (!precision) take_halves(c);
+  take_halves(c);
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
   pb_type to = PB_TYPE_COUNT;
   for (int k = 0; k < PB_NARROW_TYPES; ++k)
@@ -218,6 +223,7 @@ pb_status pb__compile_program(compilation* c) {
   if (c->control->loops) c->inputs.symbols = c->symbols;
   c->inputs.keeps_loops = c->control->loops;
   c->inputs.pairs_codes = c->pairs_codes;
+  find_halves(c);
   pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
   pb_status status = take(c);
   for (; status != PB_OK && c->symbols->again; status = take(c)) { // open dims that turn out to be one are

@@ -97,8 +97,8 @@ typedef struct pb_graph {
   size_t input_count, input_capacity, output_count, output_capacity;
   pb_mapping* mappings; // its file, and those with its data
   size_t mapping_count, mapping_capacity;
-  bool keeps_loops, pairs_codes; // of pb_input_options
-  bool paired;                   // there were such codes
+  bool keeps_loops, pairs_codes, multiplied[PB_NARROW_TYPES]; // of pb_input_options
+  bool paired;                                                // there were such codes
   pb_arena arena;
 } pb_graph;
 
@@ -162,9 +162,10 @@ typedef struct pb_input_options {
   int weight_count;
   const pb_donation* donations;
   int donation_count;
-  pb_symbols* symbols; // open dims; NULL: there must be none
-  bool keeps_loops;    // long loops of known turns stay the host's: what ends them can be computed
-  bool pairs_codes;    // products of codes that nodes move, with no QuantizeLinear behind, are of codes
+  pb_symbols* symbols;              // open dims; NULL: there must be none
+  bool keeps_loops;                 // long loops of known turns stay the host's: what ends them can be computed
+  bool pairs_codes;                 // products of codes that nodes move, with no QuantizeLinear behind, are of codes
+  bool multiplied[PB_NARROW_TYPES]; // by pb_narrow_type: products take such factors of the model as they are
 } pb_input_options;
 
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so

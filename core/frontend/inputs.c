@@ -239,6 +239,7 @@ pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   const pb_input_shape* shapes = inputs->shapes;
   l->graph->keeps_loops = inputs->keeps_loops;
   l->graph->pairs_codes = inputs->pairs_codes;
+  memcpy(l->graph->multiplied, inputs->multiplied, sizeof l->graph->multiplied);
   PB_TRY(take_items(l, inputs));
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
   for (int k = 0; k < inputs->donation_count; ++k) PB_TRY(donate(l, &inputs->donations[k]));

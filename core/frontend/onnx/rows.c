@@ -300,6 +300,7 @@ pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   o.door = (pb_door){.table = &pb__door_stablehlo,
                      .flat = &o.flat,
                      .diag = l->diag,
+                     .multiplied = l->g->multiplied,
                      .m = {.program = l->out, .consts = l->consts, .name = n->name},
                      .name = n->name,
                      .what = pb_node_place(l->g, n),

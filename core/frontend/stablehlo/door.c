@@ -509,6 +509,7 @@ pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const p
   pb_door* d = PB_NEW(&scratch, pb_door);
   *d = (pb_door){
       .table = table, .flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
+  d->multiplied = inputs ? inputs->multiplied : NULL;
   d->value_room = (int)values;
   d->types = PB_NEW_ARRAY(&scratch, pb_flat_type, values);
   pb_flat_type* said = PB_NEW_ARRAY(&scratch, pb_flat_type, values); // of those that are written out: nothing

@@ -41,6 +41,7 @@ typedef struct pb_door {
   int* value;                        // by value of the flat form: S1's, -1
   int* node;                         // the same inside of the body that is being made: its node, -1
   const pb_input_options* inputs;    // NULL: nothing is said of them
+  const bool* multiplied;            // of pb_input_options; NULL: none are
   int* imaginary_node;               // of a complex one that is no part alone, -1
   int calls;                         // that are inside each other
   int branches;                      // that may not be taken, around what is made

@@ -324,6 +324,13 @@ static bool meets_one_place(const conv* c, const pb_s1_value* w) {
   return one && gaps;
 }
 
+// Whether products take factors of the type as they are: what is done to them in front does not widen them then.
+static bool is_multiplied(const pb_door* d, pb_type type) {
+  bool is = false;
+  for (int k = 0; d->multiplied && k < PB_NARROW_TYPES; ++k) is |= pb_narrow_type(k) == type && d->multiplied[k];
+  return is;
+}
+
 // y[n, o, s kernel + k..] += x[n, i, s..] * w[o, i, kernel - 1 - k..]: no tensor with gaps is made, and nothing is
 // multiplied by them.
 static void multiply_places(pb_door* d, const conv* c, int x, int w, int y) {
@@ -367,6 +374,7 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     return pb__door_refuse(d, op, "operands of different ranks");
   PB_TRY(read_conv(d, op, pb_made(&d->m, x)->rank, &c));
   PB_TRY(check_conv(d, op, &c, pb_made(&d->m, x), pb_made(&d->m, w), pb_made(&d->m, y)));
+  if (!is_multiplied(d, pb_made(&d->m, x)->type)) x = worked_operand(d, x, summed);
   w = worked_operand(d, w, summed);
   if (summed != PB_I1 && meets_one_place(&c, pb_made(&d->m, w)) && 3 + 2 * (c.rank - 2) <= PB_NEST_DIMS) {
     multiply_places(d, &c, worked_operand(d, x, summed), w, y);

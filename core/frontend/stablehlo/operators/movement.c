@@ -257,7 +257,10 @@ static void put_box(pb_door* d, int x, int with, int y, const int64_t* lo, const
     if (hi[r] <= lo[r]) return;
   (void)pb_make_start(&d->m, with >= 0 ? "pad" : "copy");
   for (int r = 0; r < out.rank; ++r) dims[r] = pb_make_loop(&d->m, hi[r] - lo[r]);
-  if (with >= 0) {
+  const void* splat = with >= 0 ? pb_made_splat(&d->m, with) : NULL;
+  if (splat && pb_type_is_narrow(out.type) && pb_made(&d->m, with)->type == out.type) { // its code: nests see a fill
+    (void)pb_scalar_constant(&d->m.nest, pb_type_stored(out.type), splat);
+  } else if (with >= 0) {
     pb__door_last(d, pb__door_load(d, with, &access), out.type);
   } else {
     access = pb_make_access(&d->m, x);
