@@ -3,6 +3,7 @@
 # pb::pb (libpb.so, which compiles too) and the programs. cpack -G DEB makes the Debian package. An installation may be moved as a whole.
 include(CMakePackageConfigHelpers)
 set(pb_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pb)
+set(pb_libdirs ${PB_OPENMP_LIBDIR} ${PB_LLVM_LIBDIR})
 
 # What programs that run engines link, by the headers of include/pb alone.
 set(libraries pb_base pb_artefact pb_tdl pb_runtime pb_grid_machine pb_machine)
@@ -16,13 +17,13 @@ endforeach()
 target_include_directories(pb_device INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>)
 foreach(program ${PB_PROGRAMS})
   add_executable(pb::${program} ALIAS ${program})
-  set_target_properties(${program} PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
+  set_target_properties(${program} PROPERTIES INSTALL_RPATH "${pb_libdirs}")
 endforeach()
 
 target_include_directories(pb_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 add_library(pb::pb ALIAS pb_library)
 if(NOT PB_STATIC_LLVM) # else what it needs lies beside it
-  set_target_properties(pb_library PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
+  set_target_properties(pb_library PROPERTIES INSTALL_RPATH "${pb_libdirs}")
 endif()
 
 install(TARGETS ${PB_PROGRAMS} ${libraries} pb_device pb_library EXPORT pb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
