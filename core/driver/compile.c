@@ -38,7 +38,7 @@ static double now(void) {
 }
 
 // What runs several times, for segments and profiles, has one row.
-void pb__timing_add(pb_compiled* out, pb_timing timing) {
+static void add_timing(pb_compiled* out, pb_timing timing) {
   int k = 0;
   while (k < out->timing_count && strcmp(out->timings[k].name, timing.name) != 0) ++k;
   if (k == PB_TIMINGS) return;
@@ -46,9 +46,17 @@ void pb__timing_add(pb_compiled* out, pb_timing timing) {
   out->timings[k].seconds += timing.seconds;
 }
 
+void pb__compiled_join(pb_compiled* all, const pb_compiled* one) {
+  pb_engine** last = &all->engine;
+  for (int t = 0; t < one->timing_count; ++t) add_timing(all, one->timings[t]);
+  all->schedules += one->schedules;
+  while (*last) last = &(*last)->next;
+  *last = one->engine;
+}
+
 void pb__stage_done(compilation* c, const char* name) {
   double t = now();
-  pb__timing_add(c->out, (pb_timing){name, t - c->since});
+  add_timing(c->out, (pb_timing){name, t - c->since});
   c->since = t;
   if (c->options->progress) c->options->progress(c->options->user, name);
 }

@@ -47,7 +47,8 @@ typedef struct pb_compiled {
 
 // Compiles. On PB_OK the caller frees engine (pb_compiled_free).
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) PB_MUST_CHECK;
-void pb__timing_add(pb_compiled* out, pb_timing timing);
+// Adds one of several programs to the others: its engine behind theirs, its times to theirs.
+void pb__compiled_join(pb_compiled* all, const pb_compiled* one);
 void pb_compiled_free(pb_compiled* compiled);
 
 #endif

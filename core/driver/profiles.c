@@ -56,7 +56,6 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count,
                               pb_diag* diag, pb_compiled* out) {
   *out = (pb_compiled){0};
   pb_arena arena = {0};
-  pb_engine** last = &out->engine;
   pb_status status = PB_OK;
   if (of_one_alone(options))
     status = pb_error(diag, (pb_place){.file = options->model}, 1008, "one extent a dim",
@@ -73,10 +72,7 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count,
       pb_compiled_free(&made);
     }
     if (status != PB_OK) break;
-    for (int t = 0; t < made.timing_count; ++t) pb__timing_add(out, made.timings[t]);
-    out->schedules += made.schedules;
-    *last = made.engine;
-    last = &made.engine->next;
+    pb__compiled_join(out, &made);
   }
   if (status != PB_OK) pb_engine_free(out->engine);
   if (status != PB_OK) out->engine = NULL;

@@ -39,7 +39,6 @@ pb_status pb_targets_compile(const pb_compile_options* options,
                              pb_diag* diag, pb_compiled* out) {
   *out = (pb_compiled){0};
   pb_arena arena = {0};
-  pb_engine** last = &out->engine;
   pb_status status = PB_OK;
   if (of_one_alone(options))
     status = pb_error(diag, (pb_place){.file = options->model}, 1008, "one target",
@@ -50,10 +49,7 @@ pb_status pb_targets_compile(const pb_compile_options* options,
     one.target = pb_targets_item(options->target, k, &arena);
     status = compile(&one, diag, &made);
     if (status != PB_OK) break;
-    for (int t = 0; t < made.timing_count; ++t) pb__timing_add(out, made.timings[t]);
-    out->schedules += made.schedules;
-    *last = made.engine;
-    while (*last) last = &(*last)->next;
+    pb__compiled_join(out, &made);
     status = check(made.engine, one.target, diag);
   }
   if (status != PB_OK) pb_engine_free(out->engine);

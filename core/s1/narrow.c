@@ -229,6 +229,5 @@ int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
 int pb_s1_narrow_again(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
   int count = narrow_program(program, consts, to, all, true);
   if (count) pb_s1_drop_unread(program);
-
   return count;
 }

@@ -90,6 +90,11 @@ def filled_up(a, rows, columns):
     return jnp.pad(a, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
 
 
+def squared_up(a, n):
+    """Of a square the same, with ones on the diagonal behind it."""
+    return filled_up(a, n, n) + jnp.diag((jnp.arange(n + -n % BLOCK) >= n).astype(a.dtype))
+
+
 def of_panel(a, start, axis):
     return lax.dynamic_slice_in_dim(a, start, BLOCK, axis)
 
@@ -98,7 +103,7 @@ def of_panel(a, start, axis):
 def cholesky(a):
     """NaN where it is not positive definite, as JAX has it."""
     n = a.shape[0]
-    a = filled_up(a, n, n) + jnp.diag((jnp.arange(n + -n % BLOCK) >= n).astype(a.dtype))
+    a = squared_up(a, n)
     rows, few = jnp.arange(a.shape[0]), jnp.arange(BLOCK)
 
     def column(j, p):
@@ -148,7 +153,7 @@ def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diag
     a, lower, n = (a.T if transpose_a else a), lower != transpose_a, a.shape[0]
     if not lower:
         a, b = a[::-1, ::-1], b[::-1]
-    a = filled_up(a, n, n) + jnp.diag((jnp.arange(n + -n % BLOCK) >= n).astype(a.dtype))
+    a = squared_up(a, n)
     b = filled_up(b, n, 0)
 
     def panel(k, x):

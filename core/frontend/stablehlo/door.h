@@ -223,6 +223,8 @@ int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // Whether the operator's body combines floats in any order alike, and `first` with any number is that number.
 bool pb__door_is_monoid(const pb_flat_op* op, double first);
+// The number that bytes of the type are. false: it is neither f32 nor f64.
+bool pb__door_as_double(pb_type type, const void* bytes, double* is);
 // Computes a number that constants alone decide.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 

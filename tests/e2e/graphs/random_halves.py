@@ -10,7 +10,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from random_any import draw_any
 from random_floats import FloatsDrawing
-from roundings import run
+from roundings import values
 
 MOST = 3e4  # f16 ends at 65,504
 HELD = {"Resize": (1, 2), "Upsample": (1,)}  # operands that are f32 whatever the data are
@@ -81,14 +81,6 @@ def is_onnx(model):
     except Exception:  # onnxruntime's and onnx's have no base of their own
         return False
     return True
-
-
-def values(model, feeds):
-    """Every tensor of the model, by name."""
-    shown = onnx.ModelProto.FromString(model.SerializeToString())
-    del shown.graph.output[:]
-    shown.graph.output.extend(helper.make_empty_tensor_value_info(name) for node in model.graph.node for name in node.output if name)
-    return {**{t.name: numpy_helper.to_array(t) for t in model.graph.initializer}, **feeds, **run(shown, feeds)}
 
 
 def holds(model, feeds):

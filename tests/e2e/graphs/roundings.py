@@ -34,13 +34,7 @@ class Analysis:
         """kept: how far apart, of its size, a result is that is kept in a smaller type than f32."""
         self.opset = model.opset_import
         self.maker = {name: node for node in model.graph.node for name in node.output}
-        self.value = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
-        self.value.update(feeds)
-        shown = onnx.ModelProto.FromString(model.SerializeToString())
-        del shown.graph.output[:]
-        names = [name for node in model.graph.node for name in node.output if name]
-        shown.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
-        self.value.update(run(shown, feeds))
+        self.value = values(model, feeds)
         self.apart = {name: np.zeros(value.shape) for name, value in self.value.items()}
         for node in model.graph.node:
             self.node = node
@@ -336,6 +330,15 @@ def run(model, feeds):
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, feeds)))
+
+
+def values(model, feeds):
+    """Every tensor of the model, by name."""
+    shown = onnx.ModelProto.FromString(model.SerializeToString())
+    del shown.graph.output[:]
+    names = [name for node in model.graph.node for name in node.output if name]
+    shown.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
+    return {**{t.name: numpy_helper.to_array(t) for t in model.graph.initializer}, **feeds, **run(shown, feeds)}
 
 
 def apart(model, feeds, kept=0.0):

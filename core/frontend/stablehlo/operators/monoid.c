@@ -43,21 +43,17 @@ static bool number_of(const trial* t, int flat, double* is) {
   return false;
 }
 
+bool pb__door_as_double(pb_type type, const void* bytes, double* is) {
+  float narrow = 0;
+  if (type == PB_F64) memcpy(is, bytes, sizeof *is);
+  if (type == PB_F32) memcpy(&narrow, bytes, sizeof narrow), *is = (double)narrow;
+  return type == PB_F64 || type == PB_F32;
+}
+
 static bool constant(const pb_flat_op* op, double* is) {
   const pb_flat_attr* value = pb_flat_find(op, "value");
   if (!value || value->kind != PB_FLAT_TENSOR || value->type.rank || value->type.is_complex) return false;
-  float narrow;
-  switch (value->type.type) {
-  case PB_F32:
-    memcpy(&narrow, value->bytes, sizeof narrow);
-    *is = (double)narrow;
-    return true;
-  case PB_F64:
-    memcpy(is, value->bytes, sizeof *is);
-    return true;
-  default:
-    return false;
-  }
+  return pb__door_as_double(value->type.type, value->bytes, is);
 }
 
 static bool compared(const pb_flat_op* op, double a, double b, double* is) {

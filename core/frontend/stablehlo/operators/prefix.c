@@ -25,23 +25,16 @@ static const char* combines(const pb_flat_op* op) {
   return NULL;
 }
 
-static bool as_double(pb_type type, const void* bytes, double* is) {
-  float narrow = 0;
-  if (type == PB_F64) memcpy(is, bytes, sizeof *is);
-  if (type == PB_F32) memcpy(&narrow, bytes, sizeof narrow), *is = (double)narrow;
-  return type == PB_F64 || type == PB_F32;
-}
-
 // Whether combining with the value changes nothing, for types in which every step is as exact as the result.
 static bool is_neutral(const pb_door* d, const pb_flat_op* op, int value, const char* by) {
   const void* bytes = pb_made_splat(&d->m, value);
   pb_type type = pb_made(&d->m, value)->type;
   double number;
   if (!bytes) return false;
-  if (!by) return as_double(type, bytes, &number) && pb__door_is_monoid(op, number);
+  if (!by) return pb__door_as_double(type, bytes, &number) && pb__door_is_monoid(op, number);
   bool lowest = !strcmp(by, "stablehlo.maximum"), highest = !strcmp(by, "stablehlo.minimum");
   int64_t one = !strcmp(by, "stablehlo.multiply"), is;
-  if (as_double(type, bytes, &number))
+  if (pb__door_as_double(type, bytes, &number))
     return number == (lowest ? -(double)INFINITY : highest ? (double)INFINITY : (double)one);
   if ((type != PB_I32 && type != PB_I64) || pb__door_integers(d, value, 1, &is) != 1) return false;
   int64_t low = type == PB_I32 ? INT32_MIN : INT64_MIN, high = type == PB_I32 ? INT32_MAX : INT64_MAX;

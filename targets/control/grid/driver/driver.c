@@ -1,7 +1,6 @@
 #include "targets/control/grid/driver/driver.h"
 
 #include "core/base/arena.h"
-#include "core/base/table.h"
 #include "targets/control/grid/driver/library.h"
 
 #include <dlfcn.h>
@@ -32,6 +31,7 @@ struct pb_device {
   uint64_t* blocks;
   void** host;
   size_t module_count, block_count, host_count, mark_count;
+  size_t module_capacity, block_capacity, host_capacity, mark_capacity;
   function functions[FUNCTIONS];
   char why[PB_GPU_WHY];
 };
@@ -42,12 +42,6 @@ static int fail(pb_device* d, const char* what, int code) {
 }
 
 static int checked(pb_device* d, const char* what, pb_gpu_status code) { return code ? fail(d, what, code) : 0; }
-
-static void* grown(void* list, size_t count, size_t size) {
-  void* more = realloc(list, (count + 1) * size);
-  if (!more) pb_no_memory((count + 1) * size);
-  return more;
-}
 
 // ---- opening ----
 
@@ -128,9 +122,9 @@ static int wait_device(pb_device* d) {
 
 static int mark(pb_device* d, uint32_t number) {
   while (d->mark_count <= number) {
-    d->marks = grown(d->marks, d->mark_count, sizeof *d->marks);
-    if (checked(d, "making an event", d->call.open_event(&d->marks[d->mark_count], 0))) return 1;
-    ++d->mark_count;
+    pb_gpu_handle event;
+    if (checked(d, "making an event", d->call.open_event(&event, 0))) return 1;
+    PB_PUSH(d->marks, d->mark_count, d->mark_capacity, event);
   }
   return checked(d, "recording an event", d->call.record(d->marks[number], d->stream));
 }
@@ -189,8 +183,7 @@ static int allocate(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* addr
   }
   if (code == PB_GPU_OUT_OF_MEMORY) return no_room(d, bytes, code);
   if (checked(d, "allocating memory", code)) return 1;
-  d->blocks = grown(d->blocks, d->block_count, sizeof *d->blocks);
-  d->blocks[d->block_count++] = *address;
+  PB_PUSH(d->blocks, d->block_count, d->block_capacity, *address);
   return 0;
 }
 
@@ -231,8 +224,7 @@ static int look(pb_device* d, uint64_t address, uint64_t bytes) {
 
 static int alloc_host(pb_device* d, uint64_t bytes, void** data) {
   if (checked(d, "allocating memory of the host", d->call.allocate_host(data, bytes, 0))) return 1;
-  d->host = grown(d->host, d->host_count, sizeof *d->host);
-  d->host[d->host_count++] = *data;
+  PB_PUSH(d->host, d->host_count, d->host_capacity, *data);
   return 0;
 }
 
@@ -285,8 +277,7 @@ static int load(pb_device* d, pb_device_code form, const void* code, uint64_t by
     return 1;
   }
   if (checked(d, "loading code", d->call.load(&made, code))) return 1;
-  d->modules = grown(d->modules, d->module_count, sizeof *d->modules);
-  d->modules[d->module_count++] = made;
+  PB_PUSH(d->modules, d->module_count, d->module_capacity, made);
   *module = (uint64_t)(uintptr_t)made;
   return 0;
 }
