@@ -59,6 +59,7 @@ class Chip {
 }
 
 // A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.
+// A chip with threads has one; with queues one, its cores, or none.
 class Level {
   string Name = ?;              // in reports
   int Max = ?;                  // how many there are; of cores with queues at most 1024

@@ -134,14 +134,14 @@ static bool aligned_loops(pb_maker* m, const pb_s1_value* x, const pb_s1_value* 
         b *= y->shape[s++];
     bool one_x = r - r0 <= 1, one_y = s - s0 <= 1;
     if (!one_x && !one_y) return false;
-    int64_t stride = 1;
+    int64_t stride = a;
     const pb_s1_value* many = one_x ? y : x;
-    for (int k = (one_x ? s : r) - 1; k >= (one_x ? s0 : r0); --k) {
+    for (int k = one_x ? s0 : r0; k < (one_x ? s : r); ++k) { // the neighbours in memory innermost
       if (m->nest.dim_count == PB_NEST_DIMS) return false;
       int d = pb_make_loop(m, many->shape[k]);
+      if (many->shape[k]) stride /= many->shape[k];
       if (r > r0) pb_make_move(m, from, one_x ? r0 : k, d, one_x ? stride : 1);
       if (s > s0) pb_make_move(m, to, one_x ? k : s0, d, one_x ? 1 : stride);
-      stride *= many->shape[k];
     }
   }
   return true;

@@ -267,6 +267,15 @@ static void read_levels(reader* r) {
   }
 }
 
+// Threads are the one level of a chip whose code they share.
+static void check_threads(reader* r) {
+  pb_chip* c = r->chip;
+  if (c->control != PB_CONTROL_THREADS || c->level_count == 1) return;
+  pb__fault(&(record){.r = r, .name = c->name, .place = c->place}, 3399,
+            "def THREAD : Level { let Name = \"thread\"; let Max = 64; let Sync = \"barrier\"; }",
+            "%d levels of a chip whose code threads share; they are its one level", c->level_count);
+}
+
 // What each core has is in its own memories: none but those outside are seen by two.
 static void check_scopes(reader* r) {
   json_t* list = pb__instances(r, "Memory");
@@ -475,6 +484,7 @@ static pb_status read_json(reader* r, const char* text) {
   if (!r->faults) pb__find_semaphore_insns(r->chip, r->diag, &r->faults);
   if (!r->faults) pb__find_sure_semaphores(r->chip);
   if (!r->faults) pb__check_chip(r->chip, r->diag, &r->faults);
+  if (!r->faults) check_threads(r);
   json_decref(r->root);
   return r->faults ? PB_ERR_INPUT : PB_OK;
 }

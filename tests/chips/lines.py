@@ -26,6 +26,7 @@ CHIPS = {"cpu scaffold": ("tools/templates/cpu/NAME.td", "", True), "npu scaffol
          "cpu.td": ("targets/cpu/cpu.td", "v3", True), "dsp.td": ("tests/chips/dsp.td", "", True),
          "vectornpu.td": ("tests/chips/vectornpu.td", "", False)}
 FMA = '(ins Reg<VREG, F32, ["n"]>:$a, Reg<VREG, F32, ["n"]>:$b, Reg<VREG, F32, ["n"]>:$c)'
+THREADS = 'def THREAD : Level { let Name = "thread"; let Max = 64; let Sync = "barrier"; let SyncCycles = 3000; }'
 # Of the cpu scaffold: what is wrong, the text, what stands in its place, what must be said of which line.
 TOLD = [
     ("an order that the intrinsic does not have", FMA, '(ins Reg<VREG, F32, ["n"]>:$c, Reg<VREG, F32, ["n"]>:$a, Reg<VREG, F32, ["n"]>:$b)',
@@ -36,6 +37,7 @@ TOLD = [
     ("another processor's", "avx2,fma", "neon,fullfp16", r"m.td:12:1: error: Features: 'neon' is none of x86_64, which code is made for here .PB3388"),
     ("a feature misspelt", "avx2,fma", "avx2,fmaa", r"Features: 'fmaa' is none of x86_64"),
     ("an intrinsic misspelt", "llvm.fma", "llvm.fmma", r"m.td:35:1: error: VFMADD: LLVM has no intrinsic 'llvm.fmma' .PB3389"),
+    ("no threads", THREADS, "", r"m.td:12:1: error: mychip: 0 levels of a chip whose code threads share; .*PB3399"),
     ("an intrinsic of other operands", "llvm.fma", "llvm.fabs", r"m.td:35:1: error: VFMADD: its operands are not those of 'llvm.fabs' .PB3389"),
 ]
 

@@ -700,8 +700,7 @@ pb_status pb_s3_outline(pb_unit* unit) {
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
   if (!o.cached) pb_fuse_pads(unit, &o.groups);
-  // code of cores reads what is copied where it lies (views.c)
-  if (!o.cached) o.same_as = pb_find_same_tensors(unit->chip, &o.program, &o.groups, o.staged, &unit->pass);
+  o.same_as = pb_find_same_tensors(unit->chip, &o.program, &o.groups, o.staged, &unit->pass);
   o.same_count = o.program.value_count;
   if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);
