@@ -147,7 +147,7 @@ class Runner:
         return {name: np.load(file) for name, file in files.items()}
 
     def run_on(self, graph, engine, device):
-        if self.args.fallback and self.all_is_left(engine):
+        if (self.args.fallback or self.args.like) and self.all_is_left(engine):
             device = "native"
         wrong = {name: graph.differs(name, array) for name, array in self.outputs(graph, engine, device).items()}
         return [f"on {device}: {name} {text}" for name, text in wrong.items() if text]
