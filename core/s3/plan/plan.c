@@ -438,8 +438,7 @@ static void plan_tiles(const pb_planner* one) {
   if (flat && whole) p.extent[0] -= p.extent[0] % lanes;
   pb__plan_whole(&p);
   if (flat) p.unit[0] = lanes;
-  pb_point_homes homes = pb_point_homes_of(p.chip, p.group);
-  p.x_homes = homes.x, p.result_homes = homes.result;
+  pb_point_homes_of(p.chip, p.group, &p.x_homes, &p.result_homes);
   p.orders = p.x_homes > 1 || p.result_homes > 1 ? near : orders;
   p.order_count = 1;
   p.x_copies = p.x_least = p.results = (copies ? *count > 0 : whole) ? 2 : 1;

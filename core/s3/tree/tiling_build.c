@@ -160,41 +160,6 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   return true;
 }
 
-// Everything inside `level` loops.
-static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
-  const pb_tile_stage* outside = around;
-  pb_tile_stage s; // not set to 0: a nest has room for many accesses, and this one few
-  memcpy(&s, outside, offsetof(pb_tile_stage, main));
-  pb_nest_copy(&s.main, &outside->main);
-  pb_tile results = results_of(t, tile);
-  if (level == pb_plan_around(t->plan, PB_OF_RESULT)) pb__registers_free(t);
-  if (!pb__stage_bring_operands(t, &s, tile, level)) return false;
-  if (level == pb_plan_around(t->plan, PB_OF_RESULT)) {
-    if (!place_sums(t, &s, tile)) return false;
-    begin_sums(t, &s, &results, level);
-  }
-  if (level == pb__tiling_levels(t)) {
-    pb_nest point;
-    pb__tiling_expand(t, &s.main, &s.main, tile, &point);
-    point.part = tile->adds ? "add" : "reduce";
-    pb__tiling_add(t, level, &point);
-  } else if (!pb__tiling_axis(t, tile, level, build_level, &s))
-    return false;
-  return level == pb_plan_around(t->plan, PB_OF_RESULT) ? end_sums(t, &s, &results, level) : !t->failure;
-}
-
-// A stage that reduces.
-static bool build_stage(pb_tiling* t) {
-  int kept = -1;
-  pb_tile_stage s; // not set to 0, as above
-  pb_tile tile;
-  memset(&s, 0, offsetof(pb_tile_stage, main));
-  s.kept = &kept;
-  pb_nest_copy(&s.main, &t->group->main);
-  pb__tile_whole(&s.main, &tile);
-  return pb__stage_operand_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
-}
-
 // The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:
 // a few elements are computed twice. A tensor shorter than a row is computed as a whole row, moved as far as it exists.
 static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
@@ -277,36 +242,58 @@ static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   return !t->failure;
 }
 
-static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main);
-
 // Inside all loops of a kernel that reduces nothing.
-static bool build_point(pb_tiling* t, const pb_tile* tile, int level, const pb_nest* main) {
+static bool build_point(pb_tiling* t, const pb_nest* main, const pb_tile* tile, int level) {
   const pb_group* g = t->group;
   pb_nest point;
-  if (pb__in_registers(t))
-    pb__registers_free(t);
-  else if (g->main.expr_count == 1)
-    return build_copy(t, tile, level);
+  if (!pb__in_registers(t) && g->main.expr_count == 1) return build_copy(t, tile, level);
   pb__tiling_expand(t, main, main, tile, &point);
   if (!pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0, NULL)) return false;
   return add_epilogues(t, tile, pb_nest_store(&point), 0, g->around.epilogue_count,
                        pb_plan_nearest(t->plan, PB_OF_RESULT)->around, NULL);
 }
 
-// Everything inside `level` loops of a kernel that reduces nothing; `outside`: its first nest.
-static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* outside) {
-  pb_nest* stores[PB_MAX_HOMES];
-  int count = 0;
-  const pb_nest* main = outside;
-  if (t->plan->chain[PB_OF_X].count > 1 || t->plan->chain[PB_OF_RESULT].count > 1) {
-    pb_nest* own = pb_nest_kept(t->arena, main);
-    main = own;
-    if (!pb__steps_bring(t, own, tile, level, stores, &count)) return false;
-  }
-  bool built = level < pb__tiling_levels(t) ? pb__tiling_axis(t, tile, level, build_point_level, main)
-                                            : build_point(t, tile, level, main);
-  while (built && count) pb__tiling_add(t, level, stores[--count]);
-  return built && !t->failure;
+// Inside all loops of one that does.
+static void build_reduction(pb_tiling* t, const pb_nest* main, const pb_tile* tile, int level) {
+  pb_nest point;
+  pb__tiling_expand(t, main, main, tile, &point);
+  point.part = tile->adds ? "add" : "reduce";
+  pb__tiling_add(t, level, &point);
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
+  const pb_tile_stage* outside = around;
+  pb_tile_stage s; // not set to 0: a nest has room for many accesses, and this one few
+  memcpy(&s, outside, offsetof(pb_tile_stage, main));
+  pb_nest_copy(&s.main, &outside->main);
+  pb_tile results = results_of(t, tile);
+  bool reduces = t->group->reduces, sums = reduces && level == pb_plan_around(t->plan, PB_OF_RESULT),
+       innermost = level == pb__tiling_levels(t);
+  if (sums || (!reduces && innermost)) pb__registers_free(t);
+  if (!pb__chains_bring(t, &s, tile, level) || (sums && !place_sums(t, &s, tile))) return false;
+  if (sums) begin_sums(t, &s, &results, level);
+  if (!innermost) {
+    if (!pb__tiling_axis(t, tile, level, build_level, &s)) return false;
+  } else if (reduces) {
+    build_reduction(t, &s.main, tile, level);
+  } else if (!build_point(t, &s.main, tile, level))
+    return false;
+  if (sums) return end_sums(t, &s, &results, level);
+  while (s.store_count) pb__tiling_add(t, level, s.stores[--s.store_count]);
+  return !t->failure;
+}
+
+// The loops, and what is in them, of the main nest or of a part of it.
+static bool build_loops(pb_tiling* t, const pb_nest* main) {
+  int kept = -1;
+  pb_tile_stage s; // not set to 0, as above
+  pb_tile tile;
+  memset(&s, 0, offsetof(pb_tile_stage, main));
+  s.kept = &kept;
+  pb_nest_copy(&s.main, main);
+  pb__tile_whole(main, &tile);
+  return pb__chains_begin(t, &s, &tile) && build_level(t, &tile, t->base, &s);
 }
 
 // What is left of a row of one dim behind whole rows of lanes, where instructions take nothing but these.
@@ -315,19 +302,18 @@ static int64_t rest_of(const pb_group* g) {
   return rows ? g->main.extent[0] % g->lanes : 0;
 }
 
-static bool build_pointwise(pb_tiling* t) {
+// The main nest, and of one whose rows end inside a row of lanes what is behind whole ones.
+static bool build_main(pb_tiling* t) {
   const pb_group* g = t->group;
   int64_t rest = rest_of(g);
+  if (!rest) return build_loops(t, &g->main);
   pb_nest whole = g->main;
-  pb_tile tile;
   whole.extent[0] -= rest;
-  pb__tile_whole(&whole, &tile);
-  if (!rest) return build_point_level(t, &tile, t->base, &whole);
   if (t->base || t->into) return pb__tiling_fail(t, "a stage whose rows end inside a row of lanes");
   if (g->around.epilogue_count)
     return pb__tiling_fail(t, "a nest whose rows end inside a row of lanes, and others take it");
   bool any = whole.extent[0] > 0;
-  if (any && !(pb__tiling_open_axes(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
+  if (any && !(pb__tiling_open_axes(t, &whole) && build_loops(t, &whole))) return false;
   return build_rest(t, &g->main, whole.extent[0]);
 }
 
@@ -421,8 +407,6 @@ static bool homes_are_legal(pb_tiling* t) {
   if (pb__in_registers(t)) return true;
   if (plan->chain[PB_OF_W].count != (t->group->contraction != NULL))
     return pb__tiling_fail(t, t->group->contraction ? "its weights have no home" : "it has no weights");
-  if (t->group->reduces && plan->chain[PB_OF_RESULT].count > 1)
-    return pb__tiling_fail(t, "the result goes in one step, and has several homes");
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
     for (int k = 1; k < plan->chain[o].count; ++k)
       if (plan->chain[o].home[k].around < plan->chain[o].home[k - 1].around)
@@ -467,7 +451,7 @@ bool pb__tiling_build_group(pb_tiling* t) {
   if (pb__in_registers(t)) pb__registers_begin(t);
   pb__tiling_take_residents(t);
   pb__tiling_add_fills(t);
-  bool built = open_loops(t) && (t->group->reduces ? build_stage(t) : build_pointwise(t));
+  bool built = open_loops(t) && build_main(t);
   t->group = group;
   t->plan = plan;
   t->into = into;

@@ -1,5 +1,5 @@
 // Inside tiling: a stage of a kernel on its way into the tile. tiling_build.c has its loops, sums and epilogues,
-// tiling_operands.c what brings its operands to the instruction, tiling_homes.c their buffers, tiling_registers.c what
+// tiling_chains.c what brings its operands to the instruction, tiling_homes.c their buffers, tiling_registers.c what
 // is of registers alone.
 #ifndef PB_S3_TILING_STAGE_H
 #define PB_S3_TILING_STAGE_H
@@ -8,34 +8,37 @@
 #include "core/s3/tree/tiling.h"
 #include "core/select/cover.h"
 
-// A stage that reduces.
+// The way of an operand or a result: the memories in which it has a home, outside first, that of its instruction last;
+// none: it is read where it is. `lies`: as what weights lie on their way.
+typedef struct pb_way {
+  int access; // of the main nest
+  pb_plan_operand of;
+  int count, memory[PB_MAX_HOMES];
+  pb_type lies;
+} pb_way;
+
 typedef struct pb_tile_stage {
-  int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
-  int x_held;                // that one; the same: x takes one step
-  pb_nest* store;            // takes the sums to their tensor
-  int* kept;                 // the buffer in which x stays, where some of it does; -1: there is none yet
-  pb_nest main;              // over its own dims, operands that have a home as buffers; last: few accesses are in use
+  pb_way* ways;
+  int way_count, sums_memory;
+  pb_nest* store;                // takes the sums to their tensor
+  pb_nest* stores[PB_MAX_HOMES]; // take a result that passes through homes at this level from one to the next outside
+  int store_count;
+  int* kept;    // the buffer in which x stays, where some of it does; -1: there is none yet
+  pb_nest main; // over its own dims, operands that have a home as buffers; last: few accesses are in use
 } pb_tile_stage;
 
-// ---- operands ----
+// ---- homes ----
 
-// The memories in which x waits and the instruction reads it. false: t fails.
-bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
-// Brings the operands whose home is at this level, or, on the way in, outside it.
-bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
-
-// How many homes tensors of a nest that reduces nothing have on the way to its instructions, and its result on the way
-// out: in registers that no mover reaches from outside they take several steps. 1: one step, or none.
-typedef struct pb_point_homes {
-  int x, result;
-} pb_point_homes;
+// The ways of the main nest's operands. false: t fails.
+bool pb__chains_begin(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
+// Brings what has a home at this level, or, on the way in, outside it; the nearest homes of a nest that reduces nothing
+// stand beside its instructions (tiling_point.c). s->stores are to be added behind all that is inside.
+bool pb__chains_bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
 // The pieces of a nest whose tensors may lie anywhere.
 bool pb__tiling_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover);
-pb_point_homes pb_point_homes_of(const pb_chip* chip, const pb_group* group);
-// Brings what has a home at this level that is not the nearest one: the nest goes on with it. `stores`: with what takes
-// the result out of such homes, PB_MAX_HOMES at most, to be added behind all that is inside; *count is set. In
-// tiling_steps.c.
-bool pb__steps_bring(pb_tiling* t, pb_nest* main, const pb_tile* tile, int level, pb_nest** stores, int* count);
+// How many homes tensors of a nest that reduces nothing have on the way to its instructions, and its result on the way
+// out: in registers that no mover reaches from outside they take several steps. 1: one step, or none.
+void pb_point_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result);
 
 // ---- registers ----
 
