@@ -50,6 +50,8 @@ bool pb_chip_runs_code(const pb_chip* chip) { return pb_chip_register_file(chip)
 
 bool pb_chip_whole_rows(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
 
+int pb_chip_image_rank(const pb_chip* chip) { return PB_IMAGE_RANK + !pb_chip_whole_rows(chip); }
+
 int pb_chip_row(const pb_chip* chip) { return pb_chip_whole_rows(chip) ? pb_chip_lanes(chip) : 1; }
 
 static bool counts_lanes(const pb_insn* insn, pb_type type, int lanes) {

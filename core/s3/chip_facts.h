@@ -29,11 +29,10 @@ int pb_chip_row(const pb_chip* chip);
 // Whether it makes a number of the first elements alone that a row of lanes has, for elements of the type: a sum or
 // another (PB_SET: any).
 bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce);
-// Whether tensors of so many dims are images, [n, c, h, w], whose channels may lie in blocks; where code loads elements
-// with any stride volumes are such too, [n, c, d, h, w].
-static inline bool pb_is_image(int rank, bool whole_rows) {
-  return rank == PB_IMAGE_RANK || (rank == PB_IMAGE_RANK + 1 && !whole_rows);
-}
+// The most dims of tensors whose channels may lie in blocks: images, [n, c, h, w], and where code loads elements with
+// any stride volumes, [n, c, d, h, w].
+int pb_chip_image_rank(const pb_chip* chip);
+static inline bool pb_is_image(int rank, int most) { return rank >= PB_IMAGE_RANK && rank <= most; }
 // The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: there is
 // none.
 int pb_chip_staging(const pb_chip* chip);

@@ -30,6 +30,7 @@ typedef struct viewer {
   pb_program program;
   int64_t lanes;
   bool whole_rows; // units take rows of lanes and nothing else
+  int image_rank;  // pb_chip_image_rank
   bool* dropped;   // nests
   bool* joined;    // values that copies alone put together, as concatenations are
 } viewer;
@@ -37,14 +38,14 @@ typedef struct viewer {
 // Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
 static bool has_channels(const viewer* v, int value) {
   const pb_program* p = &v->program;
-  if (!pb_is_image(p->values[value].rank, v->whole_rows)) return false;
+  if (!pb_is_image(p->values[value].rank, v->image_rank)) return false;
   PB_FOR_USES (n, p, value) {
     const pb_nest* nest = &p->nests[n];
     pb_contraction_dims roles;
     if (v->dropped[n] || nest->reduce == PB_SET) continue;
     if (pb_program_multiplies_weights(p, n)) return true;
     if (!pb_nest_contraction_dims(nest, NULL, &roles))
-      return pb_is_image(pb_nest_store((pb_nest*)nest)->rank, v->whole_rows);
+      return pb_is_image(pb_nest_store((pb_nest*)nest)->rank, v->image_rank);
   }
   return false;
 }
@@ -182,7 +183,7 @@ static bool look_through(viewer* v, int n, int a) {
 // but for whole registers of channels in front: it moves pixels, and what lies in blocks of channels lies so behind it.
 static bool keeps_channels(const viewer* v, int copy) {
   const pb_access *from = &v->program.nests[copy].access[0], *to = from + 1;
-  if (!v->joined[v->program.value_of[copy][1]] || from->rank != to->rank || !pb_is_image(from->rank, v->whole_rows))
+  if (!v->joined[v->program.value_of[copy][1]] || from->rank != to->rank || !pb_is_image(from->rank, v->image_rank))
     return false;
   return from->shape[1] % v->lanes == 0 && to->index[1].cst % v->lanes == 0 && !from->index[1].cst &&
          !memcmp(&from->index[0], &to->index[0], sizeof from->index[0]) &&
@@ -194,7 +195,7 @@ static bool keeps_channels(const viewer* v, int copy) {
 static bool moves_rows(const viewer* v, int n, int to) {
   const pb_nest* nest = &v->program.nests[n];
   if (!pb_copies_elements(nest)) return false;
-  return !v->joined[to] || !pb_is_image(nest->access[1].rank, v->whole_rows) ||
+  return !v->joined[to] || !pb_is_image(nest->access[1].rank, v->image_rank) ||
          nest->access[1].index[1].cst % v->lanes == 0;
 }
 
@@ -248,7 +249,7 @@ static bool move_in(viewer* v, int copy) {
       pb_program_only_reader(p, v->dropped, from) != copy)
     return false;
   bool channels =
-      has_channels(v, from) || has_channels(v, to) || (v->joined[to] && pb_is_image(p->values[to].rank, v->whole_rows));
+      has_channels(v, from) || has_channels(v, to) || (v->joined[to] && pb_is_image(p->values[to].rank, v->image_rank));
   if (channels && !keeps_channels(v, copy)) return false;
   int first = pb_program_next_use(p, from, -1);
   if (first >= copy || !can_come_early(v, copy, first)) return false;
@@ -336,6 +337,7 @@ static void find_joined(viewer* v) {
 
 pb_status pb_s3_views(pb_unit* unit) {
   viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
+  v.image_rank = pb_chip_image_rank(unit->chip);
   PB_TRY(pb_program_read_main(unit, &v.program));
   pb_program* p = &v.program;
   bool changed = false;

@@ -11,12 +11,11 @@
 
 #include <string.h>
 
-// Whether the nest makes a part of x where that is a padded tensor. Cores have no such nests here: what they pad is a
-// tensor (pb_program_fold_pads).
+// Whether the nest makes a part of x where that is a padded tensor.
 static bool feeds_x(const pb_group* g, int n) {
   int x = g->program->value_of[g->main_index][g->x];
-  return !g->registers && g->reduces && n < g->main_index && pb_program_is_local(g->program, x) &&
-         pb_program_writes(g->program, n, x) && pb_pad_part(&g->program->nests[n]);
+  return g->reduces && n < g->main_index && pb_program_is_local(g->program, x) && pb_program_writes(g->program, n, x) &&
+         pb_pad_part(&g->program->nests[n]);
 }
 
 static const char* read_prologues(pb_group* g) {
@@ -30,26 +29,34 @@ static const char* read_prologues(pb_group* g) {
   return NULL;
 }
 
-// Of its factors w is the constant one. Cores read either alike, so the second is; but their instructions take w with
-// its sign and x perhaps without.
-static bool find_roles(pb_group* g) {
-  bool weight[PB_NEST_ACCESSES] = {0}, swapped[PB_NEST_ACCESSES] = {0};
+// Cores read either factor alike, so the second is w; but their instructions take w with its sign and x perhaps
+// without.
+static bool find_roles_of_code(pb_group* g) {
+  bool swapped[PB_NEST_ACCESSES] = {0};
   pb_contraction_dims other;
-  if (!g->registers) pb_program_find_weights(g->program, g->main_index, &g->main, weight);
-  if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return false;
+  if (!pb_nest_contraction_dims(&g->main, NULL, &g->roles)) return false;
   swapped[g->roles.x] = true;
-  if (g->registers && !g->roles.x_unsigned && pb_nest_contraction_dims(&g->main, swapped, &other) && other.x_unsigned)
-    g->roles = other;
+  if (!g->roles.x_unsigned && pb_nest_contraction_dims(&g->main, swapped, &other) && other.x_unsigned) g->roles = other;
   return true;
 }
 
-static void read_contraction(pb_group* g, const pb_chip* chip) {
-  if (!find_roles(g)) return;
+// Of its factors w is the constant one.
+static bool find_roles(pb_group* g) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  pb_program_find_weights(g->program, g->main_index, &g->main, weight);
+  return pb_nest_contraction_dims(&g->main, weight, &g->roles);
+}
+
+static void take_factors(pb_group* g) {
   const pb_value* w = &g->program->values[g->program->value_of[g->main_index][g->roles.w]];
   g->x = g->roles.x;
   g->expands = w->expands;
   if (g->expands) g->main.access[g->roles.w].memref = g->expands->access[0].memref;
-  if (g->registers) return; // as its lanes allow
+}
+
+static void read_contraction(pb_group* g, const pb_chip* chip) {
+  if (!find_roles(g)) return;
+  take_factors(g);
   g->contraction = pb_nest_contraction(chip, g->lanes, &g->main, &g->roles, &g->insn_roles);
   if (g->contraction)
     g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
@@ -66,14 +73,17 @@ static bool stays(const pb_group* g) {
 }
 
 // What stands around the main nest.
-static const char* read_around(pb_group* g, pb_arena* arena) {
+static const char* read_around(pb_group* g, pb_arena* arena, bool linear) {
   const pb_program* p = g->program;
   const char* why = NULL;
-  g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index, .linear = g->registers != NULL};
+  g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index, .linear = linear};
   for (int n = 0; n < p->nest_count && !why; ++n)
-    if (n != g->main_index && !feeds_x(g, n)) why = pb_around_add(&g->around, n, arena);
+    if (n != g->main_index && (linear || !feeds_x(g, n))) why = pb_around_add(&g->around, n, arena);
   g->around.main = NULL; // whoever called copies *g
-  if (why || g->registers) return why;
+  return why;
+}
+
+static const char* check_around(const pb_group* g) {
   if (g->around.fill_count && !stays(g))
     return "elements beside those of its result are set, which one kernel does not do";
   if (g->around.init && !is_neutral(g->around.init, &g->main))
@@ -93,29 +103,40 @@ static int main_of(const pb_program* program) {
 // Whether all of the kernel is one padded tensor, which instructions copy through a box.
 static bool copies_padded(pb_group* g) {
   int all[PB_MAX_PROLOGUES], count = g->program->nest_count;
-  if (g->registers || g->reduces || count < 2 || count > PB_MAX_PROLOGUES) return false;
+  if (g->reduces || count < 2 || count > PB_MAX_PROLOGUES) return false;
   for (int n = 0; n < count; ++n) all[n] = n;
   return pb_pad_as_copy(g->program, all, count, &g->main);
 }
 
-// Its nests. `joins`: two dims may count as one because they are the lanes of a core. NULL, or why it is no kernel that
-// the chip runs.
-static const char* read_nests(pb_group* g, const pb_chip* chip, pb_arena* arena, bool joins) {
+// Its nests, for instructions. NULL, or why it is no kernel that the chip runs.
+static const char* read_nests(pb_group* g, const pb_chip* chip, pb_arena* arena) {
+  const char* why = NULL;
   pb_nest_copy(&g->main, &g->program->nests[g->main_index]);
-  const char* why = g->registers ? pb_vkernel_begin(g, joins) : NULL;
-  if (why || copies_padded(g)) return why;
+  if (copies_padded(g)) return NULL;
   if (g->reduces) read_contraction(g, chip);
   if (g->reduces) why = read_prologues(g);
-  if (!why) why = read_around(g, arena);
-  return why || !g->registers ? why : pb_vkernel_read(g);
+  if (!why) why = read_around(g, arena, false);
+  return why ? why : check_around(g);
 }
 
-// Where other dims than the joined ones are the lanes, or none, or what stands around has them apart, cores' kernels
-// are read without that.
-static const char* read_kernel(pb_group* g, const pb_chip* chip, pb_arena* arena) {
-  const pb_vkernel* k = g->registers;
-  const char* why = read_nests(g, chip, arena, true);
-  return k && k->run_dim >= 0 && (why || k->lane_dim != k->run_dim) ? read_nests(g, chip, arena, false) : why;
+// The same for code, whose lanes say which instruction multiplies; what it pads is a tensor (pb_program_fold_pads).
+// `joins`: two dims may count as one because they are the lanes of a core.
+static const char* read_for_code(pb_group* g, pb_vkernel* k, pb_arena* arena, bool joins) {
+  pb_nest_copy(&g->main, &g->program->nests[g->main_index]);
+  const char* why = pb_vkernel_begin(g, k, joins);
+  if (why) return why;
+  if (g->reduces && find_roles_of_code(g)) take_factors(g);
+  why = read_around(g, arena, true);
+  return why ? why : pb_vkernel_read(g, k);
+}
+
+// Where other dims than the joined ones are the lanes, or none, or what stands around has them apart, it is read
+// without that. Cores compute anything: what is in no form for their vectors runs as plain loops.
+static void read_code(pb_group* g, pb_arena* arena) {
+  pb_vkernel* k = g->registers = PB_NEW(arena, pb_vkernel);
+  g->plain = g->program->nest_count ? read_for_code(g, k, arena, true) : "it has no loops";
+  if (k->run_dim >= 0 && g->program->nest_count && (g->plain || k->lane_dim != k->run_dim))
+    g->plain = read_for_code(g, k, arena, false);
 }
 
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
@@ -128,15 +149,14 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   g->lanes = pb_chip_lanes(chip);
   g->memo = PB_NEW(arena, pb_select_memo);
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
-  if (pb_chip_runs_code(chip)) g->registers = PB_NEW(arena, pb_vkernel);
-  if (own->nest_count == 0 && !g->registers) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   g->main_index = main_of(own);
   g->reduces = own->nest_count && own->nests[g->main_index].reduce != PB_SET;
-  const char* why = own->nest_count ? read_kernel(g, chip, arena) : "it has no loops";
-  if (g->registers) { // cores compute anything; what is in no form for their vectors runs as plain loops
-    g->plain = why;
+  if (pb_chip_runs_code(chip)) {
+    read_code(g, arena);
     return PB_OK;
   }
+  if (own->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
+  const char* why = read_nests(g, chip, arena);
   if (g->roles.y && !g->contraction)
     return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles,
                                  pb_program_is_const(g->program, g->main_index, g->roles.w));

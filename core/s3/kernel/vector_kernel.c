@@ -42,20 +42,19 @@ static const pb_nest* linear(const pb_group* g, const pb_nest* nest) {
   return made;
 }
 
-static void set_main(pb_group* g, const pb_nest* main) {
-  pb_vkernel* k = g->registers;
+static void set_main(pb_vkernel* k, const pb_nest* main) {
   k->main = k->last = main;
   for (int d = 0; d < main->dim_count; ++d) k->is_sum[d] = pb_nest_reduces_over(main, d);
 }
 
 // The group's nests as vectors walk them.
-static void set_nests(pb_group* g) {
+static void set_nests(pb_group* g, pb_vkernel* k) {
   pb_around* around = &g->around;
-  set_main(g, linear(g, &g->main));
-  pb_nest_copy(&g->main, g->registers->main);
+  set_main(k, linear(g, &g->main));
+  pb_nest_copy(&g->main, k->main);
   if (around->init) around->init = linear(g, around->init);
   for (int e = 0; e < around->epilogue_count; ++e)
-    g->registers->last = around->epilogues[e].nest = linear(g, around->epilogues[e].nest);
+    k->last = around->epilogues[e].nest = linear(g, around->epilogues[e].nest);
 }
 
 int64_t pb_vkernel_unit(const pb_vkernel* k, int d) {
@@ -147,8 +146,7 @@ static void find_insn(const pb_group* g, pb_vkernel* k) {
 }
 
 // Whether neighbours along the dim lie as a register's lanes do, or one element serves them all. `made`: as in walks.
-static bool strides_allow(const pb_group* g, int n, const pb_nest* nest, int made, int d) {
-  const pb_vkernel* k = g->registers;
+static bool strides_allow(const pb_group* g, const pb_vkernel* k, int n, const pb_nest* nest, int made, int d) {
   for (int a = 0; a < nest->access_count; ++a) {
     int64_t stride = pb_vkernel_stride(&nest->access[a], d);
     bool store = a == pb_vkernel_store(nest), grouped = nest == k->main && k->group_dim >= 0 && a == k->w;
@@ -158,21 +156,20 @@ static bool strides_allow(const pb_group* g, int n, const pb_nest* nest, int mad
   return true;
 }
 
-static bool are_lanes(const pb_group* g, int d) {
+static bool are_lanes(const pb_group* g, const pb_vkernel* k, int d) {
   const pb_around* around = &g->around;
-  if (!strides_allow(g, g->main_index, g->registers->main, -1, d)) return false;
-  if (around->init && !strides_allow(g, around->init_number, around->init, -1, d)) return false;
+  if (!strides_allow(g, k, g->main_index, k->main, -1, d)) return false;
+  if (around->init && !strides_allow(g, k, around->init_number, around->init, -1, d)) return false;
   for (int e = 0; e < around->epilogue_count; ++e)
-    if (!strides_allow(g, around->epilogues[e].number, around->epilogues[e].nest, pb_around_made(around, e), d))
+    if (!strides_allow(g, k, around->epilogues[e].number, around->epilogues[e].nest, pb_around_made(around, e), d))
       return false;
   return true;
 }
 
-static void choose_lanes(const pb_group* g, int lanes, int* dim) {
-  const pb_vkernel* k = g->registers;
+static void choose_lanes(const pb_group* g, const pb_vkernel* k, int lanes, int* dim) {
   *dim = -1;
   for (int d = 0; d < k->main->dim_count; ++d)
-    if (!k->is_sum[d] && k->main->extent[d] >= lanes && are_lanes(g, d)) *dim = d;
+    if (!k->is_sum[d] && k->main->extent[d] >= lanes && are_lanes(g, k, d)) *dim = d;
 }
 
 // ---- transpositions ----
@@ -226,8 +223,7 @@ static int dim_of_runs(const pb_nest* nest, int64_t lanes, int* access) {
   return -1;
 }
 
-const char* pb_vkernel_begin(pb_group* g, bool joins) {
-  pb_vkernel* k = g->registers;
+const char* pb_vkernel_begin(pb_group* g, pb_vkernel* k, bool joins) {
   int64_t lanes = pb_vector_facts_of(g->memo->chip).lanes;
   *k = (pb_vkernel){.lane_dim = -1,
                     .lanes = 1,
@@ -252,15 +248,14 @@ bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
 }
 
 // Two dims that all tensors walk as one become one: longer vectors.
-static void join_dims(pb_group* g) {
+static void join_dims(pb_group* g, pb_vkernel* k) {
   for (int d = g->main.dim_count - 2; d >= 0; --d)
     if (pb_nest_walks_as_one(&g->main, d)) pb_nest_join_dims(&g->main, d);
-  set_main(g, pb_nest_kept(g->memo->arena, &g->main));
+  set_main(k, pb_nest_kept(g->memo->arena, &g->main));
 }
 
 // Along what moves all lanes of x alike.
-static void find_borders(const pb_group* g) {
-  pb_vkernel* k = g->registers;
+static void find_borders(const pb_group* g, pb_vkernel* k) {
   const pb_access* x = &k->main->access[k->x];
   k->border_count = 0;
   if (!k->insn.insn || k->insn.flips || k->taps || k->matrix.product.insn || k->run_access == k->x || x->gathered)
@@ -276,18 +271,17 @@ static void find_borders(const pb_group* g) {
   }
 }
 
-const char* pb_vkernel_read(pb_group* g) {
-  pb_vkernel* k = g->registers;
+const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
   int lanes = (int)pb_vector_facts_of(g->memo->chip).lanes;
   if (!reads_others(g)) return "what stands around its main loops lies in no form that vectors walk";
   for (int e = 0; e < g->main.expr_count; ++e)
     if (g->main.expr[e].op == PB_OP_OTHER) return "it has an operation without a vector form";
-  set_nests(g);
+  set_nests(g, k);
   find_insn(g, k);
-  choose_lanes(g, lanes, &k->lane_dim);
+  choose_lanes(g, k, lanes, &k->lane_dim);
   if (k->lane_dim < 0 && k->run_dim < 0 && !g->reduces && !g->around.epilogue_count) {
-    join_dims(g);
-    choose_lanes(g, lanes, &k->lane_dim);
+    join_dims(g, k);
+    choose_lanes(g, k, lanes, &k->lane_dim);
     if (k->lane_dim < 0) choose_turn(k, lanes);
   }
   if (k->lane_dim >= 0) k->lanes = lanes;
@@ -301,6 +295,6 @@ const char* pb_vkernel_read(pb_group* g) {
   k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
   g->contraction = k->insn.insn;
   g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
-  find_borders(g);
+  find_borders(g, k);
   return NULL;
 }

@@ -33,11 +33,11 @@ struct pb_vkernel {
   int border_count;
 };
 
-// Inside group: the main nest in group->registers. `joins`: two of its dims become one if they are the lanes of a load
+// Inside group: the main nest. `joins`: two of its dims become one if they are the lanes of a load
 // that comes in runs. NULL, or why it is in no form that vectors walk (static).
-const char* pb_vkernel_begin(pb_group* group, bool joins);
+const char* pb_vkernel_begin(pb_group* group, pb_vkernel* kernel, bool joins);
 // The rest, when roles and what stands around are known: where its lanes are, and the instruction. The same.
-const char* pb_vkernel_read(pb_group* group);
+const char* pb_vkernel_read(pb_group* group, pb_vkernel* kernel);
 // How far one step of a dim, or of a loop around, moves an access of the group's nests.
 static inline int64_t pb_vkernel_stride(const pb_access* access, int col) { return access->index[0].coef[col]; }
 static inline int pb_vkernel_store(const pb_nest* nest) { return nest->access_count - 1; }

@@ -111,10 +111,10 @@ bool pb__layout_widens_codes(const pb_layout* l, int n) {
 // Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  if (!l->whole_rows && is_edge(value)) return value->rank > 1;
   if (!l->whole_rows)
-    return pb__layout_is_image(l, value->rank) && has_own_channels(l, v, false) &&
-           (put_together(l, v) || is_for_channels_alone(l, v));
+    return is_edge(value) ? value->rank > 1
+                          : pb__layout_is_image(l, value->rank) && has_own_channels(l, v, false) &&
+                                (put_together(l, v) || is_for_channels_alone(l, v));
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -140,10 +140,10 @@ static bool wants_twin(const pb_layout* l, int v) {
 // row of lanes and of a number for each.
 static bool made_in_blocks(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  bool rows = value->rank == 2 && l->whole_rows;
-  if (value->kind != PB_VALUE_LOCAL || !(rows || pb__layout_is_image(l, value->rank))) return false;
-  if (!l->whole_rows) return has_own_channels(l, v, true);
-  return pb_program_is_reduced(&l->program, v) ||
+  bool image = pb__layout_is_image(l, value->rank), rows = value->rank == 2;
+  if (value->kind != PB_VALUE_LOCAL) return false;
+  if (!l->whole_rows) return image && has_own_channels(l, v, true);
+  return ((image || rows) && pb_program_is_reduced(&l->program, v)) ||
          (rows && value->shape[1] % l->lanes && pb__layout_made_with_numbers(l, v));
 }
 

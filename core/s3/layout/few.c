@@ -27,7 +27,7 @@ int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles) 
   int x = l->program.value_of[n][roles->x], y = l->program.value_of[n][roles->y];
   int channel = pb__layout_summed_along(nest, roles, 1);
   int64_t columns = pb_extent_of_role(nest, roles, PB_ROLE_N);
-  if (l->whole_rows || l->summed || !l->few[y] || is_plain(l, x) || channel < 0 || columns >= l->lanes) return -1;
+  if (l->summed || !l->few[y] || is_plain(l, x) || channel < 0 || columns >= l->lanes) return -1;
   if (!pb__layout_weighs(l, n, roles) || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return -1;
   int64_t sums = pb_extent_of_role(nest, roles, PB_ROLE_K);
   int64_t registers = sums / nest->extent[channel] * pb__layout_blocks(nest->extent[channel], l->lanes); // of a result

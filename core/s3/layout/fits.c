@@ -27,8 +27,8 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
     if (index->coef[d]) all *= nest->extent[d];
     dims += index->coef[d] != 0;
   }
-  if (!l->whole_rows && dims > 1) return false;
-  if (!l->whole_rows && (index->cst || all < access->shape[1])) return walks_part(l, nest, access, all);
+  if (!l->whole_rows && (dims > 1 || index->cst || all < access->shape[1]))
+    return dims < 2 && walks_part(l, nest, access, all);
   for (int d = 0; d < nest->dim_count; ++d)
     if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % l->lanes || inner % l->lanes)) return false;
   return index->cst + all == access->shape[1] ||
@@ -175,12 +175,13 @@ bool pb__layout_asks_for_plain(const pb_layout* l, int n, int a, int v) {
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
     return access->rank != 2 || access->shape[1] % l->lanes != 0;
-  if (!l->whole_rows && !pb__layout_has_room(l, n, &(int){0}, &(int){0})) return true;
-  if (!l->whole_rows && contracts)
-    return !pb__layout_weighs(l, n, &roles) || (stored && makes_of_rows(l, nest, &roles));
-  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && pb_program_is_reduced(&l->program, v)))
-    return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
-  return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(l, nest, access);
+  bool sums = !contracts && pb__layout_sums_lanes(l, nest, access);
+  if (l->whole_rows)
+    return sums && !pb_program_is_reduced(&l->program, v) ? l->values[v].kind == PB_LAYOUT_BLOCKED
+                                                          : stored && pb__layout_turns(l, n);
+  if (sums || !pb__layout_has_room(l, n, &(int){0}, &(int){0})) return true;
+  if (contracts) return !pb__layout_weighs(l, n, &roles) || (stored && makes_of_rows(l, nest, &roles));
+  return transposes(l, nest, access);
 }
 
 bool pb__layout_stays_plain(const pb_layout* l, int v) {

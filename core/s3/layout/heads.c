@@ -231,7 +231,6 @@ bool pb__layout_ends_in(const pb_layout* l, int v, double* zero) {
 void pb__layout_part_heads(pb_layout* l) {
   parting p = {.l = l};
   pb_contraction_dims roles;
-  if (!l->whole_rows) return;
   for (int n = 0; n < l->program.nest_count; ++n)
     if (!pb__layout_is_apart(l, n) && pb__layout_contraction_dims(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
       part_product(&p, n, &roles);

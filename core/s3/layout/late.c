@@ -53,7 +53,7 @@ static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* rol
 void pb__layout_take_late_weights(pb_layout* l) {
   pb_program* p = &l->program;
   pb_numbers known = {0};
-  for (int n = 0; n < p->nest_count && !l->whole_rows; ++n) {
+  for (int n = 0; n < p->nest_count; ++n) {
     pb_contraction_dims roles;
     if (!pb_program_contraction_dims(p, n, &roles) || !comes_late(l, n, &roles)) continue;
     int from = p->value_of[n][roles.w], value = pb_numbers_at(&known, from);

@@ -52,8 +52,8 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_contraction_dims*
          nest->extent[channel] % l->lanes && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
 }
 
-// Refusals of what no whole rows of lanes fit.
-static pb_status check_rows(pb_layout* l, int n, const pb_contraction_dims* contraction) {
+// Refusals of what no whole rows of lanes fit. *computed: whether it multiplies two computed tensors.
+static pb_status check_rows(pb_layout* l, int n, const pb_contraction_dims* contraction, bool* computed) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_types(l, n));
   PB_TRY(check_room(l, n));
@@ -65,7 +65,8 @@ static pb_status check_rows(pb_layout* l, int n, const pb_contraction_dims* cont
                             "a multiple of them, or another target",
                             "it adds up %lld channels, which end inside a row of %lld lanes",
                             (long long)nest->access[a].shape[1], (long long)l->lanes);
-  return PB_OK;
+  *computed = contraction && !pb__layout_weighs(l, n, contraction);
+  return *computed ? pb__layout_check_rows(l, n) : PB_OK;
 }
 
 // Whether the nest sets what a contraction adds to, which prints it, as it knows what its sum starts from.
@@ -93,11 +94,9 @@ static pb_status rewrite(pb_layout* l, int n) {
     return PB_OK;
   }
   if (starts_contraction(l, n)) return PB_OK;
-  bool contraction = pb__layout_contraction_dims(l, n, &roles),
-       computed = contraction && !pb__layout_weighs(l, n, &roles);
-  if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL));
-  if (l->whole_rows && computed) PB_TRY(pb__layout_check_rows(l, n));
-  if (pb__layout_has_rows(l, n) || (l->whole_rows && computed)) {
+  bool contraction = pb__layout_contraction_dims(l, n, &roles), computed = false;
+  if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL, &computed));
+  if (computed || pb__layout_has_rows(l, n)) {
     pb__layout_rewrite_rows(l, n);
     return PB_OK;
   }
@@ -210,6 +209,13 @@ static void walk_channels_alike(pb_layout* l) {
   }
 }
 
+// Where an image's only channel is, said by the loops that are to be lanes.
+static void name_single_channels(pb_layout* l) {
+  keep_single_channels(l);
+  walk_single_elements(l);
+  walk_channels_alike(l);
+}
+
 static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
@@ -219,11 +225,12 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
   l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
+  l->image_rank = pb_chip_image_rank(unit->chip);
   PB_TRY(pb_program_read_main(unit, &l->program));
-  pb__layout_take_late_weights(l);
-  if (l->whole_rows) keep_single_channels(l);
-  if (l->whole_rows) walk_single_elements(l);
-  if (l->whole_rows) walk_channels_alike(l);
+  if (l->whole_rows)
+    name_single_channels(l);
+  else
+    pb__layout_take_late_weights(l);
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);
   while (pb__layout_grow_apart(l)) {}
@@ -232,8 +239,10 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   if (l->whole_rows) pb__layout_read_sources(l);
   pb__layout_find_heads(l);
   pb__layout_find_lies(l);
-  if (l->whole_rows) pb__layout_collapse(l);
-  pb__layout_part_heads(l);
+  if (l->whole_rows) {
+    pb__layout_collapse(l);
+    pb__layout_part_heads(l);
+  }
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);

@@ -83,6 +83,7 @@ typedef struct pb_layout {
   pb_program program;
   pb_select_memo* selections;
   int64_t lanes;
+  int image_rank;      // pb_chip_image_rank
   bool whole_rows;     // commands take whole rows of lanes; where code runs, it goes by single elements too
   int64_t summed;      // channels that an instruction on matrices sums over, 0: no nest is for one
   pb_layout_lie* lies; // by value, of the first lie_count: what lies along its lanes (lies.c)
@@ -110,7 +111,7 @@ typedef struct pb_layout {
   pb_text allocs, nests;
 } pb_layout;
 
-static inline bool pb__layout_is_image(const pb_layout* l, int rank) { return pb_is_image(rank, l->whole_rows); }
+static inline bool pb__layout_is_image(const pb_layout* l, int rank) { return pb_is_image(rank, l->image_rank); }
 
 // One dim of a packed constant: it walks dim `dim` of the nest by `scale`. Several packed dims may walk one nest dim
 // (blocks and lanes of a channel); past its extent the constant is padded with zeros.

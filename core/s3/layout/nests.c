@@ -177,18 +177,20 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
     int v = l->program.value_of[n][a], dim = along(access, access->rank - 1);
     bool stored = a == nest->access_count - 1, sets = stored && nest->reduce == PB_SET;
     if (l->program.values[v].kind == PB_VALUE_CONST || pb__layout_in_rows(l, v)) continue;
-    if (l->values[v].kind == PB_LAYOUT_PADDED && stored && dim >= 0 && l->whole_rows) pads[dim] = true;
-    if (l->whole_rows) continue;
-    if (l->values[v].kind == PB_LAYOUT_PADDED && sets && dim >= 0 &&
-        (nest->extent[dim] % l->lanes == 0 || all_padded(l, n, dim))) {
+    bool padded = l->values[v].kind == PB_LAYOUT_PADDED;
+    if (l->whole_rows) {
+      if (padded && stored && dim >= 0) pads[dim] = true;
+      continue;
+    }
+    if (padded && sets && dim >= 0 && (nest->extent[dim] % l->lanes == 0 || all_padded(l, n, dim))) {
       if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
       continue;
     }
-    l->values[v].ends_early |= sets && l->values[v].kind == PB_LAYOUT_PADDED;
+    l->values[v].ends_early |= sets && padded;
     // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
     for (int d = 0; d < nest->dim_count; ++d)
       if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&
-          !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
+          !(padded && all_padded(l, n, d)))
         cut = d;
   }
   if (cut >= 0)

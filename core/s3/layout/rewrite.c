@@ -214,7 +214,7 @@ static bool is_number(const pb_const* c) {
 }
 
 // A vector with zeros behind it, or a single number as often, up to a whole row, which is what a mover takes.
-static int whole_rows(pb_layout* l, int id) {
+static int padded_to_rows(pb_layout* l, int id) {
   pb_const from = l->unit->consts->items[id];
   bool number = is_number(&from);
   int64_t count = number ? 1 : from.shape[0], padded = pb__layout_blocks(count, l->lanes) * l->lanes;
@@ -256,9 +256,9 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
         (s->lane[d] >= 0 || (s->keep[d] >= 0 && out->extent[s->keep[d]] != nest->extent[d]));
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__layout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
-    bool number = l->whole_rows && is_number(&l->unit->consts->items[id]);
+    bool rows = l->whole_rows, number = rows && is_number(&l->unit->consts->items[id]);
     if (number) memset(to->index, 0, sizeof to->index);
-    pb__layout_use_const(l, to, l->whole_rows ? whole_rows(l, id) : id, number);
+    pb__layout_use_const(l, to, rows ? padded_to_rows(l, id) : id, number);
     return;
   }
   memcpy(full, s->full, sizeof full);

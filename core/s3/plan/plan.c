@@ -164,7 +164,7 @@ void pb__plan_tile(pb_planner* p) {
     return;
   }
   int64_t whole = p->dims.sum_count ? p->extent[p->dims.sums[0]] : 1;
-  if (p->unrolls) pb__registers_unroll(p);
+  if (p->unrolls) pb__registers_unroll(p, p->unrolls);
   for (int copies = p->x_copies; copies >= p->x_least; --copies)
     for (p->chunk = whole; p->chunk; p->chunk = next_chunk(p, whole))
       for (int o = 0; o < p->order_count; ++o) {
@@ -468,7 +468,7 @@ static void plan_stage(pb_planner* p) {
   p->room = INT64_MAX;
   p->has_image = has_image(p->chip, group);
   if (group->registers)
-    pb__plan_registers(p);
+    pb__plan_registers(p, group->registers);
   else if (group->contraction)
     plan_contraction(p);
   else

@@ -135,8 +135,8 @@ static void print_blocks(const pb_stages* stages, pb_text* text) {
 // The text that it is known by, with its numbers' classes or without.
 static void print_asked(const asked* a, bool classes, pb_text* text) {
   print_key(a->program, a->stages ? 's' : 'g', classes, text);
-  if (!a->stages && a->group->registers && a->group->registers->shapes > 1)
-    pb_text_add(text, "shapes %d\n", a->group->registers->shapes);
+  const pb_vkernel* k = a->stages ? NULL : a->group->registers;
+  if (k && k->shapes > 1) pb_text_add(text, "shapes %d\n", k->shapes);
   print_blocks(a->stages, text);
 }
 

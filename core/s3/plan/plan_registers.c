@@ -125,8 +125,7 @@ static bool is_apart(const pb_vkernel* k, const int64_t* tile, int s) {
 
 // How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
-void pb__registers_unroll(pb_planner* p) {
-  const pb_vkernel* k = p->group->registers;
+void pb__registers_unroll(pb_planner* p, const pb_vkernel* k) {
   int64_t *tile = p->step, points = points_of(k, tile), code = 1;
   bool apart[PB_NEST_DIMS];
   for (int d = 0; d < k->main->dim_count; ++d)
@@ -154,8 +153,7 @@ static int64_t rows_of_square(const pb_vkernel* k) {
 }
 
 // The steps are those of the plan's tile from then on. Returns whether that is another one, whatever the sums are.
-static bool take_tile(pb_planner* p, const pb_plan* plan) {
-  const pb_vkernel* k = p->group->registers;
+static bool take_tile(pb_planner* p, const pb_vkernel* k, const pb_plan* plan) {
   int64_t before[PB_NEST_DIMS];
   bool other = false;
   memcpy(before, p->step, sizeof before);
@@ -166,9 +164,8 @@ static bool take_tile(pb_planner* p, const pb_plan* plan) {
 
 // Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
 // are in registers inside all loops.
-void pb__plan_registers(pb_planner* p) {
+void pb__plan_registers(pb_planner* p, const pb_vkernel* k) {
   static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
-  const pb_vkernel* k = p->group->registers;
   int dims[PB_NEST_DIMS], count = 0;
   pb_found plain = {0};
   pb__plan_whole(p);
@@ -190,12 +187,12 @@ void pb__plan_registers(pb_planner* p) {
     p->room = k->lanes == 1 ? 16 : p->takes_last ? 4 : k->insn.insn ? registers : registers / 2;
     p->order_count = 1;
     // what windows share waits in registers, and parts of a cycle count
-    p->unrolls = pb_vkernel_by_vectors(k) || k->insn.group > 1;
+    p->unrolls = pb_vkernel_by_vectors(k) || k->insn.group > 1 ? k : NULL;
     p->plain = k->border_count ? &plain : NULL;
     pb__plan_steps(p, dims, count, 1);
     p->plain = NULL;
-    if (p->result->found) (void)take_tile(p, &p->result->plan);
-    p->unrolls = true;
+    if (p->result->found) (void)take_tile(p, k, &p->result->plan);
+    p->unrolls = k;
   }
   // parts of the sum and shares of this tile, all of them on trees of their own
   p->order_count = 2;
@@ -204,5 +201,5 @@ void pb__plan_registers(pb_planner* p) {
   p->gain = p->takes_last ? 0 : SHARES_GAIN;
   p->result->found = false;
   pb__plan_tile(p);
-  if (plain.found && take_tile(p, &plain.plan)) pb__plan_tile(p);
+  if (plain.found && take_tile(p, k, &plain.plan)) pb__plan_tile(p);
 }

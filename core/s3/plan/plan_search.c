@@ -56,8 +56,7 @@ static void add_up(pb_planner* p, pb_tiling* tiling) {
 }
 
 // The same as if no product were left out.
-static void add_up_plain(const pb_planner* with, pb_tiling* tiling) {
-  pb_vkernel* k = with->group->registers;
+static void add_up_plain(const pb_planner* with, pb_vkernel* k, pb_tiling* tiling) {
   int borders = k->border_count;
   pb_planner p = *with;
   p.result = with->plain;
@@ -67,14 +66,14 @@ static void add_up_plain(const pb_planner* with, pb_tiling* tiling) {
 }
 
 // The same for each way to share its tiles among threads that may take less than the best so far.
-static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
+static void add_up_shares(pb_planner* p, const pb_vkernel* k, pb_tiling* tiling) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-  size_t count = p->group->registers->alone ? 1 : sizeof parts / sizeof *parts;
+  size_t count = k->alone ? 1 : sizeof parts / sizeof *parts;
   for (size_t r = 0; r < count; ++r)
     for (size_t c = 0; c < count; ++c) {
       if (parts[r] > tiling->row_tiles || parts[c] > tiling->column_tiles) break;
-      pb_registers_share(p->group->registers, &p->plan, false, parts[r]);
-      pb_registers_share(p->group->registers, &p->plan, true, parts[c]);
+      pb_registers_share(k, &p->plan, false, parts[r]);
+      pb_registers_share(k, &p->plan, true, parts[c]);
       bool added_up = r + c > 0;
       if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
       add_up(p, tiling);
@@ -83,12 +82,13 @@ static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
 
 void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
   const char* why = NULL;
-  bool registers = p->group->registers != NULL, legal = true;
+  pb_vkernel* k = p->group->registers;
+  bool legal = true;
   p->plan = *plan;
   if (p->judge)
     legal = p->judge->cost(p->judge->user, &p->plan, &why);
-  else if (registers) // before a tree is built
-    legal = !(why = pb__registers_unfit(p->chip, p->group->registers, &p->plan));
+  else if (k) // before a tree is built
+    legal = !(why = pb__registers_unfit(p->chip, k, &p->plan));
   if (p->judge || !legal) {
     judged(p, legal, why);
     return;
@@ -96,13 +96,13 @@ void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
   pb_arena scratch = {0};
   pb_tiling* tiling = PB_NEW(&scratch, pb_tiling);
   bool built = pb_tiling_build(p->chip, p->group, &p->plan, &scratch, tiling);
-  tiling->apart = registers && !p->shares; // the tile alone is looked for
+  tiling->apart = k && !p->shares; // the tile alone is looked for
   if (!built)
     judged(p, false, tiling->failure);
   else if (p->shares)
-    add_up_shares(p, tiling);
+    add_up_shares(p, k, tiling);
   else
     add_up(p, tiling);
-  if (built && p->plain) add_up_plain(p, tiling);
+  if (built && p->plain) add_up_plain(p, k, tiling);
   pb_arena_free(&scratch);
 }

@@ -41,7 +41,7 @@ typedef struct pb_planner {
   // number of steps each, for what is in between lies in memory. false: as pb_next_step says.
   bool fine;
   int64_t room;                   // units that a tile has at most
-  bool unrolls;                   // steps of sums, by what is left of the room
+  const pb_vkernel* unrolls;      // of this one steps of sums, by what is left of the room; NULL: of none
   bool cuts_sums;                 // the first sum may be made in parts
   int x_copies, x_least, results; // copies: of x, at most and at least, and of results
   bool moves_w;                   // weights have a buffer: its level and its copies
@@ -67,9 +67,9 @@ void pb__plan_tile(pb_planner* p);
 // The same of all tiles with other steps of these dims, of the last one in the outermost loop; points: units that one
 // has of other dims.
 void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points);
-void pb__plan_registers(pb_planner* p);
+void pb__plan_registers(pb_planner* p, const pb_vkernel* kernel);
 // Sets the steps of sums by what the rest of the tile leaves.
-void pb__registers_unroll(pb_planner* p);
+void pb__registers_unroll(pb_planner* p, const pb_vkernel* kernel);
 // Why the tile of a plan whose axes are legal does not fit the registers; NULL: it does.
 const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* kernel, const pb_plan* plan);
 // Registers that there are for a tile's sums or values.

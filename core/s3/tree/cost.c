@@ -311,7 +311,7 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
 static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
   traffic -= waited;
   int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED + waited;
-  return cycles + cycles * pb__core_imbalance(t, plan) / 1024;
+  return cycles + cycles * pb__core_imbalance(t, t->issuers->facts->kernel, plan) / 1024;
 }
 
 int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0, 0); }

@@ -43,8 +43,8 @@ static bool is_shared(const pb_vkernel* k, const pb_border* border) {
 
 // Of so many cycles those for products outside of one border. Where a tile has a small part of the border's index, a
 // step is left out if no point is outside.
-static int64_t outside_of(const pb_tiling* t, const pb_border* border, const pb_nest* nest, const pb_access* x,
-                          int64_t cycles) {
+static int64_t outside_of(const pb_tiling* t, const pb_vkernel* k, const pb_border* border, const pb_nest* nest,
+                          const pb_access* x, int64_t cycles) {
   moves own = {0}, loops = {0};
   int sums = t->base + pb_plan_around(t->plan, PB_OF_RESULT);
   int64_t all = 1, inside = 0, window = 0, first = pb_border_steps(border, pb_access_offset(x));
@@ -59,7 +59,7 @@ static int64_t outside_of(const pb_tiling* t, const pb_border* border, const pb_
     else
       window += along;
   }
-  if (is_shared(t->group->registers, border)) // from the first place on to the last one
+  if (is_shared(k, border)) // from the first place on to the last one
     parts |= add_move(&loops, 1, border->extent - inside - window) > 0;
   parts |= !pb_border_is_near(border, 1 + inside + window);
   for (int k = 0; k < own.count && !parts; ++k) loops.of[loops.count++] = own.of[k];
@@ -68,9 +68,9 @@ static int64_t outside_of(const pb_tiling* t, const pb_border* border, const pb_
   return (cycles * outside + all - 1) / all;
 }
 
-int64_t pb__core_outside(const pb_tiling* t, const pb_nest* nest, const pb_access* x, int64_t cycles) {
-  const pb_vkernel* k = t->group->registers;
+int64_t pb__core_outside(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const pb_access* x,
+                         int64_t cycles) {
   for (int b = 0; b < k->border_count && !pb__is_buffer(x); ++b)
-    cycles = outside_of(t, &k->borders[b], nest, x, cycles);
+    cycles = outside_of(t, k, &k->borders[b], nest, x, cycles);
   return cycles;
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f) {
-  *f = (pb_core_facts){.vector = pb_vector_facts_of(chip), .latency = 4, .units = 1, .products = 1};
+  *f = (pb_core_facts){.kernel = k, .vector = pb_vector_facts_of(chip), .latency = 4, .units = 1, .products = 1};
   f->shared = &chip->memories[chip->system_memory];
   for (int m = 0; m < chip->memory_count; ++m)
     if (chip->memories[m].scope == PB_SCOPE_CHIP && chip->memories[m].cached) f->shared = &chip->memories[m];
@@ -212,7 +212,7 @@ static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* 
 
 // The main nest on a tile.
 static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* tile, const int64_t* size) {
-  const pb_vkernel* k = t->group->registers;
+  const pb_vkernel* k = f->kernel;
   const pb_nest* nest = k->main;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
@@ -296,7 +296,7 @@ static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* 
 }
 
 int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
-  const pb_vkernel* k = t->group->registers;
+  const pb_vkernel* k = f->kernel;
   int64_t size[PB_NEST_DIMS], cycles = 0;
   if (!strcmp(nest->part, "fill")) return 0;
   if (!strcmp(nest->part, "stage")) {
@@ -315,7 +315,7 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   int64_t products = main_cycles(t, f, nest, size);
   if (!k->border_count) return cycles + products;
   const pb_nest* by = loader_of(t, nest, k->x);
-  return cycles + pb__core_outside(t, by, loaded_by(by, nest, k->x), products);
+  return cycles + pb__core_outside(t, k, by, loaded_by(by, nest, k->x), products);
 }
 
 // ---- traffic ----
@@ -408,14 +408,13 @@ static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const str
 // Whether each iteration of loops that stages share reads these weights again: with few rows, of which each line of
 // them serves as many, it takes as long as a cache can keep handing over lines (1 row of 4 pixels, 384 channels to 64,
 // f32: 1.7 times as long).
-static bool comes_again(const pb_tiling* t, int access) {
-  const pb_vkernel* k = t->group->registers;
+static bool comes_again(const pb_tiling* t, const pb_vkernel* k, int access) {
   const pb_program* p = t->group->program;
   return k->alone && access == k->w && pb_program_is_const(p, t->group->main_index, access);
 }
 
 int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest, int64_t* waited) {
-  const pb_vkernel* k = t->group->registers;
+  const pb_vkernel* k = f->kernel;
   int64_t near[2 * PB_NEST_OUTERS] = {0}, cycles = 0;
   stream streams[2];
   int count = 0, loops = 0;
@@ -432,7 +431,7 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     note_touched(f, by, access, loops, s);
     s->stored = stored;
     s->is_x = is_main && a == k->x;
-    s->again = is_main && comes_again(t, a);
+    s->again = is_main && comes_again(t, k, a);
     for (int l = 0; l < loops && !t->apart; ++l) near[l] += s->inside[l + 1].room;
   }
   for (int i = 0; i < count; ++i) {
@@ -465,8 +464,7 @@ int64_t pb_share_imbalance(const pb_shares* s) {
   return lost / 3;
 }
 
-int64_t pb__core_imbalance(const pb_tiling* t, const pb_plan* plan) {
-  const pb_vkernel* k = t->group->registers;
+int64_t pb__core_imbalance(const pb_tiling* t, const pb_vkernel* k, const pb_plan* plan) {
   const pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
                             pb_registers_parts(k, plan, true)};
   return k->alone ? 0 : pb_share_imbalance(&shares);

@@ -6,6 +6,7 @@
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_core_facts {
+  const pb_vkernel* kernel; // NULL: the facts are the chip's alone
   pb_vector_facts vector;
   int64_t line;            // bytes of a line of the innermost cache, 0: it is none, and has no sets that lines fall on
   const pb_memory* shared; // what lies behind what is near a core
@@ -35,7 +36,8 @@ int64_t pb_core_window(const pb_vkernel* kernel, const int64_t* size, int outer)
 // loads go on beside the product's arithmetic.
 int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
 // Of the cycles for its products of x those outside of borders of zeros. `nest` is what loads x.
-int64_t pb__core_outside(const pb_tiling* tiling, const pb_nest* nest, const pb_access* x, int64_t cycles);
+int64_t pb__core_outside(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_nest* nest, const pb_access* x,
+                         int64_t cycles);
 // Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all
 // iterations of the loops around, tiling->around. *waited: those of them that computing does not hide.
 int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest, int64_t* waited);
@@ -46,6 +48,6 @@ typedef struct pb_shares {
 // Uneven shares of them for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
 int64_t pb_share_imbalance(const pb_shares* shares);
 // The same of a plan's tiles.
-int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_plan* plan);
+int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_plan* plan);
 
 #endif

@@ -154,22 +154,23 @@ void pb__tiling_count_shared(pb_tiling* t) {
   }
 }
 
-bool pb__tiling_begins_share(const pb_tiling* t, int axis) {
-  if (!is_shared(t, axis)) return false;
-  if (!pb__in_registers(t)) return true;
-  return !axis || !is_shared(t, axis - 1) || pb__registers_is_column(t, axis - 1) != pb__registers_is_column(t, axis);
+// What is shared out together, as the parts are numbered: rows, then columns, whichever loops are outside; of cores
+// with queues each axis, as they stand.
+static int share_of(const pb_tiling* t, int axis) {
+  return pb__in_registers(t) ? pb__registers_is_column(t, axis) : axis;
 }
 
-// Parts are numbered by rows, then by columns, whichever loops are outside; of cores with queues as the axes stand.
+bool pb__tiling_begins_share(const pb_tiling* t, int axis) {
+  return is_shared(t, axis) && (!axis || !is_shared(t, axis - 1) || share_of(t, axis - 1) != share_of(t, axis));
+}
+
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
   int axis = level - t->base;
-  bool by_kind = pb__in_registers(t);
   if (!pb__tiling_begins_share(t, axis)) return;
   loop->parts = pb_axis_parts(&t->plan->axes[axis]);
   loop->parts_step = 1;
-  for (int b = by_kind ? 0 : axis + 1; b < t->plan->axis_count; ++b)
-    if (pb__tiling_begins_share(t, b) &&
-        (!by_kind || (pb__registers_is_column(t, b) && !pb__registers_is_column(t, axis))))
+  for (int b = 0; b < t->plan->axis_count; ++b)
+    if (pb__tiling_begins_share(t, b) && share_of(t, b) > share_of(t, axis))
       loop->parts_step *= pb_axis_parts(&t->plan->axes[b]);
 }
 
@@ -217,8 +218,7 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_nest* n
   point->dim_count = 0;
   point->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) {
-    // what is in registers keeps the numbers of its dims
-    bool stays = tile->extent[d] > 1 || pb__in_registers(t) || is_tested(t, main, d);
+    bool stays = tile->extent[d] > 1 || t->numbered || is_tested(t, main, d);
     column[d] = stays ? pb_nest_add_dim(point, tile->extent[d]) : -1;
   }
   for (int a = 0; a < nest->access_count; ++a) {
@@ -331,7 +331,7 @@ pb_buffer* pb__tiling_new_buffer(pb_tiling* t, pb_access* local, int memory, int
 }
 
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
-  if (pb__in_registers(t)) { // all that code has there: each buffer serves all tiles
+  if (t->numbered) {
     if (lie_in_registers(t, memory, local)) return;
     level = 0;
   }

@@ -83,6 +83,7 @@ typedef struct pb_tiling {
   const pb_plan* plan;
   pb_arena* arena;
   int base;                          // loops that are around the stage that is built
+  bool numbered;                     // tensors are there by element number: dims stay, and buffers serve every tile
   int last_apart;                    // 1 + the level of the loop whose last full iteration is apart; 0: of none
   const struct pb_into* into;        // where its result goes; NULL: to its tensor
   pb_tree root;                      // a LOOP of extent 1

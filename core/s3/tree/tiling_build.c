@@ -132,8 +132,7 @@ static bool end_sums(pb_tiling* t, const pb_tile_stage* s, const pb_tile* result
   pb__tiling_expand(t, &s->main, &s->main, results, &point);
   pb_access at = *pb_nest_store(&point);
   int count = t->group->around.epilogue_count;
-  const pb_axis* blocks =
-      count < 2 || pb__in_registers(t) || t->into || last ? NULL : axis_of_blocks(t, results, level);
+  const pb_axis* blocks = count < 2 || t->into || last ? NULL : axis_of_blocks(t, results, level);
   if (blocks) return end_blocks(t, results, at, level, blocks);
   return add_epilogues(t, results, &at, 0, count, level, last);
 }
@@ -320,10 +319,9 @@ static bool build_main(pb_tiling* t) {
 // A loop of the reduction around the result's buffer would begin the sum anew each iteration, but for one around all
 // others of sums in registers, which go on from where the result will be. Loops over results may lie on either side of
 // the buffer: inside, it has the results of all their iterations.
-static bool sums_end_inside(pb_tiling* t) {
+static bool sums_end_inside(pb_tiling* t, int first) {
   const pb_nest* main = &t->group->main;
-  for (int b = pb__in_registers(t) && pb__tiling_cuts_sum(t);
-       t->base + b < pb_plan_around(t->plan, PB_OF_RESULT) && b < t->plan->axis_count; ++b) {
+  for (int b = first; t->base + b < pb_plan_around(t->plan, PB_OF_RESULT) && b < t->plan->axis_count; ++b) {
     int dim = t->plan->axes[b].dim;
     if (pb_nest_reduces_over(main, dim))
       return pb__tiling_fail(
@@ -376,8 +374,6 @@ static bool cores_share(pb_tiling* t) {
   return true;
 }
 
-static bool shares_are_legal(pb_tiling* t) { return pb__in_registers(t) ? threads_share(t) : cores_share(t); }
-
 // Some of x stays: a part of the sums' dim, whatever the loops around do, and the rest comes as if there were no other.
 static bool keeps_part_of_x(pb_tiling* t) {
   const pb_plan* plan = t->plan;
@@ -404,7 +400,6 @@ static bool keeps_part_of_x(pb_tiling* t) {
 // in products alone.
 static bool homes_are_legal(pb_tiling* t) {
   const pb_plan* plan = t->plan;
-  if (pb__in_registers(t)) return true;
   if (plan->chain[PB_OF_W].count != (t->group->contraction != NULL))
     return pb__tiling_fail(t, t->group->contraction ? "its weights have no home" : "it has no weights");
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
@@ -426,13 +421,15 @@ static bool open_loops(pb_tiling* t) {
   if (plan->axis_count > PB_MAX_AXES || pb_plan_around(plan, PB_OF_RESULT) > levels ||
       pb_plan_around(plan, PB_OF_W) > levels || pb_plan_around(plan, PB_OF_X) > levels)
     return pb__tiling_fail(t, "a home is inside more loops than there are");
-  if (!keeps_part_of_x(t) || !homes_are_legal(t)) return false;
+  bool code = pb__in_registers(t);
+  if (!keeps_part_of_x(t) || (!code && !homes_are_legal(t))) return false;
   if (pb_plan_around(plan, PB_OF_RESULT) < t->base)
     return pb__tiling_fail(t, "a stage's result has its home outside the loops around the stage");
   bool uneven = rest_of(group) > 0;
   if (uneven && pb_plan_shared_axes(plan)) return pb__tiling_fail(t, "one core alone can do what ends in a row");
-  return (uneven || pb__tiling_open_axes(t, &group->main)) && sums_end_inside(t) && shares_are_legal(t) &&
-         (!pb__in_registers(t) || pb__registers_axes_legal(t));
+  if (!uneven && !pb__tiling_open_axes(t, &group->main)) return false;
+  return sums_end_inside(t, code && pb__tiling_cuts_sum(t)) &&
+         (code ? threads_share(t) && pb__registers_axes_legal(t) : cores_share(t));
 }
 
 void pb__tiling_add_fills(pb_tiling* t) {
@@ -448,13 +445,16 @@ bool pb__tiling_build_group(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
   const pb_into* into = t->into;
-  if (pb__in_registers(t)) pb__registers_begin(t);
+  bool outside = t->numbered;
+  t->numbered = pb__in_registers(t);
+  if (t->numbered) pb__registers_begin(t);
   pb__tiling_take_residents(t);
   pb__tiling_add_fills(t);
   bool built = open_loops(t) && build_main(t);
   t->group = group;
   t->plan = plan;
   t->into = into;
+  t->numbered = outside;
   return built && !t->failure;
 }
 

@@ -14,9 +14,9 @@
 
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block. Blocks that a box tests stay in the command, the only place for the test.
-static int pieces(const pb_tiling* t, const pb_nest* load, int inner) {
+static int pieces(const pb_nest* load, int inner) {
   bool tested = pb_tested_index(load, &load->access[0], 0) >= 0;
-  return load->dim_count > inner && load->extent[0] > 1 && !tested && !pb__in_registers(t) ? 1 : 0;
+  return load->dim_count > inner && load->extent[0] > 1 && !tested ? 1 : 0;
 }
 
 // Whether dim d of the load walks a dim of the main nest that is summed over.
@@ -30,15 +30,12 @@ static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* lo
 // Rows of x whose elements are summed over lie one after the other, and products begin with the first elements of all
 // rows: the load brings some columns of all rows, then the next ones.
 static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* load) {
-  bool columns = t->group->contraction && !pb__in_registers(t) && load->dim_count == 3;
-  if (columns && walks_sum(t, main, load, 1)) pb__tiling_in_runs(t->chip, load, 1, load->extent[1]);
+  if (t->group->contraction && load->dim_count == 3 && walks_sum(t, main, load, 1))
+    pb__tiling_in_runs(t->chip, load, 1, load->extent[1]);
 }
 
-// What another stage of the kernel has made, or holds already, where instructions read it. Cores load registers from
-// wherever that is, as from tensors.
-static bool lies_on_chip(const pb_tiling* t, const pb_nest* main, int a) {
-  return !main->access[a].memref.ptr && !pb__in_registers(t);
-}
+// What another stage of the kernel has made, or holds already, where instructions read it.
+static bool lies_on_chip(const pb_access* access) { return !access->memref.ptr; }
 
 static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) {
   if (t->buffers[main->access[a].buffer].memory == memory) return true;
@@ -160,7 +157,6 @@ static int weights_via(const pb_tiling* t, const pb_access* w, pb_type* lies) {
   int held = held_memory(t->group), packed;
   pb_constant_facts facts = pb_constant_facts_of(w->memref);
   *lies = held_as(t->group);
-  if (pb__in_registers(t)) return held; // code loads them from where they lie
   if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
   if (*lies != w->type) return pb_transfer_packed_to(t->chip, facts.kept_out, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
@@ -222,7 +218,7 @@ static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, const pb_til
   bool columns = pb_weights_by_columns(g->contraction, &g->insn_roles);
   dims[columns] = walked_in_tile(t, tile, PB_ROLE_K);
   dims[!columns] = walked_in_tile(t, tile, PB_ROLE_N);
-  if (dims[0] < 0 || dims[1] < 0 || pb__in_registers(t)) return false;
+  if (dims[0] < 0 || dims[1] < 0) return false;
   return pb_access_stride(w, dims[0]) == 1 && pb_access_stride(w, dims[1]) != 1;
 }
 
@@ -290,7 +286,7 @@ static bool stands_here(const pb_tiling* t, const pb_plan_home* home, int level)
 static bool fill_x(pb_tiling* t, const pb_tile_stage* s, int level, const pb_access* box, pb_nest* load) {
   const pb_group* g = t->group;
   load->outer_count = level;
-  load->kept = pieces(t, load, 3);
+  load->kept = pieces(load, 3);
   if (!g->prologue_count) {
     if (level == t->base) bring_by_columns(t, &s->main, load);
     pb__tiling_add(t, level, load);
@@ -304,11 +300,21 @@ static bool fill_x(pb_tiling* t, const pb_tile_stage* s, int level, const pb_acc
 static void fill_w(pb_tiling* t, int level, pb_tree* before, pb_nest* load) {
   const pb_group* g = t->group;
   load->stream = 1;
-  load->kept = pieces(t, load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
+  load->kept = pieces(load, pb_weights_by_columns(g->contraction, &g->insn_roles) ? 3 : 2);
   expand(t, load);
   pb__tiling_add(t, level, load);
   if (level < t->base) pb__tiling_to_front(t, level, before);
   if (load->access[1].gathered && !t->failure) fill_first(t, load->access[1].buffer);
+}
+
+// A register, or a few, that code loads from wherever the operand lies.
+static bool load_straight(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way) {
+  const pb_plan_home home = home_of(t, way, 0);
+  const pb_home_at at = {home.around, way->memory[0], home.copies, way->of == PB_OF_W ? "held" : "x", .form = NULL};
+  pb_nest load;
+  (void)pb__tiling_home(t, &s->main, way->access, tile, &at, &load, NULL);
+  if (!t->failure) pb__tiling_add(t, home.around, &load);
+  return !t->failure;
 }
 
 // Step k of an operand of what reduces: its home, and what fills that.
@@ -318,7 +324,7 @@ static bool bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_
   pb_access box, form, *access = &s->main.access[way->access];
   pb_nest load;
   pb_tree* before = t->body[home.around]->last;
-  if (!k && lies_on_chip(t, &s->main, way->access))
+  if (!k && lies_on_chip(access))
     if (!is_read_there(t, &s->main, way->access, way->memory[0]) || !near) return !t->failure;
   if (!w && !near && home.kept && !tile->adds) return keep_x(t, s, tile, way->memory[k]);
   static const char* const names[2][2] = {{"x", "image"}, {"w", "held"}};
@@ -337,7 +343,7 @@ static bool bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_
   if (w && !at.form) expand(t, &load);
   pb__tiling_add(t, home.around, &load);
   if (t->failure) return false;
-  if (w && pb_holds_tiles(&t->chip->memories[at.memory]) && !pb__in_registers(t)) share_registers(t, access->buffer);
+  if (w && pb_holds_tiles(&t->chip->memories[at.memory])) share_registers(t, access->buffer);
   return true;
 }
 
@@ -380,7 +386,8 @@ bool pb__chains_bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int l
       if (k + !reduces >= way->count) continue; // the nearest one stands beside instructions that reduce nothing
       const pb_plan_home home = home_of(t, way, k);
       int at = chain->count - way->count + k;
-      if (reduces && stands_here(t, &home, level) && !bring(t, s, tile, way, k)) return false;
+      if (reduces && stands_here(t, &home, level))
+        if (!(way->straight ? load_straight(t, s, tile, way) : bring(t, s, tile, way, k))) return false;
       if (!reduces && at >= 0 && chain->home[at].around == level && !pass(t, s, tile, way, k)) return false;
     }
   return !t->failure;
@@ -403,15 +410,28 @@ static void two_steps(pb_tiling* t, pb_way* way, int via, int held) {
 static bool ways_of_product(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
   pb_way *x = add_way(s, g->x, PB_OF_X), *w = add_way(s, g->roles.w, PB_OF_W);
-  int held = g->contraction->operands[g->insn_roles.x].memory, via = held;
-  if (!pb__in_registers(t)) via = pb_transfer_via(t->chip, held, s->main.access[g->x].type);
+  int held = g->contraction->operands[g->insn_roles.x].memory,
+      via = pb_transfer_via(t->chip, held, s->main.access[g->x].type);
   two_steps(t, x, via, held);
   if (via < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
   via = weights_via(t, &s->main.access[g->roles.w], &w->lies);
-  if (via < 0 && !lies_on_chip(t, &s->main, g->roles.w))
+  if (via < 0 && !lies_on_chip(&s->main.access[g->roles.w]))
     return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
   two_steps(t, w, via, held_memory(g));
   s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
+  return true;
+}
+
+// Of code factors alone have homes: other operations take tensors where they are.
+static bool ways_to_registers(const pb_tiling* t, pb_tile_stage* s) {
+  const pb_group* g = t->group;
+  const int factors[] = {g->x, g->roles.w}, windows[] = {g->insn_roles.x, g->insn_roles.w};
+  for (int o = PB_OF_X; o <= PB_OF_W && g->contraction; ++o) {
+    pb_way* way = add_way(s, factors[o], o);
+    way->memory[way->count++] = g->contraction->operands[windows[o]].memory;
+    way->straight = true;
+  }
+  s->sums_memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : g->registers->memory;
   return true;
 }
 
@@ -420,17 +440,14 @@ static bool ways_of_reduction(pb_tiling* t, pb_tile_stage* s, const pb_nest* poi
   const pb_group* g = t->group;
   pb_nest open;
   pb_match match;
-  if (pb__in_registers(t)) { // plain operations take tensors where they are
-    s->sums_memory = g->registers->memory;
-    return true;
-  }
   pb__tiling_undecided(t, point, &open);
   if (!pb__tiling_select(t, &open, &match)) return false;
   int memory = pb__tiling_memory(&match, g->x);
   two_steps(t, add_way(s, g->x, PB_OF_X), memory, memory);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;
   for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a)
-    if (a != g->x && !lies_on_chip(t, &s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+    if (a != g->x && !lies_on_chip(&s->main.access[a]))
+      pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
   return !t->failure;
 }
 
@@ -493,6 +510,7 @@ static bool homes_are_steps(pb_tiling* t, const pb_tile_stage* s) {
 static bool find_ways(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   pb_tile inner = *tile;
   pb_nest point;
+  if (pb__in_registers(t)) return ways_to_registers(t, s);
   if (t->group->contraction) return ways_of_product(t, s);
   if (!t->group->reduces && t->plan->chain[PB_OF_X].count + t->plan->chain[PB_OF_RESULT].count <= 2) return true;
   for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level);
@@ -503,7 +521,7 @@ static bool find_ways(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
 
 bool pb__chains_begin(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   s->ways = PB_NEW_ARRAY(t->arena, pb_way, (size_t)s->main.access_count + 1);
-  return find_ways(t, s, tile) && (pb__in_registers(t) || homes_are_steps(t, s));
+  return find_ways(t, s, tile) && homes_are_steps(t, s);
 }
 
 void pb_point_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result) {

@@ -19,7 +19,7 @@ pb_access pb__tiling_indexed(const pb_access* access, const int* dims, int count
 }
 
 pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const int64_t* extents) {
-  const int64_t* walked = pb__in_registers(t) ? main->extent : extents;
+  const int64_t* walked = t->numbered ? main->extent : extents;
   int dims[PB_NEST_DIMS], count = 0, others = 0;
   for (int lanes = 0; lanes < 2; ++lanes) {
     if (lanes) others = count;
@@ -33,7 +33,6 @@ pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_a
 static void load_by_dims(const pb_tiling* t, const pb_nest* main, const pb_access* access, const pb_tile* tile,
                          const pb_access* buffer, pb_nest* load) {
   pb_access *from = &load->access[0], *to = &load->access[1];
-  bool keeps = pb__in_registers(t); // the numbers of its dims
   int column[PB_NEST_DIMS], dims = 0;
   pb_nest_begin(load, main->name, "stage", 2);
   load->outer_count = pb__tiling_levels(t);
@@ -42,7 +41,7 @@ static void load_by_dims(const pb_tiling* t, const pb_nest* main, const pb_acces
   for (int i = 0; i < buffer->rank; ++i)
     for (int d = 0; d < main->dim_count; ++d) {
       if (!buffer->index[i].coef[d]) continue;
-      column[d] = keeps ? d : dims++;
+      column[d] = t->numbered ? d : dims++;
       load->extent[column[d]] = tile->extent[d];
     }
   *from = *access;
@@ -50,7 +49,7 @@ static void load_by_dims(const pb_tiling* t, const pb_nest* main, const pb_acces
   for (int r = 0; r < from->rank; ++r) pb__tile_begin(tile, main->dim_count, 1, &from->index[r]);
   pb_access_renumber(from, column, main->dim_count);
   pb_access_renumber(to, column, main->dim_count);
-  load->dim_count = keeps ? main->dim_count : dims;
+  load->dim_count = t->numbered ? main->dim_count : dims;
   pb_nest_load(load, 0);
 }
 
@@ -151,7 +150,7 @@ bool pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, co
                      pb_access* box) {
   pb_access held, local, *access = &main->access[a];
   int there = at->buffer ? *at->buffer : -1;
-  if (at->form || pb__in_registers(t)) { // tensors are there by element number, which has no box
+  if (at->form || t->numbered) { // a number has no box
     local = at->form ? *at->form : pb__tiling_by_dims(t, main, access, tile->extent);
     load_by_dims(t, main, access, tile, &local, load);
     for (int r = 0; r < local.rank; ++r) pb__tile_begin(tile, main->dim_count, -1, &local.index[r]);

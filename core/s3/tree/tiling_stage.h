@@ -14,6 +14,7 @@ typedef struct pb_way {
   int access; // of the main nest
   pb_plan_operand of;
   int count, memory[PB_MAX_HOMES];
+  bool straight; // code loads it from wherever it lies
   pb_type lies;
 } pb_way;
 
