@@ -251,7 +251,7 @@ static char* device_text(void) {
 }
 
 // A code object by LLVM and lld.
-static void load_object(grid* g) {
+static void load_object(grid* g, const char* processor) {
   LLVMInitializeAMDGPUTargetInfo();
   LLVMInitializeAMDGPUTarget();
   LLVMInitializeAMDGPUTargetMC();
@@ -261,7 +261,7 @@ static void load_object(grid* g) {
   LLVMTargetRef target;
   char* why = NULL;
   if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &why)) fail_msg("%s", why);
-  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", "gfx942", "",
+  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", processor, "",
                                                          LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
   char path[] = PB_BINARY_DIR "/arithmetic-XXXXXX", object[1024], linked[1024], command[4096];
   assert_non_null(mkdtemp(path));
@@ -443,11 +443,11 @@ static void compare(grid* g, LLVMOrcLLJITRef jit, const row* r) {
   }
 }
 
-static void as_llvm_does(bool amd) {
+static void as_llvm_does(const char* processor) { // of AMD's; NULL: PTX
   grid g;
   grid_open(&g, "threads=1");
-  if (amd) {
-    load_object(&g);
+  if (processor) {
+    load_object(&g, processor);
   } else {
     char* text = device_text();
     grid_load(&g, text);
@@ -462,15 +462,20 @@ static void as_llvm_does(bool amd) {
 
 static void ptx(void** state) {
   (void)state;
-  as_llvm_does(false);
+  as_llvm_does(NULL);
 }
 
 static void gfx942(void** state) {
   (void)state;
-  as_llvm_does(true);
+  as_llvm_does("gfx942");
+}
+
+static void gfx1100(void** state) {
+  (void)state;
+  as_llvm_does("gfx1100");
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ptx), cmocka_unit_test(gfx942)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ptx), cmocka_unit_test(gfx942), cmocka_unit_test(gfx1100)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

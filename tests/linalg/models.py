@@ -1,7 +1,7 @@
 """ResNet-18 and a BERT of two layers as torch-mlir wrote them (data/, made by export.py), with seeded weights in blobs behind
 the module: compiled for the cpu and run, against ONNX Runtime on what PyTorch exported of the same networks.
 
-    tests/linalg/models.py --bin build/bin [--only bert]"""
+    tests/linalg/models.py --bin build/bin [--only bert] [--target cpu]"""
 
 import argparse
 import json
@@ -58,9 +58,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--only")
+    parser.add_argument("--target", default="cpu")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        bench = text.Bench(args.bin, folder)
+        bench = text.Bench(args.bin, folder, args.target)
         for name in [args.only] if args.only else ["resnet18", "bert"]:
             model, inputs, wanted = draw(name)
             for k, (got, want) in enumerate(zip(bench.run(model, inputs, len(wanted)), wanted)):

@@ -28,10 +28,14 @@ def module(inputs, lines, results):
 
 
 class Bench(tools.Checks):
+    def __init__(self, bin_dir, folder, target="cpu"):
+        super().__init__(bin_dir, folder)
+        self.target = target
+
     def compile(self, text, name="m.mlir"):
         model = self.folder / name
         model.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return tools.call([f"{self.bin}/pbc", str(model), "--target=cpu", "-o", str(self.folder / "m.pbe")])
+        return tools.call([f"{self.bin}/pbc", str(model), f"--target={self.target}", "-o", str(self.folder / "m.pbe")])
 
     def run(self, text, inputs, count):
         done = self.compile(text)
@@ -50,3 +54,8 @@ class Bench(tools.Checks):
         done = self.compile(text, name)
         good = done.returncode == 1 and all(word in done.stderr for word in words)
         self.say(good, what if good else f"{what}: exit code {done.returncode}, {done.stderr.strip()[:600]!r}")
+
+    def ended(self):
+        """What the script exits with."""
+        print(f"{self.cases} cases, {self.failed} failed")
+        return 1 if self.failed or not self.cases else 0

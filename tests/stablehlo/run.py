@@ -174,7 +174,7 @@ def judge_pins(options, results, seen):
     """What came to something else than it did; of a chip alone too what is refused without a reason."""
     if options.fallback:
         return [f"{r['file']}: {r['reason']}" for r in results if r["result"] == "refused" and not r["disabled"]]
-    alone = options.target not in PLAIN
+    alone = options.target.split(":")[0] not in PLAIN
     pins = HERE / (f"{options.target}.txt" if alone else "outcomes.txt")
     if options.write:
         outcomes.write(pins, seen, whole=alone)
@@ -261,7 +261,7 @@ def main():
         print(f"{op:32} {c['passed']:4} passed {c['refused'] + c['not read']:4} refused {c['failed']:4} failed")
     for row in table(found):
         print("{}: {} {}, wanted {}".format(*row))
-    if options.page and options.target not in PLAIN:
+    if options.page and options.target.split(":")[0] not in PLAIN:
         say_chip(options, results)
     elif options.page:
         options.page.write_text(page(results, chip_lines(options.page)))

@@ -64,7 +64,7 @@ typedef struct grid_block {
   uint32_t tag; // of records in device memory: launch and block
   uint32_t run; // of records in shared memory
   uint32_t warp_count, clock;
-  bool lockstep; // two warps are a wave, all of which runs in order
+  uint32_t lockstep; // so many warps are a wave, all of which runs in order; 0: each lane of a warp by itself
   grid_warp warps[GRID_MAX_WARPS];
   uint32_t known[GRID_MAX_WARPS][GRID_MAX_WARPS]; // of what releases (by column) a warp (row) has heard
   grid_barrier barriers[GRID_BARRIERS];
@@ -174,6 +174,7 @@ int grid__exchange(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mas
 
 // gcn/: a block of waves
 int gcn__run_block(grid_block* b);
+uint32_t gcn__halves(const grid_kernel* k); // of a wave, 32 lanes each
 bool gcn__open_waves(grid_worker* k);
 void gcn__close_waves(grid_worker* k);
 int gcn__lay_arguments(const grid_launch* l, const pb_device_launch* launch);

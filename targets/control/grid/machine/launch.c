@@ -132,8 +132,9 @@ static void begin_block(grid_worker* k, uint64_t index, bool first) {
     w->split_count = 1;
     w->splits[0] = (grid_split){0, w->live, 0};
     w->clock = 1;
-    w->known = b->warp_count > (b->lockstep ? 2 : 1) ? 0 : UINT32_MAX;
-    if (b->lockstep) b->known[n][n] = b->known[n][n ^ 1] = UINT32_MAX;
+    w->known = b->warp_count > (b->lockstep == 2 ? 2 : 1) ? 0 : UINT32_MAX;
+    if (b->lockstep) b->known[n][n] = UINT32_MAX;
+    if (b->lockstep == 2) b->known[n][n ^ 1] = UINT32_MAX;
     w->copy_count = w->asked_count = 0;
     w->fenced = false;
     w->turn = 0;
@@ -215,8 +216,8 @@ static grid_worker* open_worker(grid_launch* l) {
   b->launch = l;
   b->worker = k;
   b->warp_count = (l->thread_count + GRID_LANES - 1) / GRID_LANES;
-  b->lockstep = l->kernel->gcn;
-  if (b->lockstep) b->warp_count += b->warp_count & 1; // whole waves
+  b->lockstep = l->kernel->gcn ? gcn__halves(l->kernel) : 0;
+  if (b->lockstep == 2) b->warp_count += b->warp_count & 1; // whole waves
   k->recent_line = UINT64_MAX;
   k->scan = grid__scan();
   size_t bytes = ((size_t)l->kernel->file_bytes + 63) / 64 * 64 + 64;

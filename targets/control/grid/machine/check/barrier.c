@@ -11,7 +11,7 @@ void grid__release(grid_block* b, grid_warp* w) { w->clock = tick(b); }
 void grid__know_least(grid_block* b, grid_warp* w) {
   uint32_t least = UINT32_MAX;
   for (uint32_t o = 0; o < b->warp_count; ++o)
-    if (o != w->index && !(b->lockstep && o == (w->index ^ 1)) && b->known[w->index][o] < least)
+    if (o != w->index && !(b->lockstep == 2 && o == (w->index ^ 1)) && b->known[w->index][o] < least)
       least = b->known[w->index][o];
   w->known = least;
 }
@@ -43,7 +43,7 @@ void grid__order_all(grid_block* b, uint32_t released) {
   uint32_t stamp = tick(b);
   for (uint32_t w = 0; w < b->warp_count; ++w) {
     for (uint32_t o = 0; o < b->warp_count; ++o)
-      if (released >> o & 1 && o / 2 != w / 2) b->known[w][o] = stamp;
+      if (released >> o & 1 && o / b->lockstep != w / b->lockstep) b->known[w][o] = stamp;
     b->warps[w].clock = stamp;
     grid__know_least(b, &b->warps[w]);
   }

@@ -20,160 +20,167 @@ static const char* name_of(gcn_encoding encoding, uint32_t number) {
   return NULL;
 }
 
-static uint32_t bits(uint32_t word, int from, int count) { return word >> from & ((UINT32_C(1) << count) - 1); }
-static int32_t signed_bits(uint32_t word, int from, int count) {
-  uint32_t v = bits(word, from, count), sign = UINT32_C(1) << (count - 1);
-  return (int32_t)((v ^ sign) - sign);
-}
-
-static void scalar(gcn_insn* i, uint32_t w, uint32_t* op) {
-  if (bits(w, 23, 9) == 0x17f) {
+void gcn__decode_scalar(gcn_insn* i, uint32_t w, uint32_t* op) {
+  if (gcn_bits(w, 23, 9) == 0x17f) {
     i->encoding = GCN_SOPP;
-    *op = bits(w, 16, 7);
-    i->imm = bits(w, 0, 16);
-  } else if (bits(w, 23, 9) == 0x17e) {
+    *op = gcn_bits(w, 16, 7);
+    i->imm = gcn_bits(w, 0, 16);
+  } else if (gcn_bits(w, 23, 9) == 0x17e) {
     i->encoding = GCN_SOPC;
-    *op = bits(w, 16, 7);
-    i->s[0] = (uint16_t)bits(w, 0, 8);
-    i->s[1] = (uint16_t)bits(w, 8, 8);
-  } else if (bits(w, 23, 9) == 0x17d) {
+    *op = gcn_bits(w, 16, 7);
+    i->s[0] = (uint16_t)gcn_bits(w, 0, 8);
+    i->s[1] = (uint16_t)gcn_bits(w, 8, 8);
+  } else if (gcn_bits(w, 23, 9) == 0x17d) {
     i->encoding = GCN_SOP1;
-    *op = bits(w, 8, 8);
-    i->d = (uint16_t)bits(w, 16, 7);
-    i->s[0] = (uint16_t)bits(w, 0, 8);
-  } else if (bits(w, 28, 4) == 0xb) {
+    *op = gcn_bits(w, 8, 8);
+    i->d = (uint16_t)gcn_bits(w, 16, 7);
+    i->s[0] = (uint16_t)gcn_bits(w, 0, 8);
+  } else if (gcn_bits(w, 28, 4) == 0xb) {
     i->encoding = GCN_SOPK;
-    *op = bits(w, 23, 5);
-    i->d = (uint16_t)bits(w, 16, 7);
-    i->imm = bits(w, 0, 16);
+    *op = gcn_bits(w, 23, 5);
+    i->d = (uint16_t)gcn_bits(w, 16, 7);
+    i->imm = gcn_bits(w, 0, 16);
   } else {
     i->encoding = GCN_SOP2;
-    *op = bits(w, 23, 7);
-    i->d = (uint16_t)bits(w, 16, 7);
-    i->s[0] = (uint16_t)bits(w, 0, 8);
-    i->s[1] = (uint16_t)bits(w, 8, 8);
+    *op = gcn_bits(w, 23, 7);
+    i->d = (uint16_t)gcn_bits(w, 16, 7);
+    i->s[0] = (uint16_t)gcn_bits(w, 0, 8);
+    i->s[1] = (uint16_t)gcn_bits(w, 8, 8);
   }
+}
+
+void gcn__decode_dpp(gcn_insn* i, uint32_t word) {
+  i->dpp = true;
+  i->s[0] = (uint16_t)(GCN_V0 + gcn_bits(word, 0, 8));
+  i->dpp_control = (uint16_t)gcn_bits(word, 8, 9);
+  i->dpp_zero = gcn_bits(word, 19, 1);
+  i->neg = (uint8_t)(gcn_bits(word, 20, 1) | gcn_bits(word, 22, 1) << 1);
+  i->abs = (uint8_t)(gcn_bits(word, 21, 1) | gcn_bits(word, 23, 1) << 1);
+  i->dpp_masks = (uint8_t)gcn_bits(word, 24, 8);
 }
 
 // VOP1, VOP2 and VOPC whose first source is 249 or 250 have a word that says which part of it, or of which lane.
 static void modified(gcn_insn* i, uint32_t word) {
   if (i->s[0] == 250) {
-    i->dpp = true;
-    i->s[0] = (uint16_t)(GCN_V0 + bits(word, 0, 8));
-    i->dpp_control = (uint16_t)bits(word, 8, 9);
-    i->dpp_zero = bits(word, 19, 1);
-    i->neg = (uint8_t)(bits(word, 20, 1) | bits(word, 22, 1) << 1);
-    i->abs = (uint8_t)(bits(word, 21, 1) | bits(word, 23, 1) << 1);
-    i->dpp_masks = (uint8_t)bits(word, 24, 8);
+    gcn__decode_dpp(i, word);
     return;
   }
-  i->s[0] = (uint16_t)(bits(word, 0, 8) + (bits(word, 23, 1) ? 0 : GCN_V0));
-  i->sdwa = (uint8_t)(1 + bits(word, 16, 3) + 8 * bits(word, 19, 1));
-  i->sdwa1 = (uint8_t)(1 + bits(word, 24, 3) + 8 * bits(word, 27, 1));
-  i->neg = (uint8_t)(bits(word, 20, 1) | bits(word, 28, 1) << 1);
-  i->abs = (uint8_t)(bits(word, 21, 1) | bits(word, 29, 1) << 1);
+  i->s[0] = (uint16_t)(gcn_bits(word, 0, 8) + (gcn_bits(word, 23, 1) ? 0 : GCN_V0));
+  i->sdwa = (uint8_t)(1 + gcn_bits(word, 16, 3) + 8 * gcn_bits(word, 19, 1));
+  i->sdwa1 = (uint8_t)(1 + gcn_bits(word, 24, 3) + 8 * gcn_bits(word, 27, 1));
+  i->neg = (uint8_t)(gcn_bits(word, 20, 1) | gcn_bits(word, 28, 1) << 1);
+  i->abs = (uint8_t)(gcn_bits(word, 21, 1) | gcn_bits(word, 29, 1) << 1);
   if (i->encoding == GCN_VOPC) {
-    i->d = bits(word, 15, 1) ? (uint16_t)bits(word, 8, 7) : GCN_VCC;
+    i->d = gcn_bits(word, 15, 1) ? (uint16_t)gcn_bits(word, 8, 7) : GCN_VCC;
   } else if (i->encoding != GCN_VOP1 || true) {
-    i->clamp = bits(word, 13, 1);
-    i->omod = (uint8_t)bits(word, 14, 2);
-    if (bits(word, 8, 3) != 6) i->sdwa_to = (uint8_t)(1 + bits(word, 8, 3) + 8 * bits(word, 11, 2));
+    i->clamp = gcn_bits(word, 13, 1);
+    i->omod = (uint8_t)gcn_bits(word, 14, 2);
+    if (gcn_bits(word, 8, 3) != 6) i->sdwa_to = (uint8_t)(1 + gcn_bits(word, 8, 3) + 8 * gcn_bits(word, 11, 2));
   }
-  if (bits(word, 31, 1) && i->encoding != GCN_VOP1) i->s[1] = (uint16_t)(i->s[1] - GCN_V0);
+  if (gcn_bits(word, 31, 1) && i->encoding != GCN_VOP1) i->s[1] = (uint16_t)(i->s[1] - GCN_V0);
 }
 
-static void vector(gcn_insn* i, const uint32_t* w, uint32_t* op) {
-  i->s[0] = (uint16_t)bits(*w, 0, 9);
-  if (bits(*w, 25, 7) == 0x3f) {
+void gcn__decode_vector(gcn_insn* i, const uint32_t* w, uint32_t* op) {
+  i->s[0] = (uint16_t)gcn_bits(*w, 0, 9);
+  if (gcn_bits(*w, 25, 7) == 0x3f) {
     i->encoding = GCN_VOP1;
-    *op = bits(*w, 9, 8);
-    i->d = (uint16_t)(GCN_V0 + bits(*w, 17, 8));
-  } else if (bits(*w, 25, 7) == 0x3e) {
+    *op = gcn_bits(*w, 9, 8);
+    i->d = (uint16_t)(GCN_V0 + gcn_bits(*w, 17, 8));
+  } else if (gcn_bits(*w, 25, 7) == 0x3e) {
     i->encoding = GCN_VOPC;
-    *op = bits(*w, 17, 8);
+    *op = gcn_bits(*w, 17, 8);
     i->d = GCN_VCC;
-    i->s[1] = (uint16_t)(GCN_V0 + bits(*w, 9, 8));
+    i->s[1] = (uint16_t)(GCN_V0 + gcn_bits(*w, 9, 8));
   } else {
     i->encoding = GCN_VOP2;
-    *op = bits(*w, 25, 6);
-    i->d = (uint16_t)(GCN_V0 + bits(*w, 17, 8));
-    i->s[1] = (uint16_t)(GCN_V0 + bits(*w, 9, 8));
+    *op = gcn_bits(*w, 25, 6);
+    i->d = (uint16_t)(GCN_V0 + gcn_bits(*w, 17, 8));
+    i->s[1] = (uint16_t)(GCN_V0 + gcn_bits(*w, 9, 8));
   }
 }
 
-static void vector3(gcn_insn* i, const uint32_t* w, uint32_t* op) {
-  *op = bits(w[0], 16, 10);
+// Numbers up to first_unary are those of VOPC and VOP2, from there on, up to 0x80 more, of VOP1.
+void gcn__decode_vector3(gcn_insn* i, const uint32_t* w, uint32_t* op, uint32_t first_unary) {
+  *op = gcn_bits(w[0], 16, 10);
   i->words = 2;
   i->three = true;
-  i->d = (uint16_t)(GCN_V0 + bits(w[0], 0, 8));
-  for (int k = 0; k < 3; ++k) i->s[k] = (uint16_t)bits(w[1], 9 * k, 9);
-  i->neg = (uint8_t)bits(w[1], 29, 3);
-  i->clamp = bits(w[0], 15, 1);
-  if (*op >= 0x380) {
-    i->encoding = GCN_VOP3P;
-    *op -= 0x380;
-    i->neg_hi = (uint8_t)bits(w[0], 8, 3);
-    i->op_sel = (uint8_t)bits(w[0], 11, 3);
-    i->op_sel_hi = (uint8_t)(bits(w[1], 27, 2) | bits(w[0], 14, 1) << 2);
+  i->d = (uint16_t)(GCN_V0 + gcn_bits(w[0], 0, 8));
+  for (int k = 0; k < 3; ++k) i->s[k] = (uint16_t)gcn_bits(w[1], 9 * k, 9);
+  i->neg = (uint8_t)gcn_bits(w[1], 29, 3);
+  i->clamp = gcn_bits(w[0], 15, 1);
+  if (i->encoding == GCN_VOP3P) {
+    i->neg_hi = (uint8_t)gcn_bits(w[0], 8, 3);
+    i->op_sel = (uint8_t)gcn_bits(w[0], 11, 3);
+    i->op_sel_hi = (uint8_t)(gcn_bits(w[1], 27, 2) | gcn_bits(w[0], 14, 1) << 2);
     return;
   }
   i->encoding = GCN_VOP3;
-  i->abs = (uint8_t)bits(w[0], 8, 3);
-  i->op_sel = (uint8_t)bits(w[0], 11, 4);
-  i->omod = (uint8_t)bits(w[1], 27, 2);
-  i->d2 = (uint16_t)bits(w[0], 8, 7); // of instructions with a carry, which have no abs
+  i->abs = (uint8_t)gcn_bits(w[0], 8, 3);
+  i->op_sel = (uint8_t)gcn_bits(w[0], 11, 4);
+  i->omod = (uint8_t)gcn_bits(w[1], 27, 2);
+  i->d2 = (uint16_t)gcn_bits(w[0], 8, 7); // of instructions with a carry, which have no abs
   if (*op < 0x100) {
     i->encoding = GCN_VOPC;
-    i->d = (uint16_t)bits(w[0], 0, 8);
-  } else if (*op < 0x140) {
+    i->d = (uint16_t)gcn_bits(w[0], 0, 8);
+  } else if (*op < first_unary) {
     i->encoding = GCN_VOP2;
     *op -= 0x100;
-  } else if (*op < 0x1c0) {
+  } else if (*op < first_unary + 0x80) {
     i->encoding = GCN_VOP1;
-    *op -= 0x140;
+    *op -= first_unary;
   }
+}
+
+static void three(gcn_insn* i, const uint32_t* w, uint32_t* op) {
+  bool packed = gcn_bits(w[0], 16, 10) >= 0x380;
+  if (packed) i->encoding = GCN_VOP3P;
+  gcn__decode_vector3(i, w, op, 0x140);
+  if (packed) *op -= 0x380;
 }
 
 static void memory(gcn_insn* i, const uint32_t* w, uint32_t* op) {
   i->words = 2;
-  switch (bits(w[0], 26, 6)) {
+  switch (gcn_bits(w[0], 26, 6)) {
   case 0x30: // SMEM
     i->encoding = GCN_SMEM;
-    *op = bits(w[0], 18, 8);
-    i->d = (uint16_t)bits(w[0], 6, 7);
-    i->s[0] = (uint16_t)(2 * bits(w[0], 0, 6));
-    i->imm = bits(w[0], 17, 1); // an offset there is
-    i->offset = signed_bits(w[1], 0, 21);
-    i->s[1] = (uint16_t)(bits(w[0], 14, 1) ? bits(w[1], 25, 7) : i->imm ? GCN_NO_SADDR + 1 : bits(w[1], 0, 7));
+    *op = gcn_bits(w[0], 18, 8);
+    i->d = (uint16_t)gcn_bits(w[0], 6, 7);
+    i->s[0] = (uint16_t)(2 * gcn_bits(w[0], 0, 6));
+    i->imm = gcn_bits(w[0], 17, 1); // an offset there is
+    i->offset = gcn_signed_bits(w[1], 0, 21);
+    i->s[1] = (uint16_t)(gcn_bits(w[0], 14, 1) ? gcn_bits(w[1], 25, 7)
+                         : i->imm              ? GCN_NO_SADDR + 1
+                                               : gcn_bits(w[1], 0, 7));
     if (!i->imm) i->offset = 0;
     break;
   case 0x36: // DS
     i->encoding = GCN_DS;
-    *op = bits(w[0], 17, 8);
-    i->imm = bits(w[0], 0, 16);
-    i->s[0] = (uint16_t)(GCN_V0 + bits(w[1], 0, 8));
-    i->s[1] = (uint16_t)(GCN_V0 + bits(w[1], 8, 8));
-    i->s[2] = (uint16_t)(GCN_V0 + bits(w[1], 16, 8));
-    i->d = (uint16_t)(GCN_V0 + bits(w[1], 24, 8));
-    if (bits(w[0], 25, 1))
+    *op = gcn_bits(w[0], 17, 8);
+    i->imm = gcn_bits(w[0], 0, 16);
+    i->s[0] = (uint16_t)(GCN_V0 + gcn_bits(w[1], 0, 8));
+    i->s[1] = (uint16_t)(GCN_V0 + gcn_bits(w[1], 8, 8));
+    i->s[2] = (uint16_t)(GCN_V0 + gcn_bits(w[1], 16, 8));
+    i->d = (uint16_t)(GCN_V0 + gcn_bits(w[1], 24, 8));
+    if (gcn_bits(w[0], 25, 1))
       i->d = (uint16_t)(i->d + 256), i->s[1] = (uint16_t)(i->s[1] + 256), i->s[2] = (uint16_t)(i->s[2] + 256);
     break;
   default: // FLAT
-    i->encoding = (uint8_t)(GCN_FLAT + (bits(w[0], 14, 2) == 2 ? 1 : bits(w[0], 14, 2) == 1 ? 2 : 0));
-    *op = bits(w[0], 18, 7);
-    i->offset = i->encoding == GCN_FLAT ? (int32_t)bits(w[0], 0, 12) : signed_bits(w[0], 0, 13);
-    i->s[0] = (uint16_t)(GCN_V0 + bits(w[1], 0, 8));
-    i->s[1] = (uint16_t)(GCN_V0 + bits(w[1], 8, 8));
-    i->s[2] = (uint16_t)bits(w[1], 16, 7);
-    i->d = (uint16_t)(GCN_V0 + bits(w[1], 24, 8));
-    i->high = bits(w[0], 16, 1);                        // an atomic that returns
-    i->strong = bits(w[0], 16, 1) || bits(w[0], 25, 1); // of a scope past the wave: what LLVM makes of atomic stores
-    if (bits(w[1], 23, 1)) i->d = (uint16_t)(i->d + 256), i->s[1] = (uint16_t)(i->s[1] + 256);
-    i->imm = bits(w[0], 13, 1); // of scratch: there is an address in a vector register
+    i->encoding = (uint8_t)(GCN_FLAT + (gcn_bits(w[0], 14, 2) == 2 ? 1 : gcn_bits(w[0], 14, 2) == 1 ? 2 : 0));
+    *op = gcn_bits(w[0], 18, 7);
+    i->offset = i->encoding == GCN_FLAT ? (int32_t)gcn_bits(w[0], 0, 12) : gcn_signed_bits(w[0], 0, 13);
+    i->s[0] = (uint16_t)(GCN_V0 + gcn_bits(w[1], 0, 8));
+    i->s[1] = (uint16_t)(GCN_V0 + gcn_bits(w[1], 8, 8));
+    i->s[2] = (uint16_t)gcn_bits(w[1], 16, 7);
+    i->d = (uint16_t)(GCN_V0 + gcn_bits(w[1], 24, 8));
+    i->high = gcn_bits(w[0], 16, 1); // an atomic that returns
+    i->strong =
+        gcn_bits(w[0], 16, 1) || gcn_bits(w[0], 25, 1); // of a scope past the wave: what LLVM makes of atomic stores
+    if (gcn_bits(w[1], 23, 1)) i->d = (uint16_t)(i->d + 256), i->s[1] = (uint16_t)(i->s[1] + 256);
+    i->imm = gcn_bits(w[0], 13, 1); // of scratch: there is an address in a vector register
   }
 }
 
-static bool has_literal(const gcn_insn* i) {
+bool gcn__has_literal(const gcn_insn* i) {
   int sources = i->encoding == GCN_SOP2 || i->encoding == GCN_SOPC ? 2 : i->encoding == GCN_SOP1 ? 1 : 0;
   for (int k = 0; k < sources; ++k)
     if (i->s[k] == GCN_LITERAL) return true;
@@ -182,16 +189,16 @@ static bool has_literal(const gcn_insn* i) {
 }
 
 static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint32_t at) {
-  uint32_t op = 0, top = bits(*w, 26, 6);
+  uint32_t op = 0, top = gcn_bits(*w, 26, 6);
   *i = (gcn_insn){.words = 1, .op_sel_hi = 7, .site.line = at};
   bool two = top == 0x34 || top == 0x30 || top == 0x36 || top == 0x37;
   if (two && left < 2) return "an instruction that is cut off";
-  if (bits(*w, 30, 2) == 2)
-    scalar(i, *w, &op);
-  else if (!bits(*w, 31, 1))
-    vector(i, w, &op);
+  if (gcn_bits(*w, 30, 2) == 2)
+    gcn__decode_scalar(i, *w, &op);
+  else if (!gcn_bits(*w, 31, 1))
+    gcn__decode_vector(i, w, &op);
   else if (top == 0x34)
-    vector3(i, w, &op);
+    three(i, w, &op);
   else if (top == 0x30 || top == 0x36 || top == 0x37)
     memory(i, w, &op);
   else
@@ -203,7 +210,7 @@ static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint3
                   !strcmp(i->name, "s_setreg_imm32_b32");
   bool part = i->words == 1 && (i->encoding == GCN_VOP1 || i->encoding == GCN_VOP2 || i->encoding == GCN_VOPC) &&
               (i->s[0] == 249 || i->s[0] == 250);
-  if (has_literal(i) || constant || part) {
+  if (gcn__has_literal(i) || constant || part) {
     if (left < 2) return "an instruction that is cut off";
     i->words = 2;
     i->literal = w[1];
@@ -240,13 +247,14 @@ bool gcn__decode(gcn_text* t, const uint8_t* code) {
   memset(t->index, 0xff, (t->words + 1) * 4);
   for (uint64_t at = 0; at < t->words;) {
     gcn_insn i;
-    const char* why = decode_one(&i, words + at, t->words - at, (uint32_t)at * 4);
+    const char* why = (t->is_rdna ? gcn__decode_rdna : decode_one)(&i, words + at, t->words - at, (uint32_t)at * 4);
     if (why) {
       i.unknown = why;
       i.run = not_known;
       i.class = GRID_CLASS_CONTROL;
       if (!i.name) i.name = "?";
     }
+    if (!i.shown) i.shown = i.name;
     t->index[at] = (uint32_t)t->count;
     PB_PUSH(t->code, t->count, t->capacity, i);
     at += i.words;
@@ -260,7 +268,7 @@ int gcn__all_known(pb_device* device, const gcn_text* t, const char* name, uint6
   for (uint64_t at = (from - t->base) / 4; at < (from + bytes - t->base) / 4; ++at) {
     const gcn_insn* i = t->index[at] == UINT32_MAX ? NULL : &t->code[t->index[at]];
     if (i && i->unknown)
-      return grid__fault(device, GRID_BAD_CODE, "kernel %s, offset %#x: %s: %s", name, i->site.line, i->name,
+      return grid__fault(device, GRID_BAD_CODE, "kernel %s, offset %#x: %s: %s", name, i->site.line, i->shown,
                          i->unknown);
   }
   return GRID_OK;

@@ -6,7 +6,7 @@
 
 static grid_request begin(gcn_wave* w, const gcn_insn* i, int half, grid_effect effect) {
   grid_request q = {.block = w->block,
-                    .warp = &w->block->warps[2 * w->index + (uint32_t)half],
+                    .warp = &w->block->warps[w->halves * w->index + (uint32_t)half],
                     .insn = &i->site,
                     .mask = (uint32_t)(gcn_exec(w) >> 32 * half),
                     .bytes = i->bytes,
@@ -24,7 +24,7 @@ static int scalar_load(gcn_wave* w, const gcn_insn* i) {
   if (code) return code;
   uint64_t at = (base + (uint64_t)(int64_t)i->offset + offset) & ~UINT64_C(3);
   grid_request q = {.block = w->block,
-                    .warp = &w->block->warps[2 * w->index],
+                    .warp = &w->block->warps[w->halves * w->index],
                     .insn = &i->site,
                     .mask = 1,
                     .bytes = 4,
@@ -108,17 +108,28 @@ static int give(gcn_wave* w, const gcn_insn* i, int half, const grid_request* q,
   return code;
 }
 
+// Stores are counted with loads, RDNA's by themselves.
+static void stored(gcn_wave* w) {
+  if (w->kernel->text->is_rdna)
+    ++w->t_issued;
+  else
+    w->v_stored = ++w->v_issued;
+}
+
 static int vector_store(gcn_wave* w, const gcn_insn* i) {
   for (int half = 0; half < 2; ++half) {
     grid_request q = begin(w, i, half, GRID_WRITE);
     if (!q.mask) continue;
     int code = addresses(w, i, half, &q);
-    for (int k = 0; k < i->dwords && !i->sdwa; ++k) q.stores[k] = gcn_row(w, i->s[1] - GCN_V0 + (uint32_t)k, half);
+    uint32_t upper[GRID_LANES];
+    for (int k = 0; k < i->dwords; ++k) q.stores[k] = gcn_row(w, i->s[1] - GCN_V0 + (uint32_t)k, half);
+    for (int l = 0; l < GRID_LANES && i->sdwa == 2; ++l) upper[l] = q.stores[0][l] >> 16;
+    if (i->sdwa == 2) q.stores[0] = upper;
     if (!code) code = grid__access(&q);
     if (!code) code = give(w, i, half, &q, i->s[1] - GCN_V0, 0, i->dwords);
     if (code) return code;
   }
-  w->v_stored = ++w->v_issued;
+  stored(w);
   ++w->pc;
   return GRID_OK;
 }
@@ -191,8 +202,12 @@ static int vector_atomic(gcn_wave* w, const gcn_insn* i) {
     if (!code) code = change(w, i, half, &q, i->high);
     if (code) return code;
   }
-  ++w->v_issued;
-  if (i->high) pend(w->v_pending, i->d - GCN_V0, i->bytes / 4, w->v_issued);
+  if (i->high) {
+    ++w->v_issued;
+    pend(w->v_pending, i->d - GCN_V0, i->bytes / 4, w->v_issued);
+  } else {
+    stored(w);
+  }
   ++w->pc;
   return GRID_OK;
 }
@@ -253,7 +268,7 @@ static int permute(gcn_wave* w, const gcn_insn* i) {
   if (code) return code;
   for (int l = 0; l < GCN_LANES; ++l) {
     if (!(exec >> l & 1)) continue;
-    uint32_t other = (at[l] + i->imm) >> 2 & 63;
+    uint32_t other = (at[l] + i->imm) >> 2 & (GRID_LANES * w->halves - 1);
     if (i->store)
       out[other] = from[l];
     else
@@ -302,17 +317,47 @@ typedef struct width {
   uint8_t dwords, bytes, part; // part: of a register, 1 its low half, 2 its high half
   bool extend;
 } width;
-static const width widths[] = {
-    {"ubyte", 1, 1, 0, false},      {"sbyte", 1, 1, 0, true},         {"ushort", 1, 2, 0, false},
-    {"sshort", 1, 2, 0, true},      {"dword", 1, 4, 0, false},        {"dwordx2", 2, 8, 0, false},
-    {"dwordx3", 3, 12, 0, false},   {"dwordx4", 4, 16, 0, false},     {"byte", 1, 1, 0, false},
-    {"short", 1, 2, 0, false},      {"short_d16", 1, 2, 1, false},    {"short_d16_hi", 1, 2, 2, false},
-    {"ubyte_d16", 1, 1, 1, false},  {"ubyte_d16_hi", 1, 1, 2, false}, {"byte_d16_hi", 1, 1, 2, false},
-    {"b8", 1, 1, 0, false},         {"u8", 1, 1, 0, false},           {"i8", 1, 1, 0, true},
-    {"b16", 1, 2, 0, false},        {"u16", 1, 2, 0, false},          {"i16", 1, 2, 0, true},
-    {"b32", 1, 4, 0, false},        {"b64", 2, 8, 0, false},          {"b96", 3, 12, 0, false},
-    {"b128", 4, 16, 0, false},      {"u16_d16", 1, 2, 1, false},      {"u16_d16_hi", 1, 2, 2, false},
-    {"b16_d16_hi", 1, 2, 2, false}, {"u8_d16", 1, 1, 1, false},       {"u8_d16_hi", 1, 1, 2, false}};
+static const width widths[] = {{"ubyte", 1, 1, 0, false},
+                               {"sbyte", 1, 1, 0, true},
+                               {"ushort", 1, 2, 0, false},
+                               {"sshort", 1, 2, 0, true},
+                               {"dword", 1, 4, 0, false},
+                               {"dwordx2", 2, 8, 0, false},
+                               {"dwordx3", 3, 12, 0, false},
+                               {"dwordx4", 4, 16, 0, false},
+                               {"byte", 1, 1, 0, false},
+                               {"short", 1, 2, 0, false},
+                               {"short_d16", 1, 2, 1, false},
+                               {"short_d16_hi", 1, 2, 2, false},
+                               {"ubyte_d16", 1, 1, 1, false},
+                               {"ubyte_d16_hi", 1, 1, 2, false},
+                               {"byte_d16_hi", 1, 1, 2, false},
+                               {"b8", 1, 1, 0, false},
+                               {"u8", 1, 1, 0, false},
+                               {"i8", 1, 1, 0, true},
+                               {"b16", 1, 2, 0, false},
+                               {"u16", 1, 2, 0, false},
+                               {"i16", 1, 2, 0, true},
+                               {"b32", 1, 4, 0, false},
+                               {"b64", 2, 8, 0, false},
+                               {"b96", 3, 12, 0, false},
+                               {"b128", 4, 16, 0, false},
+                               {"u16_d16", 1, 2, 1, false},
+                               {"u16_d16_hi", 1, 2, 2, false},
+                               {"b16_d16_hi", 1, 2, 2, false},
+                               {"u8_d16", 1, 1, 1, false},
+                               {"u8_d16_hi", 1, 1, 2, false},
+                               // RDNA's names
+                               {"b8_d16_hi", 1, 1, 2, false},
+                               {"i8_d16", 1, 1, 1, true},
+                               {"i8_d16_hi", 1, 1, 2, true},
+                               {"d16_u8", 1, 1, 1, false},
+                               {"d16_i8", 1, 1, 1, true},
+                               {"d16_b16", 1, 2, 1, false},
+                               {"d16_hi_u8", 1, 1, 2, false},
+                               {"d16_hi_i8", 1, 1, 2, true},
+                               {"d16_hi_b8", 1, 1, 2, false},
+                               {"d16_hi_b16", 1, 2, 2, false}};
 
 static bool set_width(gcn_insn* i, const char* name) {
   for (size_t k = 0; k < sizeof widths / sizeof *widths; ++k)
@@ -351,14 +396,18 @@ bool gcn__memory(gcn_insn* i) {
   i->class = GRID_CLASS_MEMORY;
   const char* name = strchr(i->name, '_') + 1;
   if (i->encoding == GCN_SMEM) {
-    static const char* const loads[] = {"load_dword", "load_dwordx2", "load_dwordx4", "load_dwordx8", "load_dwordx16"};
+    static const char* const loads[][2] = {{"load_dword", "load_b32"},
+                                           {"load_dwordx2", "load_b64"},
+                                           {"load_dwordx4", "load_b128"},
+                                           {"load_dwordx8", "load_b256"},
+                                           {"load_dwordx16", "load_b512"}};
     for (int k = 0; k < 5; ++k)
-      if (!strcmp(name, loads[k])) {
+      if (!strcmp(name, loads[k][0]) || !strcmp(name, loads[k][1])) {
         i->run = scalar_load;
         i->dwords = (uint8_t)(1 << k);
         return i->d + i->dwords <= 108;
       }
-    if (!strncmp(name, "dcache", 6)) i->run = nothing;
+    if (!strncmp(name, "dcache", 6) || !strcmp(name, "gl1_inv")) i->run = nothing;
     return i->run != NULL;
   }
   if (i->encoding == GCN_DS) {

@@ -138,7 +138,7 @@ static void kernel(reader* r, gcn_described* k) {
     } else if (is(&key, ".max_flat_workgroup_size")) {
       k->most_threads = (uint32_t)next(r).number;
     } else if (is(&key, ".wavefront_size")) {
-      r->bad |= next(r).number != GCN_LANES;
+      k->lanes = (uint32_t)next(r).number;
     } else if (is(&key, ".args")) {
       item list = next(r);
       if (list.kind != ARRAY || list.number > GCN_MAX_ARGS) r->bad = true;

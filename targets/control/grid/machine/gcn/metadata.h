@@ -7,7 +7,7 @@
 typedef struct gcn_described {
   char name[256];
   gcn_arg args[GCN_MAX_ARGS];
-  uint32_t arg_count, most_threads;
+  uint32_t arg_count, most_threads, lanes; // 0: it does not say
 } gcn_described;
 
 typedef struct gcn_metadata {

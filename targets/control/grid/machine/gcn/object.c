@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GFX90A = 0x3f, GFX942 = 0x4c, MOST_IMAGE = 256 << 20 };
+enum { GFX90A = 0x3f, GFX1100 = 0x41, GFX942 = 0x4c, MOST_IMAGE = 256 << 20 };
 
 typedef struct object {
   pb_device* device;
@@ -43,10 +43,12 @@ static int read_head(object* o) {
     return wrong(o, "no ELF file of 64 bits, low byte first");
   if (o->head.e_machine != 224) return wrong(o, "not of AMD's GPUs");
   uint32_t processor = o->head.e_flags & 0xff;
-  if (processor != GFX942 && processor != GFX90A)
-    return grid__fault(o->device, GRID_BAD_CODE,
-                       "code object: of processor number %#x; the machine runs gfx942 (%#x) and gfx90a (%#x)",
-                       processor, GFX942, GFX90A);
+  if (processor != GFX942 && processor != GFX90A && processor != GFX1100)
+    return grid__fault(
+        o->device, GRID_BAD_CODE,
+        "code object: of processor number %#x; the machine runs gfx942 (%#x), gfx90a (%#x) and gfx1100 (%#x)",
+        processor, GFX942, GFX90A, GFX1100);
+  o->text->is_rdna = processor == GFX1100;
   if (o->head.e_phentsize != sizeof(Elf64_Phdr) || o->head.e_shentsize != sizeof(Elf64_Shdr))
     return wrong(o, "headers of another size");
   return GRID_OK;
@@ -176,10 +178,16 @@ static int kernel(object* o, const gcn_described* d) {
                          plain->name, n);
     if (k->args[n].kind == GCN_EXPLICIT) plain->param_count += (k->args[n].size + 7) / 8;
   }
+  uint32_t lanes = o->text->is_rdna ? 32 : 64;
+  if (d->lanes && d->lanes != lanes)
+    return grid__fault(o->device, GRID_BAD_CODE, "code object: kernel %s has waves of %u lanes; the machine runs %u",
+                       plain->name, d->lanes, lanes);
   plain->most_threads = d->most_threads && d->most_threads < GRID_MAX_THREADS ? d->most_threads : GRID_MAX_THREADS;
-  if (k->rsrc2 >> 1 & 31 && (k->rsrc2 >> 1 & 31) != user_registers(k))
+  // gfx1100 fills up to 16 registers; what nobody asked for lies behind the others.
+  uint32_t users = k->rsrc2 >> 1 & 31;
+  if (users && users != user_registers(k) && !(o->text->is_rdna && users > user_registers(k)))
     return grid__fault(o->device, GRID_BAD_CODE, "code object: kernel %s has %u user registers, its properties %u",
-                       plain->name, k->rsrc2 >> 1 & 31, user_registers(k));
+                       plain->name, users, user_registers(k));
   k->packet = (k->kernarg_bytes + 63) & ~63u;
   k->kernarg = grid__variable(o->device, "arguments", k->packet + 64, 64, false);
   if (!k->kernarg) return grid__fault(o->device, GRID_OUT_OF_MEMORY, "no memory for the arguments of %s", plain->name);
@@ -252,6 +260,7 @@ int gcn__lay_arguments(const grid_launch* l, const pb_device_launch* launch) {
 void gcn__free(grid_module* m) {
   gcn_text* t = m->gcn;
   if (!t) return;
+  for (size_t n = 0; n < t->count; ++n) free(t->code[n].second);
   free(t->code);
   free(t->index);
 }

@@ -11,8 +11,8 @@ int gcn__stop(gcn_wave* w, const gcn_insn* i, int lane, int code, const char* fo
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  grid_warp* half = &w->block->warps[2 * w->index + (uint32_t)(lane >= 32)];
-  return grid__stop(w->block, half, &i->site, lane < 0 ? lane : lane & 31, code, "%s: %s", i->name, what);
+  grid_warp* half = &w->block->warps[w->halves * w->index + (uint32_t)(lane >= 32)];
+  return grid__stop(w->block, half, &i->site, lane < 0 ? lane : lane & 31, code, "%s: %s", i->shown, what);
 }
 
 // User registers in the order of the kernel descriptor's bits, then the block's place (LLVM's AMDGPU usage, "Initial
@@ -34,14 +34,15 @@ static void begin_wave(gcn_wave* w) {
     if (count > 1) w->s[at + 1] = (uint32_t)(value >> 32);
     at += (uint32_t)count;
   }
+  if (at < (k->rsrc2 >> 1 & 31)) at = k->rsrc2 >> 1 & 31;
   for (int n = 0; n < 3; ++n)
     if (k->rsrc2 >> (7 + n) & 1) w->s[at++] = b->id[n];
-  uint32_t threads = l->thread_count - w->index * GCN_LANES;
+  uint32_t lanes = GRID_LANES * w->halves, threads = l->thread_count - w->index * lanes;
   uint64_t exec = threads >= GCN_LANES ? UINT64_MAX : (UINT64_C(1) << threads) - 1;
   w->s[GCN_EXEC] = (uint32_t)exec;
-  w->s[GCN_EXEC + 1] = (uint32_t)(exec >> 32);
-  for (uint32_t lane = 0; lane < GCN_LANES; ++lane) {
-    uint32_t t = w->index * GCN_LANES + lane;
+  w->s[GCN_EXEC + 1] = (uint32_t)(exec >> 32) & w->upper;
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    uint32_t t = w->index * lanes + lane;
     w->v[lane] =
         t % l->threads[0] | (t / l->threads[0] % l->threads[1]) << 10 | (t / l->threads[0] / l->threads[1]) << 20;
   }
@@ -51,7 +52,7 @@ static void begin_wave(gcn_wave* w) {
   memset(w->l_pending, 0, sizeof w->l_pending);
   memset(w->s_pending, 0, sizeof w->s_pending);
   w->v_issued = w->v_done = w->l_issued = w->l_done = w->s_issued = w->s_done = 0;
-  w->v_stored = w->l_stored = 0;
+  w->v_stored = w->l_stored = w->t_issued = w->t_done = 0;
 }
 
 static int run_wave(gcn_wave* w, uint64_t steps) {
@@ -66,7 +67,7 @@ static int run_wave(gcn_wave* w, uint64_t steps) {
     ++k->classes[i->class];
     ++k->counts.warp_instructions;
     k->counts.thread_instructions += i->encoding <= GCN_SMEM ? 1 : lanes;
-    if (i->class == GRID_CLASS_FMA) k->counts.thread_fmas += lanes;
+    if (i->class == GRID_CLASS_FMA) k->counts.thread_fmas += lanes * (i->second ? i->imm : 1);
     int code = i->run(w, i);
     if (code) return code;
   }
@@ -78,8 +79,9 @@ static void open_barrier(grid_block* b, gcn_wave* waves, uint32_t count) {
   uint32_t released = 0;
   for (uint32_t n = 0; n < count; ++n) {
     waves[n].at_barrier = false;
-    bool waited = waves[n].l_stored <= waves[n].l_done && waves[n].v_stored <= waves[n].v_done;
-    released |= (waited ? UINT32_C(3) : 0) << 2 * n;
+    const gcn_wave* w = &waves[n];
+    bool waited = w->l_stored <= w->l_done && w->v_stored <= w->v_done && w->t_issued <= w->t_done;
+    released |= (waited ? (UINT32_C(1) << w->halves) - 1 : 0) << w->halves * n;
   }
   grid__order_all(b, released);
 }
@@ -96,7 +98,7 @@ static int past_limit(grid_block* b) {
 int gcn__run_block(grid_block* b) {
   grid_worker* k = b->worker;
   gcn_wave* waves = k->waves;
-  uint32_t count = b->warp_count / 2;
+  uint32_t count = b->warp_count / waves->halves;
   for (uint32_t n = 0; n < count; ++n) begin_wave(&waves[n]);
   bool random = b->launch->device->schedule == GRID_RANDOM, late = b->launch->device->schedule == GRID_LATE;
   for (;;) {
@@ -116,17 +118,22 @@ int gcn__run_block(grid_block* b) {
   }
 }
 
+uint32_t gcn__halves(const grid_kernel* k) { return k->gcn->text->is_rdna ? 1 : 2; }
+
 bool gcn__open_waves(grid_worker* k) {
   grid_block* b = &k->block;
-  uint32_t count = b->warp_count / 2;
+  const gcn_kernel* kernel = b->launch->kernel->gcn;
+  uint32_t halves = b->lockstep, count = b->warp_count / halves;
   k->waves = calloc(count, sizeof *k->waves);
   if (!k->waves) return false;
   bool good = true;
   for (uint32_t n = 0; n < count; ++n) {
     gcn_wave* w = &k->waves[n];
     w->block = b;
-    w->kernel = (const gcn_kernel*)b->launch->kernel->gcn;
+    w->kernel = kernel;
     w->index = n;
+    w->halves = halves;
+    w->upper = halves == 2 ? UINT32_MAX : 0;
     w->v = aligned_alloc(64, (size_t)GCN_VGPRS * GCN_LANES * 4);
     if (w->v)
       memset(w->v, 0, (size_t)GCN_VGPRS * GCN_LANES * 4);
@@ -137,6 +144,6 @@ bool gcn__open_waves(grid_worker* k) {
 }
 
 void gcn__close_waves(grid_worker* k) {
-  for (uint32_t n = 0; k->waves && n < k->block.warp_count / 2; ++n) free(k->waves[n].v);
+  for (uint32_t n = 0; k->waves && n < k->block.warp_count / k->waves->halves; ++n) free(k->waves[n].v);
   free(k->waves);
 }

@@ -16,6 +16,7 @@
   }
 
 static void put(gcn_wave* w, uint32_t to, uint64_t value, int dwords) {
+  if (to == GCN_NULL) return;
   w->s[to] = (uint32_t)value;
   if (dwords == 2) w->s[to + 1] = (uint32_t)(value >> 32);
 }
@@ -23,8 +24,8 @@ static void put(gcn_wave* w, uint32_t to, uint64_t value, int dwords) {
 static uint64_t exec_becomes(gcn_wave* w, uint64_t value) {
   uint64_t old = gcn_exec(w);
   w->s[GCN_EXEC] = (uint32_t)value;
-  w->s[GCN_EXEC + 1] = (uint32_t)(value >> 32);
-  w->scc = value != 0;
+  w->s[GCN_EXEC + 1] = (uint32_t)(value >> 32) & w->upper;
+  w->scc = gcn_exec(w) != 0;
   return old;
 }
 
@@ -63,12 +64,17 @@ SCALAR(s_bitset0_b32, 1, 1, 1, d = w->s[i->d] & ~(UINT64_C(1) << (a & 31)))
 SCALAR(s_bitset1_b32, 1, 1, 1, d = w->s[i->d] | UINT64_C(1) << (a & 31))
 SCALAR(s_abs_i32, 1, 1, 1, d = (int32_t)a < 0 ? 0 - a : a; d = (uint32_t)d; OF(d != 0))
 SCALAR(s_getpc_b64, 1, 0, 2, d = w->kernel->text->address + i->site.line + 4)
-SCALAR(s_and_saveexec_b64, 2, 1, 2, d = exec_becomes(w, a& gcn_exec(w)))
-SCALAR(s_or_saveexec_b64, 2, 1, 2, d = exec_becomes(w, a | gcn_exec(w)))
-SCALAR(s_xor_saveexec_b64, 2, 1, 2, d = exec_becomes(w, a ^ gcn_exec(w)))
-SCALAR(s_andn2_saveexec_b64, 2, 1, 2, d = exec_becomes(w, a & ~gcn_exec(w)))
-SCALAR(s_andn1_saveexec_b64, 2, 1, 2, d = exec_becomes(w, ~a& gcn_exec(w)))
-SCALAR(s_orn2_saveexec_b64, 2, 1, 2, d = exec_becomes(w, a | ~gcn_exec(w)))
+#define SAVING(name, expression)                                                                                       \
+  SCALAR(s_##name##_saveexec_b32, 1, 1, 1, d = exec_becomes(w, expression))                                            \
+  SCALAR(s_##name##_saveexec_b64, 2, 1, 2, d = exec_becomes(w, expression))
+SAVING(and, a& gcn_exec(w))
+SAVING(or, a | gcn_exec(w))
+SAVING(xor, a ^ gcn_exec(w))
+SAVING(andn2, a & ~gcn_exec(w))
+SAVING(andn1, ~a& gcn_exec(w))
+SAVING(orn2, a | ~gcn_exec(w))
+SCALAR(s_andn2_wrexec_b32, 1, 1, 1, d = a & ~gcn_exec(w); exec_becomes(w, d))
+SCALAR(s_andn1_wrexec_b32, 1, 1, 1, d = ~a & gcn_exec(w); exec_becomes(w, d))
 SCALAR(s_andn2_wrexec_b64, 2, 1, 2, d = a & ~gcn_exec(w); exec_becomes(w, d))
 SCALAR(s_andn1_wrexec_b64, 2, 1, 2, d = ~a & gcn_exec(w); exec_becomes(w, d))
 SCALAR(s_add_u32, 1, 2, 1, d = a + b; OF(d >> 32 & 1))
@@ -159,11 +165,11 @@ SCALAR(s_bitcmp1_b32, 1, 2, 0, OF(a >> (b & 31) & 1))
     w->pc = (condition) ? i->target : w->pc + 1;                                                                       \
     return GRID_OK;                                                                                                    \
   }
-    BRANCH(s_branch, true) BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1, w->scc)
-        BRANCH(s_cbranch_vccz, !gcn_vcc(w)) BRANCH(s_cbranch_vccnz, gcn_vcc(w)) BRANCH(s_cbranch_execz, !gcn_exec(w))
-            BRANCH(s_cbranch_execnz, gcn_exec(w))
+BRANCH(s_branch, true)
+BRANCH(s_cbranch_scc0, !w->scc) BRANCH(s_cbranch_scc1, w->scc) BRANCH(s_cbranch_vccz, !gcn_vcc(w))
+    BRANCH(s_cbranch_vccnz, gcn_vcc(w)) BRANCH(s_cbranch_execz, !gcn_exec(w)) BRANCH(s_cbranch_execnz, gcn_exec(w))
 
-                static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
+        static int jump_to(gcn_wave* w, const gcn_insn* i, uint64_t address) {
   const gcn_text* t = w->kernel->text;
   uint64_t at = (address - t->address) / 4;
   if (address % 4 || at >= t->words || t->index[at] == UINT32_MAX)
@@ -208,17 +214,34 @@ static int s_barrier(gcn_wave* w, const gcn_insn* i) {
 
 static int s_trap(gcn_wave* w, const gcn_insn* i) { return gcn__stop(w, i, -1, GRID_TRAP, "trap"); }
 
-// vmcnt lies in bits 3:0 and 15:14, lgkmcnt in 11:8. LDS answers in order, scalar loads in any.
-static int s_waitcnt(gcn_wave* w, const gcn_insn* i) {
-  uint32_t vm = (i->imm & 15) | (i->imm >> 14 & 3) << 4, lgkm = i->imm >> 8 & 15;
+// LDS answers in order, scalar loads in any. What a field has room for at most is no wait.
+static int wait_for(gcn_wave* w, uint32_t vm, uint32_t lgkm, uint32_t most_lgkm) {
   if (vm < 63 && w->v_issued - w->v_done > vm) w->v_done = w->v_issued - vm;
   uint32_t scalars = w->s_issued - w->s_done;
   if (lgkm == 0) {
     w->l_done = w->l_issued;
     w->s_done = w->s_issued;
-  } else if (lgkm < 15 && !scalars && w->l_issued - w->l_done > lgkm) {
+  } else if (lgkm < most_lgkm && !scalars && w->l_issued - w->l_done > lgkm) {
     w->l_done = w->l_issued - lgkm;
   }
+  ++w->pc;
+  return GRID_OK;
+}
+
+// vmcnt lies in bits 3:0 and 15:14, lgkmcnt in 11:8.
+static int s_waitcnt(gcn_wave* w, const gcn_insn* i) {
+  return wait_for(w, (i->imm & 15) | (i->imm >> 14 & 3) << 4, i->imm >> 8 & 15, 15);
+}
+
+// RDNA 3 ISA, 16.5: vmcnt in 15:10, lgkmcnt in 9:4; stores are waited for by themselves.
+static int s_waitcnt_rdna(gcn_wave* w, const gcn_insn* i) { return wait_for(w, i->imm >> 10, i->imm >> 4 & 63, 63); }
+
+static int s_waitcnt_vscnt(gcn_wave* w, const gcn_insn* i) {
+  uint64_t plus = 0;
+  int code = gcn__read_scalar(w, i, i->d, 1, &plus);
+  uint32_t most = (i->imm + (uint32_t)plus) & 63;
+  if (code) return code;
+  if (most < 63 && w->t_issued - w->t_done > most) w->t_done = w->t_issued - most;
   ++w->pc;
   return GRID_OK;
 }
@@ -260,14 +283,14 @@ static const struct {
             ROW(s_getpc_b64),
             ROW(s_setpc_b64),
             ROW(s_swappc_b64),
-            ROW(s_and_saveexec_b64),
-            ROW(s_or_saveexec_b64),
-            ROW(s_xor_saveexec_b64),
-            ROW(s_andn2_saveexec_b64),
-            ROW(s_andn1_saveexec_b64),
-            ROW(s_orn2_saveexec_b64),
-            ROW(s_andn2_wrexec_b64),
-            ROW(s_andn1_wrexec_b64),
+            BOTH_ROWS(s_and_saveexec),
+            BOTH_ROWS(s_or_saveexec),
+            BOTH_ROWS(s_xor_saveexec),
+            BOTH_ROWS(s_andn2_saveexec),
+            BOTH_ROWS(s_andn1_saveexec),
+            BOTH_ROWS(s_orn2_saveexec),
+            BOTH_ROWS(s_andn2_wrexec),
+            BOTH_ROWS(s_andn1_wrexec),
             ROW(s_add_u32),
             ROW(s_sub_u32),
             ROW(s_addc_u32),
@@ -332,6 +355,14 @@ static const struct {
             ROW(s_barrier),
             ROW(s_trap),
             ROW(s_waitcnt),
+            ROW(s_waitcnt_rdna),
+            ROW(s_waitcnt_vscnt),
+            {"s_delay_alu", nothing},
+            {"s_clause", nothing},
+            {"s_set_inst_prefetch_distance", nothing},
+            {"s_waitcnt_depctr", nothing},
+            {"s_version", nothing},
+            {"s_sendmsg", nothing},
             {"s_nop", nothing},
             {"s_sleep", nothing},
             {"s_setprio", nothing},

@@ -45,7 +45,7 @@ static int read_lane(gcn_wave* w, const gcn_insn* i) {
   int code = gcn__ready(w, i, i->s[0] - GCN_V0, 1);
   if (!code) code = gcn__read_scalar(w, i, i->s[1], 1, &lane);
   if (code) return code;
-  w->s[i->d - GCN_V0] = gcn_row(w, i->s[0] - GCN_V0, 0)[lane & 63];
+  w->s[i->d - GCN_V0] = gcn_row(w, i->s[0] - GCN_V0, 0)[lane & (GRID_LANES * w->halves - 1)];
   w->s_pending[i->d - GCN_V0] = 0;
   ++w->pc;
   return GRID_OK;
@@ -56,7 +56,7 @@ static int write_lane(gcn_wave* w, const gcn_insn* i) {
   int code = gcn__read_scalar(w, i, i->s[0], 1, &value);
   if (!code) code = gcn__read_scalar(w, i, i->s[1], 1, &lane);
   if (code) return code;
-  gcn_row(w, i->d - GCN_V0, 0)[lane & 63] = (uint32_t)value;
+  gcn_row(w, i->d - GCN_V0, 0)[lane & (GRID_LANES * w->halves - 1)] = (uint32_t)value;
   ++w->pc;
   return GRID_OK;
 }
@@ -81,10 +81,8 @@ static int carry(gcn_wave* w, const gcn_insn* i) {
   bool in = strstr(i->name, "addc") || strstr(i->name, "subb"), minus = i->name[2] == 's',
        back = strstr(i->name, "rev");
   uint64_t given = 0, made = 0;
-  bool three =
-      i->encoding == GCN_VOP3 || (i->encoding == GCN_VOP2 && i->words == 2 && i->s[0] != GCN_LITERAL && !i->sdwa);
   if (in) {
-    int code = gcn__read_scalar(w, i, three ? i->s[2] : GCN_VCC, 2, &given);
+    int code = gcn__read_scalar(w, i, i->three ? i->s[2] : GCN_VCC, (int)w->halves, &given);
     if (code) return code;
   }
   EACH_HALF(2, 4)
@@ -97,9 +95,8 @@ static int carry(gcn_wave* w, const gcn_insn* i) {
   }
   gcn__result(w, i, i->d - GCN_V0, out, 4, half, mask);
 }
-uint32_t to = three ? i->d2 : GCN_VCC;
-w->s[to] = (uint32_t)made;
-w->s[to + 1] = (uint32_t)(made >> 32);
+uint32_t to = i->three ? i->d2 : GCN_VCC;
+gcn_put_mask(w, to, made);
 ++w->pc;
 return GRID_OK;
 }
@@ -120,8 +117,7 @@ static int multiply_add_64(gcn_wave* w, const gcn_insn* i) { // v_mad_u64_u32, v
   }
   gcn__result(w, i, i->d - GCN_V0, out, 8, half, mask);
 }
-w->s[i->d2] = (uint32_t)made;
-w->s[i->d2 + 1] = (uint32_t)(made >> 32);
+gcn_put_mask(w, i->d2, made);
 ++w->pc;
 return GRID_OK;
 }
@@ -156,8 +152,7 @@ return GRID_OK;
     }                                                                                                                  \
     gcn__result(w, i, i->d - GCN_V0, out, size, half, mask);                                                           \
   }                                                                                                                    \
-  w->s[i->d2] = (uint32_t)made;                                                                                        \
-  w->s[i->d2 + 1] = (uint32_t)(made >> 32);                                                                            \
+  gcn_put_mask(w, i->d2, made);                                                                                        \
   ++w->pc;                                                                                                             \
   return GRID_OK;                                                                                                      \
   }                                                                                                                    \
@@ -296,8 +291,7 @@ static int classes(gcn_wave* w, const gcn_insn* i) {
     }
   }
   result &= exec;
-  w->s[i->d] = (uint32_t)result;
-  w->s[i->d + 1] = (uint32_t)(result >> 32);
+  gcn_put_mask(w, i->d, result);
   ++w->pc;
   return GRID_OK;
 }
@@ -352,14 +346,8 @@ static int packed_halves(gcn_wave* w, const gcn_insn* i) {
       one.op_sel = part ? i->op_sel_hi : i->op_sel;
       for (int n = 0; n < count; ++n) {
         int from = i->reversed && n < 2 ? 1 - n : n;
-        uint16_t words[2 * GRID_LANES];
         int code = gcn__source(w, &one, from, 2, half, NULL, room[n], &rows[n]);
         if (code) return code;
-        if (i->row->size[n + 1] == 4) { // a count of bits
-          for (int l = 0; l < GRID_LANES; ++l) words[2 * l] = ((const uint16_t*)rows[n])[l], words[2 * l + 1] = 0;
-          memcpy(room[n], words, sizeof words);
-          rows[n] = room[n];
-        }
       }
       i->row->lanes(parts[part], rows[0], rows[1], rows[2]);
     }
@@ -395,6 +383,21 @@ static int accumulation(gcn_wave* w, const gcn_insn* i) { // v_accvgpr_read, v_a
     int code = gcn__source(w, &one, 0, 4, half, NULL, room, &row);
     if (code) return code;
     gcn__result(w, i, (uint32_t)(i->d - GCN_V0 + (read ? 0 : 256)), row, 4, half, (uint32_t)(exec >> 32 * half));
+  }
+  ++w->pc;
+  return GRID_OK;
+}
+
+static int exchange(gcn_wave* w, const gcn_insn* i) { // v_swap_b32
+  uint32_t from = i->s[0] - GCN_V0, to = i->d - GCN_V0;
+  int code = gcn__ready(w, i, from, 1);
+  if (!code) code = gcn__ready(w, i, to, 1);
+  if (code) return code;
+  uint32_t *x = gcn_row(w, from, 0), *y = gcn_row(w, to, 0);
+  for (uint64_t m = gcn_exec(w); m; m &= m - 1) {
+    int l = __builtin_ctzll(m);
+    uint32_t old = x[l];
+    x[l] = y[l], y[l] = old;
   }
   ++w->pc;
   return GRID_OK;
@@ -446,6 +449,7 @@ bool gcn__special(gcn_insn* i) {
               {"v_accvgpr_write_b32", accumulation, GRID_CLASS_MOVE},
               {"v_accvgpr_read", accumulation, GRID_CLASS_MOVE},
               {"v_accvgpr_write", accumulation, GRID_CLASS_MOVE},
+              {"v_swap_b32", exchange, GRID_CLASS_MOVE},
               {"v_nop", nothing, GRID_CLASS_CONTROL}};
   static const struct {
     const char *name, *key;
@@ -460,17 +464,18 @@ bool gcn__special(gcn_insn* i) {
                 {"v_pk_min_u16", "min.u16", false},         {"v_pk_max_u16", "max.u16", false},
                 {"v_pk_lshlrev_b16", "amd.lshl.b16", true}, {"v_pk_lshrrev_b16", "amd.lshr.b16", true},
                 {"v_pk_ashrrev_i16", "amd.ashr.i16", true}};
-  if (i->dpp || i->sdwa) return false;
+  if (i->dpp) return false;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
     if (strcmp(rows[k].name, i->name)) continue;
     i->run = rows[k].run;
     i->class = rows[k].class;
     if (i->run == carry || i->run == multiply_add_64 || i->run == scale_f32 || i->run == scale_f64)
-      i->abs = 0; // its bits are a register's
-    return (!i->clamp || i->run == mixed) && !i->omod;
+      i->abs = 0;                                      // its bits are a register's
+    bool parts = i->run == classes || i->run == carry; // that may have parts of registers as sources
+    return (!i->clamp || i->run == mixed) && !i->omod && (parts || !i->sdwa);
   }
   for (size_t k = 0; k < sizeof halves / sizeof *halves; ++k) {
-    if (strcmp(halves[k].name, i->name) || i->clamp) continue;
+    if (strcmp(halves[k].name, i->name) || i->clamp || i->sdwa) continue;
     i->row = grid__lane_row(halves[k].key);
     i->reversed = halves[k].reversed;
     i->run = packed_halves;

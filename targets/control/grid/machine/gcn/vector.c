@@ -45,6 +45,8 @@ static int scalar_value(gcn_wave* w, const gcn_insn* i, uint32_t s, int bytes, b
     *value = s == 251 ? !gcn_vcc(w) : !gcn_exec(w);
   } else if (s == 253) {
     *value = w->scc;
+  } else if (s == GCN_NULL && w->kernel->text->is_rdna) {
+    *value = 0;
   } else {
     return gcn__stop(w, i, -1, GRID_BAD_CODE, "source %u: the machine does not know it", s);
   }
@@ -71,6 +73,8 @@ static int dpp_source(uint32_t control, int lane) {
     return row | ((at - n) & 15);
   case 0x15:
     return row | n;
+  case 0x16: // RDNA's alone
+    return lane ^ n;
   }
   switch (control) {
   case 0x130:
@@ -101,7 +105,7 @@ static int dpp_row(gcn_wave* w, const gcn_insn* i, uint32_t* row, uint64_t* mask
     int source = dpp_source(i->dpp_control, l);
     if (source == -2)
       return gcn__stop(w, i, l, GRID_BAD_CODE, "DPP control %#x: the machine does not know it", i->dpp_control);
-    bool there = source >= 0 && exec >> source & 1;
+    bool there = source >= 0 && (exec >> source & 1 || i->dpp_all);
     row[l] = there ? from[source] : 0;
     bool banked = i->dpp_masks >> (l >> 2 & 3) & 1 && i->dpp_masks >> (4 + (l >> 4)) & 1;
     if (!banked || (!there && !i->dpp_zero)) *mask &= ~(UINT64_C(1) << l);
@@ -180,7 +184,7 @@ void gcn__result(gcn_wave* w, const gcn_insn* i, uint32_t v, const void* row, in
       low[l] = ((const uint32_t*)row)[l];
     } else if (bytes == 2) {
       uint32_t h = ((const uint16_t*)row)[l];
-      low[l] = i->op_sel & 8 ? (low[l] & 0xffff) | h << 16 : h;
+      low[l] = i->op_sel & 8 ? (low[l] & 0xffff) | h << 16 : i->keeps ? (low[l] & 0xffff0000) | h : h;
     } else {
       low[l] = (uint32_t)((const uint64_t*)row)[l];
       high[l] = (uint32_t)(((const uint64_t*)row)[l] >> 32);
@@ -217,7 +221,7 @@ static int arithmetic(gcn_wave* w, const gcn_insn* i) {
   }
   uint64_t choice = 0;
   if (i->store) { // of CHOOSE
-    code = gcn__read_scalar(w, i, i->s[2], 2, &choice);
+    code = gcn__read_scalar(w, i, i->s[2], (int)w->halves, &choice);
     if (code) return code;
   }
   for (int half = 0; half < 2; ++half) {
@@ -268,13 +272,8 @@ static int compare(gcn_wave* w, const gcn_insn* i) {
     result |= (uint64_t)bits << 32 * half;
   }
   result &= exec;
-  if (i->store) { // v_cmpx
-    w->s[GCN_EXEC] = (uint32_t)result;
-    w->s[GCN_EXEC + 1] = (uint32_t)(result >> 32);
-  }
-  w->s[i->d] = (uint32_t)result;
-  w->s[i->d + 1] = (uint32_t)(result >> 32);
-  w->s_pending[i->d] = w->s_pending[i->d + 1] = 0;
+  if (i->store) gcn_put_mask(w, GCN_EXEC, result); // v_cmpx
+  gcn_put_mask(w, i->d, result);
   ++w->pc;
   return GRID_OK;
 }

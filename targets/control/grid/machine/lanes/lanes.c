@@ -98,6 +98,10 @@ static inline int32_t exponent(float x) {
   frexpf(x, &e);
   return e;
 }
+static inline float median(float x, float y, float z) {
+  if (x != x || y != y || z != z) return least(least(x, y), z);
+  return most(least(x, y), least(most(x, y), z));
+}
 static inline int32_t rounded16(float x, int32_t least_value, int32_t most_value) {
   float t = truncf(x);
   return x != x ? 0 : t < (float)least_value ? least_value : t > (float)most_value ? most_value : (int32_t)t;
