@@ -1,5 +1,6 @@
 """Whole models by the code that an engine for a grid carries, on the machine, which checks it: every output has the bits that
-the same plan has as threads of vectors (cores32.td, cores64.td for waves of 64), which LLVM brings down to this processor.
+the same plan has as threads of vectors (cores32.td, cores64.td for waves of 64, cores16.td for tests/chips/tinygpu.td), which
+LLVM brings down to this processor.
 
     networks.py --bin BUILD/bin [--nets digits,operators,resnet18,transformers,...] [--target nvgpu]
 
@@ -31,6 +32,8 @@ PYTHON = sys.executable
 
 
 def threads(target):
+    if target.endswith(".td"):
+        return os.path.join(HERE, "cores16.td")
     wide = target.startswith("amdgpu") and not target.endswith("gfx1100")
     return os.path.join(HERE, "cores64.td" if wide else "cores32.td")
 

@@ -131,6 +131,15 @@ static const kernel kernels[] = {
     {" setp.lt.u32 %p1, %r1, 16;\n @%p1 shfl.sync.bfly.b32 %r3, %r1, 16, 31, 0xffff;\n", 1, 32,
      "the value of lane 16, which does not take part"},
     {" setp.lt.u32 %p1, %r1, 16;\n @%p1 shfl.sync.bfly.b32 %r3, %r1, 8, 31, 0xffff;\n", 1, 32, NULL},
+    // Halves of a warp by themselves; and one of them that names the other, too.
+    {" and.b32 %r6, %r1, 16;\n mov.u32 %r7, 0xffff;\n shl.b32 %r7, %r7, %r6;\n"
+     " shfl.sync.bfly.b32 %r3, %r1, 8, 31, %r7;\n bar.warp.sync %r7;\n",
+     1, 32, NULL},
+    {" setp.lt.u32 %p1, %r1, 16;\n selp.u32 %r7, 0xffff, 0xffffffff, %p1;\n shfl.sync.bfly.b32 %r3, %r1, 8, 31, %r7;\n",
+     1, 32, "lanes name different masks"},
+    {" and.b32 %r6, %r1, 16;\n mov.u32 %r7, 0xffff;\n shl.b32 %r7, %r7, %r6;\n"
+     " shfl.sync.bfly.b32 %r3, %r1, 16, 31, %r7;\n",
+     1, 32, "which does not take part"},
     {" mov.u32 %r3, %laneid;\n and.b32 %r3, %r3, 1;\n setp.eq.u32 %p1, %r3, 0;\n @%p1 bra L;\n mov.u32 %r4, 5;\nL:\n "
      "vote.sync.ballot.b32 %r5, %p1, 0xffffffff;\n",
      1, 32, NULL},

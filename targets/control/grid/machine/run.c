@@ -124,16 +124,20 @@ static void take_split(grid_warp* w, int n) {
   --w->split_count;
 }
 
-static int members_of(grid_block* b, const grid_warp* w, const grid_insn* i, uint32_t row, uint32_t mask,
-                      uint32_t* members) {
+// The lanes of `left` that name the mask of the first of them, which goes to `members`: nobody in it may name another.
+static int members_of(grid_block* b, const grid_warp* w, const grid_insn* i, uint32_t row, uint32_t left,
+                      uint32_t* members, uint32_t* group) {
   const uint32_t* rows = (const uint32_t*)(w->file + row);
-  *members = rows[__builtin_ctz(mask)];
-  for (uint32_t m = mask; m; m &= m - 1) {
+  *members = rows[__builtin_ctz(left)];
+  *group = 0;
+  for (uint32_t m = left; m; m &= m - 1) {
     int l = __builtin_ctz(m);
     if (!(rows[l] >> l & 1))
       return grid__stop(b, w, i, l, GRID_DIVERGED, "the mask %#x of lanes that take part is without the lane itself",
                         rows[l]);
-    if (rows[l] != *members)
+    if (rows[l] == *members)
+      *group |= UINT32_C(1) << l;
+    else if (rows[l] & *members)
       return grid__stop(b, w, i, l, GRID_DIVERGED, "lanes name different masks, %#x and %#x", *members, rows[l]);
   }
   return GRID_OK;
@@ -155,14 +159,7 @@ uint32_t grid__members(const grid_insn* i) {
   }
 }
 
-static int together(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask, bool* waits) {
-  uint32_t members = w->live, row = grid__members(i);
-  if (row != GRID_NONE) {
-    int code = members_of(b, w, i, row, mask, &members);
-    if (code) return code;
-  }
-  *waits = (members & w->live & ~mask) != 0;
-  if (*waits) return GRID_OK;
+static int act_together(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) {
   switch (i->op) {
   case GRID_OP_WARP_SYNC:
     grid__release(b, w);
@@ -175,6 +172,26 @@ static int together(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t ma
   default:
     return grid__exchange(b, w, i, mask);
   }
+}
+
+// Lanes that name masks apart from each other, as parts of a warp do, take part in groups of their own.
+static int together(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask, bool* waits) {
+  uint32_t row = grid__members(i), members = w->live, group = mask;
+  *waits = false;
+  for (uint32_t left = mask; left && row != GRID_NONE && !*waits; left &= ~group) {
+    int code = members_of(b, w, i, row, left, &members, &group);
+    if (code) return code;
+    *waits = members & w->live & ~group;
+  }
+  if (row == GRID_NONE) *waits = members & w->live & ~mask;
+  if (*waits) return GRID_OK;
+  if (group == mask) return act_together(b, w, i, mask);
+  for (uint32_t left = mask; left; left &= ~group) {
+    int code = members_of(b, w, i, row, left, &members, &group);
+    if (!code) code = act_together(b, w, i, group);
+    if (code) return code;
+  }
+  return GRID_OK;
 }
 
 static void count_class(grid_worker* k, const grid_insn* i, uint32_t mask) {
