@@ -117,7 +117,7 @@ PLACES = {
                          "// segment 3, loop 'while:5', else of 'case:18'", "// segment 4"],
     "nested": ["// segment 0, loop 'while:5'", "// segment 1, loop 'while:5'", "// segment 2, loop 'while:5', loop 'while:14'",
                "// segment 3, loop 'while:5', loop 'while:14'", "// segment 4, loop 'while:5'", "// segment 5"],
-    "greedy": ["// segment 0, loop 'while:9'", "// segment 1, loop 'while:9'", "// segment 2"],
+    "greedy": ["// segment 0", "// segment 1, loop 'while:9'", "// segment 2, loop 'while:9'", "// segment 3"],
 }
 
 

@@ -6,6 +6,9 @@
 //   after    t[i, l] = 0;  t[i, l] += f(x[i, 16 b + l])                               b < 2, l < 16
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
+//
+// Where a matrix of short rows meets a vector, summing the lanes would take longer than the products, number by number:
+// t is turned round first, u[j, i] = t[i, j], so that rows are in lanes from there on.
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
@@ -13,6 +16,8 @@
 #include "core/s3/program.h"
 
 #include <string.h>
+
+enum { SHORT = 4 }; // registers of a row: of longer ones the products take longest
 
 typedef struct laner {
   pb_unit* unit;
@@ -94,6 +99,44 @@ static void add_fill(laner* l, const pb_nest* nest, const pb_access* rows, int v
   (void)pb_program_add_nest(&l->to, &fill, (const int[PB_NEST_ACCESSES]){value});
 }
 
+// The index of partial results that is a matrix's row, where rows are short and their results neighbours; -1: else.
+static int short_rows(const laner* l, const pb_nest* nest, const pb_access* rows) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  pb_contraction_dims roles;
+  if (!pb_nest_contraction_dims(nest, NULL, &roles) || pb_extent_of_role(nest, &roles, PB_ROLE_N) > 1 ||
+      pb_nest_steps(nest) > SHORT * l->lanes)
+    return -1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    for (int r = 0; r + 1 < rows->rank; ++r)
+      if (rows->index[r].coef[d] && pb_access_stride(store, d) == 1 && nest->extent[d] >= l->lanes) return r;
+  return -1;
+}
+
+// Partial results with the index `row` last: *rows becomes what the value that is returned is.
+static int turn_round(laner* l, const pb_nest* nest, int row, pb_access* rows, int made) {
+  int last = rows->rank - 1;
+  pb_access turned = *rows;
+  pb_nest copy;
+  turned.shape[row] = rows->shape[last];
+  turned.index[row] = rows->index[last];
+  turned.shape[last] = rows->shape[row];
+  turned.index[last] = rows->index[row];
+  pb_nest_begin(&copy, nest->name, "copy", 2);
+  copy.access[0] = *rows;
+  copy.access[1] = turned;
+  for (int r = 0; r <= last; ++r) {
+    int from = r == row ? last : r == last ? row : r, d = pb_nest_add_dim(&copy, turned.shape[r]);
+    memset(&copy.access[0].index[from], 0, sizeof(pb_index));
+    memset(&copy.access[1].index[r], 0, sizeof(pb_index));
+    copy.access[0].index[from].coef[d] = copy.access[1].index[r].coef[d] = 1;
+  }
+  (void)pb_nest_load(&copy, 0);
+  int value = pb_program_add_local(&l->to, &l->unit->pass, &turned);
+  (void)pb_program_add_nest(&l->to, &copy, (const int[PB_NEST_ACCESSES]){made, value});
+  *rows = turned;
+  return value;
+}
+
 static void add_in_lanes(laner* l, int n, int dim) {
   const pb_nest* nest = &l->program.nests[n];
   int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
@@ -124,6 +167,11 @@ static void add_in_lanes(laner* l, int n, int dim) {
     (void)pb_program_add_nest(&l->to, &part, value_of);
   }
 
+  int row = short_rows(l, nest, &rows);
+  if (row >= 0) {
+    made = turn_round(l, nest, row, &rows, made);
+    last = row;
+  }
   pb_nest_copy(&part, nest);
   part.expr_count = 0;
   part.access_count = 2;
@@ -139,7 +187,7 @@ static void add_in_lanes(laner* l, int n, int dim) {
 }
 
 pb_status pb_s3_lanes(pb_unit* unit) {
-  enum { MOST_NESTS = 4 }; // that one becomes
+  enum { MOST_NESTS = 5 }; // that one becomes
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
   if (pb_chip_whole_rows(unit->chip)) return PB_OK;

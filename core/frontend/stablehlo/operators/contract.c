@@ -160,7 +160,48 @@ static int one_of_columns(pb_door* d, dot* t, int z, int* rank, int64_t* shape) 
   return pb_make_constant(&d->m, in.type, count, own, pb_const_data(d->m.consts, in.const_id));
 }
 
+static int64_t elements_beside(const pb_s1_value* v, const bool* of) {
+  int64_t count = 1;
+  for (int r = 0; r < v->rank; ++r) count *= of[r] ? 1 : v->shape[r];
+  return count;
+}
+
+// Whether the columns are too few to fill a register of cores and rows are not: the product is made with both changed
+// round then. Constant columns are packed as registers take them.
+static bool has_few_columns(const pb_door* d, const dot* t, int x, int z, pb_type type) {
+  enum { FEW = 16 };
+  const pb_s1_value *rows = pb_made(&d->m, x), *columns = pb_made(&d->m, z);
+  if (!d->inputs || !d->inputs->keeps_loops || d->m.consts->open || type != PB_F32 || columns->const_id >= 0)
+    return false;
+  int64_t n = elements_beside(columns, t->of_z);
+  return n > 1 && n < FEW && elements_beside(rows, t->of_x) >= FEW;
+}
+
+static int make_dot_of(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape);
+
+static int make_changed_round(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
+  dot other = {.xb = t->zb, .zb = t->xb, .xc = t->zc, .zc = t->xc};
+  memcpy(other.of_x, t->of_z, sizeof other.of_x);
+  memcpy(other.of_z, t->of_x, sizeof other.of_z);
+  int batches = t->xb.count, rows = pb_made(&d->m, x)->rank - batches - t->xc.count, dims[PB_NEST_RANK];
+  int64_t turned[PB_NEST_RANK] = {0};
+  int from[PB_NEST_RANK], columns = rank - batches - rows; // the dim of y that each of the product's is
+  for (int r = 0; r < rank; ++r) {
+    from[r] = r < batches ? r : r < batches + columns ? r + rows : r - columns;
+    turned[r] = shape[from[r]];
+  }
+  int made = make_dot_of(d, &other, z, x, type, rank, turned), y = pb_make_value(&d->m, type, rank, shape);
+  (void)pb_make_walk(&d->m, "copy", y, dims);
+  int access = pb_make_access(&d->m, made), along[PB_NEST_RANK];
+  for (int r = 0; r < rank; ++r) along[r] = dims[from[r]];
+  pb_make_along(&d->m, access, along);
+  (void)pb_nest_load(&d->m.nest, access);
+  pb_make_end(&d->m, y, dims);
+  return y;
+}
+
 static int make_dot_of(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
+  if (has_few_columns(d, t, x, z, type)) return make_changed_round(d, t, x, z, type, rank, shape);
   int y = pb_make_value(&d->m, type, rank, shape);
   pb_type summed = pb_type_is_narrow(type) ? PB_F32 : type;
   x = worked_operand(d, x, summed);
