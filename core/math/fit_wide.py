@@ -11,9 +11,10 @@ import mpmath as mp
 mp.mp.dps = 60
 CORE = Path(__file__).resolve().parent.parent
 LEFT = mp.mpf(2) ** -55  # of the function's least value in the range
+LEFT_OF_F32 = mp.mpf(2) ** -26
 
 
-def chebyshev(function, low, high):
+def chebyshev(function, low, high, left=LEFT):
     """The coefficients of T0, T1, ... on [low, high], as many as count."""
     low, high, count = mp.mpf(low), mp.mpf(high), 64
     nodes = [mp.cos(mp.pi * (k + mp.mpf(1) / 2) / count) for k in range(count)]
@@ -23,7 +24,7 @@ def chebyshev(function, low, high):
         angles = [mp.cos(mp.pi * j * (k + mp.mpf(1) / 2) / count) for k in range(count)]
         series.append(mp.fsum(v * a for v, a in zip(values, angles)) * (1 if j == 0 else 2) / count)
     least = min(abs(v) for v in values)
-    last = max(j for j in range(count) if abs(series[j]) > LEFT * least)
+    last = max(j for j in range(count) if abs(series[j]) > left * least)
     return series[: last + 1]
 
 
@@ -44,9 +45,9 @@ def powers(series, low, high):
     return total
 
 
-def by_t(function, low, high):
+def by_t(function, low, high, left=LEFT):
     """Coefficients of 1, t, t^2, ... where t goes from -1 to 1 as x does through the range."""
-    return powers(chebyshev(function, low, high), -1, 1)
+    return powers(chebyshev(function, low, high, left), -1, 1)
 
 
 def erfc_scaled(t):
@@ -93,6 +94,9 @@ def main():
         ("erf_inv_near", "erf_inv(x) / x by w = -log(1 - x^2) in [0, 5]", by_t(erf_inv_by, 0, 5)),
         ("erf_inv_far", "the same by the root of w in [sqrt(5), 6.01]",
          by_t(lambda r: erf_inv_by(r * r), mp.sqrt(5), mp.mpf(601) / 100)),
+        ("erf_inv_near_f32", "of f32: the same in [0, 5]", by_t(erf_inv_by, 0, 5, LEFT_OF_F32)),
+        ("erf_inv_far_f32", "and by the root of w in [sqrt(5), 4.08]",
+         by_t(lambda r: erf_inv_by(r * r), mp.sqrt(5), mp.mpf(408) / 100, LEFT_OF_F32)),
         ("lgamma_near", "log(Gamma(x)) / ((x - 1) (x - 2)) on [1, 2.5]",
          by_t(lambda x: mp.loggamma(x) / ((x - 1) * (x - 2)), 1, 2.5)),
         ("digamma_near", f"digamma(x) / (x - {mp.nstr(zero, 17)}), its zero, on [1, 2]",

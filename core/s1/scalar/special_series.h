@@ -33,6 +33,16 @@ static const double erf_inv_far[32] = {
     -0x1.4f0a6b44bd973p-18, 0x1.5ce4668b63f68p-16,  -0x1.259fbcc6e2ff7p-18, -0x1.1220019272141p-18,
     -0x1.4dd08f6c579d9p-18, 0x1.88412c30e74dap-18,  0x1.7315cb38021b6p-19,  -0x1.0060ef8954d64p-18,
     -0x1.190232cd20a25p-22, 0x1.06c240007bf0ap-20,  -0x1.7b6d9e4cc35c9p-25, -0x1.79ee4a446b296p-24};
+// of f32: the same in [0, 5]
+static const double erf_inv_near_f32[10] = {0x1.805c5d2263f97p+0,   0x1.3bb3170c0477fp-1,  -0x1.abc3c41f28760p-6,
+                                            -0x1.40b41ec6cb32dp-6,  0x1.177beac0f0abap-7,  -0x1.fbe0b32b59182p-12,
+                                            -0x1.bb4f413cb9c17p-11, 0x1.29dfd7dc217c4p-12, 0x1.2a0f0e270d969p-15,
+                                            -0x1.17acb2013a703p-15};
+// and by the root of w in [sqrt(5), 4.08]
+static const double erf_inv_far_f32[10] = {0x1.7ee8f67203df6p+1,  0x1.da038b3cc171bp-1,   0x1.6cc94a7241220p-8,
+                                           -0x1.efb01345cb28ap-9, 0x1.402cf1f105616p-9,   -0x1.8e5f233f4a37ap-10,
+                                           0x1.909c5d42f9f56p-11, -0x1.939624338ec79p-13, -0x1.3d4ff664eb054p-14,
+                                           0x1.cac3ca1687c95p-15};
 // log(Gamma(x)) / ((x - 1) (x - 2)) on [1, 2.5]
 static const double lgamma_near[25] = {
     0x1.ccf151e09cde8p-2,  -0x1.6f0c24a45af4ep-4,  0x1.9a4ce9b9f3bf3p-6,   -0x1.0766e3c5fa665p-7,

@@ -89,14 +89,14 @@ pb_status pb__door_broadcast_in_dim(pb_door* d, const pb_flat_op* op) {
     from[r] = in->shape[r] == 1 ? -1 : fits ? (int)dims[r] : -1;
   }
   if (!fits) return pb__door_refuse(d, op, "dimensions that do not fit");
-  const void* splat = pb_made_splat(&d->m, x);
+  const void* splat = pb_made_elements(&d->m, x) == 1 ? pb_made_splat(&d->m, x) : NULL;
   bool open = d->flat->values[op->results[0]].is_open || (d->m.consts->open && pb_made_elements(&d->m, y) > 32);
-  if (open && splat && pb_made_elements(&d->m, x) == 1) { // whatever its extents
+  if (splat && (open || pb_made_elements(&d->m, y) > 1 << 16)) { // whoever reads elements has the number all the same
     pb__door_fill(d, y, x);
     d->m.program->values[y].filled_with = 1 + x;
     return PB_OK;
   }
-  if (splat && pb_made_elements(&d->m, x) == 1 && pb_made_elements(&d->m, y) <= 1 << 16) { // stays a constant
+  if (splat) { // stays a constant
     const pb_s1_value type = *out;
     size_t size = ((size_t)pb_type_bits(type.type) + 7) / 8, count = (size_t)pb_made_elements(&d->m, y);
     char* all = pb_alloc_array(&d->m.consts->arena, count, size);

@@ -1,6 +1,6 @@
 // The k largest of many without an order of all: the k-th largest is found bit by bit, as the largest number that k
-// elements or more reach, which takes a count of all for each bit, in lanes. Those above it, and of those that are it
-// as many as are missing, are the ones that are wanted; where they stand is looked up in the numbers of them so far,
+// elements or more reach, which takes a count of all for each bit, in lanes. Those above it, and of those that are
+// it as many as are missing, are the ones that are wanted; where they stand is looked up in the numbers of them so far,
 // by halving. Then k are put in order.
 #include "core/frontend/stablehlo/operators/select.h"
 
@@ -78,15 +78,6 @@ static int keys(pb_writer* w, int x) {
                           with_number(w, "stablehlo.and", sign, bits == 32 ? INT32_MAX : INT16_MAX));
 }
 
-static int summed(pb_writer* w, int x) {
-  pb_flat_type type = pb__write_type(w, x), lead = pb__write_shaped(type, type.rank - 1, type.shape);
-  const int64_t axis = type.rank - 1;
-  const pb_flat_attr dims = pb__write_ints(w, "dimensions", 1, &axis);
-  pb_flat_type one = pb__write_shaped(type, 0, NULL);
-  const pb_flat_block add = pb__write_combiner(w, "stablehlo.add", one);
-  return pb__write_by(w, "stablehlo.reduce", lead, 2, (const int[]){x, splat(w, one, 0)}, 1, &dims, 1, &add);
-}
-
 static int summed_so_far(pb_writer* w, int x) {
   pb_flat_type type = pb__write_type(w, x), one = pb__write_shaped(type, 0, NULL);
   int axis = type.rank - 1;
@@ -108,17 +99,39 @@ static int along_rows(pb_writer* w, int x, pb_flat_type type) {
   return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &x, 1, &along);
 }
 
+// How many of each row are at least at + more: compared where they are counted, so that nothing is stored between.
+static int counted(pb_writer* w, int key, int at, int32_t more) {
+  pb_door* d = w->d;
+  int x = pb__door_get(d, key).value, from = pb__door_get(d, at).value, dims[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x), lead = *pb_made(&d->m, from);
+  int sums = pb_make_value(&d->m, PB_I32, lead.rank, lead.shape);
+  (void)pb_make_walk(&d->m, "init", sums, dims);
+  (void)pb_nest_integer(&d->m.nest, PB_I32, 0);
+  pb_make_end(&d->m, sums, dims);
+  pb_nest* n = pb_make_walk(&d->m, "reduce", sums, dims);
+  dims[lead.rank] = pb_make_loop(&d->m, in.shape[lead.rank]);
+  int element = pb_make_access(&d->m, x), limit = pb_make_access(&d->m, from);
+  pb_make_along(&d->m, element, dims);
+  pb_make_along(&d->m, limit, dims);
+  int value = pb_nest_load(n, element), least = pb_nest_load(n, limit), step = pb_nest_integer(n, PB_I32, more);
+  least = pb_nest_node(n, PB_OP_ADD, PB_I32, least, step);
+  (void)pb_nest_node(n, PB_OP_ZEXT, PB_I32, pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, least, value), -1);
+  n->reduce = PB_ACC_ADD;
+  pb_make_end(&d->m, sums, dims);
+  pb_flat_type type = pb__write_type(w, at);
+  return pb__write_given(w, type, (pb_door_value){sums, -1});
+}
+
 static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
   pb_flat_type type = pb__write_type(w, key), lead = pb__write_shaped(type, type.rank - 1, type.shape);
   int bits = bits_of(from);
   bool is_signed = !pb_type_is_unsigned(from) || bits == 32;
   int64_t least = is_signed ? -((int64_t)1 << (bits - 1)) : 0;
   int at = splat(w, lead, least), enough = splat(w, lead, count);
-  for (int bit = bits - 1; bit >= 0; --bit) {
-    int64_t step = (int64_t)1 << bit;
-    int next = with_number(w, "stablehlo.add", at, bit == 31 ? INT32_MIN : step);
-    int reach = compared(w, "GE", key, along_rows(w, next, type));
-    at = chosen(w, compared(w, "GE", summed(w, pb__write_converted(w, reach, PB_I32)), enough), next, at);
+  for (int bit = bits - 1; bit >= 0 && w->status == PB_OK; --bit) {
+    int32_t more = (int32_t)((uint32_t)1 << bit); // of 32 bits it goes round from the least number
+    int reached = compared(w, "GE", counted(w, key, at, more), enough);
+    at = chosen(w, reached, with_number(w, "stablehlo.add", at, more), at);
   }
   return at;
 }
