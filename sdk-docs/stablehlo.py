@@ -32,7 +32,7 @@ sum, product, maximum or minimum so far that is written as a window of the whole
 
 Quantised tensors (`!quant.uniform`, codes of i8, u8, i16 and i32, scales for all or along an axis, of f32) are their codes, in
 files too. What moves elements moves codes; any other operator is made of f32, as the specification says, and its result
-rounded to codes. Integers of 2 and 4 bits are a byte each, `|V1` in files.
+rounded to codes; a product of two such, of i8, is made of the codes where the chip multiplies those and the zero points allow it. Integers of 2 and 4 bits are a byte each, `|V1` in files.
 
 Functions of complex numbers are computed in f64 (`core/s1/scalar/written.def` has them as papers do, with their sources), with the
 cuts and the signed zeros of C's: each part is within 3 ULP, of complex<f32> and of complex<f64>, powers and roots too. Of

@@ -66,6 +66,13 @@ bool pb_program_drop_copies(const pb_program* p, bool* dropped) {
   return any;
 }
 
+void pb_program_drop_unread(const pb_program* p, bool* dropped) {
+  for (int n = p->nest_count - 1; n >= 0; --n) {
+    int value = pb_program_stored(p, n);
+    dropped[n] |= pb_program_is_local(p, value) && !is_read(p, dropped, value);
+  }
+}
+
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of) {
   pb_access m = {.type = type, .rank = 2, .shape = {1, 1}, .buffer = -1};
   for (int d = nest->dim_count - 1; d >= 0; --d) {

@@ -24,6 +24,8 @@ void pb_program_read_source(pb_program* program, pb_arena* arena, int n, int a, 
 // Copies of elements into locals that nothing reads, but for copies that go themselves, are `dropped`. Returns whether
 // any is.
 bool pb_program_drop_copies(const pb_program* program, bool* dropped);
+// Nests that make what no nest reads that is not `dropped`, once passes have read round it.
+void pb_program_drop_unread(const pb_program* program, bool* dropped);
 
 // A matrix that the nest walks, each dim d along its index index_of[d] (-1: none), of which the last goes by elements.
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of);

@@ -40,8 +40,10 @@ bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length
 pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_lines(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_parts(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_scaled_codes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_quantisers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_winograd(pb_unit* unit) PB_MUST_CHECK;

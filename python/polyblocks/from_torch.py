@@ -155,7 +155,7 @@ class JitTorch:
         if self.holder is None:
             self.hold()
         program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"), compile=False)
-        constants = {f"arg{k}": program.tensor(where, None) for k, where in program.kept.items()} if self.options.device_one_time_load else {}
+        constants = {f"arg{k}": tensor for k, tensor in program.constants().items()}
         return f"{program.module.name}.mlir", program.module.text, self.options.for_compiler(), constants, program.module.place
 
     def __call__(self, *args, **named):
@@ -271,6 +271,11 @@ def _export_error(error):
     return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, " ".join(text[1:2]))
 
 
+def _is_of_codes(node):
+    """Whether a tensor of the module is read as codes alone, or as the scales or zero points of some."""
+    return bool(node.users) and all(str(user.target).startswith("quantized_decomposed.") for user in node.users)
+
+
 class Exported:
     """A program of one signature."""
 
@@ -295,10 +300,12 @@ class Exported:
             else:
                 raise NotSupported(f"an input of kind {spec.kind.name}", None)
         self.options, self.programs = options, {}
+        placeholders = [node for node in program.graph_module.graph.nodes if node.op == "placeholder"]
         self.kept = {}  # inputs of the engine that are the module's own tensors
         for k, a in enumerate(self.module.arguments):
             if type(a) is int and type(self.where[a]) is not int:
                 self.kept[k] = self.where[a]
+        self.coded = {k for k in self.kept if _is_of_codes(placeholders[self.module.arguments[k]])}
         self.tree = program.call_spec.out_spec
         self.mutated = []
         outputs = torch.export.graph_signature.OutputKind
@@ -318,9 +325,13 @@ class Exported:
             self.engine()
             self.hint()
 
+    def constants(self):
+        """The module's tensors that are the engine's constants: codes and their scales, and all with device_one_time_load."""
+        return {k: self.tensor(where, None) for k, where in self.kept.items() if self.options.device_one_time_load or k in self.coded}
+
     def engine(self):
-        """With device_one_time_load the module's tensors are the engine's constants: other ones are compiled anew."""
-        held = {k: self.tensor(where, None) for k, where in self.kept.items()} if self.options.device_one_time_load and not self.mutated else {}
+        """Other constants are compiled anew."""
+        held = self.constants() if not self.mutated else {}
         key = stamps(held.values())
         run = self.programs.get(key)
         if run is None:

@@ -135,6 +135,12 @@ static pb_interval with_factor(pb_op op, const pb_interval* a, const pb_interval
   return (op == PB_OP_MUL && (left || right)) || (op == PB_OP_DIV && left) ? pb_interval_of(-0.0F, 0.0F) : any;
 }
 
+// A float of an integer of which nothing else is known.
+static pb_interval of_integer(pb_type type) {
+  float most = ldexpf(1, pb_type_bits(type) - 1);
+  return pb_interval_of(-most, most);
+}
+
 static pb_interval constant_of(const pb_expr_node* node) {
   if (node->type == PB_F32) return isnan(node->value) ? any : pb_interval_of((float)node->value, (float)node->value);
   return pb_type_is_float(node->type) ? any : whole(node->integer);
@@ -149,6 +155,8 @@ static pb_interval node_of(const pb_nest* nest, int n, const pb_interval* loads,
   if (node->op == PB_OP_CONST) return constant_of(node);
   if (node->op == PB_OP_BITCAST) return bits_of(a, node->type);
   if (node->op == PB_OP_SELECT) return select(a, b, c);
+  if (node->op == PB_OP_SITOFP && node->type == PB_F32 && a->kind != PB_WHOLE_NUMBER)
+    return of_integer(nest->expr[node->args[0]].type);
   if (node->op == PB_OP_NEG && a->kind == PB_BOUNDED) return pb_interval_of(-a->high, -a->low);
   if ((node->op == PB_OP_SEXT || node->op == PB_OP_TRUNC) && a->kind == PB_WHOLE_NUMBER)
     return whole(wrapped(node->type, (uint64_t)a->integer));

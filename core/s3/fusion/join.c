@@ -1,0 +1,106 @@
+#include "core/s3/fusion/join.h"
+#include "core/math/math.h"
+#include "core/s3/compose.h"
+
+#include <string.h>
+
+bool pb_join_takes(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
+}
+
+// Whether nests make the value. Constants and inputs have a use in every second nest of a long chain: to look through
+// them for a writer would take time by the square of its length.
+static bool is_made(const pb_program* p, int value) {
+  return p->values[value].kind != PB_VALUE_CONST && p->values[value].kind != PB_VALUE_INPUT;
+}
+
+// Nodes once functions are written out.
+static int room_for(const pb_nest* nest) {
+  int nodes = 0;
+  for (int e = 0; e < nest->expr_count; ++e) nodes += pb_math_find(nest->expr[e].op) ? PB_MATH_NODES : 1;
+  return nodes;
+}
+
+static bool same_access(const pb_access* a, const pb_access* b) {
+  return a->boxed == b->boxed && pb_same_indices(a, b);
+}
+
+// The number of the access among those of `nest`, which grows by it if it is new; -1: it has no room for more.
+static int add_access(pb_nest* nest, int* values, const pb_access* access, int value) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (values[a] == value && same_access(&nest->access[a], access)) return a;
+  if (nest->access_count + 1 >= PB_NEST_JOINED) return -1; // the store comes behind them
+  nest->access[nest->access_count] = *access;
+  values[nest->access_count] = value;
+  return nest->access_count++;
+}
+
+// The node that loads by an access already, -1: none does.
+static int loaded(const pb_nest* nest, int access) {
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand == access) return e;
+  return -1;
+}
+
+// Appends the expression of nest n; what its loads become is in `access`. Node `taken` stands for the loads of `load`.
+static int append(pb_join* m, int n, const int* access, int load, int taken) {
+  const pb_nest* nest = &m->p->nests[n];
+  int map[PB_NEST_EXPR];
+  for (int e = 0; e < nest->expr_count; ++e) {
+    pb_expr_node node = nest->expr[e];
+    if (node.op == PB_OP_LOAD && node.operand == load) {
+      map[e] = taken;
+      continue;
+    }
+    if (node.op == PB_OP_LOAD) {
+      node.operand = access[node.operand];
+      map[e] = loaded(&m->out, node.operand);
+      if (map[e] >= 0) continue;
+    }
+    map[e] = pb_nest_node_from(&m->out, node, map);
+  }
+  return map[nest->expr_count - 1];
+}
+
+bool pb_join_make(pb_join* m) {
+  const pb_nest *taker = &m->p->nests[m->taker], *maker = &m->p->nests[m->maker];
+  int of_maker[PB_NEST_ACCESSES], of_taker[PB_NEST_ACCESSES];
+  if (room_for(taker) + room_for(maker) > PB_NEST_EXPR) return false;
+  pb_nest_copy(&m->out, taker);
+  m->out.access_count = m->out.expr_count = 0;
+  for (int a = 0; a + 1 < maker->access_count; ++a) {
+    pb_access composed = pb_access_compose(&taker->access[m->load], m->dim_of, &maker->access[a]);
+    of_maker[a] = add_access(&m->out, m->values, &composed, m->p->value_of[m->maker][a]);
+    if (of_maker[a] < 0) return false;
+  }
+  for (int a = 0; a + 1 < taker->access_count; ++a) {
+    if (a == m->load) continue;
+    of_taker[a] = add_access(&m->out, m->values, &taker->access[a], m->p->value_of[m->taker][a]);
+    if (of_taker[a] < 0) return false;
+  }
+  int taken = append(m, m->maker, of_maker, -1, -1), last = append(m, m->taker, of_taker, m->load, taken);
+  m->out.access[m->out.access_count] = taker->access[taker->access_count - 1];
+  m->values[m->out.access_count++] = m->p->value_of[m->taker][taker->access_count - 1];
+  return last == m->out.expr_count - 1; // a nest that only loads is a copy, and none of these
+}
+
+bool pb_join_find(pb_join* m, int n, int a) {
+  const pb_program* p = m->p;
+  const pb_nest* taker = &p->nests[n];
+  const pb_access* access = &taker->access[a];
+  int value = p->value_of[n][a], maker = is_made(p, value) ? pb_program_only_writer(p, value) : -1;
+  if (maker < 0 || maker >= n || access->boxed || access->gathered || pb_program_only_reader(p, m->dropped, value) != n)
+    return false;
+  for (int b = 0; b + 1 < taker->access_count; ++b)
+    if (b != a && p->value_of[n][b] == value) return false; // at two places
+  if (pb_nest_repeats(taker, access) || pb_access_can_leave(taker, access)) return false;
+  m->taker = n, m->maker = maker, m->load = a;
+  const pb_nest* nest = &p->nests[maker];
+  return pb_join_takes(nest) && pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
+}
+
+void pb_join_keep(pb_join* m, pb_arena* arena) {
+  pb_nest_copy(&m->p->nests[m->taker], &m->out);
+  memcpy(m->p->value_of[m->taker], m->values, sizeof *m->values * (size_t)m->out.access_count);
+  for (int a = 0; a < m->out.access_count; ++a) pb_program_add_use(m->p, arena, m->taker, m->values[a]);
+}
