@@ -1,7 +1,9 @@
 // pb-grid-code: optimises a module of lanes and generates its code.
 #include "targets/control/grid/align.h"
 #include "targets/control/grid/code.h"
+#include "targets/control/grid/lanes/isa.h"
 #include "targets/control/grid/unmask.h"
+#include "targets/control/grid/unwritten.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
@@ -26,11 +28,11 @@ static const char joining[] = "function(load-store-vectorizer)",
 
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
-static const char* const options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer",
-                                      "-amdgpu-load-store-vectorizer=0"};
-
-static void start(void) {
-  LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
+static void start(const pb_isa* isa) {
+  const char* options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer",
+                           "-amdgpu-load-store-vectorizer=0", isa ? isa->option : NULL};
+  int count = sizeof options / sizeof *options;
+  LLVMParseCommandLineOptions(options[count - 1] ? count : count - 1, options, "");
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
@@ -105,7 +107,7 @@ int pb_grid_code_main(int argc, char** argv) {
   LLVMTargetRef target;
   char* why = NULL;
   if (argc < 6 || argc > 7) return fail("usage: pb-grid-code TRIPLE PROCESSOR asm|obj IN.bc OUT [ENTRY]");
-  start();
+  start(pb_isa_of(argv[1]));
   LLVMContextRef context = LLVMContextCreate();
   if (LLVMCreateMemoryBufferWithContentsOfFile(argv[4], &in, &why)) return fail(why);
   if (LLVMParseBitcodeInContext2(context, in, &module)) return fail("the module does not parse");
@@ -122,6 +124,7 @@ int pb_grid_code_main(int argc, char** argv) {
   pb_grid_unmask(module);
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
   keep_loops(module);
+  pb_grid_mark_unwritten(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;
   return LLVMTargetMachineEmitToFile(machine, module, argv[5], form, &why) ? fail(why) : 0;
 }

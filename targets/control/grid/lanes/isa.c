@@ -129,6 +129,9 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                .block = "llvm.amdgcn.workgroup.id.x",
                                .scope = "agent",
                                .constants = CONSTANT_SPACE,
+                               // Pointers that step would stand at the end of what a turn reads, from where scalar
+                               // loads reach nothing: their offsets have no sign.
+                               .option = "-disable-lsr",
                                .code = PB_DEVICE_HSACO,
                                .shuffle = amd_shuffle,
                                .sync = amd_sync,

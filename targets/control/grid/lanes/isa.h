@@ -24,6 +24,7 @@ typedef struct pb_isa {
   const char *thread, *block; // intrinsics: i32, the thread's number in its block, the block's in the grid
   const char* scope;          // LLVM's name of all that a grid's warps share
   unsigned constants;         // the address space of tables that nobody writes
+  const char* option;         // of LLVM's code generator; NULL: none
   pb_device_code code;        // what a driver takes
   LLVMValueRef (*shuffle)(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane);
   void (*sync)(const pb_isa_place* p);

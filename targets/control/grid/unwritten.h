@@ -1,0 +1,12 @@
+// Loads from tensors that their kernel does not write.
+#ifndef PB_GRID_UNWRITTEN_H
+#define PB_GRID_UNWRITTEN_H
+
+#include <llvm-c/Core.h>
+
+// What is one for all lanes AMD's code loads into scalar registers, which products take as they are, where no store of
+// the kernel may have changed it. LLVM looks for such stores when loops have made pointers that step from one turn to
+// the next, and no longer finds the tensor. Here, where pointers still name it, such loads are marked.
+void pb_grid_mark_unwritten(LLVMModuleRef module);
+
+#endif
