@@ -12,6 +12,10 @@ from jax._src.lax import linalg
 
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
 BLOCK = 32  # rows or columns of a panel
+# At numbers of turns, which are never below 0: no number has to be looked at.
+element = functools.partial(lax.dynamic_index_in_dim, allow_negative_indices=False)
+part_of = functools.partial(lax.dynamic_slice_in_dim, allow_negative_indices=False)
+updated = functools.partial(lax.dynamic_update_slice_in_dim, allow_negative_indices=False)
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
 
 
@@ -43,10 +47,10 @@ def geqrf(a):
 
     def reflect(j, carried):
         a, taus = carried
-        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        x = element(a, j, 1, keepdims=False)
         scale = jnp.max(jnp.where(rows >= j, jnp.abs(x), 0))
         unit = jnp.where(rows >= j, x, 0) / jnp.where(scale > 0, scale, 1)
-        alpha = lax.dynamic_index_in_dim(unit, j, 0, keepdims=False)
+        alpha = element(unit, j, 0, keepdims=False)
         below = jnp.sum(jnp.where(rows > j, unit, 0) ** 2)
         beta = -jnp.copysign(jnp.sqrt(alpha * alpha + below), alpha)
         is_done = below == 0
@@ -54,7 +58,7 @@ def geqrf(a):
         v = jnp.where(rows > j, unit / jnp.where(is_done, 1, alpha - beta), jnp.where(rows == j, 1, 0)).astype(a.dtype)
         others = a - tau * v[:, None] * jnp.where(columns > j, v @ a, 0)
         own = jnp.where(rows > j, v, jnp.where(rows == j, jnp.where(is_done, alpha, beta) * scale, x))
-        return jnp.where(columns == j, own[:, None], others), taus.at[j].set(tau.astype(a.dtype))
+        return jnp.where(columns == j, own[:, None], others), updated(taus, tau.astype(a.dtype)[None], j, 0)
 
     return lax.fori_loop(0, min(m, n), reflect, (a, jnp.zeros(min(m, n), a.dtype)))
 
@@ -66,9 +70,9 @@ def householder_product(a, taus):
 
     def reflect(k, q):
         j = count - 1 - k
-        x = lax.dynamic_index_in_dim(a, j, 1, keepdims=False)
+        x = element(a, j, 1, keepdims=False)
         v = jnp.where(rows > j, x, jnp.where(rows == j, 1, 0)).astype(a.dtype)
-        return q - taus[j] * v[:, None] * (v @ q)
+        return q - element(taus, j, 0) * v[:, None] * (v @ q)
 
     return lax.fori_loop(0, count, reflect, jnp.eye(m, n, dtype=a.dtype))
 
@@ -96,7 +100,7 @@ def squared_up(a, n):
 
 
 def of_panel(a, start, axis):
-    return lax.dynamic_slice_in_dim(a, start, BLOCK, axis)
+    return part_of(a, start, BLOCK, axis)
 
 
 @batched
@@ -107,8 +111,8 @@ def cholesky(a):
     rows, few = jnp.arange(a.shape[0]), jnp.arange(BLOCK)
 
     def column(j, p):
-        x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
-        root = jnp.sqrt(lax.dynamic_index_in_dim(x, j, 0, keepdims=False))
+        x = element(p, j, 1, keepdims=False)
+        root = jnp.sqrt(element(x, j, 0, keepdims=False))
         below = jnp.where(few > j, x / root, 0)
         return jnp.where(few == j, jnp.where(few == j, root, below)[:, None], p - below[:, None] * below)
 
@@ -117,8 +121,8 @@ def cholesky(a):
         own = of_panel(a, start, 1)
         square = jnp.tril(lax.fori_loop(0, BLOCK, column, of_panel(own, start, 0)))
         below = solved(square, jnp.where((rows >= start + BLOCK)[:, None], own, 0).T, False).T
-        made = lax.dynamic_update_slice_in_dim(below, square, start, 0)
-        return lax.dynamic_update_slice_in_dim(a - below @ below.T, made, start, 1)
+        made = updated(below, square, start, 0)
+        return updated(a - below @ below.T, made, start, 1)
 
     made = jnp.tril(lax.fori_loop(0, a.shape[0] // BLOCK, panel, a))[:n, :n]
     return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
@@ -129,9 +133,9 @@ def inverse(a, unit):
     rows = jnp.arange(a.shape[0])
 
     def row(j, made):
-        across = lax.dynamic_index_in_dim(a, j, 0, keepdims=False)
+        across = element(a, j, 0, keepdims=False)
         x = (rows == j) - jnp.where(rows < j, across, 0) @ made
-        x = x if unit else x / lax.dynamic_index_in_dim(across, j, 0, keepdims=False)
+        x = x if unit else x / element(across, j, 0, keepdims=False)
         return jnp.where((rows == j)[:, None], x, made).astype(a.dtype)
 
     return lax.fori_loop(0, a.shape[0], row, jnp.zeros_like(a))
@@ -161,7 +165,7 @@ def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diag
         start = k * BLOCK
         across = of_panel(a, start, 0)
         own = solved(of_panel(across, start, 1), of_panel(b, start, 0) - across @ x, unit_diagonal)
-        return lax.dynamic_update_slice_in_dim(x, own, start, 0)
+        return updated(x, own, start, 0)
 
     x = lax.fori_loop(0, a.shape[0] // BLOCK, panel, jnp.zeros_like(b))[:n]
     return x if lower else x[::-1]
@@ -181,17 +185,17 @@ def lu(a):
         def column(j, carried):
             p, order, pivots = carried
             at = start + j
-            x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
+            x = element(p, j, 1, keepdims=False)
             largest = jnp.argmax(jnp.where(rows >= at, jnp.abs(x), -1)).astype(jnp.int32)
             pivot = jnp.where(at < count, largest, at)  # columns that fill up have none
 
             def swapped(v, is_pivot, is_at):
-                return jnp.where(is_at, lax.dynamic_index_in_dim(v, pivot, 0), jnp.where(is_pivot, lax.dynamic_index_in_dim(v, at, 0), v))
+                return jnp.where(is_at, element(v, pivot, 0), jnp.where(is_pivot, element(v, at, 0), v))
 
             p = swapped(p, (rows == pivot)[:, None], (rows == at)[:, None])
-            x = lax.dynamic_index_in_dim(p, j, 1, keepdims=False)
-            top = lax.dynamic_index_in_dim(p, at, 0, keepdims=False)
-            by = lax.dynamic_index_in_dim(x, at, 0, keepdims=False)
+            x = element(p, j, 1, keepdims=False)
+            top = element(p, at, 0, keepdims=False)
+            by = element(x, at, 0, keepdims=False)
             below = jnp.where(rows > at, x / jnp.where(by == 0, 1, by), 0)
             others = p - below[:, None] * jnp.where(inside > j, top, 0)
             p = jnp.where((inside == j) & (rows > at)[:, None], below[:, None], others)
@@ -203,8 +207,8 @@ def lu(a):
         right = jnp.where(columns >= start + BLOCK, of_panel(a, start, 0), 0)
         top = solved(of_panel(own, start, 0), right, True)
         below = jnp.where((rows >= start + BLOCK)[:, None], own, 0)
-        a = lax.dynamic_update_slice_in_dim(a - below @ top, jnp.where(columns >= start + BLOCK, top, of_panel(a, start, 0)), start, 0)
-        return lax.dynamic_update_slice_in_dim(a, own, start, 1), order[moved], pivots
+        a = updated(a - below @ top, jnp.where(columns >= start + BLOCK, top, of_panel(a, start, 0)), start, 0)
+        return updated(a, own, start, 1), order[moved], pivots
 
     start = a, rows.astype(jnp.int32), rows.astype(jnp.int32)
     a, order, pivots = lax.fori_loop(0, -(-count // BLOCK), panel, start)

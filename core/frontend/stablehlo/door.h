@@ -173,6 +173,9 @@ pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, con
                           int* y);
 // What lies around a box in y: as x has it, or one number, `with`, where that is not -1.
 void pb__door_surround(pb_door* d, int x, int with, int y, const int64_t* from, const int64_t* size);
+// Of a sum of f32 over so many elements one by one, how many are summed by themselves first: what is rounded in each step
+// adds up, and so does less of it. 0: all at once.
+int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count);
 // The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
 int pb__door_turn(pb_nest* n, int dim);
 int pb__door_as_place(pb_nest* n, int at);

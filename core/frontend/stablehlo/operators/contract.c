@@ -179,6 +179,51 @@ static bool has_few_columns(const pb_door* d, const dot* t, int x, int z, pb_typ
 
 static int make_dot_of(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape);
 
+// How many of a long sum's products are summed by themselves: where what all blocks leave is little beside the factors.
+static int64_t block_of_products(const pb_door* d, const dot* t, int x, int z, pb_type type, int rank,
+                                 const int64_t* shape) {
+  const pb_s1_value *rows = pb_made(&d->m, x), *columns = pb_made(&d->m, z);
+  if (t->xc.count != 1 || rank + 1 > PB_GRAPH_RANK || rank + 2 > PB_NEST_DIMS || rows->const_id >= 0 ||
+      columns->const_id >= 0 || rows->type != PB_F32 || columns->type != PB_F32)
+    return 0;
+  int64_t block = pb__door_block_of_sum(d, type, rows->shape[t->xc.at[0]]), left = 1;
+  if (!block) return 0;
+  for (int r = 0; r < rank; ++r) left *= shape[r];
+  left *= rows->shape[t->xc.at[0]] / block;
+  return 4 * left <= pb_made_elements(&d->m, x) + pb_made_elements(&d->m, z) ? block : 0;
+}
+
+// The blocks' sums as stacks of products, and these summed.
+static int make_by_blocks(pb_door* d, const dot* t, int x, int z, int rank, const int64_t* shape, int64_t block) {
+  const pb_s1_value in = *pb_made(&d->m, x), other = *pb_made(&d->m, z);
+  int64_t stacked[PB_NEST_RANK] = {in.shape[t->xc.at[0]] / block};
+  memcpy(stacked + 1, shape, sizeof *shape * (size_t)rank);
+  int parts = sums_of(d, pb_make_value(&d->m, PB_F32, rank + 1, stacked));
+  int of_in[PB_NEST_RANK], of_other[PB_NEST_RANK], to[PB_NEST_RANK], at = 1, dims[PB_NEST_RANK];
+  pb_nest* n = pb_make_walk(&d->m, "reduce", parts, to);
+  for (int k = 0; k < t->xb.count; ++k) of_in[t->xb.at[k]] = of_other[t->zb.at[k]] = to[at++];
+  for (int r = 0; r < in.rank; ++r)
+    if (!t->of_x[r]) of_in[r] = to[at++];
+  for (int r = 0; r < other.rank; ++r)
+    if (!t->of_z[r]) of_other[r] = to[at++];
+  of_in[t->xc.at[0]] = of_other[t->zc.at[0]] = pb_make_loop(&d->m, block);
+  int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, z);
+  pb_make_along(&d->m, a, of_in);
+  pb_make_along(&d->m, b, of_other);
+  pb_make_move(&d->m, a, (int)t->xc.at[0], to[0], block);
+  pb_make_move(&d->m, b, (int)t->zc.at[0], to[0], block);
+  multiply(d, a, b, parts, to);
+  int y = sums_of(d, pb_make_value(&d->m, PB_F32, rank, shape));
+  n = pb_make_walk(&d->m, "reduce", y, dims + 1);
+  dims[0] = pb_make_loop(&d->m, stacked[0]);
+  int access = pb_make_access(&d->m, parts);
+  pb_make_along(&d->m, access, dims);
+  (void)pb_nest_load(n, access);
+  n->reduce = PB_ACC_ADD;
+  pb_make_end(&d->m, y, dims + 1);
+  return y;
+}
+
 static int make_changed_round(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
   dot other = {.xb = t->zb, .zb = t->xb, .xc = t->zc, .zc = t->xc};
   memcpy(other.of_x, t->of_z, sizeof other.of_x);
@@ -202,6 +247,8 @@ static int make_changed_round(pb_door* d, const dot* t, int x, int z, pb_type ty
 
 static int make_dot_of(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
   if (has_few_columns(d, t, x, z, type)) return make_changed_round(d, t, x, z, type, rank, shape);
+  int64_t block = block_of_products(d, t, x, z, type, rank, shape);
+  if (block) return make_by_blocks(d, t, x, z, rank, shape, block);
   int y = pb_make_value(&d->m, type, rank, shape);
   pb_type summed = pb_type_is_narrow(type) ? PB_F32 : type;
   x = worked_operand(d, x, summed);

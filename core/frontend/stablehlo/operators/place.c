@@ -350,6 +350,21 @@ static bool gather_known(pb_door* d, const places* p, int x, int indices, int y,
   return done;
 }
 
+// What the vectors of indices were put together of, component by component: read where it lies, it needs no tensor of
+// vectors. false: something else made them.
+static bool find_components(pb_door* d, const pb_flat_op* op, const places* p, int* parts) {
+  int indices = op->operands[1];
+  const pb_flat_op* made = indices < d->flat->value_count ? pb__door_maker_of(d, indices) : NULL;
+  if (!made || strcmp(made->name, "stablehlo.concatenate") || d->m.consts->open ||
+      made->operand_count != p->map.count || pb__door_int(made, "dimension", -1) != p->vector)
+    return false;
+  for (int k = 0; k < made->operand_count; ++k) {
+    parts[k] = pb__door_in(d, made, k);
+    if (parts[k] < 0 || pb_made(&d->m, parts[k])->shape[p->vector] != 1) return false;
+  }
+  return true;
+}
+
 pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
@@ -370,11 +385,12 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
   if (gather_known(d, &p, x, indices, y, size)) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
-  int flat = pb__door_flat(d, x), at = -1;
+  int flat = pb__door_flat(d, x), at = -1, parts[PB_NEST_RANK];
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  bool apart = find_components(d, op, &p, parts);
   for (int k = 0; k < p.map.count; ++k) {
     int64_t r = p.map.at[k];
-    int start = component(d, &p, indices, k, out.rank, dims);
+    int start = component(d, &p, apart ? parts[k] : indices, apart ? 0 : k, out.rank, dims);
     at = plus(n, at, kept(n, start, in.shape[r] - size[r]), stride[r]);
   }
   int access = pb_make_access(&d->m, flat);

@@ -1,6 +1,7 @@
 // What combines many elements: reductions and windows, by any body.
 #include "core/frontend/stablehlo/door.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Sums and maxima that the planner knows by themselves: their order does not matter to it. Narrow floats round in each
@@ -33,8 +34,59 @@ static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, c
   return PB_OK;
 }
 
-static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* gone) {
+int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count) {
+  enum { MANY = 2048, LEAST = 32, MOST = 512 };
+  if (!d->inputs || !d->inputs->keeps_loops || d->m.consts->open || type != PB_F32 || count < MANY) return 0;
+  int64_t best = 0;
+  for (int64_t b = LEAST; b <= MOST; ++b) // as many as there are blocks, nearly
+    if (count % b == 0 && (!best || llabs(b * b - count) < llabs(best * best - count))) best = b;
+  return best;
+}
+
+// The first dim that goes: of a sum over many rows, whose columns are lanes, *block of them are summed by themselves.
+// -1: it is none. In a row lanes are sums by themselves as it is.
+static int many_rows(const pb_door* d, const pb_flat_op* op, const pb_s1_value* in, const bool* gone, int64_t* block) {
+  int first = 0;
+  while (first < in->rank && !gone[first]) ++first;
+  bool sums = known_reduction(op, in->type) == PB_ACC_ADD && in->rank && in->rank < PB_GRAPH_RANK;
+  if (!sums || first == in->rank || gone[in->rank - 1] || in->rank + 2 > PB_NEST_DIMS) return -1;
+  *block = pb__door_block_of_sum(d, in->type, in->shape[first]);
+  return *block ? first : -1;
+}
+
+// x with `block` rows of dim `at` summed: [blocks, what is kept].
+static int summed_by_blocks(pb_door* d, int x, int at, int64_t block, const bool* gone) {
+  const pb_s1_value in = *pb_made(&d->m, x);
+  int64_t shape[PB_NEST_RANK] = {in.shape[at] / block};
+  int rank = 1, dims[PB_NEST_RANK], loops[PB_NEST_RANK];
+  for (int r = 0; r < in.rank; ++r)
+    if (!gone[r]) shape[rank++] = in.shape[r];
+  int y = pb_make_value(&d->m, in.type, rank, shape), to = 1;
+  (void)pb_make_walk(&d->m, "init", y, dims);
+  (void)pb_scalar_number(&d->m.nest, in.type, 0);
+  pb_make_end(&d->m, y, dims);
+  pb_nest* n = pb_make_walk(&d->m, "reduce", y, dims);
+  for (int r = 0; r < in.rank; ++r)
+    loops[r] = gone[r] ? pb_make_loop(&d->m, r == at ? block : in.shape[r]) : dims[to++];
+  int access = pb_make_access(&d->m, x);
+  pb_make_along(&d->m, access, loops);
+  pb_make_move(&d->m, access, at, dims[0], block);
+  (void)pb_nest_load(n, access);
+  n->reduce = PB_ACC_ADD;
+  pb_make_end(&d->m, y, dims);
+  return y;
+}
+
+static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_gone) {
   int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), access, dims[PB_NEST_RANK], kept[PB_NEST_RANK];
+  bool first_gone[PB_NEST_RANK] = {true};
+  const bool* gone = all_gone;
+  int64_t block;
+  int at = many_rows(d, op, pb_made(&d->m, x), gone, &block);
+  if (at >= 0) {
+    x = summed_by_blocks(d, x, at, block, gone);
+    gone = first_gone;
+  }
   const pb_s1_value in = *pb_made(&d->m, x);
   pb__door_fill(d, y, pb__door_in(d, op, 1));
   (void)pb_make_start(&d->m, "reduce");

@@ -1,0 +1,85 @@
+"""Long sums of f32 down columns and in products with few results: as near to f64 as sums of blocks are, which one by one they
+are not; of any rank, and of extents that have no block.
+
+    tests/stablehlo/long_sums.py --bin build/bin"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from doors import Bench  # noqa: E402
+
+NEAR, ONE_BY_ONE = 3e-6, 1e-4  # of the result, whose terms are all above 0
+
+
+def kind(shape):
+    return f"tensor<{''.join(f'{n}x' for n in shape)}f32>"
+
+
+def check(bench, what, text, arrays, want, most):
+    done = bench.compile(text)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    inputs = []
+    for k, array in enumerate(arrays):
+        np.save(bench.folder / f"in{k}.npy", array)
+        inputs += ["--input", f"arg{k}={bench.folder / f'in{k}.npy'}"]
+    found = []
+    for threads in 1, 3:
+        subprocess.run([f"{bench.bin}/pb-run", str(bench.folder / "m.pbe"), f"--threads={threads}", *inputs, "--output", f"out0={bench.folder / 'y.npy'}"],
+                       check=True, capture_output=True)
+        found.append(np.load(bench.folder / "y.npy"))
+    off = np.abs(found[0] / want - 1).max()
+    bench.say(found[0].shape == want.shape and off <= most, f"{what}: {off:.1e} away, {most:.0e} allowed")
+    bench.say((found[0] == found[1]).all(), f"{what}: the same on three threads")
+
+
+def check_sum(bench, x, dims, most=NEAR):
+    want = x.astype(np.float64).sum(tuple(dims)) + 1
+    text = f"""func.func @main(%a: {kind(x.shape)}) -> {kind(want.shape)} {{
+%one = stablehlo.constant dense<1.0> : tensor<f32>
+%y = stablehlo.reduce(%a init: %one) applies stablehlo.add across dimensions = {dims} : ({kind(x.shape)}, tensor<f32>) -> {kind(want.shape)}
+return %y : {kind(want.shape)}
+}}
+"""
+    check(bench, f"sum of {x.shape} over {dims}", text, [x], want, most)
+
+
+def check_product(bench, a, b, most=NEAR):
+    want = a.astype(np.float64).T @ b.astype(np.float64)
+    text = f"""func.func @main(%a: {kind(a.shape)}, %b: {kind(b.shape)}) -> {kind(want.shape)} {{
+%y = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : ({kind(a.shape)}, {kind(b.shape)}) -> {kind(want.shape)}
+return %y : {kind(want.shape)}
+}}
+"""
+    check(bench, f"{a.shape} by {b.shape}", text, [a, b], want, most)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    rng = np.random.default_rng(3)
+    some = lambda *shape: (0.1 + 0.01 * rng.random(shape)).astype(np.float32)  # noqa: E731
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.bin, folder)
+        check_sum(bench, some(30000, 16), [0])
+        check_sum(bench, some(4096, 3), [0])
+        check_sum(bench, some(3, 10000, 20), [1])
+        check_sum(bench, some(20000, 2, 17), [0, 1])
+        check_sum(bench, some(30011, 16), [0], ONE_BY_ONE)  # a prime
+        check_product(bench, some(30000, 16), some(30000, 8))
+        check_product(bench, some(10000, 24), some(10000, 33))
+        check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
