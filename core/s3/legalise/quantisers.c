@@ -72,6 +72,14 @@ static pb_interval bounds_of_constant(const quantising* q, const pb_value* value
   return pb_interval_of(low, high);
 }
 
+// Whether each element of the value, set once in front, becomes the greatest of some.
+static bool takes_greatest(const pb_program* p, int n, int value) {
+  const pb_nest* nest = &p->nests[n];
+  pb_access whole = pb_value_shape(&p->values[value]);
+  return (nest->reduce == PB_ACC_MAX || nest->reduce == PB_ACC_MAXIMUM) && pb_program_init_of(p, n) >= 0 &&
+         pb_nest_results(nest) == pb_access_elements(&whole);
+}
+
 static void find_bounds(quantising* q) {
   const pb_program* p = &q->program;
   bool* seen = PB_NEW_ARRAY(&q->unit->pass, bool, (size_t)p->value_count + 1);
@@ -84,6 +92,8 @@ static void find_bounds(quantising* q) {
     int v = pb_program_stored(p, n);
     if (!pb_program_is_local(p, v)) continue;
     pb_interval made = bounds_of(q, n), *all = &q->bounds[v];
+    if (seen[v] && takes_greatest(p, n, v) && made.kind == PB_BOUNDED && all->kind == PB_BOUNDED)
+      *all = pb_interval_of(made.low, made.low); // none stays as it began
     if (seen[v] && p->nests[n].reduce == PB_ACC_ADD && made.kind == PB_BOUNDED && all->kind == PB_BOUNDED)
       made = pb_interval_of(made.low + all->low, made.high + all->high);
     *all = seen[v] ? joined(all, &made) : made;
@@ -211,7 +221,7 @@ static bool rewrite(quantising* q, int n) {
   if (by < 0) return false;
   int x = nest->expr[f.product].args[1 - by], product = -1;
   pb_interval bounds = bounds_of_node(q, n, x);
-  bool is_number = bounds.kind == PB_BOUNDED && isfinite(bounds.low) && isfinite(bounds.high);
+  bool is_number = bounds.kind == PB_BOUNDED; // or an infinity
   if (!is_number && q->converts) return false;
   if (!is_number && (f.low > 0 || f.high < 0)) return false;
   if (is_number) {
