@@ -51,20 +51,21 @@ class Text:
     def two(self, name, a, b, shape):
         return self.line(f"stablehlo.{name} {a}, {b} : {kind(shape)}")
 
-    def floats(self, codes, shape, zero, scale, axis=None):
+    def floats(self, codes, shape, zero, scale, axis=None, of="i8"):
         """(codes - zero) * scale"""
-        x = self.line(f"stablehlo.convert {codes} : ({kind(shape, 'i8')}) -> {kind(shape)}")
+        x = self.line(f"stablehlo.convert {codes} : ({kind(shape, of)}) -> {kind(shape)}")
         if zero:
             x = self.two("subtract", x, self.spread(zero, shape), shape)
         return self.two("multiply", x, self.spread(scale, shape, axis), shape)
 
-    def codes(self, x, shape, zero, scale):
+    def codes(self, x, shape, zero, scale, of="i8"):
+        least = 0 if of == "ui8" else -128
         x = self.two("multiply", x, self.spread(1 / scale, shape), shape)
         x = self.line(f"stablehlo.round_nearest_even {x} : {kind(shape)}")
         x = self.two("add", x, self.spread(zero, shape), shape)
-        x = self.two("maximum", x, self.spread(-128, shape), shape)
-        x = self.two("minimum", x, self.spread(127, shape), shape)
-        return self.line(f"stablehlo.convert {x} : ({kind(shape)}) -> {kind(shape, 'i8')}")
+        x = self.two("maximum", x, self.spread(least, shape), shape)
+        x = self.two("minimum", x, self.spread(least + 255, shape), shape)
+        return self.line(f"stablehlo.convert {x} : ({kind(shape)}) -> {kind(shape, of)}")
 
 
 def convolved(x, w, stride, pad, groups):
@@ -94,8 +95,8 @@ LAYERS = [
 ]
 
 
-def layer(rng, case):
-    """The text, its inputs, and the codes that are wanted, of f64."""
+def layer(rng, case, of="i8"):
+    """The text, its inputs, and the codes that are wanted, of f64. ui8: floats come and go, their codes without a sign are the program's."""
     of_x, of_w, stride, pad, groups, zero_x, zero_w, zero_y, by_channel, then = case
     x, w = rng.integers(-128, 128, of_x, np.int8), rng.integers(-100, 101, of_w, np.int8)
     columns = of_w[0] if stride else of_w[1]
@@ -103,11 +104,13 @@ def layer(rng, case):
     scale_w = (rng.uniform(0.004, 0.02, columns) if by_channel else np.float64(0.011)).astype(np.float32)
     bias = rng.standard_normal(columns).astype(np.float32)
     t = Text()
+    less = 128 if of == "ui8" else 0
     real_x = (x.astype(np.float64) - zero_x) * float(scale_x)
     along = np.asarray(scale_w, np.float64).reshape((-1, 1, 1, 1) if stride and by_channel else (1, -1) if by_channel else ())
     real_w = (w.astype(np.float64) - zero_w) * along
     y = convolved(real_x, real_w, stride, pad, groups) if stride else real_x @ real_w
-    fx, fw = t.floats("%x", of_x, zero_x, scale_x), t.floats(t.constant(w), of_w, zero_w, scale_w, 0 if stride else 1)
+    coded = t.codes("%x", of_x, zero_x + less, scale_x, of) if less else "%x"
+    fx, fw = t.floats(coded, of_x, zero_x + less, scale_x, None, of), t.floats(t.constant(w), of_w, zero_w, scale_w, 0 if stride else 1)
     types = f"({kind(of_x)}, {kind(of_w)}) -> {kind(y.shape)}"
     if stride:
         made = t.line(f"stablehlo.convolution({fx}, {fw}) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = "
@@ -117,7 +120,7 @@ def layer(rng, case):
         made = t.line(f"stablehlo.dot_general {fx}, {fw}, contracting_dims = [1] x [0] : {types}")
     made = t.two("add", made, t.spread(bias, y.shape, 1), y.shape)
     y = y + (bias.reshape(1, -1, 1, 1) if stride else bias)
-    inputs = {"x": x}
+    inputs = {"x": real_x.astype(np.float32) if less else x}
     if then == "sum":
         inputs["other"] = rng.integers(-128, 128, y.shape, np.int8)
         made = t.two("add", made, t.floats("%other", y.shape, 4, np.float32(0.05)), y.shape)
@@ -125,10 +128,13 @@ def layer(rng, case):
     if then == "relu":
         made = t.two("maximum", made, t.spread(0, y.shape), y.shape)
         y = np.maximum(y, 0)
-    made = t.codes(made, y.shape, zero_y, scale_y)
-    arguments = ", ".join(f"%{n}: {kind(a.shape, 'i8')}" for n, a in inputs.items())
-    text = "\n".join([f"func.func @main({arguments}) -> {kind(y.shape, 'i8')} {{", *t.lines, f"  return {made} : {kind(y.shape, 'i8')}", "}", ""])
-    return text, list(inputs.values()), np.clip(np.rint(y / float(scale_y)) + zero_y, -128, 127)
+    made = t.codes(made, y.shape, zero_y + less, scale_y, of)
+    result = kind(y.shape) if less else kind(y.shape, "i8")
+    if less:
+        made = t.line(f"stablehlo.convert {made} : ({kind(y.shape, of)}) -> {result}")
+    arguments = ", ".join(f"%{n}: {kind(a.shape, 'i8' if a.dtype == np.int8 else 'f32')}" for n, a in inputs.items())
+    text = "\n".join([f"func.func @main({arguments}) -> {result} {{", *t.lines, f"  return {made} : {result}", "}", ""])
+    return text, list(inputs.values()), np.clip(np.rint(y / float(scale_y)) + zero_y, -128, 127) + less
 
 
 def run(bench, target, text, inputs):
@@ -147,10 +153,10 @@ def run(bench, target, text, inputs):
     return done.stderr if done.returncode else np.load(bench.folder / "y.npy")
 
 
-def check_layer(bench, target, k, case):
-    text, inputs, want = layer(np.random.default_rng(k), case)
+def check_layer(bench, target, k, case, of):
+    text, inputs, want = layer(np.random.default_rng(k), case, of)
     got = run(bench, target, text, inputs)
-    what = f"{target}, {case}"
+    what = f"{target}, {of}, {case}"
     if isinstance(got, str):
         # floats are no products on simnpu where codes cannot take their place
         return bench.say(case[6] != 0 and target == "simnpu" and "PB4" in got, f"{what}: {got}")
@@ -186,7 +192,8 @@ def main():
         for target in options.targets.split(","):
             check_conversion(bench, target)
             for k, case in list(enumerate(LAYERS))[:: options.every]:
-                check_layer(bench, target, k, case)
+                for of in "i8", "ui8":
+                    check_layer(bench, target, k, case, of)
     return 1 if bench.failed else 0
 
 

@@ -11,6 +11,7 @@
 #include "core/s3/fusion/join.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernels.h"
+#include "core/s3/legalise/centred_codes.h"
 #include "core/s3/legalise/rescale.h"
 #include "core/s3/program.h"
 
@@ -28,7 +29,7 @@ typedef struct quantising {
 // round(product) + zero, kept between low and high: nodes of a body.
 typedef struct quantiser {
   int sum, product;
-  double zero, low, high;
+  double zero, low, high, nothing; // nothing: the code of NaN
 } quantiser;
 
 // ---- bounds ----
@@ -149,17 +150,28 @@ static int guarded(const pb_nest* nest, int e) {
   return same ? node->args[1] : e;
 }
 
+// What is converted to a byte, and whether its sign bit is turned over then (centred_codes.c).
+static const pb_expr_node* conversion_of(const pb_nest* nest, bool* centred) {
+  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
+  *centred = last->op == PB_OP_XOR && nest->expr[last->args[1]].op == PB_OP_CONST &&
+             nest->expr[last->args[1]].integer == -PB_CENTRE;
+  return *centred ? &nest->expr[last->args[0]] : last;
+}
+
 // Whether the nest converts floats to codes.
 static bool converts_to_codes(const pb_nest* nest) {
-  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
+  bool centred;
+  const pb_expr_node* last = conversion_of(nest, &centred);
   return nest->reduce == PB_SET && nest->access[nest->access_count - 1].type == PB_I8 && !pb_nest_is_fixed(nest) &&
          last->op == PB_OP_TRUNC && nest->expr[last->args[0]].op == PB_OP_FPTOSI;
 }
 
 static bool find_quantiser(const pb_nest* nest, quantiser* f) {
-  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
+  bool centred;
+  const pb_expr_node* last = conversion_of(nest, &centred);
+  int less = centred ? PB_CENTRE : 0;
   double number;
-  *f = (quantiser){.low = INT8_MIN, .high = INT8_MAX};
+  *f = (quantiser){.low = INT8_MIN + less, .high = INT8_MAX + less, .nothing = -less};
   if (!converts_to_codes(nest)) return false;
   int kept = unclamped(nest, nest->expr[last->args[0]].args[0], &f->low, &f->high), e = guarded(nest, kept);
   if (e == kept) return false;
@@ -172,6 +184,9 @@ static bool find_quantiser(const pb_nest* nest, quantiser* f) {
     f->zero = number;
     e = sum->args[1 - by];
   }
+  f->zero -= less;
+  f->low -= less;
+  f->high -= less;
   f->product = nest->expr[e].args[0];
   return nest->expr[e].op == PB_OP_ROUNDEVEN && nest->expr[f->product].op == PB_OP_MUL;
 }
@@ -222,12 +237,12 @@ static bool rewrite(quantising* q, int n) {
   int x = nest->expr[f.product].args[1 - by], product = -1;
   pb_interval bounds = bounds_of_node(q, n, x);
   bool is_number = bounds.kind == PB_BOUNDED; // or an infinity
-  if (!is_number && q->converts) return false;
-  if (!is_number && (f.low > 0 || f.high < 0)) return false;
+  if (!is_number && (q->converts || f.low > 0 || f.high < 0)) return false;
   if (is_number) {
     x = without_relu(nest, x, &f);
     product = pb_rescale(q->unit, &q->program, n, x, scale);
-  } else {
+  } else if (f.low != f.nothing) { // the least number wins over NaN
+    if (f.nothing != 0) return false;
     x = parts_of(nest, x, scale, &f);
     scale = 1;
     f.zero = 0;

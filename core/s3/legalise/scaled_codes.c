@@ -6,12 +6,13 @@
 //   before   t = (f32(q) - z) * s;  u = f32(k) * c[n];  y = 0;  y += t * u
 //   after    a = 0 : i32;  a += i32(q) * i32(k);        y = f32(a - z * sum of k) * (s * c[n])
 //
-// A zero point z of a factor wants the other one to be constant, for the table of its sums. Where a border of zeros
-// is put around t, one of codes z is put around q.
+// Codes without a sign are kept with one first (centred_codes.c). A zero point z of a factor wants the other one to be
+// constant, for the table of its sums. Where a border of zeros is put around t, one of codes z is put around q.
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
+#include "core/s3/legalise/centred_codes.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct form {
   double number;     // NUMBER: itself. CODES: what they are multiplied by, beside `scales`
   int64_t zero;      // CODES: what is taken off them first
   bool scaled;       // CODES: they were multiplied: nothing is taken off any more
+  bool is_unsigned;  // CODES: they were widened without a sign
   int value, scales; // TABLE, CODES: the constant, the tensor of codes; by which constant CODES are scaled, -1: by none
   pb_access at, along; // where in `value`, and in `scales`
 } form;
@@ -80,9 +82,9 @@ static form form_of_load(const coder* c, int n, int a, int depth) {
 
 // A zero point comes off codes as they are, and is a code.
 static form less(form codes, double zero) {
-  bool whole = zero == trunc(zero) && zero >= INT8_MIN && zero <= INT8_MAX;
-  if (codes.scaled || codes.zero || !whole) return (form){OTHER};
-  codes.zero = (int64_t)zero;
+  bool whole = zero == trunc(zero) && fabs(zero) <= UINT8_MAX;
+  if (codes.scaled || !whole) return (form){OTHER};
+  codes.zero += (int64_t)zero;
   return codes;
 }
 
@@ -116,9 +118,13 @@ static form form_of(const coder* c, int n, int e, int depth) {
   if (node->op == PB_OP_LOAD) return node->args[0] >= 0 ? (form){OTHER} : form_of_load(c, n, node->operand, depth);
   if (node->op == PB_OP_CONST)
     return (form){.kind = NUMBER, .number = pb_type_is_float(node->type) ? node->value : (double)node->integer};
-  if (node->op == PB_OP_SEXT || node->op == PB_OP_SITOFP) {
-    bool wide = node->type == PB_F32 || node->type == PB_F64 || pb_type_bits(node->type) >= 16;
-    return wide ? form_of(c, n, node->args[0], depth + 1) : (form){OTHER};
+  bool no_sign = node->op == PB_OP_ZEXT || node->op == PB_OP_UITOFP;
+  if (no_sign || node->op == PB_OP_SEXT || node->op == PB_OP_SITOFP) {
+    form f = form_of(c, n, node->args[0], depth + 1);
+    bool of_codes = f.kind == CODES && nest->expr[node->args[0]].type == PB_I8;
+    if (pb_type_bits(node->type) < 16 || (no_sign && !of_codes)) return (form){OTHER};
+    f.is_unsigned |= no_sign;
+    return f;
   }
   if (node->op != PB_OP_SUB && node->op != PB_OP_ADD && node->op != PB_OP_MUL) return (form){OTHER};
   form a = form_of(c, n, node->args[0], depth + 1), b = form_of(c, n, node->args[1], depth + 1);
@@ -200,6 +206,9 @@ static bool find_factor(coder* c, product* f, int k) {
   return true;
 }
 
+// Whether its zero point is a code as well, which a border is made of.
+static bool is_code(const form* f) { return f->zero >= INT8_MIN && f->zero <= INT8_MAX; }
+
 // What the sums of the one factor are multiplied by is the other one's zero point: they are a table if it is constant.
 static bool has_table(const coder* c, const product* f, int k) {
   const form* other = &f->factor[1 - k];
@@ -232,9 +241,29 @@ static bool find_product(coder* c, int n, product* f) {
       p->nests[f->init].expr[0].value != 0)
     return false;
   if (!find_factor(c, f, 0) || !find_factor(c, f, 1)) return false;
+  for (int k = 0; k < 2; ++k)
+    if (f->factor[k].is_unsigned) return false;
   bool both = f->factor[0].scales >= 0 && f->factor[1].scales >= 0;
-  return !both && has_table(c, f, 0) && has_table(c, f, 1) && scales_results(nest, &f->factor[0]) &&
+  bool coded = is_code(&f->factor[0]) && is_code(&f->factor[1]);
+  return coded && !both && has_table(c, f, 0) && has_table(c, f, 1) && scales_results(nest, &f->factor[0]) &&
          scales_results(nest, &f->factor[1]);
+}
+
+// Whether a factor of nest n is of codes without a sign.
+static bool multiplies_unsigned(coder* c, int n) {
+  product f = {.n = n};
+  return is_product_of_loads(&c->program.nests[n]) && find_factor(c, &f, 0) && find_factor(c, &f, 1) &&
+         (f.factor[0].is_unsigned || f.factor[1].is_unsigned);
+}
+
+// Where codes without a sign are multiplied, those of all tensors that can have them with one do from now on: what is
+// added to a layer's result comes as the layer's does.
+static void centre_codes(coder* c) {
+  pb_program* p = &c->program;
+  bool any = false;
+  for (int n = 0; n < p->nest_count && !any; ++n) any = multiplies_unsigned(c, n);
+  for (int v = 0; v < p->value_count && any; ++v)
+    if (pb_can_centre(p, v)) pb_centre(p, &c->unit->pass, v);
 }
 
 // By dims of the results that move it: the zero point of one factor times the sums of the other, which is constant,
@@ -372,6 +401,7 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
   coder c = {.unit = unit};
   if (!multiplies_codes(unit)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &c.program));
+  centre_codes(&c);
   const pb_program* p = &c.program;
   product* of = PB_NEW_ARRAY(&unit->pass, product, (size_t)p->nest_count + 1);
   bool *found = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1),
