@@ -5,7 +5,9 @@
 // Queues: rows, then blocks, then terms, in the steps that pb_next_step names; x in each tile of rows, or all of
 // it once, brought by the rows that divide it; the weights once or for each chunk of the terms, one copy of x or two,
 // two of results. Of these the plan is the cheapest but for its third and fourth copies, which the search adds one at a
-// time: no further one may be cheaper. Printed is by how much the best of all numbers of copies would be.
+// time: no further one may be cheaper. Then homes move past a loop each as long as that gains one part of 50: a plan is
+// cheaper by that than the cheapest of these, and no further move gains as much. Printed is by how much the best of all
+// numbers of copies would be.
 //
 // Cores: the search has two steps by measured reason (plan_registers.c), and each is held to its own optimum. The tile
 // of sums costs the least of all tiles of nearly one size that fit the registers, undivided, each operand with the
@@ -23,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COPIES = 4 };
+enum { MOST_COPIES = 4, MOVED = 50 };
 
 typedef struct search {
   const pb_chip* chip;
@@ -234,6 +236,32 @@ static bool is_right(const char* what, int64_t found, const search* s, int64_t s
   return right;
 }
 
+// Whether no home is cheaper by more than one part of MOVED past a loop, in or out; in, past one that walks its
+// operand.
+static bool homes_stay(search* one, const char* form) {
+  const pb_plan* was = &one->k->plan;
+  const pb_group* g = &one->k->group;
+  const int access[] = {g->x, g->roles.w, g->main.access_count - 1};
+  bool stay = true;
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o) {
+    int around = pb_plan_around(was, o);
+    for (int to = around - 1; to <= around + 1; to += 2) {
+      pb_plan plan = *was;
+      bool past =
+          to > around && (to > was->axis_count || !pb_access_uses(&g->main.access[access[o]], was->axes[around].dim));
+      if (to < 0 || past) continue;
+      pb_plan_home* home = pb_plan_home_of(&plan, o);
+      *home = (pb_plan_home){to, !to ? 1 : home->copies > 1 ? home->copies : 2, home->kept};
+      int64_t moved = cost(one, plan);
+      if (moved < 0 || moved >= was->cycles - was->cycles / MOVED) continue;
+      printf("%s %s: a home inside %d loops takes %lld cycles of %lld\n", one->chip->name, form, to, (long long)moved,
+             (long long)was->cycles);
+      stay = false;
+    }
+  }
+  return stay;
+}
+
 static bool check_queues(const pb_chip* chip, const kernel* k, const char* form, bool all, double* most) {
   search two = {.chip = chip, .k = k, .best = -1}, four = two, one = two;
   all_of_queues(&two, 2);
@@ -242,7 +270,8 @@ static bool check_queues(const pb_chip* chip, const kernel* k, const char* form,
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
     for (int h = 0; h < plan.chain[o].count; ++h)
       if (plan.chain[o].home[h].copies > 2) plan.chain[o].home[h].copies = 2;
-  bool right = is_right(form, cost(&one, plan), &two, 0, all);
+  bool right = k->plan.cycles < two.best * (MOVED - 1) / MOVED || is_right(form, cost(&one, plan), &two, 0, all);
+  right &= homes_stay(&one, form);
   for (int what = 0; what < PB_PLAN_OPERANDS; ++what) {
     static const char* const names[] = {"x", "w", "results"};
     plan = k->plan;

@@ -18,6 +18,7 @@ enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, IMAGE_COPIES = 
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
 enum { MOST_PARTS = 64 };
+enum { MOVE_GAIN = 50 }; // of the price, one of so many: less the model of cost cannot tell
 
 // ---- the steps of a tile ----
 
@@ -530,6 +531,52 @@ static bool one_more(const pb_chip* chip, int* copies, int free, const pb_judge*
   return better;
 }
 
+// A plan that was changed stays so if the whole gains by it what the model of cost can tell; else it is as it was.
+static bool keep_change(const pb_judge* whole, pb_plan* changed, const pb_plan* was, pb_plan* plan) {
+  pb_plan more = *plan;
+  const char* why;
+  int64_t price = pb_plan_price(plan);
+  if (whole->cost(whole->user, &more, &why) && pb_plan_price(&more) < price - price / MOVE_GAIN) {
+    *plan = more;
+    return true;
+  }
+  *changed = *was;
+  return false;
+}
+
+// Whether a home of the operand may stand inside the loop: one that walks another part of it. Else each iteration would
+// bring the same again, which the model of cost takes to be hidden.
+static bool parts(const pb_group* g, pb_plan_operand of, const pb_axis* axis) {
+  const int access[PB_PLAN_OPERANDS] = {g->x, g->roles.w, g->main.access_count - 1};
+  return pb_access_uses(&g->main.access[access[of]], axis->dim);
+}
+
+// One home moves past a loop, in or out.
+static bool move_one(const pb_group* g, pb_plan* one, const pb_judge* whole, pb_plan* plan) {
+  const pb_plan was = *one;
+  int shared = pb_plan_shared_axes(one); // outside the other loops there are no turns to take
+  for (int o = 0; o < PB_PLAN_OPERANDS; ++o) {
+    int around = pb_plan_around(one, o);
+    for (int to = around + 1; to >= around - 1; to -= 2) {
+      if (to < 0 || to > one->axis_count || (to > around && !parts(g, o, &one->axes[around]))) continue;
+      pb_plan_home* home = pb_plan_home_of(one, o);
+      *home = (pb_plan_home){to, to <= shared ? 1 : home->copies > 1 ? home->copies : 2, home->kept};
+      if (keep_change(whole, one, &was, plan)) return true;
+    }
+  }
+  return false;
+}
+
+// The search looks at homes where they are best for most kernels: where others are cheaper a plan comes there step by
+// step. The order of loops stays: which of two sums is outside is cheaper by what the model of cost does not see, the
+// banks that rows of a window lie in (arrays of 8 columns took 1.4% longer where 0.8% less was predicted).
+static bool move_homes(const pb_group* g, pb_plan* one, const pb_judge* whole, pb_plan* plan) {
+  enum { MOST_MOVES = 8 };
+  int moves = 0;
+  while (moves < MOST_MOVES && move_one(g, one, whole, plan)) ++moves;
+  return moves > 0;
+}
+
 // Of the weights, then of x, and of x on its second step, then of results: where a tile of products is short, two
 // copies do not hide what a load takes to arrive, nor what takes the results. Weights of one stage behind another wait
 // for that stage more than the model of cost knows.
@@ -582,6 +629,7 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   pb_plan_home_of(&r->plan, PB_OF_X)->kept = 0; // it was looked for without what it keeps
   if (pb_plan_outer(plan, PB_OF_X)->kept) (void)cost_alone(&p, plan, &why);
   pb_plan_deepen(chip, &r->plan, 1, &whole, plan);
+  while (move_homes(group, &r->plan, &whole, plan)) pb_plan_deepen(chip, &r->plan, 1, &whole, plan);
   keep_x(&p, plan); // in the room that copies leave
   return PB_OK;
 }
