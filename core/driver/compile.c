@@ -243,6 +243,7 @@ pb_status pb__compile_program(compilation* c) {
     c->graph = NULL;
   }
   PB_TRY(status);
+  if (c->control->alone && !c->consts.open) pb_s1_turn_short_dims(&c->s1);
   if (!c->consts.open) pb_s1_hoist(&c->s1);
   take_integers(c);
   pb__stage_done(c, "s1");

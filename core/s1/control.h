@@ -31,6 +31,8 @@ void pb_s1_rows_by_host(pb_s1* program);
 void pb_s1_drop_unread(pb_s1* program);
 // Moves what each turn of a loop computes alike in front of the loop (rewrite/hoist.c).
 void pb_s1_hoist(pb_s1* program);
+// Short last dims that are summed away become first ones (rewrite/short_dims.c).
+void pb_s1_turn_short_dims(pb_s1* program);
 
 // Where the host jumps, as marks open and close: loops that begin and are left, branches.
 typedef struct pb_brackets {

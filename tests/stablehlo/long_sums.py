@@ -1,5 +1,5 @@
 """Long sums of f32 down columns and in products with few results: as near to f64 as sums of blocks are, which one by one they
-are not; of any rank, and of extents that have no block.
+are not; of any rank, and of extents that have no block. And short sums, over the last dim of differences of all pairs.
 
     tests/stablehlo/long_sums.py --bin build/bin"""
 
@@ -62,6 +62,30 @@ return %y : {kind(want.shape)}
     check(bench, f"{a.shape} by {b.shape}", text, [a, b], want, most)
 
 
+def check_pairs(bench, p, q, how):
+    """The sum, or the largest, of the squares of differences; with those of each coordinate over all of q."""
+    n, m, k = len(p), len(q), p.shape[1]
+    far = (p[:, None].astype(np.float64) - q[None]) ** 2
+    want = far.sum(2) if how == "add" else far.max(2)
+    want = want + far.sum((0, 1)).sum()
+    cube, plane = kind((n, m, k)), kind((n, m))
+    text = f"""func.func @main(%p: {kind((n, k))}, %q: {kind((m, k))}) -> {plane} {{
+%zero = stablehlo.constant dense<0.0> : tensor<f32>
+%a = stablehlo.broadcast_in_dim %p, dims = [0, 2] : ({kind((n, k))}) -> {cube}
+%b = stablehlo.broadcast_in_dim %q, dims = [1, 2] : ({kind((m, k))}) -> {cube}
+%d = stablehlo.subtract %a, %b : {cube}
+%f = stablehlo.multiply %d, %d : {cube}
+%s = stablehlo.reduce(%f init: %zero) applies stablehlo.{how} across dimensions = [2] : ({cube}, tensor<f32>) -> {plane}
+%c = stablehlo.reduce(%f init: %zero) applies stablehlo.add across dimensions = [0, 1] : ({cube}, tensor<f32>) -> {kind((k,))}
+%t = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [0] : ({kind((k,))}, tensor<f32>) -> tensor<f32>
+%w = stablehlo.broadcast_in_dim %t, dims = [] : (tensor<f32>) -> {plane}
+%y = stablehlo.add %s, %w : {plane}
+return %y : {plane}
+}}
+"""
+    check(bench, f"{how} of {n} x {m} x {k}", text, [p, q], want, NEAR)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
@@ -78,6 +102,10 @@ def main():
         check_product(bench, some(30000, 16), some(30000, 8))
         check_product(bench, some(10000, 24), some(10000, 33))
         check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)
+        for n, m, k in (40, 50, 3), (7, 16, 2), (33, 61, 16), (20, 15, 3):
+            check_pairs(bench, some(n, k), some(m, k), "add")
+        check_pairs(bench, some(30, 40), some(24, 40)[:, :40], "maximum")
+        check_pairs(bench, some(50, 5), some(47, 5), "maximum")
     return 1 if bench.failed else 0
 
 
