@@ -1,7 +1,7 @@
 """Networks that PT2E has quantised (torchao), a layer at a time: each takes the codes that eager makes, and its own are counted
 where they are eager's. (From end to end a code that rounds the other way turns others behind it over.)
 
-    run.py torch_quantised.py torch torchvision torchao -- [--least 0.999] [NAME...]"""
+    run.py torch_quantised.py torch torchvision torchao -- [--least 0.999] [--target simnpu] [NAME...]"""
 
 import argparse
 import sys
@@ -67,6 +67,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--least", type=float, default=0.999)
+    parser.add_argument("--target", default="cpu", help="where; what it has not goes to the processor")
     o = parser.parse_args()
     bad = 0
     for name in o.names or MODELS:
@@ -77,13 +78,13 @@ def main():
             layers = Layers(module)
             want = layers.run(*arguments)
             start = time.time()
-            got, codes = polyblocks_jit_torch(Fed(module), compile_options={"device_one_time_load": True})(arguments, tuple(layers.codes))
+            got, codes = polyblocks_jit_torch(Fed(module), compile_options={"target": o.target, "strict_target": False, "device_one_time_load": True})(arguments, tuple(layers.codes))
         equal, count = sum(int((a == b).sum()) for a, b in zip(codes, layers.codes)), sum(a.numel() for a in codes)
         most = max(int((a.int() - b.int()).abs().max()) for a, b in zip(codes, layers.codes))
         want = want[0] if isinstance(want, (tuple, list)) else want
         got = got[0] if isinstance(got, (tuple, list)) else got
         far = float((got - want).abs().max() / want.abs().max())
-        print(f"{name}: {len(codes)} tensors of codes, {equal} of {count} as eager's ({100 * equal / count:.4f}%), the others by {most} at most; "
+        print(f"{name}, {o.target}: {len(codes)} tensors of codes, {equal} of {count} as eager's ({100 * equal / count:.4f}%), the others by {most} at most; "
               f"results {far:.1e} apart; {time.time() - start:.0f} s", flush=True)
         bad += not (len(codes) and equal >= o.least * count and most <= 1)
     return int(bad > 0)
