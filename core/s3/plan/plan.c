@@ -6,14 +6,13 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/parts.h"
 #include "core/s3/plan/plan_search.h"
-#include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
 #include <stdio.h>
 #include <string.h>
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
-enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, IMAGE_COPIES = 2, NEAR_COPIES = 2 };
+enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3, NEAR_COPIES = 2 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 4, MOST_GROUPINGS = 6 };
 // In how many parts a sum is taken at most whose parts lie in memory in between.
@@ -110,8 +109,6 @@ static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
     for (int more = o == PB_OF_X ? p->x_homes : o == PB_OF_RESULT ? p->result_homes : 0; more > 1; --more)
       plan->chain[o].home[plan->chain[o].count++] = (pb_plan_home){levels_of(p, plan), NEAR_COPIES, 0};
-  if (p->has_image)
-    plan->chain[PB_OF_X].home[plan->chain[PB_OF_X].count++] = (pb_plan_home){levels_of(p, plan), IMAGE_COPIES, 0};
 }
 
 // The weights stay for the whole kernel, or for what stages around share, where all of the sum is made at once, or they
@@ -160,7 +157,7 @@ static bool fits_near(const pb_planner* p) {
 }
 
 void pb__plan_tile(pb_planner* p) {
-  if (p->x_homes > 1 || p->result_homes > 1) {
+  if (!p->group->reduces && (p->x_homes > 1 || p->result_homes > 1)) {
     if (fits_near(p)) plan_near(p);
     return;
   }
@@ -439,7 +436,6 @@ static void plan_tiles(const pb_planner* one) {
   if (flat && whole) p.extent[0] -= p.extent[0] % lanes;
   pb__plan_whole(&p);
   if (flat) p.unit[0] = lanes;
-  pb_point_homes_of(p.chip, p.group, &p.x_homes, &p.result_homes);
   p.orders = p.x_homes > 1 || p.result_homes > 1 ? near : orders;
   p.order_count = 1;
   p.x_copies = p.x_least = p.results = (copies ? *count > 0 : whole) ? 2 : 1;
@@ -454,20 +450,13 @@ static void plan_tiles(const pb_planner* one) {
   if (p.group->reduces && !p.result->found) plan_parts_of_rows(&p);
 }
 
-// Whether x goes on to the instruction's own memory by a second step.
-static bool has_image(const pb_chip* chip, const pb_group* group) {
-  if (!group->contraction || group->registers) return false;
-  int held = group->contraction->operands[group->insn_roles.x].memory;
-  return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
-}
-
 static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   pb__plan_dims_of(p->chip, group, &p->dims);
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.axis_count; ++b) p->extent[p->start.axes[b].dim] = p->start.axes[b].step;
   p->room = INT64_MAX;
-  p->has_image = has_image(p->chip, group);
+  pb_homes_of(p->chip, group, &p->x_homes, &p->result_homes);
   if (group->registers)
     pb__plan_registers(p, group->registers);
   else if (group->contraction)

@@ -45,8 +45,7 @@ typedef struct pb_planner {
   bool cuts_sums;                 // the first sum may be made in parts
   int x_copies, x_least, results; // copies: of x, at most and at least, and of results
   bool moves_w;                   // weights have a buffer: its level and its copies
-  bool has_image;                 // x goes on to the instruction's own memory by a second step
-  // Of a nest that reduces nothing: the homes that its tensors, and its result, have on their way; and of several the
+  // The homes that x, and the result, have on their way; of a nest that reduces nothing, where there are several, the
   // part of each dim that is near its instructions at once.
   int x_homes, result_homes;
   int64_t near[PB_NEST_DIMS];

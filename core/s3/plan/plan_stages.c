@@ -61,18 +61,17 @@ static bool takes_rows_in_lanes(const pb_program* p) {
 
 // The stages of the program with rows that some of its nests walk by blocks, and others one by one, as two loops for
 // all of them: windows of a pooling that lie side by side; in code, whose lanes stay inside, rows in lanes. Taken where
-// more loops are shared so.
-static bool share_blocks(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+// more loops are shared so. lanes: of code's registers, 0: commands take rows.
+static bool share_blocks(const pb_program* program, int64_t lanes, pb_arena* arena, pb_stages* stages) {
   pb_stages blocks;
-  bool lanes = !pb_chip_moves(chip);
   if (lanes && !takes_rows_in_lanes(program)) return false;
   pb_program* cut = own_copy(program, arena);
-  pb_stages_cut_rows(cut, lanes ? pb_vector_facts_of(chip).lanes : 0);
+  pb_stages_cut_rows(cut, lanes);
   if (!pb_stages_read(cut, arena, &blocks)) return false;
   pb_stages_keep_rows(&blocks);
   if (blocks.shared <= stages->shared) return false;
   *stages = blocks;
-  stages->rows_in_lanes = lanes;
+  stages->rows_in_lanes = lanes > 0;
   return true;
 }
 
@@ -101,7 +100,8 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   bool read = pb_stages_read(program, arena, stages);
   if (moves && (!read || stages->blocks)) return false; // tokens go from iteration to iteration of one loop
   if (instructions) pb_stages_keep_rows(stages);
-  if (!staged && !stages->blocks) read |= share_blocks(chip, program, arena, stages); // blocks may be rows in lanes
+  int64_t lanes = instructions ? 0 : pb_vector_facts_of(chip).lanes;
+  if (!staged && !stages->blocks) read |= share_blocks(program, lanes, arena, stages); // blocks may be rows in lanes
   if (moves) pb_stages_order_by_reuse(stages);
   stages->fill_count = filled.fill_count;
   stages->in_turn = !instructions;

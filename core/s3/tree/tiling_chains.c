@@ -524,13 +524,18 @@ bool pb__chains_begin(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   return find_ways(t, s, tile) && homes_are_steps(t, s);
 }
 
-void pb_point_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result) {
+void pb_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result) {
   pb_arena scratch = {0};
   pb_plan plan = {.axis_count = 0};
   pb_tile tile;
   pb_nest point;
   *x = *result = 1;
-  if (group->registers || group->reduces || group->main.expr_count == 1) return;
+  if (group->registers) return;
+  if (group->contraction) {
+    int held = group->contraction->operands[group->insn_roles.x].memory;
+    *x += pb_transfer_via(chip, held, group->main.access[group->x].type) != held;
+  }
+  if (group->reduces || group->main.expr_count == 1) return;
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
   pb_tile_stage* s = PB_NEW(&scratch, pb_tile_stage);
   pb_plan_begin(&plan);

@@ -37,9 +37,9 @@ bool pb__chains_begin(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
 bool pb__chains_bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
 // The pieces of a nest whose tensors may lie anywhere.
 bool pb__tiling_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover);
-// How many homes tensors of a nest that reduces nothing have on the way to its instructions, and its result on the way
-// out: in registers that no mover reaches from outside they take several steps. 1: one step, or none.
-void pb_point_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result);
+// How many homes x has on the way to its instruction, and the result on the way out: to memories that no mover reaches
+// from outside they take several steps. 1: one step, or none.
+void pb_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result);
 
 // ---- registers ----
 
