@@ -29,7 +29,7 @@ PINS = {"resnet18": (1118657, 1116939, 1056145), "mobilenetv2": (235003, 234030,
 # residual meet in banks of two queues, which the machine models for few.
 KNOWN = {(net, layer, "machine") for net, layers in {
     "vgg16": ["pool4_f"], "resnet18": ["s3b1_skip_f"],
-    "mobilenetv2": ["b4_depth_f + b4_project_f", "b9_expand_f"]}.items() for layer in layers}
+    "mobilenetv2": ["b4_depth_f + b4_project_f", "b9_expand_f", "b13_expand_f"]}.items() for layer in layers}
 
 
 def steps(args, engine, device, folder):

@@ -66,6 +66,7 @@ static form form_of_load(const coder* c, int n, int a, int depth) {
   const pb_access* access = &p->nests[n].access[a];
   int value = p->value_of[n][a], dim_of[PB_NEST_RANK];
   if (access->boxed || access->gathered) return (form){OTHER};
+  if (access->type == PB_I8 && pb_program_last_writer(p, value) >= n) return (form){OTHER}; // not what it is later
   if (access->type == PB_I8) return (form){.kind = CODES, .number = 1, .value = value, .scales = -1, .at = *access};
   if (p->values[value].kind == PB_VALUE_CONST)
     return access->type == PB_F32 && has_data(c, value) ? (form){.kind = TABLE, .value = value, .at = *access}
@@ -198,10 +199,11 @@ static bool find_factor(coder* c, product* f, int k) {
   f->border[k] = -1;
   f->factor[k] = form_of_load(c, f->n, k, 0);
   if (f->factor[k].kind == CODES) return true;
-  if (!has_border(c, value, f->n, &f->maker[k], &f->inside[k])) return false;
+  const pb_access* access = &p->nests[f->n].access[k];
+  if (access->boxed || access->gathered || !has_border(c, value, f->n, &f->maker[k], &f->inside[k])) return false;
   f->border[k] = value;
   f->factor[k] = f->inside[k];
-  f->factor[k].at = p->nests[f->n].access[k];
+  f->factor[k].at = *access;
   f->factor[k].at.type = PB_I8;
   return true;
 }
@@ -235,7 +237,9 @@ static bool find_product(coder* c, int n, product* f) {
   const pb_program* p = &c->program;
   const pb_nest* nest = &p->nests[n];
   *f = (product){.n = n};
-  if (!is_product_of_loads(nest) || pb_nest_steps(nest) > MOST_TERMS) return false;
+  if (!is_product_of_loads(nest) || pb_nest_steps(nest) > MOST_TERMS ||
+      pb_nest_results(nest) != pb_access_elements(&nest->access[2]))
+    return false;
   f->init = pb_program_init_of(p, n);
   if (f->init < 0 || !pb_nest_is_fill(&p->nests[f->init]) || p->nests[f->init].expr[0].op != PB_OP_CONST ||
       p->nests[f->init].expr[0].value != 0)
@@ -244,6 +248,8 @@ static bool find_product(coder* c, int n, product* f) {
   for (int k = 0; k < 2; ++k)
     if (f->factor[k].is_unsigned) return false;
   bool both = f->factor[0].scales >= 0 && f->factor[1].scales >= 0;
+  // of an open dim there may be more terms
+  if (c->unit->consts->open && !has_data(c, f->factor[0].value) && !has_data(c, f->factor[1].value)) return false;
   bool coded = is_code(&f->factor[0]) && is_code(&f->factor[1]);
   return coded && !both && has_table(c, f, 0) && has_table(c, f, 1) && scales_results(nest, &f->factor[0]) &&
          scales_results(nest, &f->factor[1]);
@@ -359,6 +365,15 @@ static void add_scaling(coder* c, const product* f, const pb_access* sums, int m
   (void)pb_program_add_nest(&c->to, point, value_of);
 }
 
+// How many nests it becomes: three, and those of borders.
+static size_t nests_of(const pb_program* p, const product* f) {
+  size_t count = 3;
+  for (int k = 0; k < 2; ++k)
+    if (f->border[k] >= 0)
+      PB_FOR_WRITERS (n, p, f->border[k]) ++count;
+  return count;
+}
+
 static void add_product(coder* c, const product* f) {
   const pb_program* p = &c->program;
   const pb_nest* nest = &p->nests[f->n];
@@ -397,26 +412,29 @@ static bool multiplies_codes(pb_unit* unit) {
 }
 
 pb_status pb_s3_scaled_codes(pb_unit* unit) {
-  enum { MOST_NESTS = 16 }; // that one becomes: borders on each side of an image, twice
   coder c = {.unit = unit};
   if (!multiplies_codes(unit)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &c.program));
   centre_codes(&c);
   const pb_program* p = &c.program;
-  product* of = PB_NEW_ARRAY(&unit->pass, product, (size_t)p->nest_count + 1);
-  bool *found = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1),
-       *init = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
-  size_t count = 0, room = (size_t)p->nest_count;
-  for (int n = 0; n < p->nest_count; ++n)
-    if ((found[n] = find_product(&c, n, &of[n]))) ++count, init[of[n].init] = true;
-  if (!count) return PB_OK;
+  product **of = PB_NEW_ARRAY(&unit->pass, product*, (size_t)p->nest_count + 1), *tried = PB_NEW(&unit->pass, product);
+  bool* init = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
+  size_t room = 0;
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (!find_product(&c, n, tried)) continue;
+    of[n] = tried; // a product is large, and most nests are none
+    tried = PB_NEW(&unit->pass, product);
+    init[of[n]->init] = true;
+    room += nests_of(p, of[n]);
+  }
+  if (!room) return PB_OK;
   c.arguments = pb_program_arguments(p);
   c.twins = PB_NEW_ARRAY(&unit->pass, padded, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) c.twins[v].codes = -1;
-  pb_program_begin_nests(p, room + count * MOST_NESTS, &unit->pass, &c.to);
+  pb_program_begin_nests(p, (size_t)p->nest_count + room, &unit->pass, &c.to);
   for (int n = 0; n < p->nest_count; ++n)
-    if (found[n])
-      add_product(&c, &of[n]);
+    if (of[n])
+      add_product(&c, of[n]);
     else if (!init[n])
       (void)pb_program_add_nest(&c.to, &p->nests[n], p->value_of[n]);
   pb_program_index(&c.to, &unit->pass);
