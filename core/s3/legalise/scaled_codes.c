@@ -178,7 +178,7 @@ static int make_twin(coder* c, int value, int maker, const form* inner) {
     } else {
       (void)pb_nest_integer(copy, PB_I8, inner->zero);
     }
-    (void)pb_program_add_nest(&c->to, copy, n == maker ? (const int[]){inner->value, twin} : (const int[]){twin});
+    (void)pb_program_add_nest(&c->to, copy, (const int[PB_NEST_ACCESSES]){n == maker ? inner->value : twin, twin});
   }
   c->twins[value] = (padded){twin, inner->zero};
   return twin;
@@ -378,7 +378,7 @@ static void add_product(coder* c, const product* f) {
   const pb_program* p = &c->program;
   const pb_nest* nest = &p->nests[f->n];
   pb_nest* made = PB_NEW(&c->unit->pass, pb_nest);
-  int value_of[3];
+  int value_of[PB_NEST_ACCESSES] = {0};
   for (int k = 0; k < 2; ++k) {
     int border = f->border[k];
     bool is_made = border >= 0 && c->twins[border].codes >= 0;
@@ -393,7 +393,7 @@ static void add_product(coder* c, const product* f) {
   made->access[0].type = PB_I32;
   made->expr_count = 0;
   (void)pb_nest_integer(made, PB_I32, 0);
-  (void)pb_program_add_nest(&c->to, made, &value_of[2]);
+  (void)pb_program_add_nest(&c->to, made, (const int[PB_NEST_ACCESSES]){value_of[2]});
   pb_nest_copy(made, nest);
   made->access[0] = f->factor[0].at;
   made->access[1] = f->factor[1].at;
