@@ -534,15 +534,6 @@ static void replace_segments(joiner* j) {
   all->count -= j->count - 1;
 }
 
-static size_t end_of(const pb_s1* p, size_t begin) {
-  int depth = 0;
-  for (size_t k = begin;; ++k) {
-    pb_s1_kind kind = p->ops[k].kind;
-    depth += (kind == PB_S1_LOOP || kind == PB_S1_IF) - (kind == PB_S1_AGAIN || kind == PB_S1_END);
-    if (!depth) return k;
-  }
-}
-
 static pb_status join(compilation* c, size_t begin, size_t end, const char* name, bool* joined) {
   pb_arena scratch = {0};
   size_t values = c->s1.value_count + 1;
@@ -602,7 +593,7 @@ pb_status pb__join_loops(compilation* c) {
   for (size_t k = 0; k < c->s1.op_count; ++k) {
     if (c->s1.ops[k].kind != PB_S1_LOOP && c->s1.ops[k].kind != PB_S1_IF) continue;
     bool joined;
-    size_t end = end_of(&c->s1, k);
+    size_t end = pb_s1_end_of(&c->s1, k);
     PB_TRY(join(c, k, end, pb_printf(&c->unit.arena, "k%d", number), &joined));
     if (!joined) continue; // perhaps one inside of it
     k = end;

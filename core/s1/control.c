@@ -10,6 +10,12 @@ bool pb_s1_has_control(const pb_s1* program) {
   return false;
 }
 
+size_t pb_s1_end_of(const pb_s1* p, size_t begin) {
+  size_t k = begin;
+  for (int depth = pb_s1_opens(p->ops[k].kind); depth; depth += pb_s1_opens(p->ops[k].kind)) ++k;
+  return k;
+}
+
 // ---- made ----
 
 int pb_control_variable(pb_maker* m, int like) {

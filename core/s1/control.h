@@ -13,6 +13,12 @@
 
 static inline bool pb_s1_is_control(const pb_s1_op* op) { return op->kind >= PB_S1_MOVE; }
 bool pb_s1_has_control(const pb_s1* program);
+// 1: the mark opens a loop or a branch; -1: it ends one; 0: neither.
+static inline int pb_s1_opens(pb_s1_kind kind) {
+  return (kind == PB_S1_LOOP || kind == PB_S1_IF) - (kind == PB_S1_AGAIN || kind == PB_S1_END);
+}
+// The mark that ends the loop or branch which operator `begin` opens.
+size_t pb_s1_end_of(const pb_s1* program, size_t begin);
 
 // A variable of the value's type and shape.
 int pb_control_variable(pb_maker* m, int like);

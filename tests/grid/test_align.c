@@ -8,16 +8,9 @@
 
 #include <cmocka.h>
 
-#include <llvm-c/IRReader.h>
-#include <string.h>
+#include "tests/grid/parse.h"
 
-static LLVMModuleRef parse(LLVMContextRef context, const char* text) {
-  LLVMModuleRef module;
-  char* why = NULL;
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "test");
-  if (LLVMParseIRInContext(context, buffer, &module, &why)) fail_msg("%s", why);
-  return module;
-}
+#include <string.h>
 
 static LLVMValueRef named(LLVMModuleRef module, const char* name) {
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(LLVMGetNamedFunction(module, "k")); b; b = LLVMGetNextBasicBlock(b))

@@ -9,19 +9,12 @@
 
 #include <cmocka.h>
 
-#include <llvm-c/IRReader.h>
+#include "tests/grid/parse.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define P "ptr addrspace(1) "
-
-static LLVMModuleRef parse(LLVMContextRef context, const char* text) {
-  LLVMModuleRef module;
-  char* why = NULL;
-  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "test");
-  if (LLVMParseIRInContext(context, buffer, &module, &why)) fail_msg("%s", why);
-  return module;
-}
 
 // How many loads of the kernel have the mark; and whether the one of that name has.
 static int marked(LLVMModuleRef module, const char* name, bool* found) {

@@ -70,6 +70,10 @@ class Bench(tools.Checks):
         self.say(good, what if good else f"{what}: exit code {done.returncode}, {done.stderr.strip()[:400]!r}")
 
     def run(self, text, *inputs):
+        return self.runs(text, inputs)[0]
+
+    def runs(self, text, inputs, threads=(None,)):
+        """The first result on each of those numbers of threads; None: as many as pb-run takes."""
         done = self.compile(text)
         if done.returncode:
             raise SystemExit(done.stderr)
@@ -77,8 +81,12 @@ class Bench(tools.Checks):
         for k, data in enumerate(inputs):
             np.save(self.folder / f"{k}.npy", data)
             args += ["--input", f"arg{k}={self.folder / f'{k}.npy'}"]
-        tools.run([f"{self.bin}/pb-run", str(self.folder / "m.pbe"), *args, "--output", f"out0={self.folder / 'y.npy'}"])
-        return np.load(self.folder / "y.npy")
+        made = []
+        for count in threads:
+            on = [f"--threads={count}"] if count else []
+            tools.run([f"{self.bin}/pb-run", str(self.folder / "m.pbe"), *on, *args, "--output", f"out0={self.folder / 'y.npy'}"])
+            made.append(np.load(self.folder / "y.npy"))
+        return made
 
     def refuses(self, what, text, *words, name="m.mlir"):
         done = self.compile(text, name)

@@ -4,7 +4,6 @@ are not; of any rank, and of extents that have no block. And short sums, over th
     tests/stablehlo/long_sums.py --bin build/bin"""
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -24,18 +23,7 @@ def kind(shape):
 
 
 def check(bench, what, text, arrays, want, most):
-    done = bench.compile(text)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    inputs = []
-    for k, array in enumerate(arrays):
-        np.save(bench.folder / f"in{k}.npy", array)
-        inputs += ["--input", f"arg{k}={bench.folder / f'in{k}.npy'}"]
-    found = []
-    for threads in 1, 3:
-        subprocess.run([f"{bench.bin}/pb-run", str(bench.folder / "m.pbe"), f"--threads={threads}", *inputs, "--output", f"out0={bench.folder / 'y.npy'}"],
-                       check=True, capture_output=True)
-        found.append(np.load(bench.folder / "y.npy"))
+    found = bench.runs(text, arrays, (1, 3))
     off = np.abs(found[0] / want - 1).max()
     bench.say(found[0].shape == want.shape and off <= most, f"{what}: {off:.1e} away, {most:.0e} allowed")
     bench.say((found[0] == found[1]).all(), f"{what}: the same on three threads")

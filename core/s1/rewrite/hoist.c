@@ -81,15 +81,6 @@ typedef struct hoister {
   double* read;      // by value: bytes that what makes it reads
 } hoister;
 
-static size_t end_of(const pb_s1* p, size_t begin) {
-  int depth = 0;
-  for (size_t k = begin;; ++k) {
-    pb_s1_kind kind = p->ops[k].kind;
-    depth += (kind == PB_S1_LOOP || kind == PB_S1_IF) - (kind == PB_S1_AGAIN || kind == PB_S1_END);
-    if (!depth) return k;
-  }
-}
-
 static double bytes_of(const pb_s1_value* v) {
   double count = pb_type_bits(pb_type_stored(v->type)) / 8.0;
   for (int r = 0; r < v->rank; ++r) count *= (double)v->shape[r];
@@ -101,7 +92,7 @@ static void begin_with_all(hoister* h) {
   int depth = 0;
   for (size_t k = h->begin; k <= h->end; ++k) {
     const pb_s1_op* op = &h->program->ops[k];
-    depth += (op->kind == PB_S1_LOOP || op->kind == PB_S1_IF) - (op->kind == PB_S1_AGAIN || op->kind == PB_S1_END);
+    depth += pb_s1_opens(op->kind);
     if (op->y < 0) continue;
     int y = pb_s1_base(h->program, op->y);
     bool may = depth == 1 && !pb_s1_is_control(op) && !h->program->values[y].is_output;
@@ -181,7 +172,7 @@ void pb_s1_hoist(pb_s1* program) {
   size_t values = program->value_count;
   for (size_t k = program->op_count; k-- > 0;) { // inner loops first: what leaves one may leave those around it
     if (program->ops[k].kind != PB_S1_LOOP) continue;
-    hoister h = {.program = program, .begin = k, .end = end_of(program, k)};
+    hoister h = {.program = program, .begin = k, .end = pb_s1_end_of(program, k)};
     h.made = calloc(values, sizeof *h.made);
     h.goes = calloc(values, sizeof *h.goes);
     h.read = calloc(values, sizeof *h.read);

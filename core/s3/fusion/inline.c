@@ -21,10 +21,12 @@ typedef struct inliner {
 
 static bool is_epilogue(const inliner* i, int n) {
   const pb_program* p = &i->program;
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (p->values[p->value_of[n][a]].kind != PB_VALUE_CONST && p->values[p->value_of[n][a]].kind != PB_VALUE_INPUT &&
-        pb_program_is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n)
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+    int value = p->value_of[n][a];
+    if (pb_join_is_made(p, value) && pb_program_is_reduced(p, value) &&
+        pb_program_only_reader(p, i->dropped, value) == n)
       return true;
+  }
   return false;
 }
 

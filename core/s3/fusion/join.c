@@ -8,12 +8,6 @@ bool pb_join_takes(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
 
-// Whether nests make the value. Constants and inputs have a use in every second nest of a long chain: to look through
-// them for a writer would take time by the square of its length.
-static bool is_made(const pb_program* p, int value) {
-  return p->values[value].kind != PB_VALUE_CONST && p->values[value].kind != PB_VALUE_INPUT;
-}
-
 // Nodes once functions are written out.
 static int room_for(const pb_nest* nest) {
   int nodes = 0;
@@ -88,7 +82,7 @@ bool pb_join_find(pb_join* m, int n, int a) {
   const pb_program* p = m->p;
   const pb_nest* taker = &p->nests[n];
   const pb_access* access = &taker->access[a];
-  int value = p->value_of[n][a], maker = is_made(p, value) ? pb_program_only_writer(p, value) : -1;
+  int value = p->value_of[n][a], maker = pb_join_is_made(p, value) ? pb_program_only_writer(p, value) : -1;
   if (maker < 0 || maker >= n || access->boxed || access->gathered || pb_program_only_reader(p, m->dropped, value) != n)
     return false;
   for (int b = 0; b + 1 < taker->access_count; ++b)

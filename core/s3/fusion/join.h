@@ -17,6 +17,11 @@ typedef struct pb_join {
 
 // Whether it is pointwise: it sets elements by an expression of what it loads, through indices that nests can change.
 bool pb_join_takes(const pb_nest* nest);
+// Whether nests make the value. Constants and inputs have a use in every second nest of a long chain: to look through
+// them for a writer would take time by the square of its length.
+static inline bool pb_join_is_made(const pb_program* program, int value) {
+  return program->values[value].kind != PB_VALUE_CONST && program->values[value].kind != PB_VALUE_INPUT;
+}
 // Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone; then the
 // join is about these two.
 bool pb_join_find(pb_join* join, int n, int a);

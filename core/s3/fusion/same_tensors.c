@@ -34,11 +34,7 @@ static bool copies_in_order(const pb_nest* nest) {
 }
 
 // Whether the tensor stays as it is from the nest on.
-static bool is_final(const pb_program* p, int v, int nest) {
-  PB_FOR_WRITERS (n, p, v)
-    if (n > nest) return false;
-  return true;
-}
+static bool is_final(const pb_program* p, int v, int nest) { return pb_program_last_writer(p, v) <= nest; }
 
 static int root_of(const int* same_as, int v) {
   while (same_as[v] >= 0) v = same_as[v];
@@ -55,9 +51,9 @@ static bool lies_outside(const pb_chip* chip, const pb_value* value) {
 // Whether what is copied can be made where the result of the program that copy n makes is to lie: nobody writes it
 // later.
 static bool goes_out(const pb_program* p, int n, int from, int to) {
-  bool alone = p->values[to].kind == PB_VALUE_OUTPUT && pb_program_is_local(p, from) && is_final(p, from, n);
-  PB_FOR_USES (k, p, to) alone &= k >= n && (k == n || !pb_program_writes(p, k, to));
-  return alone && pb_access_elements(&p->nests[n].access[0]) == pb_access_elements(&p->nests[n].access[1]);
+  bool alone = pb_program_next_use(p, to, -1) == n && is_final(p, to, n);
+  return alone && p->values[to].kind == PB_VALUE_OUTPUT && pb_program_is_local(p, from) && is_final(p, from, n) &&
+         pb_access_elements(&p->nests[n].access[0]) == pb_access_elements(&p->nests[n].access[1]);
 }
 
 const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* p, pb_groups* groups, const bool* staged,

@@ -28,7 +28,7 @@ typedef struct quantising {
 
 // round(product) + zero, kept between low and high: nodes of a body.
 typedef struct quantiser {
-  int sum, product;
+  int product;
   double zero, low, high, nothing; // nothing: the code of NaN
 } quantiser;
 
@@ -175,7 +175,7 @@ static bool find_quantiser(const pb_nest* nest, quantiser* f) {
   if (!converts_to_codes(nest)) return false;
   int kept = unclamped(nest, nest->expr[last->args[0]].args[0], &f->low, &f->high), e = guarded(nest, kept);
   if (e == kept) return false;
-  f->sum = e = unclamped(nest, narrow(nest, e), &f->low, &f->high);
+  e = unclamped(nest, narrow(nest, e), &f->low, &f->high);
   if (nest->expr[e].type != PB_F32) return false;
   const pb_expr_node* sum = &nest->expr[e];
   if (sum->op == PB_OP_ADD) {

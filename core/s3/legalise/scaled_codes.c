@@ -30,17 +30,10 @@ typedef struct form {
   pb_access at, along; // where in `value`, and in `scales`
 } form;
 
-typedef struct padded {
-  int codes; // the tensor of codes that stands for a value with borders, -1: it has not been made
-  int64_t zero;
-} padded;
-
 typedef struct coder {
   pb_unit* unit;
   pb_program program, to;
-  padded* twins; // by value
-  int arguments;
-  bool* dropped; // nests of `program`
+  int* twins; // by value with borders: the tensor of codes that stands for it, -1: it has not been made
 } coder;
 
 static form form_of(const coder* c, int n, int e, int depth);
@@ -180,8 +173,7 @@ static int make_twin(coder* c, int value, int maker, const form* inner) {
     }
     (void)pb_program_add_nest(&c->to, copy, (const int[PB_NEST_ACCESSES]){n == maker ? inner->value : twin, twin});
   }
-  c->twins[value] = (padded){twin, inner->zero};
-  return twin;
+  return c->twins[value] = twin;
 }
 
 // ---- products ----
@@ -309,8 +301,8 @@ static int add_table(coder* c, const product* f, const pb_nest* nest, pb_access*
     }
     table[r] = (int32_t)(-f->factor[k].zero * sum);
   }
-  return pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, c->arguments++, "zeros", PB_I32, along->rank,
-                              along->shape, table);
+  return pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, pb_program_given(&c->to), "zeros", PB_I32,
+                              along->rank, along->shape, table);
 }
 
 // The number, or the table of numbers, by which the sums of codes are multiplied: as a node of the nest.
@@ -330,8 +322,8 @@ static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
   int access = pb_nest_add_access(nest);
   value_of[access + 1] = value_of[access];
   nest->access[access] = by->along;
-  value_of[access] = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, c->arguments++, "scales", PB_F32,
-                                          value->rank, value->shape, scaled);
+  value_of[access] = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, pb_program_given(&c->to), "scales",
+                                          PB_F32, value->rank, value->shape, scaled);
   return pb_nest_load(nest, access);
 }
 
@@ -381,9 +373,9 @@ static void add_product(coder* c, const product* f) {
   int value_of[PB_NEST_ACCESSES] = {0};
   for (int k = 0; k < 2; ++k) {
     int border = f->border[k];
-    bool is_made = border >= 0 && c->twins[border].codes >= 0;
+    bool is_made = border >= 0 && c->twins[border] >= 0;
     value_of[k] = border < 0 ? f->factor[k].value
-                  : is_made  ? c->twins[border].codes
+                  : is_made  ? c->twins[border]
                              : make_twin(c, border, f->maker[k], &f->inside[k]);
   }
   pb_access sums = nest->access[2], whole = pb_value_shape(&p->values[p->value_of[f->n][2]]);
@@ -428,9 +420,8 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
     room += nests_of(p, of[n]);
   }
   if (!room) return PB_OK;
-  c.arguments = pb_program_arguments(p);
-  c.twins = PB_NEW_ARRAY(&unit->pass, padded, (size_t)p->value_count + 1);
-  for (int v = 0; v < p->value_count; ++v) c.twins[v].codes = -1;
+  c.twins = PB_NEW_ARRAY(&unit->pass, int, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v) c.twins[v] = -1;
   pb_program_begin_nests(p, (size_t)p->nest_count + room, &unit->pass, &c.to);
   for (int n = 0; n < p->nest_count; ++n)
     if (of[n])
@@ -438,7 +429,7 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
     else if (!init[n])
       (void)pb_program_add_nest(&c.to, &p->nests[n], p->value_of[n]);
   pb_program_index(&c.to, &unit->pass);
-  c.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)c.to.nest_count + 1);
-  pb_program_drop_unread(&c.to, c.dropped);
-  return pb_program_rewrite(unit, &c.to, c.dropped, "scaled_codes");
+  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)c.to.nest_count + 1);
+  pb_program_drop_unread(&c.to, dropped);
+  return pb_program_rewrite(unit, &c.to, dropped, "scaled_codes");
 }

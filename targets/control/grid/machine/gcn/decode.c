@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct {
-  gcn_encoding encoding;
-  uint16_t number;
-  const char* name;
-} opcodes[] = {
+static const gcn_opcode opcodes[] = {
 #define OPCODE(encoding, number, name) {GCN_##encoding, number, name},
 #include "targets/control/grid/machine/gcn/opcodes.def"
 #undef OPCODE
 };
 
-static const char* name_of(gcn_encoding encoding, uint32_t number) {
-  for (size_t k = 0; k < sizeof opcodes / sizeof *opcodes; ++k)
-    if (opcodes[k].encoding == encoding && opcodes[k].number == number) return opcodes[k].name;
+const char* gcn__name_of(const gcn_opcode* table, size_t count, gcn_encoding encoding, uint32_t number) {
+  for (size_t k = 0; k < count; ++k)
+    if (table[k].encoding == encoding && table[k].number == number) return table[k].name;
   return NULL;
+}
+
+static const char* name_of(gcn_encoding encoding, uint32_t number) {
+  return gcn__name_of(opcodes, sizeof opcodes / sizeof *opcodes, encoding, number);
 }
 
 void gcn__decode_scalar(gcn_insn* i, uint32_t w, uint32_t* op) {

@@ -170,6 +170,14 @@ void gcn__decode_scalar(gcn_insn* i, uint32_t word, uint32_t* op);
 void gcn__decode_vector(gcn_insn* i, const uint32_t* w, uint32_t* op);
 void gcn__decode_vector3(gcn_insn* i, const uint32_t* w, uint32_t* op, uint32_t first_unary);
 void gcn__decode_dpp(gcn_insn* i, uint32_t word);
+// A row of opcodes.def.
+typedef struct gcn_opcode {
+  gcn_encoding encoding;
+  uint16_t number;
+  const char* name;
+} gcn_opcode;
+// What the table calls the opcode; NULL: it has none such.
+const char* gcn__name_of(const gcn_opcode* table, size_t count, gcn_encoding encoding, uint32_t number);
 bool gcn__has_literal(const gcn_insn* i);
 // rdna/decode.c: what is wrong, or NULL.
 const char* gcn__decode_rdna(gcn_insn* i, const uint32_t* w, size_t left, uint32_t at);

@@ -3,11 +3,7 @@
 
 #include <stdlib.h>
 
-static const struct {
-  gcn_encoding encoding;
-  uint16_t number;
-  const char* name;
-} opcodes[] = {
+static const gcn_opcode opcodes[] = {
 #define OPCODE(encoding, number, name) {GCN_##encoding, number, name},
 #include "targets/control/grid/machine/gcn/rdna/opcodes.def"
 #undef OPCODE
@@ -24,8 +20,7 @@ static const struct {
 enum { LEAST_FMAAK = 1, DPP8 = 233, DPP8_ALL = 234, DPP16 = 250, UPPER = 128 };
 
 static bool is_called(gcn_insn* i, uint32_t number) {
-  for (size_t k = 0; k < sizeof opcodes / sizeof *opcodes && !i->name; ++k)
-    if (opcodes[k].encoding == i->encoding && opcodes[k].number == number) i->name = i->shown = opcodes[k].name;
+  if (!i->name) i->name = i->shown = gcn__name_of(opcodes, sizeof opcodes / sizeof *opcodes, i->encoding, number);
   for (size_t k = 0; k < sizeof names / sizeof *names && i->name; ++k)
     if (!strcmp(i->name, names[k].own)) {
       i->name = names[k].cdna;
