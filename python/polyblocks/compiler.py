@@ -12,7 +12,7 @@ from .dtypes import name_of
 from .engine import Engine
 from .errors import ArgumentError, CompileError, Diagnostic, PolyBlocksWarning
 from .library import BoundTensor, Model, Option, library
-from .options import Options
+from .options import Options, in_python
 
 
 SLOW = (2028, 4065)  # that something runs, and how slowly: `explain` says it, a call does not
@@ -130,7 +130,7 @@ def explained(name, data, pairs, bound, how, place=None):
 
 
 def _diagnostic(record, place):
-    texts = (record.text.decode(errors="replace"), record.hint.decode(errors="replace"), record.whole.decode(errors="replace"))
+    texts = [in_python(said.decode(errors="replace")) for said in (record.text, record.hint, record.whole)]
     found = Diagnostic(record.is_error, record.code, record.file.decode(errors="replace"), record.line, record.column, *texts)
     if place and record.line:
         found.source = place(record.line)

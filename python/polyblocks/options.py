@@ -1,6 +1,7 @@
 """compile_options: the names that PolyBlocks has, and what libpb is told of each."""
 
 import difflib
+import re
 
 from .errors import OptionError
 
@@ -89,6 +90,26 @@ class Options:
         if self.compile_threads:
             pairs.append(("threads", str(self.compile_threads)))
         return pairs
+
+
+# What libpb's diagnostics call by pbc's flags, and how it is said in Python
+FLAGS = (
+    (r"--fallback=\w+|--fallback", "strict_target=False"),
+    (r"--target=([\w:.]+)", r"target='\1'"),
+    (r"--precision=(\w+)", r"mm_conv_precision_mode='\1'"),
+    (r"--dim '?(\w+)=(\d+(?:,\d+)+)'?", r"dims={'\1': (\2)}"),
+    (r"--dim '?(\w+)=(\w+)'?", r"dims={'\1': \2}"),
+    (r"--input-shape '?(\w+)=(\d+(?:x\d+)*)'?", lambda m: f"input_shapes={{{m[1]!r}: ({m[2].replace('x', ', ')})}}"),
+    (r"--dim\b", "dims"),
+    (r"--input-shape\b", "input_shapes"),
+)
+
+
+def in_python(text):
+    """A diagnostic's text or hint with compile options in place of pbc's flags."""
+    for flag, said in FLAGS:
+        text = re.sub(flag, said, text)
+    return text
 
 
 def unknown(name):

@@ -10,6 +10,7 @@ import numpy as np
 import polyblocks
 import pytest
 from polyblocks import cache, library
+from polyblocks.options import in_python
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 
@@ -180,6 +181,21 @@ def test_diagnostics():
     first = error.value.diagnostics[0]
     assert (first.code, first.file, first.line, first.hint) == (2111, "model.mlir", 4, "perhaps stablehlo.add")
     assert "operator 'stablehlo.ad' is not read" in str(error.value) and error.value.code == 2111
+
+
+@pytest.mark.parametrize(
+    "hint, said",
+    [
+        ("another target, or --fallback=cpu", "another target, or strict_target=False"),
+        ("fewer weights, or --target=cpu:v3", "fewer weights, or target='cpu:v3'"),
+        ("--precision=bf16, if its factors may be rounded", "mm_conv_precision_mode='bf16', if its factors may be rounded"),
+        ("--dim 'n=128'", "dims={'n': 128}"),
+        ("list values for its dims, --dim NAME=1,8 or --input-shape", "list values for its dims, dims={'NAME': (1,8)} or input_shapes"),
+        ("--input-shape x=1x3x224x224", "input_shapes={'x': (1, 3, 224, 224)}"),
+    ],
+)
+def test_hints_name_options_of_python(hint, said):
+    assert in_python(hint) == said
 
 
 @pytest.mark.parametrize(
