@@ -1,6 +1,7 @@
 #include "core/s1/words.h"
 
 #include "core/s1/control.h"
+#include "core/s1/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct narrower {
   pb_s1* program;
   pb_consts* consts;
   range* of;      // by value, of those that own their elements
+  range* decided; // the same of those that constants alone decide, whatever makes them
   int* words;     // by constant: the one of words, -1
   pb_nest** nest; // by operator: its nest on words; NULL: it has none
   pb_arena made;  // where those of one try lie
@@ -71,16 +73,18 @@ static range range_of(const narrower* r, int value) {
   return r->of[base].known ? r->of[base] : of_type(r->program->values[base].type);
 }
 
-static range of_constant(const narrower* r, int id) {
-  const pb_const* c = &r->consts->items[id];
-  const char* data = pb_const_data(r->consts, id);
+static range of_elements(const char* data, uint64_t count) {
   range all = nothing;
-  for (uint64_t k = 0; k < c->bytes / 8; ++k) {
+  for (uint64_t k = 0; k < count; ++k) {
     int64_t number;
     memcpy(&number, data + 8 * k, 8);
     all = k ? joined(all, between(number, number)) : between(number, number);
   }
   return all.known && all.least >= INT32_MIN && all.most <= INT32_MAX ? all : nothing;
+}
+
+static range of_constant(const narrower* r, int id) {
+  return of_elements(pb_const_data(r->consts, id), r->consts->items[id].bytes / 8);
 }
 
 // What a value of i64 is made of by several operators, parts of it, is all of what they make.
@@ -143,6 +147,8 @@ static range range_of_node(const narrower* r, const body* b, int n) {
     return range_of(r, b->from->access[e->operand].buffer);
   case PB_OP_CONST:
     return between(e->integer, e->integer);
+  case PB_OP_INDEX:
+    return between(0, b->from->extent[e->operand] - 1);
   case PB_OP_SEXT:
   case PB_OP_TRUNC:
     return b->of[e->args[0]];
@@ -190,16 +196,28 @@ static bool is_same(const body* b, const pb_expr_node* e) {
          (e->op == PB_OP_TRUNC && e->type == PB_I32 && from == PB_I64);
 }
 
+// What a nest stores that constants alone decide.
+static range range_of_last(const narrower* r, const body* b, int n) {
+  int y = pb_s1_base(r->program, b->from->access[b->from->access_count - 1].buffer);
+  return n == b->from->expr_count - 1 && b->from->reduce == PB_SET ? r->decided[y] : nothing;
+}
+
 static bool take_node(narrower* r, body* b, int n, pb_nest* made) {
   const pb_expr_node* e = &b->from->expr[n];
   bool reads = false;
   for (int k = 0; k < 3; ++k) reads |= (e->op != PB_OP_LOAD || k) && of_wide(b, e->args[k]);
   b->of[n] = pb_type_is_float(e->type) ? nothing : range_of_node(r, b, n);
   if (!b->of[n].known) b->of[n] = of_type(e->type);
+  if (e->type == PB_I64 && !b->of[n].known) b->of[n] = range_of_last(r, b, n);
   if (e->type == PB_I64 && !b->of[n].known) return false;
   if (e->type != PB_I64 && reads && !reads_words(b, e) && e->op != PB_OP_SELECT) return false;
   if (is_same(b, e)) {
     b->to[n] = b->to[e->args[0]];
+    return true;
+  }
+  if (made->expr_count + 2 > PB_NEST_EXPR) return false;
+  if (e->op == PB_OP_INDEX) { // a loop's number is an i64 wherever it is taken
+    b->to[n] = pb_nest_node(made, PB_OP_TRUNC, PB_I32, pb_nest_node_from(made, *e, b->to), -1);
     return true;
   }
   pb_expr_node* to = &made->expr[made->expr_count];
@@ -365,10 +383,24 @@ static bool try_limits(narrower* r) {
   return false;
 }
 
+static void find_decided(narrower* r, pb_arena* arena) {
+  const pb_s1* p = r->program;
+  pb_s1_elements e = pb_s1_elements_new(p, r->consts);
+  r->decided = PB_NEW_ARRAY(arena, range, p->value_count + 1);
+  for (size_t v = 0; v < p->value_count; ++v) {
+    const void* data = p->values[v].type == PB_I64 ? pb_s1_elements_of(&e, (int)v) : NULL;
+    uint64_t count = 1;
+    for (int d = 0; d < p->values[v].rank; ++d) count *= (uint64_t)p->values[v].shape[d];
+    if (data) r->decided[v] = of_elements(data, count);
+  }
+  pb_s1_elements_free(&e);
+}
+
 bool pb_s1_words(pb_s1* program, pb_consts* consts) {
   pb_arena scratch = {0};
   narrower r = {.program = program, .consts = consts};
   r.of = PB_NEW_ARRAY(&scratch, range, program->value_count + 1);
+  find_decided(&r, &scratch);
   r.words = PB_NEW_ARRAY(&scratch, int, consts->count + 1);
   r.nest = PB_NEW_ARRAY(&scratch, pb_nest*, program->op_count + 1);
   r.most = PB_NEW_ARRAY(&scratch, int64_t, program->value_count + 1);

@@ -37,6 +37,7 @@ typedef struct pb_unit {
 // Whether that is the name of one of unit->unsigned_names.
 bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length);
 
+pb_status pb_s3_decided(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_lines(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_parts(pb_unit* unit) PB_MUST_CHECK;

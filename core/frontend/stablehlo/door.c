@@ -507,8 +507,13 @@ pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const p
   pb_arena scratch = {0};
   size_t values = (size_t)flat->value_count + PB_DOOR_SPARE + 1;
   pb_door* d = PB_NEW(&scratch, pb_door);
-  *d = (pb_door){
-      .table = table, .flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
+  pb_s1_elements elements = pb_s1_elements_new(program, consts);
+  *d = (pb_door){.elements = &elements,
+                 .table = table,
+                 .flat = flat,
+                 .inputs = inputs,
+                 .diag = diag,
+                 .m = {.program = program, .consts = consts}};
   d->multiplied = inputs ? inputs->multiplied : NULL;
   d->value_room = (int)values;
   d->types = PB_NEW_ARRAY(&scratch, pb_flat_type, values);
@@ -526,6 +531,7 @@ pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const p
   if (table == &pb__door_stablehlo) pb__door_take_codes(d);
   for (int k = 0; k < flat->func_count; ++k) count_uses(d->uses, &flat->funcs[k].body);
   pb_status status = make_program(d);
+  pb_s1_elements_free(&elements);
   pb_arena_free(&scratch);
   return status;
 }

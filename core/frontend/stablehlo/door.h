@@ -6,6 +6,7 @@
 
 #include "core/frontend/flat.h"
 #include "core/frontend/stablehlo/stablehlo.h"
+#include "core/s1/elements.h"
 #include "core/s1/make.h"
 #include "core/s1/scalar/scalar.h"
 
@@ -37,6 +38,7 @@ typedef struct pb_door {
   size_t reasons;      // where those of the size that is made begin (size.c)
   bool open;           // types of the text have extents that are not said
   pb_maker m;
+  pb_s1_elements* elements; // of values that constants alone decide
   pb_diag* diag;
   int* value;                        // by value of the flat form: S1's, -1
   int* node;                         // the same inside of the body that is being made: its node, -1
@@ -98,8 +100,10 @@ pb_status pb__door_size(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CH
 bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b);
 void pb__door_decide(pb_door* d, const pb_flat_op* op);
 void pb__door_decide_by(pb_door* d, int value);
-// The integers that a value always is, at most so many: their number, -1: it is another value.
+// The integers that a constant is, at most so many: their number, -1: it is another value.
 int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers);
+// The same of what constants alone decide, too.
+int pb__door_decided(const pb_door* d, int value, int most, int64_t* integers);
 // What makes a value of the flat form, in whichever function or region; NULL: it is an argument.
 const pb_flat_op* pb__door_maker_of(const pb_door* d, int flat);
 // dynamic_slice of these extents, by dim; or real_dynamic_slice, whose starts are the elements of its second operand.
@@ -173,8 +177,8 @@ pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, con
                           int* y);
 // What lies around a box in y: as x has it, or one number, `with`, where that is not -1.
 void pb__door_surround(pb_door* d, int x, int with, int y, const int64_t* from, const int64_t* size);
-// Of a sum of f32 over so many elements one by one, how many are summed by themselves first: what is rounded in each step
-// adds up, and so does less of it. 0: all at once.
+// Of a sum of f32 over so many elements one by one, how many are summed by themselves first: what is rounded in each
+// step adds up, and so does less of it. 0: all at once.
 int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count);
 // The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
 int pb__door_turn(pb_nest* n, int dim);

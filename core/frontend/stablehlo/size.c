@@ -17,21 +17,32 @@ static const pb_const* constant_of(const pb_door* d, int value) {
   return id < 0 ? NULL : &d->m.consts->items[id];
 }
 
-int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers) {
-  const pb_const* c = constant_of(d, value);
-  if (!c || !c->data || pb_type_is_float(c->type) || pb_type_is_narrow(pb_made(&d->m, value)->type)) return -1;
-  pb_type type = pb_made(&d->m, value)->type;
-  int bits = pb_type_bits(pb_type_stored(type)), shift = 64 - bits;
-  int64_t count = (int64_t)c->bytes / (bits / 8);
-  if (pb_type_is_float(type) || pb_type_is_code(type) || bits > 64 || count > most) return -1;
+// The elements as integers. -1: they are none, or there are more than `most`.
+static int as_integers(const pb_door* d, int value, const char* data, int most, int64_t* integers) {
+  pb_type type = pb_made(&d->m, value)->type, stored = pb_type_stored(type);
+  int bits = pb_type_bits(stored), shift = 64 - bits;
+  int64_t count = pb_made_elements(&d->m, value);
+  if (pb_type_is_float(stored) || pb_type_is_narrow(type) || pb_type_is_code(type) || bits > 64 || count > most)
+    return -1;
   bool is_unsigned = pb_type_is_unsigned(type) || type == PB_I1;
   for (int64_t k = 0; k < count; ++k) {
     uint64_t raw = 0;
-    memcpy(&raw, (const char*)c->data + k * (bits / 8), (size_t)bits / 8);
+    memcpy(&raw, data + k * (bits / 8), (size_t)bits / 8);
     raw <<= shift;
     integers[k] = is_unsigned ? (int64_t)(raw >> shift) : (int64_t)raw >> shift;
   }
   return (int)count;
+}
+
+int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers) {
+  const pb_const* c = constant_of(d, value);
+  return c && c->data ? as_integers(d, value, c->data, most, integers) : -1;
+}
+
+int pb__door_decided(const pb_door* d, int value, int most, int64_t* integers) {
+  const pb_const* c = constant_of(d, value);
+  const char* data = c ? c->data : pb_s1_elements_of(d->elements, value);
+  return data ? as_integers(d, value, data, most, integers) : -1;
 }
 
 static void give(pb_door* d, const pb_flat_op* op, const int64_t* integers, bool sized) {

@@ -329,10 +329,10 @@ static bool gather_known(pb_door* d, const places* p, int x, int indices, int y,
   const pb_s1_value in = *pb_made(&d->m, x), at = *pb_made(&d->m, indices), out = *pb_made(&d->m, y);
   int64_t count = pb_made_elements(&d->m, indices);
   int own[PB_NEST_RANK];
-  if (count > PB_PLACES_MOST || at.const_id < 0) return false;
+  if (count > PB_PLACES_MOST || (at.const_id < 0 && !pb_s1_elements_of(d->elements, indices))) return false;
   pb_arena scratch = {0};
   int64_t* all = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count + 1);
-  bool known = pb__door_integers(d, indices, (int)count, all) == count;
+  bool known = pb__door_decided(d, indices, (int)count, all) == count;
   pb_places made = {.x = x, .y = y};
   for (int r = 0; r < out.rank; ++r) {
     own[r] = r;
@@ -428,7 +428,7 @@ static int known_windows(pb_door* d, const places* p, int x, int indices, int u,
   enum { NUMBERS = 256 };
   const pb_s1_value *in = pb_made(&d->m, x), *at = pb_made(&d->m, indices), *update = pb_made(&d->m, u);
   int64_t numbers[NUMBERS], count = 1;
-  if (pb__door_integers(d, indices, NUMBERS, numbers) < 0) return -1;
+  if (pb__door_decided(d, indices, NUMBERS, numbers) < 0) return -1;
   for (int s = 0; s < update->rank; ++s)
     if (found(&p->window, s) < 0) count *= update->shape[s];
   if (count > most) return -1;
