@@ -4,6 +4,8 @@
 //
 //   before   y[n, o, h, w] += x[n, c, h + i, w + j] * w[o, c, i, j]             w: an input of the graph
 //   after    p[o / D, (c i j), D] = w[o, c, i, j], and the contraction as by a constant that lies so
+//
+// A bias that comes so and that sums begin with is one, too, where rows of results end inside a row of lanes.
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -50,22 +52,48 @@ static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* rol
          pb_extent_of_role(nest, roles, PB_ROLE_M) >= ROWS_FOR_A_COPY;
 }
 
+// Whether nest n sets what a contraction adds to: what it reads along the results' columns, as a bias, has to be there
+// for whole rows of lanes.
+static bool begins_contraction(const pb_program* p, int n) {
+  pb_contraction_dims roles;
+  PB_FOR_WRITERS (m, p, pb_program_stored(p, n))
+    if (m > n && pb_program_same_place(p, n, m) && pb_program_contraction_dims(p, m, &roles)) return true;
+  return false;
+}
+
+static bool is_late_bias(const pb_layout* l, int n, int a) {
+  const pb_program* p = &l->program;
+  const pb_nest* nest = &p->nests[n];
+  const pb_access *from = &nest->access[a], *to = &nest->access[nest->access_count - 1];
+  int dim;
+  return p->values[p->value_of[n][a]].kind == PB_VALUE_INPUT && from->rank == 1 && !from->gathered &&
+         pb_index_single(&from->index[0], &dim) && dim >= 0 && nest->extent[dim] % l->lanes && pb_access_uses(to, dim);
+}
+
+// An input of the graph as a constant whose elements are not known yet, in access a of nest n.
+static void take(pb_layout* l, int n, int a, pb_numbers* known) {
+  pb_program* p = &l->program;
+  int from = p->value_of[n][a], value = pb_numbers_at(known, from);
+  if (value < 0) {
+    pb_value late = p->values[from];
+    late.kind = PB_VALUE_CONST;
+    late.const_id = pb_consts_add(l->unit->consts, late.name, late.type, late.rank, late.shape, NULL);
+    value = pb_program_add_value(p, &l->unit->pass, &late);
+    pb_numbers_set(known, from, value);
+    note(l, late.const_id, pb_printf(&l->unit->pass, "%%g%d", late.argument));
+  }
+  pb_program_set_value(p, &l->unit->pass, n, a, value);
+}
+
 void pb__layout_take_late_weights(pb_layout* l) {
   pb_program* p = &l->program;
   pb_numbers known = {0};
   for (int n = 0; n < p->nest_count; ++n) {
     pb_contraction_dims roles;
-    if (!pb_program_contraction_dims(p, n, &roles) || !comes_late(l, n, &roles)) continue;
-    int from = p->value_of[n][roles.w], value = pb_numbers_at(&known, from);
-    if (value < 0) {
-      pb_value late = p->values[from];
-      late.kind = PB_VALUE_CONST;
-      late.const_id = pb_consts_add(l->unit->consts, late.name, late.type, late.rank, late.shape, NULL);
-      value = pb_program_add_value(p, &l->unit->pass, &late);
-      pb_numbers_set(&known, from, value);
-      note(l, late.const_id, pb_printf(&l->unit->pass, "%%g%d", late.argument));
-    }
-    pb_program_set_value(p, &l->unit->pass, n, roles.w, value);
+    if (pb_program_contraction_dims(p, n, &roles) && comes_late(l, n, &roles)) take(l, n, roles.w, &known);
+    if (p->nests[n].reduce != PB_SET || !begins_contraction(p, n)) continue;
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+      if (is_late_bias(l, n, a)) take(l, n, a, &known);
   }
   pb_numbers_free(&known);
 }

@@ -112,6 +112,30 @@ static bool all_padded(const pb_layout* l, int n, int dim) {
   return true;
 }
 
+// Whether a contraction adds to what the nest sets: it walks whole vectors, also where a row ends inside one.
+static bool begins_sum(const pb_layout* l, int n) {
+  pb_contraction_dims roles;
+  PB_FOR_WRITERS (m, &l->program, pb_program_stored(&l->program, n))
+    if (m > n && l->program.nests[m].reduce != PB_SET && pb__layout_contraction_dims(l, m, &roles)) return true;
+  return false;
+}
+
+// Zeros behind the ends of the rows that a sum begins with: nobody takes what is summed there, but it is read.
+static void fill_row_ends(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int v = pb_program_stored(&l->program, n), last = l->values[v].rank - 1;
+  pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
+  pb_access* to = &fill.access[0];
+  to->type = l->program.values[v].type;
+  pb__layout_use_made(l, to, v);
+  for (int r = 0; r < last; ++r) fill_like(&fill, nest, &nest->access[nest->access_count - 1], r);
+  to->index[last].cst = l->program.values[v].shape[last];
+  if (to->index[last].cst == to->shape[last]) return;
+  pb_nest_walk(&fill, &to->index[last], 1, to->shape[last] - to->index[last].cst);
+  pb_nest_const(&fill, to->type, 0);
+  pb__layout_print(l, &fill);
+}
+
 static void rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* pads) {
   const pb_nest* nest = &l->program.nests[n];
   pb_split s;
@@ -168,6 +192,7 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
   int64_t size[PB_NEST_DIMS] = {0};
   bool pads[PB_NEST_DIMS] = {0};
   int cut = -1;
+  bool ends_early = false;
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a], dim = pb__layout_in_rows(l, v) ? lanes_of(l, n, a) : -1;
     if (dim >= 0) size[dim] = l->values[v].block;
@@ -186,6 +211,7 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
       if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
       continue;
     }
+    ends_early |= sets && padded;
     l->values[v].ends_early |= sets && padded;
     // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
     for (int d = 0; d < nest->dim_count; ++d)
@@ -197,4 +223,5 @@ void pb__layout_rewrite_nest(pb_layout* l, int n) {
     rewrite_cut(l, n, size, cut);
   else
     rewrite_whole(l, n, size, pads);
+  if (ends_early && begins_sum(l, n)) fill_row_ends(l, n);
 }
