@@ -194,8 +194,9 @@ typedef struct pb_insn {
   int shape_count;
   int shape[PB_MAX_SHAPE]; // nodes of cost: what the code generator is told of the extents
   int latency;
-  int units; // of a core's instruction: how many begin at once
-  bool adds; // of one: `emit` takes what the destination held; else an addition follows it
+  int units;           // of a core's instruction: how many begin at once
+  const char* options; // of one: constants that `emit` takes beside its operands
+  bool adds;           // of one: `emit` takes what the destination held; else an addition follows it
   int field_count;
   pb_field* fields;
   uint8_t fixed_value[PB_COMMAND_BITS / 8], fixed_mask[PB_COMMAND_BITS / 8]; // the opcode's bits
@@ -213,9 +214,9 @@ typedef struct pb_chip {
   int variant_count;
   const char** variants; // that the description lists
   const char* summary;
-  const char* features; // control by threads: comma-separated, for the code generator
+  const char* features;           // control by threads: comma-separated, for the code generator
   bool converts[PB_NARROW_TYPES]; // by pb_narrow_type: cores do, by instructions of their own
-  const char* tuning;   // whose units it orders code for, "": nobody's
+  const char* tuning;             // whose units it orders code for, "": nobody's
   const char* file;
   pb_place place, tokens_place; // of its records, for what is wrong between them
   int revision, mhz, arguments, command_bytes;

@@ -61,3 +61,14 @@ class LaneHalfFma<Memory file, Type factor, int lanes, int latency> : CoreInstru
   let Cycles = (plus 2, 0);
   let Latency = latency;
 }
+
+// The same of codes, four in a register of each lane, by the instruction set's own: sums are exact.
+class LaneDot<string emit, Memory file, int lanes, int latency, string options = ""> : CoreInstruction<emit> {
+  let Options = options;
+  let Summary = "each lane of c += four products of codes";
+  let Dims = [Dim<"n", lanes>, Dim<"k", 4>];
+  let Operands = (ins Reg<file, I8, ["n", "k"]>:$a, Reg<file, I8, ["n", "k"]>:$b, Reg<file, I32, ["n"]>:$c);
+  let Semantics = (acc_add $c, (mul (sext $a), (sext $b)));
+  let Cycles = (plus 1, 0);
+  let Latency = latency;
+}

@@ -355,6 +355,7 @@ class Rows<Memory mem, Type type, list<string> dims> {
 // the processor at hand has them, it comes to what Semantics says, so that another order of operands is found (PB3391).
 class CoreInstruction<string emit> {
   string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination. llvm.fma widens narrower floats to its result's type first, and of several products a result adds one after the other
+  string Options = "";          // where lanes of a grid run it: numbers of the intrinsic's that must be constants, in their order, "1 1 0"; 0 what it leaves out
   list<dag> Shape = [];         // arguments (i16) before them, over dims like Cycles: (times $k, 4)
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6

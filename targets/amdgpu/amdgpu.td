@@ -50,3 +50,8 @@ def VREG : LaneRegisters<Lanes, 128>;
 def FMA : LaneFma<VREG, Lanes, 4>;
 def HFMA : LaneHalfFma<VREG, F16, Lanes, 4>;
 def BFMA : LaneHalfFma<VREG, BF16, Lanes, 4>;
+#ifdef VARIANT_gfx1100
+def DOT4 : LaneDot<"llvm.amdgcn.sudot4", VREG, Lanes, 4, "1 1 0">; // both factors have signs, and no sum is clamped
+#else
+def DOT4 : LaneDot<"llvm.amdgcn.sdot4", VREG, Lanes, 4>;
+#endif

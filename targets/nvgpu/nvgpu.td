@@ -50,3 +50,4 @@ def VREG : LaneRegisters<Lanes, 128>;
 def FFMA : LaneFma<VREG, Lanes, 4>;
 def HFMA : LaneHalfFma<VREG, F16, Lanes, 4>;
 def BFMA : LaneHalfFma<VREG, BF16, Lanes, 4>;
+def DP4A : LaneDot<"llvm.nvvm.idp4a.s.s", VREG, Lanes, 4>;

@@ -371,6 +371,9 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
     insn->units = pb__get_int32(&rec, "Units", 1);
     insn->adds = pb__get_int32(&rec, "Adds", 1) != 0;
     insn->emit = pb__get_text(&rec, "Emit");
+    insn->options = pb__get_text(&rec, "Options");
+    if (insn->options[strspn(insn->options, "0123456789 ")])
+      pb__fault(&rec, 3111, "\"1 1 0\"", "field 'Options' has more than numbers");
     if (!insn->emit[0]) pb__fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
   } else {
     read_command(&rec, insn);

@@ -28,3 +28,4 @@ def L1   : LineCache<"core", !mul(4, 1024), 16, 20>;
 def VREG : LaneRegisters<16, 48>;
 
 def FFMA : LaneFma<VREG, 16, 6>;
+def DP4A : LaneDot<"llvm.nvvm.idp4a.s.s", VREG, 16, 6>;

@@ -4,6 +4,8 @@ LLVM brings down to this processor.
 
     networks.py --bin BUILD/bin [--nets digits,operators,resnet18,transformers,...] [--target nvgpu]
 
+Products of codes must run as the description's instruction of four.
+
 --assemble: instead, that NVIDIA's assembler takes every kernel, without a spill or a stack; skipped where it is not found.
 --target amdgpu: that LLVM has code for every kernel, without a spill.
 """
@@ -90,6 +92,18 @@ def outputs(engine, inputs, folder, args, *more):
     return {name: np.load(path) for name, path in zip(names, files)}
 
 
+def multiplies_codes(name, path, args):
+    """Whether a network of codes multiplies by dot products of four, by the explanation."""
+    if not name.endswith("int8"):
+        return True
+    said = tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "--explain"])
+    runs_as = re.findall(r"^ +\d+ .* (\S+)$", said, re.MULTILINE)
+    good = sum(name in ("DP4A", "DOT4") for name in runs_as) >= 20 or args.target.endswith(".td")
+    if not good:
+        print(f"{name}: runs as {runs_as}")
+    return good
+
+
 def compare(name, path, inputs, folder, args):
     engine = os.path.join(folder, "model.pbe")
     pbc = os.path.join(args.bin, "pbc")
@@ -99,7 +113,7 @@ def compare(name, path, inputs, folder, args):
     expected = outputs(engine, inputs, folder, args)
     wrong = [k for k in got if got[k].tobytes() != expected[k].tobytes()]
     print(f"{name}: {'all bits equal' if not wrong else f'differs in {wrong}'}", flush=True)
-    return not wrong and len(got) == len(expected) > 0
+    return not wrong and multiplies_codes(name, path, args) and len(got) == len(expected) > 0
 
 
 def spills_of_ptx(text, folder):

@@ -26,6 +26,13 @@ enum { N = 4096, I = 1, F = 2, H = 4, ZEROS = 8 };
 #define WORDS                                                                                                          \
   "%ua = zext $T %x to i128\n %w1 = trunc i128 %ua to i32\n %uc = zext $T %y to i128\n %w2 = trunc i128 %uc to i32\n "
 
+// Products of codes that instruction sets have one instruction for: what it means.
+#define DOT_OPERANDS WORDS "%ue = zext $T %z to i128\n %w3 = trunc i128 %ue to i32\n "
+#define DOT_MEANS                                                                                                      \
+  "%e = bitcast i32 %w1 to <4 x i8>\n %f = bitcast i32 %w2 to <4 x i8>\n %g = sext <4 x i8> %e to <4 x i32>\n "        \
+  "%h = sext <4 x i8> %f to <4 x i32>\n %m = mul <4 x i32> %g, %h\n "                                                  \
+  "%a = call i32 @llvm.vector.reduce.add.v4i32(<4 x i32> %m)\n %r = add i32 %a, %w3"
+
 // $T is each type of the kinds, $W its width; an R of $T where none is given.
 static const struct {
   const char* name;
@@ -85,6 +92,7 @@ static const struct {
            " %g = add <4 x i8> %e, %f\n %r = bitcast <4 x i8> %g to i32"},
     {"upper", I, "i32",
      WORDS "%s = or i32 %w1, %w2\n %u = shl i32 %s, 16\n %l = and i32 %w1, 65535\n %r = sub i32 %u, %l"},
+    {"dot4", I, "i32", DOT_OPERANDS DOT_MEANS},
     {"trunc16", I, "i16", "%p = lshr $T %x, 3\n %v = zext $T %p to i128\n %r = trunc i128 %v to i16"},
     {"sitofp", I, "float", "%r = sitofp $T %x to float"},
     {"uitofp", I, "float", "%r = uitofp $T %x to float"},
@@ -129,6 +137,13 @@ static const struct {
     {"todouble", H, "double", "%r = fpext $T %x to double"},
     {"tofloat", H, "float", "%r = fpext $T %x to float"},
 };
+// What devices have of their own: NVIDIA's, AMD's and RDNA's.
+static const struct {
+  const char *name, *body[3];
+} own[] = {{"dot4",
+            {DOT_OPERANDS "%r = call i32 @llvm.nvvm.idp4a.s.s(i32 %w1, i32 %w2, i32 %w3)",
+             DOT_OPERANDS "%r = call i32 @llvm.amdgcn.sdot4(i32 %w1, i32 %w2, i32 %w3, i1 false)",
+             DOT_OPERANDS "%r = call i32 @llvm.amdgcn.sudot4(i1 true, i32 %w1, i1 true, i32 %w2, i32 %w3, i1 false)"}}};
 enum { OPS = sizeof ops / sizeof *ops, TYPES = 7, MOST = OPS * TYPES + 8 };
 static const struct {
   const char *name, *suffix;
@@ -161,13 +176,15 @@ static void put(char** at, const char* body, int type) {
   }
 }
 
-enum { HOST, NVIDIA, AMD };
+enum { HOST, NVIDIA, AMD, RDNA };
 static void function(char** at, const char* name, const char* body, int type, int result, int device) {
   const char *t = types[type].name, *r = types[result].name;
-  static const char* const kinds[] = {"", "ptx_kernel ", "amdgpu_kernel "};
-  static const char* const threads[] = {"", "@llvm.nvvm.read.ptx.sreg.tid.x", "@llvm.amdgcn.workitem.id.x"};
-  static const char* const blocks[] = {"", "@llvm.nvvm.read.ptx.sreg.ctaid.x", "@llvm.amdgcn.workgroup.id.x"};
-  const char* p = device == AMD ? "ptr addrspace(1)" : "ptr";
+  static const char* const kinds[] = {"", "ptx_kernel ", "amdgpu_kernel ", "amdgpu_kernel "};
+  static const char* const threads[] = {"", "@llvm.nvvm.read.ptx.sreg.tid.x", "@llvm.amdgcn.workitem.id.x",
+                                        "@llvm.amdgcn.workitem.id.x"};
+  static const char* const blocks[] = {"", "@llvm.nvvm.read.ptx.sreg.ctaid.x", "@llvm.amdgcn.workgroup.id.x",
+                                       "@llvm.amdgcn.workgroup.id.x"};
+  const char* p = device >= AMD ? "ptr addrspace(1)" : "ptr";
   *at += sprintf(*at, "define %svoid @%s(%s %%rs, %s %%xs, %s %%ys, %s %%zs%s) {\n", kinds[device], name, p, p, p, p,
                  device ? "" : ", i64 %k");
   if (device)
@@ -185,11 +202,17 @@ static void function(char** at, const char* name, const char* body, int type, in
       sprintf(*at, "\n %%rp = getelementptr %s, %s %%rs, i64 %%k\n store %s %%r, %s %%rp\n ret void\n}\n", r, p, r, p);
 }
 
+static const char* body_of(int op, int device) {
+  for (size_t k = 0; device && k < sizeof own / sizeof *own; ++k)
+    if (!strcmp(own[k].name, ops[op].name)) return own[k].body[device - NVIDIA];
+  return ops[op].body;
+}
+
 static char* module_text(int device) {
   char *text = malloc(2 << 20), *at = text;
   assert_non_null(text);
   if (device == NVIDIA) at += sprintf(at, "target triple = \"nvptx64-nvidia-cuda\"\n");
-  if (device == AMD) at += sprintf(at, "target triple = \"amdgcn-amd-amdhsa\"\n");
+  if (device >= AMD) at += sprintf(at, "target triple = \"amdgcn-amd-amdhsa\"\n");
   row_count = 0;
   for (int o = 0; o < OPS; ++o)
     for (int t = 0; t < TYPES; ++t) {
@@ -199,7 +222,7 @@ static char* module_text(int device) {
       r->type = t;
       r->result = ops[o].result ? type_of(ops[o].result) : t;
       r->op = o;
-      function(&at, r->name, ops[o].body, t, r->result, device);
+      function(&at, r->name, body_of(o, device), t, r->result, device);
     }
   static const char* const casts[][2] = {
       {"double", "float"}, {"float", "half"}, {"float", "bfloat"}, {"float", "double"}};
@@ -257,7 +280,7 @@ static void load_object(grid* g, const char* processor) {
   LLVMInitializeAMDGPUTargetMC();
   LLVMInitializeAMDGPUAsmPrinter();
   LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = parse(context, module_text(AMD));
+  LLVMModuleRef module = parse(context, module_text(strncmp(processor, "gfx11", 5) ? AMD : RDNA));
   LLVMTargetRef target;
   char* why = NULL;
   if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &why)) fail_msg("%s", why);

@@ -57,14 +57,20 @@ static void keep(LLVMModuleRef module, const char* entry) {
   }
 }
 
+// llvm.fma, and what instruction sets add of codes.
+static bool is_product(LLVMValueRef i) {
+  static const char* const names[] = {"llvm.fma", "llvm.nvvm.idp4a.", "llvm.amdgcn.sdot4", "llvm.amdgcn.sudot4"};
+  LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
+  size_t length;
+  const char* name = callee ? LLVMGetValueName2(callee, &length) : "";
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strncmp(name, names[k], strlen(names[k]))) return true;
+  return false;
+}
+
 static int products_of(LLVMBasicBlockRef block) {
-  static const char fma[] = "llvm.fma";
-  unsigned id = LLVMLookupIntrinsicID(fma, sizeof fma - 1);
   int count = 0;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-    LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
-    count += callee && LLVMGetIntrinsicID(callee) == id;
-  }
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) count += is_product(i);
   return count;
 }
 

@@ -112,6 +112,26 @@ static void print_by_terms(function* f) {
   pb_text_add(f->text, "  return %%r%lld : %s\n}\n", all / count - 1, f->result);
 }
 
+// ---- on one lane's registers ----
+
+// Of processors of lanes an intrinsic takes what one lane has: the vectors go to a function of no body that is named
+// after it, until they are values of lanes (PB_LLVM_OF_LANE).
+static bool is_of_lane(const pb_chip* chip, const function* f) {
+  return chip->grid.triple && *chip->grid.triple && strcmp(f->insn->emit, "llvm.fma") != 0;
+}
+
+static void print_of_lane(function* f) {
+  const char* name = pb_func_name(f->func, &f->arena);
+  for (int k = 0; k < f->arguments; ++k)
+    add_argument(f, pb_printf(&f->arena, "%%x%d", k), type_text(argument_type(f, k), &f->arena));
+  pb_text_add(f->text, "  %%r = func.call @%s.lane(%s) : (%s) -> %s\n  return %%r : %s\n}\n", name, f->names.data,
+              f->types.data, f->result, f->result);
+  pb_text_add(f->text,
+              "func.func private @%s.lane(%s) -> %s attributes {passthrough = [\"nounwind\", [\"" PB_LLVM_OF_LANE
+              "\", \"%s %s\"]]}\n",
+              name, f->types.data, f->result, f->insn->emit, f->insn->options);
+}
+
 // Elements that kernels have as codes of their bits are of the intrinsic's own type there.
 static void print_on_vectors(function* f) {
   int added = f->insn->adds ? -1 : f->insn->dest; // what the intrinsic's result is added to
@@ -220,6 +240,8 @@ void pb_intrinsic_print(const pb_chip* chip, const pb_insn* insn, MlirOperation 
   open_function(&f, chip, insn, func, text);
   if (f.file->value[0])
     print_on_rows(&f);
+  else if (is_of_lane(chip, &f))
+    print_of_lane(&f);
   else if (is_by_terms(&f))
     print_by_terms(&f);
   else

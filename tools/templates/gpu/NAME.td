@@ -34,5 +34,7 @@ def L2   : LineCache<"chip", !mul(40, 1024, 1024), 4, 200>;
 def L1   : LineCache<"core", !mul(16, 1024), 32, 30>;
 def VREG : LaneRegisters<Lanes, Registers>;
 
-// An instruction is an intrinsic of LLVM's and what it means, in each lane. This one makes products of f32.
+// An instruction is an intrinsic of LLVM's and what it means, in each lane. These make products of f32, and sums of four of
+// codes ("llvm.amdgcn.sdot4" on the other instruction set).
 def FFMA : LaneFma<VREG, Lanes, 4>;
+def DP4A : LaneDot<"llvm.nvvm.idp4a.s.s", VREG, Lanes, 4>;

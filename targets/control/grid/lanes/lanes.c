@@ -1,4 +1,5 @@
 #include "targets/control/grid/lanes/warp.h"
+#include "targets/emit/llvm/intrinsic.h"
 
 #include <llvm-c/Target.h>
 
@@ -78,6 +79,63 @@ static bool has_vectors(LLVMValueRef instruction) {
   return has;
 }
 
+// ---- instructions that take a lane's registers ----
+
+static LLVMValueRef as_type(const pb__warp* w, LLVMValueRef value, LLVMTypeRef type) {
+  return LLVMBuildBitCast(w->at, value, type, "");
+}
+
+static uint64_t bits_of(const pb__warp* w, LLVMTypeRef type) {
+  return LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(w->module), type);
+}
+
+static bool is_constant_parameter(LLVMValueRef f, unsigned k) {
+  static const char name[] = "immarg";
+  return LLVMGetEnumAttributeAtIndex(f, k + 1, LLVMGetEnumAttributeKindForName(name, sizeof name - 1)) != NULL;
+}
+
+// Operands of the intrinsic, whose types they become: those of the call, and between them the options; NULL: they do
+// not fit.
+static const char* operands_of_lane(pb__warp* w, LLVMValueRef call, LLVMValueRef f, const char* options,
+                                    LLVMValueRef* operands) {
+  static const char does_not[] = "which does not take what a lane has of the instruction's operands";
+  LLVMTypeRef types[MOST_OPERANDS], type = LLVMGlobalGetValueType(f);
+  unsigned all = LLVMCountParamTypes(type), given = LLVMGetNumArgOperands(call), next = 0;
+  if (all > MOST_OPERANDS) return does_not;
+  LLVMGetParamTypes(type, types);
+  for (unsigned k = 0; k < all; ++k) {
+    if (is_constant_parameter(f, k)) {
+      operands[k] = LLVMConstInt(types[k], strtoull(options, (char**)&options, 10), 0);
+      continue;
+    }
+    LLVMValueRef lane = next < given ? pb__lane(w, LLVMGetOperand(call, next++)) : NULL;
+    if (!lane || bits_of(w, LLVMTypeOf(lane)) != bits_of(w, types[k])) return does_not;
+    operands[k] = as_type(w, lane, types[k]);
+  }
+  return next == given ? NULL : does_not;
+}
+
+// `text`: the intrinsic's name, and its options.
+static void call_on_lane(pb__warp* w, LLVMValueRef call, const char* text) {
+  LLVMValueRef operands[MOST_OPERANDS];
+  LLVMTypeRef result = pb__lane_type(w, LLVMTypeOf(call));
+  int length = (int)strcspn(text, " ");
+  unsigned id = LLVMLookupIntrinsicID(text, (size_t)length);
+  const char* why = !id                             ? "which LLVM has no intrinsic of"
+                    : LLVMIntrinsicIsOverloaded(id) ? "which is of any type"
+                                                    : NULL;
+  LLVMValueRef f = why ? NULL : LLVMGetIntrinsicDeclaration(w->module, id, NULL, 0);
+  if (!why) why = operands_of_lane(w, call, f, text + length, operands);
+  LLVMTypeRef type = f ? LLVMGlobalGetValueType(f) : NULL;
+  if (!why && bits_of(w, LLVMGetReturnType(type)) != bits_of(w, result)) why = "whose result is no lane's part";
+  if (why) {
+    pb__warp_refuse(w, "%.*s, %s", length, text, why);
+    return;
+  }
+  LLVMValueRef made = LLVMBuildCall2(w->at, type, f, operands, LLVMCountParamTypes(type), "");
+  pb__set_lane(w, call, as_type(w, made, result), false);
+}
+
 // With operands of the function that is made. Where it jumps to are blocks of that one.
 static LLVMValueRef clone(pb__warp* w, LLVMValueRef instruction) {
   LLVMValueRef copy = LLVMInstructionClone(instruction);
@@ -108,6 +166,7 @@ static bool among_threads(pb__warp* w, LLVMValueRef call, const char* name) {
 }
 
 static void call(pb__warp* w, LLVMValueRef call) {
+  static const char of_lane_name[] = PB_LLVM_OF_LANE;
   LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
   unsigned id = callee ? LLVMGetIntrinsicID(callee) : 0;
   size_t length = 0;
@@ -120,6 +179,15 @@ static void call(pb__warp* w, LLVMValueRef call) {
                    false);
       return;
     }
+  LLVMAttributeRef of_lane =
+      callee ? LLVMGetStringAttributeAtIndex(callee, LLVMAttributeFunctionIndex, of_lane_name, sizeof of_lane_name - 1)
+             : NULL;
+  if (of_lane) {
+    unsigned bytes = 0;
+    const char* text = LLVMGetStringAttributeValue(of_lane, &bytes);
+    call_on_lane(w, call, pb_printf(&w->arena, "%.*s", (int)bytes, text));
+    return;
+  }
   if (callee && !id && !strcmp(name, "free")) return; // the launch's end is
   if (callee && w->spread && among_threads(w, call, name)) return;
   if (pb__is_allocation(call))
