@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const char* const files[] = {"nvcc.ptx", "clang.ptx", "gfx942.hsaco", "gfx90a.hsaco"};
+static const char* const files[] = {"nvcc.ptx", "clang.ptx", "gfx942.hsaco", "gfx90a.hsaco", "nvrtc.ptx"};
 static const char* const options[] = {"schedule=early,threads=1", "schedule=late,threads=2",
                                       "schedule=random,seed=7,threads=2"};
 enum { N = 1000 };
@@ -223,6 +223,11 @@ static void of_clang(void** state) {
   run_all(files[1]);
 }
 
+static void of_nvrtc(void** state) {
+  (void)state;
+  run_all(files[4]);
+}
+
 static void of_amd(void** state) {
   (void)state;
   run_all(files[2]);
@@ -269,7 +274,7 @@ static const char* const of_order[] = {"race", "never written"};
 static void dropped_barriers(void** state) {
   (void)state;
   int dropped = 0;
-  for (int f = 0; f < 2; ++f)
+  for (int f = 0; f < 5; f += f == 1 ? 3 : 1)
     for (int n = 0;; ++n, ++dropped) {
       char* text = grid_text(files[f]);
       bool there = drop_barrier(text, n);
@@ -278,7 +283,7 @@ static void dropped_barriers(void** state) {
       if (!there) break;
       if (found != 1) fail_msg("%s without barrier %d: %d kernels are reported", files[f], n, found);
     }
-  assert_true(dropped >= 18);
+  assert_true(dropped >= 27);
 }
 
 // The n-th word that is `word` under `mask` becomes s_nop; false: there are not so many.
@@ -321,7 +326,8 @@ static void dropped_waits(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(of_nvcc), cmocka_unit_test(of_clang), cmocka_unit_test(of_amd),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(of_nvcc),          cmocka_unit_test(of_clang),
+                                     cmocka_unit_test(of_nvrtc),         cmocka_unit_test(of_amd),
                                      cmocka_unit_test(dropped_barriers), cmocka_unit_test(dropped_waits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,8 @@ typedef struct grid_request {
   uint32_t align;       // of its address; 0: its bytes, 16 at most
   grid_effect effect;
   bool strong;                  // an atomic operation, or a strong load or store
-  const uint32_t* stores[4];    // of a wave's store: by dword, a row of what is stored
+  const uint32_t* stores[4];    // of a wave's store: by dword, a row of what is stored; NULL: it is not known
+  bool repeats;                 // that is a warp's: its lanes may store the same at one place, others may not
   bool constant;                // stores are faults of the code
   bool pending;                 // the write is asynchronous: the bytes become pending
   uint64_t address[GRID_LANES]; // generic

@@ -54,15 +54,18 @@ static bool read_options(pb_device* device, const char* options) {
       good = read_number(value, rest, 0, UINT64_MAX, &device->seed);
     else if (OPTION("check") && read_number(value, rest, 0, 1, &n))
       good = true, device->check = n;
+    else if (OPTION("repeats") && read_number(value, rest, 0, 1, &n))
+      good = true, device->repeats = n;
     else if (OPTION("threads") && read_number(value, rest, 0, 1024, &n))
       good = true, device->threads = (int)n;
     else if (OPTION("limit"))
       good = read_number(value, rest, 1, UINT64_MAX, &device->limit);
 #undef OPTION
     if (!good) {
-      snprintf(open_fault, sizeof open_fault,
-               "option '%.*s': schedule=early|late|random, seed=N, check=0|1, threads=N and limit=N are known",
-               (int)length, at);
+      snprintf(
+          open_fault, sizeof open_fault,
+          "option '%.*s': schedule=early|late|random, seed=N, check=0|1, repeats=0|1, threads=N and limit=N are known",
+          (int)length, at);
       return false;
     }
     at += length + (at[length] == ',');

@@ -17,6 +17,7 @@ static grid_request request(grid_block* b, grid_warp* w, const grid_insn* i, uin
   q.strong = effect == GRID_ATOMIC || (i->op != GRID_OP_ASYNC_COPY && i->mode != GRID_WEAK);
   q.constant = q.pending = false;
   q.stores[0] = NULL;
+  q.repeats = false;
   grid__addresses(&q, i->a, i->flag, i->offset, i->space);
   return q;
 }
@@ -64,6 +65,8 @@ int grid__load(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) {
 
 int grid__store(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) {
   grid_request q = request(b, w, i, mask, GRID_WRITE, (uint32_t)i->bytes * i->count);
+  q.repeats = b->launch->device->repeats && i->bytes == 4 && i->size == 4;
+  for (int k = 0; k < i->count && q.repeats; ++k) q.stores[k] = (const uint32_t*)(w->file + i->list[k]);
   int code = grid__access(&q);
   if (code) return code;
   for (int k = 0; k < i->count; ++k) {

@@ -104,7 +104,7 @@ struct grid_l2;
 struct pb_device {
   grid_schedule schedule;
   uint64_t seed, limit;
-  bool check;
+  bool check, repeats;
   int threads;
   grid_memory** memories; // by address
   size_t memory_count, memory_capacity;

@@ -66,7 +66,7 @@ static inline bool current(const view* v, uint32_t tag) { return tag >> v->epoch
 // The ISA of a wave has no undefined behaviour: what is stored twice and the same is no race.
 static bool stores_the_same(const view* v, int lane) {
   const grid_request* q = v->q;
-  if (q->effect != GRID_WRITE || !q->stores[0]) return false;
+  if (q->effect != GRID_WRITE || !q->stores[0] || q->repeats) return false;
   const uint8_t* at = v->m->data + (q->address[lane] - v->m->address);
   for (uint32_t k = 0; k < q->bytes; k += 4)
     if (memcmp(at + k, &q->stores[k / 4][lane], q->bytes - k < 4 ? q->bytes - k : 4)) return false;
@@ -78,7 +78,7 @@ static bool stores_the_same(const view* v, int lane) {
 static bool will_be_the_same(const view* v, int lane) {
   enum { TURNS = 200, WAIT = 5000000 }; // a second in all, ns each
   const struct timespec wait = {.tv_nsec = WAIT};
-  if (v->q->effect != GRID_WRITE || !v->q->stores[0]) return false;
+  if (v->q->effect != GRID_WRITE || !v->q->stores[0] || v->q->repeats) return false;
   for (int turn = 0; turn < TURNS; ++turn) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (stores_the_same(v, lane)) return true;
@@ -150,18 +150,21 @@ static bool lanes_agree(const grid_request* q, int lane, uint32_t others) {
   return true;
 }
 
-// Two lanes of one store at one place: which of them stays is open.
-static int lanes_collide(const view* v, uint32_t mask) {
+// Two lanes of one store at one place: which of them stays is open. Of a warp's that may one is left of each place.
+static int lanes_collide(const view* v, uint32_t* mask) {
   const grid_request* q = v->q;
-  if (q->strong || q->dense || !(mask & (mask - 1))) return GRID_OK;
-  for (uint32_t m = mask; m; m &= m - 1) { // all are aligned: they overlap where they are one
+  if (q->strong || q->dense || !(*mask & (*mask - 1))) return GRID_OK;
+  for (uint32_t m = *mask; m; m &= m - 1) { // all are aligned: they overlap where they are one
     int l = __builtin_ctz(m);
-    uint32_t others = q->block->worker->scan->same(q->address, q->address[l]) & mask & ~(UINT32_C(1) << l);
+    uint32_t others = q->block->worker->scan->same(q->address, q->address[l]) & *mask & ~(UINT32_C(1) << l);
     if (others && !lanes_agree(q, l, others))
       return grid__stop(q->block, q->warp, q->insn, l, GRID_RACE,
                         "a race: lanes %d and %d of the warp store at %#llx in one instruction", l,
                         __builtin_ctz(others),
                         (unsigned long long)(v->shared ? q->address[l] - GRID_SHARED : q->address[l]));
+    if (!q->repeats) continue;
+    *mask &= ~others;
+    m &= ~others;
   }
   return GRID_OK;
 }
@@ -191,7 +194,7 @@ int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool 
   uint32_t first_thread = q->warp->index * GRID_LANES;
   uint32_t per = q->bytes >> m->shift ? q->bytes >> m->shift : 1;
   if (q->effect == GRID_WRITE) {
-    int code = lanes_collide(&v, mask);
+    int code = lanes_collide(&v, &mask);
     if (code) return code;
   }
   bool one_place = q->uniform && q->effect == GRID_READ, alone = !(mask & (mask - 1));
