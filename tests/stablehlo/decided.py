@@ -158,17 +158,23 @@ def main():
         (distances, some(4, 16, 16)), (distances, some(3, 11, 11)), (constant, some(4)),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        bench = tools.Checks(options.bin, folder)
+        made = []
         for make, *given in cases:
-            text, want = make(*given)
             inputs = [x for x in given if isinstance(x, np.ndarray)]
-            for target in options.targets.split(","):
-                got = run(bench, target, text, inputs)
-                what = f"{target}: {make.__name__} of {[x.shape for x in inputs]}"
-                if isinstance(got, str):
-                    bench.say(False, f"{what}: {got}")
-                else:
-                    bench.say(got.shape == want.shape and np.abs(got - want).max() <= 2e-6 * max(1, np.abs(want).max()), what)
+            made.append((f"{make.__name__} of {[x.shape for x in inputs]}", make(*given)[0], inputs, make(*given)[1]))
+        return checked(options, folder, made)
+
+
+def checked(options, folder, cases):
+    """Compares each case, (what, text, inputs, wanted), on each of the targets; the exit code."""
+    bench = tools.Checks(options.bin, folder)
+    for what, text, inputs, want in cases:
+        for target in options.targets.split(","):
+            got = run(bench, target, text, inputs)
+            if isinstance(got, str):
+                bench.say(False, f"{target}: {what}: {got}")
+            else:
+                bench.say(got.shape == want.shape and np.abs(got - want).max() <= 2e-6 * max(1, np.abs(want).max()), f"{target}: {what}")
     return 1 if bench.failed else 0
 
 

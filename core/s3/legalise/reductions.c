@@ -22,6 +22,7 @@
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
+#include "core/s3/legalise/beginnings.h"
 #include "core/s3/program.h"
 #include "core/s3/transfer_paths.h"
 
@@ -460,12 +461,13 @@ pb_status pb_s3_reductions(pb_unit* unit) {
   if (pb_chip_row(unit->chip) == 1 || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
+  bool any = pb__reductions_begin_neutral(&program, &unit->pass);
   size_t count = (size_t)program.nest_count + 1, room = 0;
   reducer s = {.unit = unit,
                .from = &program,
                .of = PB_NEW_ARRAY(&unit->pass, reduction, count),
                .sets = PB_NEW_ARRAY(&unit->pass, int, count)};
-  bool any = false, *made = PB_NEW_ARRAY(&unit->pass, bool, count);
+  bool* made = PB_NEW_ARRAY(&unit->pass, bool, count);
   for (int n = 0; n < program.nest_count; ++n) {
     any |= made[n] = find(&s, n);
     room += made[n] ? MOST_NESTS + (size_t)s.of[n].steps : 1;

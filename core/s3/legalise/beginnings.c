@@ -1,0 +1,92 @@
+// Kernels sum from the neutral number on; what a program begins with comes in behind.
+//
+//   before   y[i] = 1;  y[i] = max(y[i], x[i, k])
+//   after    s[i] = -inf;  s[i] = max(s[i], x[i, k]);  y[i] = max(1, s[i])
+#include "core/s3/legalise/beginnings.h"
+
+#include "core/s3/compose.h"
+#include "core/s3/kernel/around.h"
+
+static bool is_number(const pb_nest* init) { return pb_nest_is_fill(init) && init->expr[0].op == PB_OP_CONST; }
+
+static bool begins_neutral(const pb_nest* init, const pb_nest* sum) {
+  return is_number(init) &&
+         init->expr[0].value == pb_reduce_neutral(sum->reduce, sum->access[sum->access_count - 1].type);
+}
+
+// The nest that sets what nest n begins with, where that is to come in behind; -1.
+static int late_init(const pb_program* p, int n) {
+  const pb_nest* sum = &p->nests[n];
+  int init = pb_reduce_combines(sum->reduce) && !pb_nest_is_fixed(sum) ? pb_program_init_of(p, n) : -1;
+  return init >= 0 && !begins_neutral(&p->nests[init], sum) ? init : -1;
+}
+
+static void add_fill(pb_program* to, const pb_nest* sum, const pb_access* whole, int value) {
+  pb_nest fill;
+  pb_nest_begin(&fill, sum->name, "init", 1);
+  fill.access[0] = *whole;
+  for (int r = 0; r < whole->rank; ++r) pb_nest_walk(&fill, &fill.access[0].index[r], 1, whole->shape[r]);
+  double neutral = pb_reduce_neutral(sum->reduce, whole->type);
+  if (pb_type_is_float(whole->type))
+    (void)pb_nest_const(&fill, whole->type, neutral);
+  else
+    (void)pb_nest_integer(&fill, whole->type, (int64_t)neutral);
+  (void)pb_program_add_nest(to, &fill, (const int[PB_NEST_ACCESSES]){value});
+}
+
+// y of the sum and what it began with: `begun`, where that is no number.
+static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, const pb_access* whole, int begun,
+                    int made, int y) {
+  pb_nest end;
+  int first, value_of[PB_NEST_ACCESSES] = {made, y}, accesses = is_number(init) ? 2 : 3;
+  pb_nest_begin(&end, sum->name, "point", accesses);
+  for (int a = 0; a < accesses; ++a) end.access[a] = *whole;
+  for (int r = 0; r < whole->rank; ++r) {
+    int dim = whole->shape[r] > 1 ? pb_nest_add_dim(&end, whole->shape[r]) : -1;
+    for (int a = 0; a < accesses && dim >= 0; ++a) end.access[a].index[r].coef[dim] = 1;
+  }
+  if (is_number(init))
+    first = pb_nest_node_from(&end, init->expr[0], NULL);
+  else {
+    first = pb_nest_load(&end, 1);
+    value_of[1] = begun;
+    value_of[2] = y;
+  }
+  (void)pb_nest_node(&end, pb_reduce_op(sum->reduce), whole->type, first, pb_nest_load(&end, 0));
+  (void)pb_program_add_nest(to, &end, value_of);
+}
+
+bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
+  size_t count = (size_t)p->nest_count, late = 0;
+  int* begun =
+      PB_NEW_ARRAY(arena, int, count + 1); // by nest that sets what a sum begins with: 1 + the value that has it
+  for (int n = 0; n < p->nest_count; ++n) {
+    int init = late_init(p, n);
+    if (init < 0) continue;
+    pb_access whole = pb_value_shape(&p->values[pb_program_stored(p, n)]);
+    begun[init] = 1 + pb_program_add_local(p, arena, &whole);
+    ++late;
+  }
+  if (!late) return false;
+  const pb_program from = *p;
+  pb_program_begin_nests(&from, count + 2 * late, arena, p);
+  for (int n = 0; n < from.nest_count; ++n) {
+    const pb_nest* nest = &from.nests[n];
+    int value_of[PB_NEST_ACCESSES], y = pb_program_stored(&from, n), last = nest->access_count - 1;
+    int init = late_init(&from, n);
+    for (int a = 0; a <= last; ++a) value_of[a] = from.value_of[n][a];
+    if (begun[n] && is_number(nest)) continue;
+    if (begun[n]) value_of[last] = begun[n] - 1;
+    if (init < 0) {
+      (void)pb_program_add_nest(p, nest, value_of);
+      continue;
+    }
+    pb_access whole = pb_value_shape(&from.values[y]);
+    int made = value_of[last] = pb_program_add_local(p, arena, &whole);
+    add_fill(p, nest, &whole, made);
+    (void)pb_program_add_nest(p, nest, value_of);
+    add_end(p, nest, &from.nests[init], &whole, begun[init] - 1, made, y);
+  }
+  pb_program_index(p, arena);
+  return true;
+}

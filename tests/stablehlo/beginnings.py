@@ -1,0 +1,49 @@
+"""Sums and maxima that begin with another number than the operation's neutral one, which the model says or the caller gives:
+against NumPy.
+
+    tests/stablehlo/beginnings.py --bin build/bin [--targets cpu:v3,simnpu]"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from decided import Text, checked  # noqa: E402
+
+
+def reduced(name, x, dims, begin, given):
+    t = Text(x, begin) if given else Text(x)
+    first = t.arguments[1] if given else t.number(float(begin), ())
+    kind = t.kind([n for r, n in enumerate(x.shape) if r not in dims])
+    made = f"%v{len(t.lines)}"
+    body = f'^bb0(%l: tensor<f32>, %r: tensor<f32>):\n%s = "stablehlo.{name}"(%l, %r) : (tensor<f32>, tensor<f32>) -> tensor<f32>\n"stablehlo.return"(%s) : (tensor<f32>) -> ()'
+    said = f"dimensions = array<i64: {', '.join(map(str, dims))}>"
+    t.lines.append(f'{made} = "stablehlo.reduce"(%a0, {first[0]}) <{{{said}}}> ({{\n{body}\n}}) : ({t.kinds[0]}, tensor<f32>) -> {kind}')
+    wanted = {"add": lambda: x.sum(tuple(dims)) + begin, "maximum": lambda: np.maximum(x.max(tuple(dims)), begin)}[name]()
+    return t.done((made, kind)), wanted
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--targets", default="cpu:v3,simnpu,amdgpu")
+    options = parser.parse_args()
+    rng = np.random.default_rng(8)
+    cases = []
+    for name in "add", "maximum":
+        for shape, dims in ((5, 32), [1]), ((5, 37), [0]), ((2, 6, 20), [1, 2]), ((2, 9, 16), [2]):
+            for given in False, True:
+                x, begin = rng.standard_normal(shape).astype(np.float32), np.array(1.5, np.float32)
+                text, want = reduced(name, x, dims, begin, given)
+                cases.append((f"{name} of {shape} over {dims}, {'given' if given else 'said'}", text, [x, begin] if given else [x], want))
+    with tempfile.TemporaryDirectory() as folder:
+        return checked(options, folder, cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
