@@ -23,7 +23,8 @@ bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type) {
 }
 
 int pb_transfer_path(const pb_chip* chip, int from, int to, pb_type type, int* homes, int most) {
-  int steps[PB_MAX_MEMORIES] = {0};                     // from there to `to`; 0: not known
+  int steps[PB_MAX_MEMORIES] = {0}; // from there to `to`; 0: not known
+  if (most > 0 && pb_transfer_copies(chip, from, to, type)) return homes[0] = to, 1;
   for (int far = 1; far <= most && !steps[from]; ++far) // those that are so far
     for (int m = 0; m < chip->memory_count; ++m)
       for (int next = 0; next < chip->memory_count && !steps[m] && m != to; ++next)

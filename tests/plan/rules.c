@@ -174,7 +174,7 @@ static int64_t most_points(const search* s) {
 static int64_t cost_of_parts(search* s, tile_of t) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
   const pb_vkernel* k = s->k->group.registers;
-  size_t count = k->alone ? 1 : sizeof parts / sizeof *parts;
+  size_t count = s->k->group.alone ? 1 : sizeof parts / sizeof *parts;
   search all = *s;
   all.best = -1;
   for (int64_t blocks = 1; blocks <= 64; ++blocks)

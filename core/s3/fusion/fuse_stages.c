@@ -54,8 +54,9 @@ static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   bool reduces = f->groups->main[group] >= 0;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
-    bool brings = !f->cached && reduces && pb_pad_part(&p->nests[n]);
-    if (!brings && (pb_program_is_fixed(p, n) || (!f->cached && pb_nest_is_copy(&p->nests[n])))) return true;
+    bool pads = pb_pad_part(&p->nests[n]), copies = pb_nest_is_copy(&p->nests[n]),
+         moved = (pads || copies) && !f->cached;
+    if (!(moved && pads && reduces) && (pb_program_is_fixed(p, n) || (moved && copies))) return true;
     if (!f->weights && pb_program_multiplies_weights(p, n)) return true;
   }
   return false;
@@ -92,7 +93,7 @@ static int shared_loops(const fuser* f, const region* r) {
   int most =
       f->unit->chip->arguments && f->unit->chip->arguments < MOST_VALUES ? f->unit->chip->arguments : MOST_VALUES;
   if (given <= most && view.value_count - given <= MOST_VALUES && pb_stages_of(f->unit->chip, &view, &scratch, &stages))
-    shared = f->cached && parts_weights(&stages) ? -1 : stages.shared;
+    shared = stages.in_turn && parts_weights(&stages) ? -1 : stages.shared;
   pb_arena_free(&scratch);
   return shared;
 }
@@ -137,7 +138,7 @@ static bool grow(const fuser* f, region* r) {
 // run: one of few cycles is one thread's, which waits for nobody.
 static int64_t until_met(const fuser* f, const pb_plan* kernel) {
   int64_t cycles = f->unit->chip->level_count ? f->unit->chip->levels[0].sync_cycles : 0;
-  return f->cached && f->weights && kernel->cycles < 2 * cycles ? 0 : cycles;
+  return f->weights && kernel->cycles < 2 * cycles ? 0 : cycles;
 }
 
 // Adds the plan of one of the region's groups as a kernel of its own, last: nothing comes behind it. false: it is of no

@@ -294,15 +294,14 @@ static void seed(outliner* o, int nest) {
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
     if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->group[k] = group;
   if (n->reduce == PB_SET) {
-    if (o->cached) take_borders(o, group);
     int rows = rows_land(o, nest);
     if (rows >= 0) add_epilogues(o, group, nest, rows);
-    return;
+  } else {
+    int read = o->program.value_of[nest][main_input(o, nest)];
+    take_prologues(o, read, nest, group);
+    add_epilogues(o, group, nest, sums_land(o, nest));
+    leave_pad(o, read, group);
   }
-  int read = o->program.value_of[nest][main_input(o, nest)];
-  take_prologues(o, read, nest, group);
-  add_epilogues(o, group, nest, sums_land(o, nest));
-  leave_pad(o, read, group);
   if (o->cached) take_borders(o, group);
 }
 

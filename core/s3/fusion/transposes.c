@@ -228,12 +228,14 @@ static void replace(transposer* t, int n, const pb_nest* own) {
                             (int[PB_NEST_ACCESSES]){sums, t->constants[BIASES], t->constants[SCALES], y});
 }
 
-// Whether the chip's array could: commands multiply codes, one bank of weights after the other.
+// Whether the chip's array could: an instruction multiplies codes, one bank of weights after the other, whose rows it
+// takes from a memory and not out of registers.
 static bool multiplies(const pb_chip* chip) {
   const pb_contraction_dims codes = {.x_type = PB_I8, .w_type = PB_I8, .y_type = PB_I32};
   pb_contraction_dims roles;
-  const pb_insn* insn = pb_chip_moves(chip) ? pb_chip_contraction(chip, &codes, &roles) : NULL;
-  return insn && !pb_sums_by_lanes(insn, &roles);
+  const pb_insn* insn = pb_chip_contraction(chip, &codes, &roles);
+  bool rows = insn && chip->memories[insn->operands[roles.x].memory].kind != PB_MEM_REGISTERS;
+  return rows && !pb_sums_by_lanes(insn, &roles);
 }
 
 pb_status pb_s3_transposes(pb_unit* unit) {

@@ -147,6 +147,7 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   pb_nest_begin(&g->main, NULL, NULL, 0);
   g->program = own;
   g->lanes = pb_chip_lanes(chip);
+  g->values_in = -1;
   g->memo = PB_NEW(arena, pb_select_memo);
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
   g->main_index = main_of(own);

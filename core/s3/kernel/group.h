@@ -17,8 +17,9 @@ typedef struct pb_group {
   const pb_program* program; // of the kernel function
   int main_index;
   bool reduces;
-  int64_t lanes;                                   // elements in a row of the chip's vectors
-  int x;                                           // the access that the plan's x_level is about
+  bool alone;    // it is one iteration of loops around, which are shared: nobody takes a part of it
+  int64_t lanes; // elements in a row of the chip's vectors
+  int x;         // the access that the plan's x_level is about
   int prologue_count, prologues[PB_MAX_PROLOGUES]; // nests that make x, to be sliced into the tile
   pb_around around;                                // its epilogues, over main's dims
   // The nest that makes the weights of the parts of their stored form: main reads the first part in their place. NULL:
@@ -28,6 +29,7 @@ typedef struct pb_group {
   pb_contraction_dims roles, insn_roles;
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
+  int values_in;         // the memory that holds what its nests make in a tile; -1: each one's instruction says where
   const char* plain;     // why cores run it as plain loops; NULL: they do not
   pb_nest main;          // with a pad folded into its input as a box
 } pb_group;

@@ -36,6 +36,8 @@ typedef struct pb_stages {
   // One ends before the next begins, as a core runs them: each is planned by itself, and nobody waits for a second
   // copy. Else they go on beside each other, from iteration to iteration, as queues run them.
   bool in_turn;
+  bool in_caches; // what lies between them is where tensors are, and stays in a core's caches
+  int near;       // the memory of a core's own through which tensors pass on their way; -1: through none
 } pb_stages;
 
 // Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage

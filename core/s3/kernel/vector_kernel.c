@@ -292,7 +292,7 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
     k->group_dim = k->row_dim = k->depth_dim = -1;
     k->taps = false;
   }
-  k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
+  g->values_in = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
   g->contraction = k->insn.insn;
   g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
   find_borders(g, k);

@@ -13,8 +13,6 @@ struct pb_vkernel {
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
-  int memory;                // the file of registers that holds a tile's values
-  bool alone;                // it is one iteration of loops around, which are shared: no thread takes a part of it
   // Two dims of the kernel that were made one, because a load comes in runs along them: `run` neighbours take one
   // element, the next run that run_stride further on; -1: none, and no run_access.
   int run_dim, run_access;

@@ -215,7 +215,7 @@ static bool stays_single(const pb_layout* l, int v) {
 // lanes.
 static void find_single(pb_layout* l) {
   l->single = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
-  for (int v = 0; v < l->program.value_count; ++v) l->single[v] = l->whole_rows && has_one_channel(l, v);
+  for (int v = 0; v < l->program.value_count; ++v) l->single[v] = has_one_channel(l, v);
   pb__layout_settle(l, l->single, stays_single);
 }
 

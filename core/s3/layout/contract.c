@@ -174,12 +174,12 @@ static bool classify_groups(contract* c) {
 }
 
 // Of several dims of columns the one along y's lanes: the others walk weights and results like batches that all have
-// the same x. -2: there is none, or the weights are computed and units take rows of lanes alone.
+// the same x. -2: there is none.
 static int column_of_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int axis = v->kind == PB_LAYOUT_BLOCKED ? 1 : y->rank - 1, dim;
-  if ((c->w_const < 0 && c->l->whole_rows) || !y_walks(c, axis, &dim) || dim < 0) return -2;
+  if (!y_walks(c, axis, &dim) || dim < 0) return -2;
   return c->roles->role[dim] == PB_ROLE_N ? dim : -2;
 }
 
@@ -590,8 +590,7 @@ bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles) {
 static bool wants_columns(const contract* c) {
   const pb_access *x = &c->nest->access[c->roles->x], *y = &c->nest->access[c->roles->y];
   int n = pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N);
-  if (c->l->whole_rows || c->w_const >= 0 || n < 0 || c->rows < USES_FOR_COLUMNS || c->nest->extent[n] < c->l->lanes)
-    return false;
+  if (c->w_const >= 0 || n < 0 || c->rows < USES_FOR_COLUMNS || c->nest->extent[n] < c->l->lanes) return false;
   for (int a = 0; a < c->nest->access_count; ++a)
     if (pb__layout_in_rows(c->l, value_at(c, a))) return false;
   return pb_access_stride(y, n) == 1 && !pb_access_uses(x, n) && pb_access_stride(&c->nest->access[c->roles->w], n) > 1;

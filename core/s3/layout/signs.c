@@ -69,7 +69,7 @@ static void flip_loads(pb_layout* l, int n, int v) {
 }
 
 void pb__layout_store_without_sign(pb_layout* l) {
-  for (int v = 0; v < l->program.value_count && !l->whole_rows; ++v) {
+  for (int v = 0; v < l->program.value_count; ++v) {
     const pb_value* value = &l->program.values[v];
     int products = 0;
     bool all = value->kind == PB_VALUE_LOCAL && value->type == PB_I8;

@@ -388,7 +388,14 @@ static pb_status map_nest(void* user, pb_nest* nest, int indent) {
   return PB_OK;
 }
 
+// Of what code makes, in registers or as plain loops, no nest needs an instruction.
+static bool is_code(MlirOperation func) {
+  return !mlirAttributeIsNull(pb_op_attribute(func, PB_BY_NUMBER)) ||
+         !mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"));
+}
+
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
+  if (is_code(func)) return PB_OK;
   mapper* m = PB_NEW(&unit->pass, mapper);
   intptr_t arguments = mlirBlockGetNumArguments(pb_op_body(func));
   m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)arguments + 1);
@@ -401,5 +408,4 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   return pb_lowered_end(&m->l, status, "", NULL, "map");
 }
 
-// Where code is made for the cores a nest needs no instruction.
-pb_status pb_s3_map(pb_unit* unit) { return pb_chip_runs_code(unit->chip) ? PB_OK : pb_kernels_each(unit, map_kernel); }
+pb_status pb_s3_map(pb_unit* unit) { return pb_kernels_each(unit, map_kernel); }

@@ -136,11 +136,12 @@ static void lay_truths(const pb_unit* unit, pb_nest* nest, pb_nest* scratch) {
 
 pb_status pb_s3_math(pb_unit* unit) {
   pb_program program;
-  bool any = false, steps = !pb_chip_runs_code(unit->chip);
+  bool any = false;
   PB_TRY(pb_program_read_main(unit, &program));
   for (int n = 0; n < program.nest_count; ++n)
     for (int e = 0; e < program.nests[n].expr_count; ++e)
-      any |= lacking(unit->chip, &program.nests[n].expr[e]) || (steps && program.nests[n].expr[e].type == PB_I1);
+      any |= lacking(unit->chip, &program.nests[n].expr[e]) ||
+             (program.nests[n].expr[e].type == PB_I1 && !pb_point_lands_alone(unit->chip, &program.nests[n]));
   if (!any) return PB_OK;
   pb_nest* nest = pb_alloc_raw(&unit->pass, sizeof *nest);
   pb_select_memo memo = {.chip = unit->chip, .arena = &unit->pass};
@@ -148,7 +149,7 @@ pb_status pb_s3_math(pb_unit* unit) {
   for (int n = 0; n < program.nest_count; ++n) {
     PB_TRY(expand(unit, &program.nests[n], fuses, nest));
     pb_nest_copy(&program.nests[n], nest);
-    if (steps) lay_truths(unit, &program.nests[n], nest);
+    lay_truths(unit, &program.nests[n], nest);
   }
   return pb_program_rewrite(unit, &program, NULL, "math");
 }

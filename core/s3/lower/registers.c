@@ -448,13 +448,11 @@ static pb_status share_plain(pb_unit* unit, MlirOperation func) {
 
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return share_plain(unit, func);
-  if (mlirAttributeIsNull(pb_op_attribute(func, "pb.plan"))) return PB_OK;
+  if (mlirAttributeIsNull(pb_op_attribute(func, PB_BY_NUMBER))) return PB_OK; // map's
   lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
   pb_status status = pb_lowered_begin(unit, func, &s.l);
   if (status == PB_OK) status = print_kernel(&s);
   return pb_lowered_end(&s.l, status, "pb.shared", partition, "registers");
 }
 
-pb_status pb_s3_registers(pb_unit* unit) {
-  return pb_chip_runs_code(unit->chip) ? pb_kernels_each(unit, lower_kernel) : PB_OK;
-}
+pb_status pb_s3_registers(pb_unit* unit) { return pb_kernels_each(unit, lower_kernel); }

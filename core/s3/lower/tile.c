@@ -67,11 +67,11 @@ static pb_status print_nest(void* user, pb_nest* nest, int indent) {
 
 static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_program* program, const pb_tiling* tiling) {
   pb_text text = {0};
-  pb_func_print_head(&text, func, "");
+  pb_func_print_head(&text, func, tiling->by_number ? PB_BY_NUMBER : "");
   printer p = {.tiling = tiling, .program = program, .arena = &unit->pass, .text = &text};
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
-  if (pb_chip_runs_code(unit->chip)) pb_program_print_flats(program, &text); // read by element number
+  if (tiling->by_number) pb_program_print_flats(program, &text);
   pb_tiled_printer tree = {.text = &text, .user = &p, .nest = print_nest, .alloc = print_alloc};
   pb_status status = pb_tiled_print(&tree, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
@@ -89,7 +89,7 @@ static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program
   pb_stages stages;
   pb_stage_plan plan;
   const char* why = "its nests share no loop";
-  pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
+  pb_tiling* tiling = pb_alloc_raw(&unit->pass, sizeof(pb_tiling));
   if (!pb_stages_of(unit->chip, program, &unit->pass, &stages)) return illegal(unit, func, why);
   pb_plan_reader reader = pb_plan_reader_of(unit, func);
   PB_TRY(pb_stage_plan_read(&reader, &stages, &unit->pass, &plan));
@@ -108,7 +108,7 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   pb_plan_reader reader = pb_plan_reader_of(unit, func);
   PB_TRY(pb_plan_read(&reader, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
-  pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
+  pb_tiling* tiling = pb_alloc_raw(&unit->pass, sizeof(pb_tiling));
   if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
     return illegal(unit, func, tiling->failure);
   return print_kernel(unit, func, program, tiling);

@@ -6,6 +6,10 @@
 #include "core/s3/kernels.h"
 #include "core/s3/tree/tiling.h"
 
+// On a tiled kernel whose nests take tensors by element number: code loads these into registers, and no nest of it
+// needs an instruction.
+#define PB_BY_NUMBER "pb.by_number"
+
 typedef struct pb_tiled_buffer {
   MlirValue ir;
   pb_access shape;

@@ -2,11 +2,11 @@
 
 #include "core/s3/kernel/vector_kernel.h"
 
-// What dim d does; PB_ROLE_NONE: nothing that a axis could be about. In memories weights of a group of its own move in
-// as those of a column do; in registers groups are rows.
-static pb_role role_of(const pb_group* g, int d) {
+// What dim d does; PB_ROLE_NONE: nothing that a axis could be about. Where commands multiply, weights of a group of its
+// own move in as those of a column do; in registers groups are rows.
+static pb_role role_of(const pb_group* g, bool commands, int d) {
   pb_role role = g->contraction ? g->roles.role[d] : PB_ROLE_NONE;
-  if (g->contraction && !g->registers) return role == PB_ROLE_B ? PB_ROLE_N : role;
+  if (commands) return role == PB_ROLE_B ? PB_ROLE_N : role;
   if (pb_nest_reduces_over(&g->main, d)) return PB_ROLE_K;
   if (!pb_access_uses(&g->main.access[g->main.access_count - 1], d)) return PB_ROLE_NONE;
   return role == PB_ROLE_N ? role : PB_ROLE_M;
@@ -45,7 +45,7 @@ void pb__plan_dims_of(const pb_chip* chip, const pb_group* g, pb_plan_dims* dims
     pb_taps_of(chip, g->lanes, &g->main, &g->roles, g->contraction, &g->insn_roles, &dims->taps);
   for (int last = 0; last < 2; ++last) // where commands take rows of x, a window along a row is summed innermost
     for (int d = 0; d < g->main.dim_count; ++d) {
-      pb_role role = role_of(g, d);
+      pb_role role = role_of(g, commands, d);
       bool along_x = commands && role == PB_ROLE_K && pb_access_stride(&g->main.access[g->roles.x], d) == 1;
       if (along_x != last || (g->registers ? in_register(g->registers, d) : in_command(g, &dims->taps, role, d)))
         continue;

@@ -7,7 +7,7 @@
 enum { PARTS_GAIN = 64 };
 
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
+  pb_tiling* tiling = pb_alloc_raw(arena, sizeof(pb_tiling));
   bool built = pb_tiling_build(chip, group, plan, arena, tiling);
   *why = built && group->registers ? pb__registers_unfit(chip, group->registers, plan) : tiling->failure;
   if (*why) return false;
@@ -68,7 +68,7 @@ static void add_up_plain(const pb_planner* with, pb_vkernel* k, pb_tiling* tilin
 // The same for each way to share its tiles among threads that may take less than the best so far.
 static void add_up_shares(pb_planner* p, const pb_vkernel* k, pb_tiling* tiling) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-  size_t count = k->alone ? 1 : sizeof parts / sizeof *parts;
+  size_t count = p->group->alone ? 1 : sizeof parts / sizeof *parts;
   for (size_t r = 0; r < count; ++r)
     for (size_t c = 0; c < count; ++c) {
       if (parts[r] > tiling->row_tiles || parts[c] > tiling->column_tiles) break;
@@ -94,7 +94,7 @@ void pb__plan_judge(pb_planner* p, const pb_plan* plan) {
     return;
   }
   pb_arena scratch = {0};
-  pb_tiling* tiling = PB_NEW(&scratch, pb_tiling);
+  pb_tiling* tiling = pb_alloc_raw(&scratch, sizeof(pb_tiling));
   bool built = pb_tiling_build(p->chip, p->group, &p->plan, &scratch, tiling);
   tiling->apart = k && !p->shares; // the tile alone is looked for
   if (!built)

@@ -88,23 +88,26 @@ static const pb_program* without_moves(const pb_program* program, pb_arena* aren
 // Movers bring what instructions take of memories: all of a kernel's values between may lie there at once, so its
 // stages need to share nothing. A core's own memory takes any kernel, if only of one stage, by parts that fit.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  bool instructions = pb_chip_moves(chip), staged = pb_chip_staging(chip) >= 0, moves = !pb_chip_in_place(chip);
+  bool instructions = pb_chip_moves(chip), moves = !pb_chip_in_place(chip);
+  int near = pb_chip_staging(chip);
   pb_stages filled = {.fill_count = 0};
   if (instructions) program = without_moves(program, arena);
   if (moves) {
     pb_program* rest = take_fills(program, instructions, arena, &filled);
-    if (staged) pb_stages_cut_rows(rest, 0);
+    if (near >= 0) pb_stages_cut_rows(rest, 0);
     program = rest;
   }
-  if (program->nest_count < 2 && !staged) return false;
+  if (program->nest_count < 2 && near < 0) return false;
   bool read = pb_stages_read(program, arena, stages);
   if (moves && (!read || stages->blocks)) return false; // tokens go from iteration to iteration of one loop
   if (instructions) pb_stages_keep_rows(stages);
   int64_t lanes = instructions ? 0 : pb_vector_facts_of(chip).lanes;
-  if (!staged && !stages->blocks) read |= share_blocks(program, lanes, arena, stages); // blocks may be rows in lanes
+  if (near < 0 && !stages->blocks) read |= share_blocks(program, lanes, arena, stages); // blocks may be rows in lanes
   if (moves) pb_stages_order_by_reuse(stages);
   stages->fill_count = filled.fill_count;
   stages->in_turn = !instructions;
+  stages->in_caches = !moves;
+  stages->near = near;
   memcpy(stages->fills, filled.fills, sizeof filled.fills);
   return read && (moves || stages->shared > 0);
 }
@@ -120,19 +123,18 @@ static int64_t most_bytes(const pb_chip* chip, const pb_program* p) {
 }
 
 // An iteration's values lie in a memory of the core's own, or on a thread's stack, of which its caches hold so much.
-static bool fits(pb_tiling* t, const pb_program* p) {
-  int staging = pb_chip_staging(t->chip);
-  if (staging >= 0)
-    return pb_tree_fits(t, staging) && (pb_tree_bytes(t, staging) <= MOST_STAGED ||
+static bool fits(pb_tiling* t, const pb_stages* s) {
+  if (s->near >= 0)
+    return pb_tree_fits(t, s->near) && (pb_tree_bytes(t, s->near) <= MOST_STAGED ||
                                         pb__tiling_fail(t, "its buffers take more than a thread's stack"));
-  return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip, p) ||
+  return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip, s->program) ||
          pb__tiling_fail(t, "an iteration's values do not stay in a core's caches");
 }
 
 // Of a core's caches; where memories are explicit the tree says it.
 bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration) {
   int64_t bytes = 0;
-  if (!pb_chip_in_place(s->chip)) return true;
+  if (!s->stages->in_caches) return true;
   for (int v = 0; v < iteration->value_count; ++v)
     if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->values[v]);
   return bytes <= most_bytes(s->chip, s->stages->program);
@@ -144,7 +146,7 @@ bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops
   const pb_shares iterations = {s->parts, 1, s->parts, 1};
   loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
   loops->bound = "compute";
-  return fits(t, s->stages->program);
+  return fits(t, s->stages);
 }
 
 // What full iterations leave over is planned as it comes, and so are copies; nobody prints that.
@@ -166,7 +168,7 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
 const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why) {
   pb_arena scratch = {0};
   s->built = 0;
-  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_tiling* t = pb_alloc_raw(&scratch, sizeof(pb_tiling));
   bool built = pb_stage_tiles_build(s, &scratch, NULL, t);
   if (!built) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
   pb_arena_free(&scratch);
@@ -186,7 +188,7 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   for (int k = 0; k < plan->count && stages->in_turn; ++k)
     if (!pb_plan_cost(chip, &iteration->groups[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
-  pb_tiling* t = PB_NEW(arena, pb_tiling);
+  pb_tiling* t = pb_alloc_raw(arena, sizeof(pb_tiling));
   if (pb_stage_tiles_build(s, arena, NULL, t) && pb__stage_plan_add_up(s, t, &plan->loops)) return true;
   *why = t->failure;
   return false;

@@ -39,7 +39,7 @@ typedef struct trial {
 // What the stages so far take, by their plans.
 static bool cost_of(trial* s, pb_plan* plan, const char** why) {
   pb_arena scratch = {0};
-  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_tiling* t = pb_alloc_raw(&scratch, sizeof(pb_tiling));
   pb_plan whole = s->plan.loops;
   bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && pb__stage_plan_add_up(&s->tiles, t, &whole);
   plan->cycles = whole.cycles;
@@ -162,7 +162,7 @@ static bool fits_blocks(const pb_stages* s, int64_t step) {
 static int64_t next_step(const search* f, int at, int64_t step) {
   const pb_blocks* blocks = f->stages->blocks;
   int64_t extent = f->stages->extent[at], outer = 1;
-  bool staged = pb_chip_staging(f->chip) >= 0;
+  bool staged = f->stages->near >= 0;
   if (!f->stages->in_turn) return pb_next_step(extent, step);
   for (int k = 0; k < at; ++k) outer *= f->stages->extent[k];
   while (--step > 0) {
@@ -251,7 +251,7 @@ static void deepen(search* f) {
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   pb_arena scratch = {0};
   search f = {.chip = chip, .stages = s, .best = plan, .memo = {.chip = chip, .arena = &scratch}};
-  bool moves = !s->in_turn, cached = pb_chip_in_place(chip);
+  bool moves = !s->in_turn, cached = s->in_caches;
   int last = s->shared - 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_steps(&f, NULL);

@@ -256,7 +256,14 @@ static bool can_fill(const pb_reside* s, const pb_resident* r) {
 // Movers bring operands here, and it keeps them until others come.
 static bool is_kept_in(const pb_chip* chip, int memory, pb_type type) {
   const pb_memory* m = &chip->memories[memory];
-  return !pb_is_outside(m) && !pb_holds_tiles(m) && pb_transfer_via(chip, memory, type) == memory;
+  return !pb_is_outside(m) && !pb_holds_tiles(m) && pb_transfer_mover(chip, memory, type);
+}
+
+static bool is_any_kept(const pb_chip* chip) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    for (pb_type type = 0; type < PB_TYPE_COUNT; ++type)
+      if (is_kept_in(chip, m, type)) return true;
+  return false;
 }
 
 // ---- where they lie ----
@@ -377,7 +384,7 @@ static void free_tables(pb_reside* s) {
 pb_status pb_s3_reside(pb_unit* unit) {
   const pb_chip* chip = unit->chip;
   // each core of several has memories of its own, and a part of each tensor
-  if (unit->between_outside || !pb_chip_moves(chip) || chip->cores > 1) return PB_OK;
+  if (unit->between_outside || !is_any_kept(chip) || chip->cores > 1) return PB_OK;
   pb_reside s = {.unit = unit};
   MlirBlock body = pb_op_body(pb_module_func(unit->module, "main"));
   pb_status status = read_launches(&s, body);

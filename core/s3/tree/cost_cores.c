@@ -394,10 +394,9 @@ static int loops_around(const pb_tiling* t, const pb_access* access, int level, 
 // Where they come element by element, each row of them is a stream of its own, more than are fetched ahead: what comes
 // again from a cache that cores share is waited for (4096 x 4096 by 4096 x 4096: 3 to 10% longer than from the core's
 // own; weights, which come in one stream, took no longer).
-static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const stream* s, int64_t cycles,
-                          int64_t shared) {
-  bool vectors = pb_vkernel_by_vectors(k);
-  if (!s->is_x || k->alone != vectors) return 0;
+static int64_t waited_for(const pb_core_facts* f, const pb_group* g, const stream* s, int64_t cycles, int64_t shared) {
+  bool vectors = pb_vkernel_by_vectors(f->kernel);
+  if (!s->is_x || g->alone != vectors) return 0;
   if (!vectors) return shared;
   int64_t run = s->inside[0].reach, first = s->inside[0].bytes / pb_core_rate(f, s->all);
   if (first < cycles) cycles = first;
@@ -410,7 +409,7 @@ static int64_t waited_for(const pb_core_facts* f, const pb_vkernel* k, const str
 // f32: 1.7 times as long).
 static bool comes_again(const pb_tiling* t, const pb_vkernel* k, int access) {
   const pb_program* p = t->group->program;
-  return k->alone && access == k->w && pb_program_is_const(p, t->group->main_index, access);
+  return t->group->alone && access == k->w && pb_program_is_const(p, t->group->main_index, access);
 }
 
 int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest, int64_t* waited) {
@@ -437,7 +436,7 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
   for (int i = 0; i < count; ++i) {
     int64_t shared, own = stream_traffic(f, &streams[i], near, loops, &shared);
     cycles += streams[i].again ? own * SUSTAINED : own;
-    *waited += waited_for(f, k, &streams[i], own, shared);
+    *waited += waited_for(f, t->group, &streams[i], own, shared);
   }
   return cycles;
 }
@@ -467,5 +466,5 @@ int64_t pb_share_imbalance(const pb_shares* s) {
 int64_t pb__core_imbalance(const pb_tiling* t, const pb_vkernel* k, const pb_plan* plan) {
   const pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
                             pb_registers_parts(k, plan, true)};
-  return k->alone ? 0 : pb_share_imbalance(&shares);
+  return t->group->alone ? 0 : pb_share_imbalance(&shares);
 }

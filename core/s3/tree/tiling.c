@@ -41,7 +41,8 @@ void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before) {
 
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
-  *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
+  memset(tiling, 0, offsetof(pb_tiling, buffers));
+  tiling->chip = chip, tiling->group = group, tiling->plan = plan, tiling->arena = arena;
   tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
   tiling->body[0] = &tiling->root;
 }

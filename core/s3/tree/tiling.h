@@ -84,12 +84,12 @@ typedef struct pb_tiling {
   pb_arena* arena;
   int base;                          // loops that are around the stage that is built
   bool numbered;                     // tensors are there by element number: dims stay, and buffers serve every tile
+  bool by_number;                    // so they are in a stage that has been built
   int last_apart;                    // 1 + the level of the loop whose last full iteration is apart; 0: of none
   const struct pb_into* into;        // where its result goes; NULL: to its tensor
   pb_tree root;                      // a LOOP of extent 1
   pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
   int buffer_count;
-  pb_buffer buffers[PB_MAX_BUFFERS];
   pb_twins twins;
   int remainders;
   pb_state_reads* writers; // by instruction; NULL: the chip has no state
@@ -106,7 +106,8 @@ typedef struct pb_tiling {
   int64_t compute;
   const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;
-  const char* failure; // why there is no such tiling; NULL: all is well
+  const char* failure;               // why there is no such tiling; NULL: all is well
+  pb_buffer buffers[PB_MAX_BUFFERS]; // last: large, and few are in use
 } pb_tiling;
 
 // Where a stage leaves what the next ones take: the buffer, and where in the tensor that it stands for the buffer
@@ -116,7 +117,7 @@ typedef struct pb_into {
   pb_access origin;
 } pb_into;
 
-// An empty tree.
+// An empty tree, in whatever memory `tiling` is.
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling);
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).

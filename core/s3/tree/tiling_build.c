@@ -336,7 +336,7 @@ static bool threads_share(pb_tiling* t) {
   pb__tiling_count_shared(t);
   for (int b = 0; b < plan->axis_count; ++b) {
     if (plan->axes[b].members < 2) continue;
-    if (t->group->registers->alone)
+    if (t->group->alone)
       return pb__tiling_fail(t,
                              "a stage is done in one iteration of loops that are shared: it has no parts of its own");
     if (!pb__tiling_begins_share(t, b))
@@ -447,6 +447,7 @@ bool pb__tiling_build_group(pb_tiling* t) {
   const pb_into* into = t->into;
   bool outside = t->numbered;
   t->numbered = pb__in_registers(t);
+  t->by_number |= t->numbered;
   if (t->numbered) pb__registers_begin(t);
   pb__tiling_take_residents(t);
   pb__tiling_add_fills(t);

@@ -431,7 +431,7 @@ static bool ways_to_registers(const pb_tiling* t, pb_tile_stage* s) {
     way->memory[way->count++] = g->contraction->operands[windows[o]].memory;
     way->straight = true;
   }
-  s->sums_memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : g->registers->memory;
+  s->sums_memory = g->values_in;
   return true;
 }
 
@@ -536,7 +536,7 @@ void pb_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result
     *x += pb_transfer_via(chip, held, group->main.access[group->x].type) != held;
   }
   if (group->reduces || group->main.expr_count == 1) return;
-  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_tiling* t = pb_alloc_raw(&scratch, sizeof(pb_tiling));
   pb_tile_stage* s = PB_NEW(&scratch, pb_tile_stage);
   pb_plan_begin(&plan);
   pb_tiling_begin(chip, group, &plan, &scratch, t);

@@ -104,7 +104,9 @@ static bool is_same_part(const pb_tiling* t, const pb_nest* nest, int a, pb_held
   pb_access part, origin;
   const pb_access* access = &nest->access[a];
   if (a + 1 == nest->access_count || access->boxed || access->splat || access->gathered || !access->rank) return false;
-  pb_tiling plain = {.chip = t->chip, .plan = t->plan, .base = t->base};
+  pb_tiling plain;
+  pb_tiling_begin(t->chip, t->group, t->plan, t->arena, &plain);
+  plain.base = t->base;
   pb__tiling_box(&plain, access, nest->extent, pb__tiling_levels(t), &part, &origin);
   if (!held->nest) {
     *held = (pb_held){.nest = nest, .access = a, .part = part, .origin = origin};
@@ -233,7 +235,7 @@ static bool read_groups(const pb_stage_tiles* s, const pb_program* program, cons
     iteration->origin[k] = origins_of(program, nests, count, arena);
     if (pb_group_read(&iteration->views[k], s->chip, arena, &quiet, group) != PB_OK || group->plain) return false;
     group->memo = s->memo;
-    if (group->registers) group->registers->alone = true;
+    group->alone = true;
   }
   count_shapes(iteration);
   return true;

@@ -482,7 +482,7 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   pb_tiling* t = p->t;
   int memory = match     ? match->insn->operands[match->insn->dest].memory
                : p->last ? t->chip->system_memory
-                         : t->group->registers->memory;
+                         : t->group->values_in;
   if (p->last && t->into) { // it is in its buffer already, and the instruction was chosen for that
     p->direct = true;
     return true;

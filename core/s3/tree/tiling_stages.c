@@ -252,7 +252,7 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   s->between = NULL;
   pb_tiling_begin(s->chip, group, s->loops, arena, t);
   s->cycles = 0;
-  s->staging = pb__staging_begin(s->chip, s->stages, arena);
+  s->staging = pb__staging_begin(s->stages, arena);
   if (s->staging.memory >= 0) s->iterations = NULL; // what was read names the buffers of another tree
   s->at = &s->iterations;
 }
@@ -276,7 +276,7 @@ bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* 
   begin_tree(s, arena, t);
   t->proofs = proofs;
   if (!pb__tiling_open_axes(t, &t->group->main)) return false;
-  s->parts = pb_chip_runs_code(s->chip) ? parts_of(t, s) : 0;
+  s->parts = s->stages->in_turn ? parts_of(t, s) : 0;
   add_fills(t);
   const pb_blocks* blocks = s->stages->blocks;
   for (s->block = 0; s->block < (blocks ? blocks->count : 1); ++s->block) {

@@ -102,7 +102,7 @@ bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int l
 // A nest that copies between a tensor and a buffer, to be built inside `level` loops.
 typedef bool (*pb_copy_builder)(pb_tiling* t, void* user, const pb_nest* copy, int level);
 
-pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena);
+pb_staging pb__staging_begin(const pb_stages* stages, pb_arena* arena);
 // How many of the axes stand around nothing but each other: no tensor is brought between them. *first: any is brought
 // in front of all of them.
 int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena) {
-  pb_staging s = {.stages = stages, .memory = pb_chip_staging(chip)};
+pb_staging pb__staging_begin(const pb_stages* stages, pb_arena* arena) {
+  pb_staging s = {.stages = stages, .memory = stages->near};
   if (s.memory >= 0) s.homes = pb_alloc_array(arena, (size_t)stages->program->nest_count + 1, sizeof *s.homes);
   return s;
 }
