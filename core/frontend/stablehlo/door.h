@@ -38,7 +38,7 @@ typedef struct pb_door {
   size_t reasons;      // where those of the size that is made begin (size.c)
   bool open;           // types of the text have extents that are not said
   pb_maker m;
-  pb_s1_elements* elements; // of values that constants alone decide
+  pb_s1_elements* elements; // of values that constants alone decide; NULL: front ends that compute such themselves
   pb_diag* diag;
   int* value;                        // by value of the flat form: S1's, -1
   int* node;                         // the same inside of the body that is being made: its node, -1
@@ -102,7 +102,9 @@ void pb__door_decide(pb_door* d, const pb_flat_op* op);
 void pb__door_decide_by(pb_door* d, int value);
 // The integers that a constant is, at most so many: their number, -1: it is another value.
 int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers);
-// The same of what constants alone decide, too.
+// The elements of a constant, or of what constants alone decide; NULL: they are not known.
+const void* pb__door_elements(const pb_door* d, int value);
+// As pb__door_integers, of those.
 int pb__door_decided(const pb_door* d, int value, int most, int64_t* integers);
 // What makes a value of the flat form, in whichever function or region; NULL: it is an argument.
 const pb_flat_op* pb__door_maker_of(const pb_door* d, int flat);

@@ -39,9 +39,13 @@ int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers) 
   return c && c->data ? as_integers(d, value, c->data, most, integers) : -1;
 }
 
-int pb__door_decided(const pb_door* d, int value, int most, int64_t* integers) {
+const void* pb__door_elements(const pb_door* d, int value) {
   const pb_const* c = constant_of(d, value);
-  const char* data = c ? c->data : pb_s1_elements_of(d->elements, value);
+  return c ? c->data : d->elements ? pb_s1_elements_of(d->elements, value) : NULL;
+}
+
+int pb__door_decided(const pb_door* d, int value, int most, int64_t* integers) {
+  const char* data = pb__door_elements(d, value);
   return data ? as_integers(d, value, data, most, integers) : -1;
 }
 

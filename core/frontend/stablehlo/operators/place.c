@@ -329,7 +329,7 @@ static bool gather_known(pb_door* d, const places* p, int x, int indices, int y,
   const pb_s1_value in = *pb_made(&d->m, x), at = *pb_made(&d->m, indices), out = *pb_made(&d->m, y);
   int64_t count = pb_made_elements(&d->m, indices);
   int own[PB_NEST_RANK];
-  if (count > PB_PLACES_MOST || (at.const_id < 0 && !pb_s1_elements_of(d->elements, indices))) return false;
+  if (count > PB_PLACES_MOST || !pb__door_elements(d, indices)) return false;
   pb_arena scratch = {0};
   int64_t* all = PB_NEW_ARRAY(&scratch, int64_t, (size_t)count + 1);
   bool known = pb__door_decided(d, indices, (int)count, all) == count;
