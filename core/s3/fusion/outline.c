@@ -172,7 +172,7 @@ static int sums_land(const outliner* o, int nest) {
 static int rows_land(const outliner* o, int nest) {
   pb_flat flat;
   const char* why;
-  if (o->cached || !pb_nest_gathers(&o->program.nests[nest])) return -1;
+  if (!pb_nest_gathers(&o->program.nests[nest])) return -1;
   pb_flat_begin(&o->program.nests[nest], &flat);
   pb_match* match = PB_NEW(&o->unit->pass, pb_match);
   bool gathers = pb_select(o->unit->chip, &flat, &o->unit->pass, match, &why) && pb_insn_gathers(match->insn) >= 0;
@@ -312,10 +312,10 @@ static void form_groups(outliner* o) {
     if (o->group[n] < 0) seed(o, n);
 }
 
-// One number for all elements: of a vector of equal ones, or, for cores, of a constant that no dim walks.
+// One number for all elements: of a vector of equal ones, or of a constant that no dim walks.
 static bool is_one_number(const outliner* o, int n, int a) {
   const pb_access* access = &o->program.nests[n].access[a];
-  bool still = o->cached && access->rank == 1 && pb_program_is_const(&o->program, n, a);
+  bool still = access->rank == 1 && pb_program_is_const(&o->program, n, a);
   for (int d = 0; d < PB_NEST_DIMS; ++d) still &= access->index[0].coef[d] == 0;
   return access->splat || still;
 }

@@ -118,8 +118,10 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
-  if (pb_copies_elements(nest)) return !v->whole_rows || (!turns_inside_borders(v, n, now) && !turns_again(v, n, now));
-  if (v->whole_rows) return lies_in_rows(nest, now);
+  bool copies = pb_copies_elements(nest);
+  if (v->whole_rows)
+    return copies ? !turns_inside_borders(v, n, now) && !turns_again(v, n, now) : lies_in_rows(nest, now);
+  if (copies) return true;
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
   int d = neighbours(nest, was);

@@ -229,11 +229,12 @@ static void choose_kind(pb_layout* l, int v) {
   pb_layout_value* chosen = &l->values[v];
   chosen->kind = PB_LAYOUT_PLAIN;
   if (!pb__layout_is_open(l, v)) return;
-  if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
-  if (pb__layout_is_image(l, value->rank) && (l->whole_rows || pb__layout_has_channels(l, v)))
+  bool image = pb__layout_is_image(l, value->rank);
+  if (l->whole_rows)
+    chosen->kind = image ? PB_LAYOUT_BLOCKED : value->rank == 2 ? kind_of_rows(l, v) : PB_LAYOUT_PLAIN;
+  else if (image && !is_moved_alone(l, v) && pb__layout_has_channels(l, v))
     chosen->kind = PB_LAYOUT_BLOCKED;
-  if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
 }
 
 // Whether a value that is narrow lies in blocks of a group: not plainly.

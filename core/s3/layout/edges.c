@@ -258,36 +258,35 @@ static bool made_of_plain(const pb_layout* l, const pb_layout_twin* t) {
 static bool is_same(const pb_layout* l, int twin) {
   const pb_value* value = &l->program.values[twin];
   pb_layout_kind kind = l->values[twin].kind;
-  return kind == PB_LAYOUT_PLAIN ||
-         (kind == PB_LAYOUT_PADDED && !l->whole_rows && value->shape[value->rank - 1] % l->lanes == 0);
+  return kind == PB_LAYOUT_PLAIN || (kind == PB_LAYOUT_PADDED && value->shape[value->rank - 1] % l->lanes == 0);
 }
 
-// The one copy that reads the tensor and takes whole blocks to a plain one as well, whatever the order of the dims; -1.
-static int copied_on(const pb_layout* l, int v) {
-  int only = -1;
+// Whether one copy alone reads the tensor, and takes whole blocks to a plain one as well, whatever the order of the
+// dims.
+static bool is_copied_on(const pb_layout* l, int v) {
+  int readers = 0;
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (!pb_program_reads(&l->program, n, v)) continue;
-    if (only >= 0 || !pb_nest_is_copy(nest) || !pb__layout_walks(l, nest, &nest->access[0]) ||
+    if (readers++ || !pb_nest_is_copy(nest) || !pb__layout_walks(l, nest, &nest->access[0]) ||
         l->values[pb_program_stored(&l->program, n)].kind != PB_LAYOUT_PLAIN)
-      return -1;
-    only = n;
+      return false;
   }
-  return only;
+  return readers == 1;
 }
 
 void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_layout_twin* t = &l->twins[k];
-    bool inside = t->out && !l->whole_rows && pb_program_is_local(&l->program, t->edge);
-    int copy = inside && l->values[t->twin].kind == PB_LAYOUT_BLOCKED ? copied_on(l, t->edge) : -1;
-    if (copy >= 0) { // it goes from blocks at once
+    bool inside = t->out && pb_program_is_local(&l->program, t->edge) && l->values[t->twin].kind == PB_LAYOUT_BLOCKED;
+    if (l->whole_rows) {
+      if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
+    } else if (inside && is_copied_on(l, t->edge)) { // it goes from blocks at once
       l->values[t->edge] = l->values[t->twin];
       l->gone[t->copy] = true;
       redirect(l, t->twin, t->edge, true);
       continue;
     }
-    if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
     if (!pb_program_is_local(&l->program, t->edge)) l->values[t->edge].kind = l->values[t->twin].kind;
     l->gone[t->copy] = true;

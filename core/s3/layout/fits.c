@@ -32,7 +32,7 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
   for (int d = 0; d < nest->dim_count; ++d)
     if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % l->lanes || inner % l->lanes)) return false;
   return index->cst + all == access->shape[1] ||
-         (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
+         (all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
 }
 
 bool pb__layout_walks_blocks(const pb_layout* l, int n, int a) {

@@ -112,22 +112,27 @@ static bool fills_rows(const pb_layout* l, const pb_grouped* g) {
   return g->ins % l->lanes == 0 && g->outs % l->lanes == 0;
 }
 
-// How many groups must be taken together for rows of lanes, or blocks, to fit and, if there is such an instruction, for
-// it to find its neighbours; 0: it does not pay. Groups that never fill rows become one; where each is one channel, a
-// row of them, of which the last may end early.
-static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles,
-                        const pb_grouped* g) {
+// How many groups must be taken together to fill rows of lanes. Groups that never do become one; where each is one
+// channel, a row of them, of which the last may end early.
+static int64_t together_in_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles,
+                                const pb_grouped* g) {
+  for (int64_t s = 1; s <= g->groups; ++s) {
+    pb_grouped all = joined(g, s);
+    if (g->groups % s == 0 && fills_rows(l, &all)) return s;
+  }
+  return pb__layout_depthwise(nest, roles) >= 0 ? l->lanes : g->groups;
+}
+
+// The same for blocks to fit and, if there is such an instruction, for it to find its neighbours; 0: it does not pay.
+static int64_t together_in_blocks(const pb_layout* l, const pb_contraction_dims* roles, const pb_grouped* g) {
   pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, roles->y_type);
-  int64_t group = insn.insn ? insn.group : 1;
-  for (; group > 0; group = group > 1 ? 1 : 0)
-    for (int64_t s = 1; s <= g->groups && (l->whole_rows || s <= PRODUCTS_IN_VAIN * group); ++s) {
+  for (int64_t group = insn.insn ? insn.group : 1; group > 0; group = group > 1 ? 1 : 0)
+    for (int64_t s = 1; s <= g->groups && s <= PRODUCTS_IN_VAIN * group; ++s) {
       pb_grouped all = joined(g, s);
       pb_layout_groups fits;
-      if (g->groups % s == 0 && all.ins % group == 0 &&
-          (l->whole_rows ? fills_rows(l, &all) : all.groups == 1 || fit(l, &all, &fits)))
-        return s;
+      if (g->groups % s == 0 && all.ins % group == 0 && (all.groups == 1 || fit(l, &all, &fits))) return s;
     }
-  return !l->whole_rows ? 0 : pb__layout_depthwise(nest, roles) >= 0 ? l->lanes : g->groups;
+  return 0;
 }
 
 // Weights [o, c, ...] of `s` groups together: [o, s * c, ...], where an output's own channels stand at its group's
@@ -181,8 +186,11 @@ void pb__layout_merge_groups(pb_layout* l) {
       continue;
     int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
     if (pb_type_is_float(roles.x_type)) continue;
-    if (!l->whole_rows && (!pb__layout_can_block(l, x, n) || !pb__layout_can_block(l, y, n))) continue;
-    int64_t s = together(l, &l->program.nests[n], &roles, &g);
+    int64_t s = 0;
+    if (l->whole_rows)
+      s = together_in_rows(l, &l->program.nests[n], &roles, &g);
+    else if (pb__layout_can_block(l, x, n) && pb__layout_can_block(l, y, n))
+      s = together_in_blocks(l, &roles, &g);
     if (s <= 1) continue;
     merge(l->unit, &l->program, n, &roles, &g, s);
     l->roles[n].read = false;

@@ -89,7 +89,7 @@ pb_layout_lie pb__layout_said(const pb_layout* l, int n, int a) {
   if (keeps_channels(l, n)) return PB_LIE_CHANNELS;
   if (!sums_rows(nest, &nest->access[a])) return PB_LIE_OTHERWISE;
   bool channels = nest->access[a].rank > 3 && nest->access[a].shape[1] > 1; // more than one: images have them in lanes
-  return l->whole_rows && !channels ? PB_LIE_ROWS : PB_LIE_UNKNOWN;
+  return channels ? PB_LIE_UNKNOWN : PB_LIE_ROWS;
 }
 
 static void say(pb_layout_lie* of, pb_layout_lie now, bool* changed) {
@@ -101,8 +101,7 @@ static void say(pb_layout_lie* of, pb_layout_lie now, bool* changed) {
 // Whole rows of lanes further on is alike too, as the halves of a head are to the head.
 static bool goes_alike(const pb_layout* l, const pb_access* x, const pb_access* y) {
   const pb_index *a = &x->index[x->rank - 1], *b = &y->index[y->rank - 1];
-  return !memcmp(a->coef, b->coef, sizeof a->coef) &&
-         (a->cst == b->cst || (l->whole_rows && !((a->cst - b->cst) % l->lanes)));
+  return !memcmp(a->coef, b->coef, sizeof a->coef) && (a->cst - b->cst) % l->lanes == 0;
 }
 
 // Whether what lies along the last dim of tensor v, and nothing else, lies along the matrix's, whose lanes are columns:
@@ -141,7 +140,7 @@ static void carry(const pb_layout* l, int n, const bool* kept, bool* changed) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* y = &nest->access[nest->access_count - 1];
   int to = pb_program_stored(&l->program, n);
-  bool columns = l->whole_rows && nest->reduce == PB_SET;
+  bool columns = nest->reduce == PB_SET;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int from = l->program.value_of[n][a];
     if (columns && lies_along_columns(l, from, &nest->access[a], y)) say(&l->lies[from], PB_LIE_ROWS, changed);

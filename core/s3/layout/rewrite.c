@@ -322,18 +322,17 @@ static void splat_constant(pb_layout* l, pb_nest* nest, int node) {
 }
 
 void pb__layout_splat(pb_layout* l, pb_nest* nest) {
-  if (!l->whole_rows || nest->reduce != PB_SET) return;
+  if (nest->reduce != PB_SET || pb_point_lands_alone(l->unit->chip, nest)) return;
   pb_nest was;
   pb_nest_copy(&was, nest);
-  for (int pass = 0; pass < 3; ++pass) { // factors, and if that is not enough all numbers in front of a rounding
-    if (pb_point_lands_alone(l->unit->chip, nest)) return;
-    if (pass == 2) break;
+  for (int pass = 0; pass < 2; ++pass) { // factors, and if that is not enough all numbers in front of a rounding
     for (int k = 0; k < nest->expr_count && nest->expr[k].op != PB_OP_ROUNDEVEN; ++k) {
       const pb_expr_node* node = &nest->expr[k];
       bool binary = node->type == PB_F32 && node->args[0] >= 0 && node->args[1] >= 0;
       if (!binary || (node->op != PB_OP_MUL && pass == 0) || is_less_zero(nest, node)) continue;
       for (int side = 0; side < 2; ++side) splat_constant(l, nest, node->args[side]);
     }
+    if (pb_point_lands_alone(l->unit->chip, nest)) return;
   }
   int memory; // commands may set what numbers there are
   if (pb_point_lands(l->unit->chip, &was, -1, PB_ANY_MEMORY, &memory)) pb_nest_copy(nest, &was);

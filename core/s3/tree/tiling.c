@@ -138,11 +138,13 @@ void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level) {
   if (full < count) enter(t, tile, level, &runs[full]);
 }
 
-// Threads share the tiles of cores, but for a axis that cuts the sum; cores with queues take an iteration each of the
-// outermost axes.
-static bool is_shared(const pb_tiling* t, int axis) {
-  if (!pb__in_registers(t)) return axis < pb_plan_shared_axes(t->plan);
-  return axis >= pb__tiling_cuts_sum(t) && t->base + axis < pb_plan_around(t->plan, PB_OF_RESULT);
+// With what else an axis is shared out, as the parts are numbered; -1: nobody shares it. Threads share the tiles of
+// cores, but for an axis that cuts the sum: rows, then columns, whichever loops are outside. Cores with queues take an
+// iteration each of the outermost axes, as they stand.
+static int share_of(const pb_tiling* t, int axis) {
+  if (!pb__in_registers(t)) return axis < pb_plan_shared_axes(t->plan) ? axis : -1;
+  bool shared = axis >= pb__tiling_cuts_sum(t) && t->base + axis < pb_plan_around(t->plan, PB_OF_RESULT);
+  return shared ? pb__registers_is_column(t, axis) : -1;
 }
 
 void pb__tiling_count_shared(pb_tiling* t) {
@@ -150,19 +152,13 @@ void pb__tiling_count_shared(pb_tiling* t) {
   for (int b = 0; b < t->plan->axis_count; ++b) {
     const pb_axis* axis = &t->plan->axes[b];
     int64_t whole = pb_plan_left(t->plan, b, axis->dim, t->group->main.extent[axis->dim]);
-    if (is_shared(t, b))
-      *(pb__registers_is_column(t, b) ? &t->column_tiles : &t->row_tiles) *= (whole + axis->step - 1) / axis->step;
+    if (share_of(t, b) >= 0)
+      *(share_of(t, b) ? &t->column_tiles : &t->row_tiles) *= (whole + axis->step - 1) / axis->step;
   }
 }
 
-// What is shared out together, as the parts are numbered: rows, then columns, whichever loops are outside; of cores
-// with queues each axis, as they stand.
-static int share_of(const pb_tiling* t, int axis) {
-  return pb__in_registers(t) ? pb__registers_is_column(t, axis) : axis;
-}
-
 bool pb__tiling_begins_share(const pb_tiling* t, int axis) {
-  return is_shared(t, axis) && (!axis || !is_shared(t, axis - 1) || share_of(t, axis - 1) != share_of(t, axis));
+  return share_of(t, axis) >= 0 && (!axis || share_of(t, axis - 1) != share_of(t, axis));
 }
 
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
@@ -180,9 +176,6 @@ bool pb__tiling_axis(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
   pb_iterations runs[PB_MAX_RUNS];
   int first = t->buffer_count, end = first, count = runs_of(t, tile, level, runs);
   int64_t before = 0, all = 0;
-  const pb_axis* axis = &t->plan->axes[level - t->base];
-  if (pb__in_registers(t) && pb_nest_reduces_over(&t->group->main, axis->dim) && tile->extent[axis->dim] % axis->step)
-    return pb__tiling_fail(t, "a sum is not taken in equal steps");
   for (int r = 0; r < count; ++r) all += runs[r].count;
   for (int r = 0; r < count; ++r) {
     pb_tile own = *tile;

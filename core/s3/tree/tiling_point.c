@@ -127,7 +127,7 @@ bool pb__tiling_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover*
   const char* why = NULL;
   if (pb__in_registers(t)) {
     cover->count = 1;
-    cover->pieces[0].addend = -1;
+    cover->pieces[0] = (pb_piece){.addend = -1};
     return true;
   }
   pb__tiling_undecided(t, nest, &open);
@@ -511,7 +511,7 @@ static bool add_piece(point* p, int at) {
   const pb_piece* piece = &p->cover->pieces[at];
   pb_nest one, open, *part = p->nest;
   pb_match match;
-  bool selects = !pb__in_registers(p->t);
+  bool selects = piece->insn != NULL; // code of cores is one piece that names none
   bool final = at + 1 == p->cover->count;
   int carried = p->carried;
   if (!final && keep_number(p, at)) return !p->t->failure;
@@ -595,7 +595,7 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   p.made = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.made);
   p.places = pb_alloc_raw(t->arena, (size_t)cover.count * sizeof *p.places);
   p.operands = pb_alloc_raw(t->arena, PB_NEST_ACCESSES * sizeof *p.operands);
-  if (cover.count > 1) find_readers(&p); // code of cores is one piece that names none
+  if (cover.count > 1) find_readers(&p);
   p.copies = copies_between(&p);
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;

@@ -99,6 +99,8 @@ bool pb__registers_axes_legal(pb_tiling* t) {
   for (int b = 0; b < plan->axis_count; ++b) {
     const pb_axis* axis = &plan->axes[b];
     int d = kernel_dim(k, axis->dim);
+    if (k->is_sum[d] && pb_plan_left(plan, b, axis->dim, t->group->main.extent[axis->dim]) % axis->step)
+      return pb__tiling_fail(t, "a sum is not taken in equal steps");
     if (k->is_sum[d] && d != k->group_dim) continue; // an instruction sums all of that
     if (t->base + b >= pb_plan_around(plan, PB_OF_RESULT))
       return pb__tiling_fail(t, "a loop inside the result's home is of no summed dim");

@@ -1,8 +1,11 @@
 // Operands of a product have homes in the register file, filled from the tensors inside all loops over tiles, as far as a
-// step of the sum goes. Each buffer serves all tiles.
+// step of the sum goes. Each buffer serves all tiles. The kernel says that it takes tensors by element number, and `map`
+// leaves it.
 // RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --padding --layout --outline --plan --tile > %t
 // RUN: %FileCheck %s --input-file=%t
+// RUN: %pb-opt %t --target=cpu:avx512 --map | %FileCheck %s
 // CHECK: func.func @k1(
+// CHECK-SAME: pb.by_number
 // CHECK: %[[SUMS:.*]] = memref.alloc() {{.*}}pb.name = "acc"} : memref<{{.*}}, "VREG">
 // CHECK: %[[X:.*]] = memref.alloc() {{.*}}pb.name = "x"} : memref<{{.*}}, "VREG">
 // CHECK: %[[W:.*]] = memref.alloc() {{.*}}pb.name = "held"} : memref<{{.*}}, "VREG">
