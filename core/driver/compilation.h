@@ -61,6 +61,8 @@ pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out);
 // Loops of such a program that are a kernel each from now on (turns.c).
 pb_status pb__join_loops(compilation* c) PB_MUST_CHECK;
+// Small kernels that loops' turns launch one behind the other, from the number on that the next kernel gets (runs.c).
+pb_status pb__join_runs(compilation* c, int* number, bool* any) PB_MUST_CHECK;
 // An option that was given and speaks of one function with known extents; NULL: there is none.
 const char* pb__option_of_one(const pb_compile_options* options);
 // A pass, checked where that is asked for.

@@ -600,6 +600,7 @@ pb_status pb__join_loops(compilation* c) {
     ++number;
     any = true;
   }
+  PB_TRY(pb__join_runs(c, &number, &any));
   if (any) mark_inside(c);
   return PB_OK;
 }
