@@ -140,6 +140,7 @@ typedef struct pb_step {
   uint64_t macs;      // the model's multiply-accumulates, padding not counted
   int arg_count;
   pb_arg args[PB_ENGINE_MAX_ARGS];
+  int like;       // the step of a loop's turn that it does again, from 1 on; 0: none. Not kept in files
   int kept_count; // of LAUNCH
   pb_kept* kept;
 } pb_step;

@@ -6,17 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct span {
-  int first, last;
-} span;
-
 typedef struct builder {
   pb_host host;
   const pb_s1* program;
   const pb_segments* segments;
   int* place; // by value of the program, -1
   pb_brackets brackets;
-  span* loops;
+  pb_host_span* loops;
   size_t loop_count, loop_capacity;
 } builder;
 
@@ -58,6 +54,7 @@ static void place_values(builder* b) {
     }
     b->place[v] = pb__host_add(&b->host, place);
   }
+  b->host.value_places = (int)b->host.place_count;
 }
 
 // Outputs that take inputs' places.
@@ -180,7 +177,9 @@ static void add_mark(builder* b, const pb_s1_op* op) {
   int jump = pb_mark_jumps(op->kind) ? add_jump(b, op) : -1;
   int count = pb_brackets_take(&b->brackets, op->kind, jump, e->step_count, jumps);
   for (int k = 0; k < count; ++k) e->steps[jumps[k].step].target = jumps[k].target;
-  if (op->kind == PB_S1_AGAIN) PB_PUSH(b->loops, b->loop_count, b->loop_capacity, ((span){jumps[0].target, jump}));
+  if (op->kind != PB_S1_AGAIN) return;
+  pb_host_span loop = pb__host_two_places(&b->host, (pb_host_span){jumps[0].target, jump}, b->loops, b->loop_count);
+  PB_PUSH(b->loops, b->loop_count, b->loop_capacity, loop);
 }
 
 // What goes from segment to segment stays through all iterations of a loop that it is used in: a later one may want it.
@@ -222,6 +221,7 @@ pb_status pb_host_build_segments(const pb_unit* unit, const pb_s1* program, cons
   b.brackets.open = PB_NEW_ARRAY(&scratch, struct pb_bracket, program->op_count + 1);
   pb__host_start(&b.host, unit, engine);
   engine->steps = PB_NEW_ARRAY(&engine->arena, pb_step, steps);
+  b.host.step_room = (int)steps;
   place_values(&b);
   take_aliases(&b);
   pb_status status = add_steps(&b, mains);

@@ -18,9 +18,16 @@ typedef struct pb_host {
   pb_engine* engine;
   pb_host_place* places;
   size_t place_count, place_capacity;
+  int value_places; // the first so many are the program's values, the others lie inside of segments
+  int step_room;    // of the engine's steps
   pb_table numbers; // of places by the values of IR that they are
   pb_table kernels; // by name
 } pb_host;
+
+// A loop's steps, the jump back among them.
+typedef struct pb_host_span {
+  int first, last;
+} pb_host_span;
 
 void pb__host_start(pb_host* h, const pb_unit* unit, pb_engine* engine);
 int pb__host_add(pb_host* h, pb_host_place place);          // its number
@@ -32,6 +39,9 @@ pb_status pb__host_take(pb_host* h, MlirOperation main) PB_MUST_CHECK;
 void pb__host_use(pb_host* h, int step, int argument, int place);
 // The step uses the place, in whatever way.
 void pb__host_touch(pb_host* h, int step, int place);
+// The loop whose steps are the last ones there, as two turns where that saves copies (two_places.c). Loops inside of it
+// move with it.
+pb_host_span pb__host_two_places(pb_host* h, pb_host_span loop, pb_host_span* inner, size_t inner_count);
 uint64_t pb__host_bytes(MlirValue tensor); // as it lies in memory
 // Places the arena and the constants, when all steps are there; frees what was collected.
 pb_status pb__host_end(pb_host* h) PB_MUST_CHECK;

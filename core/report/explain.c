@@ -144,6 +144,7 @@ static const char* code_of(explainer* x, MlirOperation func) {
   pb_arena* arena = &x->out->arena;
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.run"))) return "small kernels, one behind the other";
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.turns")))
     return "small kernels, with its turns or branches inside";
   bool shared = !mlirAttributeIsNull(pb_op_attribute(func, "pb.shared"));
@@ -270,13 +271,15 @@ static void add_results(explainer* x, const pb_engine* e, const MlirOperation* m
     MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(mains[m], 0)));
     for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
       if (!pb_op_is(op, "func.call")) continue;
-      while (step < e->step_count && e->steps[step].op != PB_HOST_LAUNCH) ++step;
+      while (step < e->step_count && (e->steps[step].op != PB_HOST_LAUNCH || e->steps[step].like)) ++step;
       if (step == e->step_count) return;
       MlirValue v = pb_tensor_viewed(mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1));
       add_kept(x, op, step, keeps);
       x->out->steps[step++].result = shape_text(&x->out->arena, v);
     }
   }
+  for (step = 0; step < e->step_count; ++step)
+    if (e->steps[step].like) x->out->steps[step].result = x->out->steps[e->steps[step].like - 1].result;
   pb_table_free(&x->numbers);
   free(x->tensors);
   x->tensors = NULL;
@@ -375,6 +378,7 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperatio
       first[kernel] = s + 1;
       add_kernel(&x, step);
     }
+    if (engine->steps[s].like) continue; // of each loop one turn
     out->cycles += step->kernel->predicted_cycles;
     out->macs += step->macs;
   }

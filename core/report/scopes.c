@@ -7,10 +7,11 @@ static void add(pb_scopes* s, const char* kind, const char* node, int first, int
   s->items[s->count++] = (pb_stretch){.kind = kind, .node = node, .first = first, .last = last, .around = -1};
 }
 
-// The end of a loop is a jump back. What leaves it is the one `unless` inside that goes right behind it.
+// The end of a loop is a jump back. What leaves it is an `unless` inside that goes behind it: perhaps past copies that
+// another one, of a second turn, comes by.
 static bool leaves_loop(const pb_scopes* s, int loops, int step, int target) {
   for (int k = 0; k < loops; ++k)
-    if (s->items[k].first <= step && step <= s->items[k].last && target == s->items[k].last + 1) return true;
+    if (s->items[k].first <= step && step <= s->items[k].last && target > s->items[k].last) return true;
   return false;
 }
 
