@@ -89,18 +89,55 @@ static int operands_of(const pb_s1* program, const pb_s1_op* op, int* values) {
   return count;
 }
 
-// What decides, and what is read by what counts, counts; until no more does, as a turn reads what the one before made.
+// By operator, the mark that opens the loop or branch around it, from 1 on; of such a mark and of the others of its
+// loop or branch that one itself. 0: none.
+static size_t* brackets_of(const pb_s1* program) {
+  size_t *opened = calloc(program->op_count + 1, sizeof *opened), around = 0;
+  if (!opened) pb_no_memory(program->op_count);
+  for (size_t k = 0; k < program->op_count; ++k) {
+    int opens = pb_s1_opens(program->ops[k].kind);
+    if (opens > 0) {
+      opened[k] = around; // as long as it is open
+      around = k + 1;
+      continue;
+    }
+    opened[k] = around;
+    if (opens < 0) around = opened[around - 1];
+  }
+  return opened;
+}
+
+static bool is_bracket(const pb_s1_op* op) {
+  return pb_s1_opens(op->kind) || op->kind == PB_S1_WHILE || op->kind == PB_S1_ELSE;
+}
+
+// The loops and branches around something that counts do so, with what decides them.
+static bool keep_around(size_t* opened, bool* kept, size_t k) {
+  bool more = false;
+  for (size_t around = opened[k]; around && !kept[around - 1]; around = opened[around - 1])
+    more = kept[around - 1] = true;
+  return more;
+}
+
+// What is read by what counts, counts; until no more does, as a turn reads what the one before made. A loop or a branch
+// counts that holds what does.
 void pb_s1_drop_unread(pb_s1* program) {
   bool* read = calloc(program->value_count + 1, sizeof *read);
   bool* kept = calloc(program->op_count + 1, sizeof *kept);
-  if (!read || !kept) pb_no_memory(program->value_count + program->op_count);
+  bool* seen = calloc(program->op_count + 1, sizeof *seen); // what it reads is known
+  if (!read || !kept || !seen) pb_no_memory(program->value_count + program->op_count);
+  size_t* opened = brackets_of(program);
   for (bool more = true; more;) {
     more = false;
     for (size_t k = program->op_count; k-- > 0;) {
       const pb_s1_op* op = &program->ops[k];
-      if (kept[k] || (op->y >= 0 && !program->values[op->y].is_output && !read[op->y])) continue;
+      bool unread = op->y >= 0 && !program->values[op->y].is_output && !read[op->y];
+      bool left_out = is_bracket(op) && pb_s1_opens(op->kind) <= 0 && !kept[opened[k] - 1];
+      if (pb_s1_opens(op->kind) > 0 && !kept[k]) continue;
+      if (seen[k] || unread || left_out) continue;
       int operands[MOST_OPERANDS], count = operands_of(program, op, operands);
-      kept[k] = true;
+      kept[k] = seen[k] = true;
+      more |= keep_around(opened, kept, k);
       for (int a = 0; a < count; ++a) {
         more |= !read[operands[a]] && program->values[operands[a]].is_variable;
         read[operands[a]] = true;
@@ -113,4 +150,6 @@ void pb_s1_drop_unread(pb_s1* program) {
   program->op_count = count;
   free(read);
   free(kept);
+  free(seen);
+  free(opened);
 }
