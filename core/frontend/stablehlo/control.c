@@ -234,25 +234,28 @@ static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value
   make_variables(d, count, first, now, &all);
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
+  ++d->loops;
   PB_TRY(pb__door_region(d, op, 0, count, now, 1, &goes_on));
   const pb_s1_value* truth = pb_made(&d->m, goes_on.value);
   if (truth->type != PB_I1 || truth->rank) return pb__door_refuse(d, op, "a condition that is no truth");
   if (truth->const_id >= 0) return pb__door_refuse(d, op, "a condition that always holds");
   mark(d, op, PB_S1_WHILE, goes_on.value);
   PB_TRY(turn(d, op, 1, count, now, count, next));
+  --d->loops;
   PB_TRY(assign(d, op, count, next, &all));
   mark(d, op, PB_S1_AGAIN, -1);
   return PB_OK;
 }
 
 // What is written out of a loop at most. The host's turns take some microseconds, and are compiled once. An extent that
-// is open may say how often a loop turns: many turns are as many in no other sample.
+// is open may say how often a loop turns: many turns are as many in no other sample. In a loop of the host's, which is
+// written once for all its turns, a loop of more than a few of its own is one too: both may be one kernel.
 static size_t most_operators(const pb_door* d) {
   return d->inputs && d->inputs->keeps_loops ? FEW_OPERATORS : MOST_OPERATORS;
 }
 
 static int most_turns(const pb_door* d) {
-  return d->inputs && d->inputs->keeps_loops && d->m.consts->open ? SHORT_LOOP : MOST_TURNS;
+  return d->inputs && d->inputs->keeps_loops && (d->m.consts->open || d->loops) ? SHORT_LOOP : MOST_TURNS;
 }
 
 // Written out as long as its condition is known; what was made so far of one that is not goes, or is its first turns.
@@ -309,8 +312,10 @@ static pb_status run_count(pb_door* d, const pb_flat_op* op, bool is_unsigned, c
   make_variables(d, count, first, now, &all);
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
+  ++d->loops;
   mark(d, op, PB_S1_WHILE, combined(d, now[0].value, top, true, is_unsigned));
   PB_TRY(turn(d, op, 0, count, now, count - 1, next + 1));
+  --d->loops;
   stand_at(d, op);
   next[0] = (pb_door_value){combined(d, now[0].value, step, false, false), -1};
   PB_TRY(assign(d, op, count, next, &all));

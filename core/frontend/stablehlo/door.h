@@ -47,6 +47,7 @@ typedef struct pb_door {
   int* imaginary_node;               // of a complex one that is no part alone, -1
   int calls;                         // that are inside each other
   int branches;                      // that may not be taken, around what is made
+  int loops;                         // of the host's, around what is made
   int* imaginary;                    // by value of the flat form: S1's value of the imaginary part, -1: it has none
   const char* name;                  // of what is made, NULL: by its operator and line
   const char* what;                  // where it is, beside the line
