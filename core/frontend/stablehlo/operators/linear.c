@@ -1,12 +1,10 @@
-// Triangular systems, Cholesky factors and Fourier transforms: written out in other operators, of a size that is known.
-// A system is a row at a time, which is taken off the rows that are left; a transform is a product with its matrix,
-// time with the square of the length.
+// Triangular systems and Cholesky factors: written out in other operators, of a size that is known. A system is a row
+// at a time, which is taken off the rows that are left.
 #include "core/frontend/stablehlo/write_out.h"
 
-#include <math.h>
 #include <string.h>
 
-enum { MOST_ROWS = 64, MOST_LENGTH = 4096 };
+enum { MOST_ROWS = 64 };
 
 // ---- systems ----
 
@@ -117,95 +115,5 @@ pb_status pb__door_cholesky(pb_door* d, const pb_flat_op* op) {
   int factor = pb__write_joined(&w, rank - 1, rows, columns);
   if (!lower) factor = pb__write_conjugate(&w, turned(&w, factor));
   pb__write_result(&w, 0, pb__write_converted(&w, factor, type.type));
-  return pb__write_end(&w);
-}
-
-// ---- transforms ----
-
-typedef struct wave {
-  int64_t rows, columns, length; // element (p, q) is e^(+-2 pi i p q / length) * scale
-  bool is_inverse, is_half;      // half: the rows are those of a real signal, the others are their conjugates
-} wave;
-
-// The matrix as complex numbers, its real or its imaginary parts.
-typedef enum part { WHOLE, REAL, IMAGINARY } part;
-static int matrix(pb_writer* w, wave m, pb_type type, part which) {
-  const double tau = 6.283185307179586476925286766559;
-  pb_flat_type of = {
-      .type = type, .is_complex = which == WHOLE, .rank = 2, .shape = {m.rows, m.columns}, .text = "a matrix"};
-  size_t count = (size_t)(m.rows * m.columns) * (which == WHOLE ? 2 : 1), k = 0;
-  double* wide = PB_NEW_ARRAY(&w->d->m.program->arena, double, count + 1);
-  float* narrow = PB_NEW_ARRAY(&w->d->m.program->arena, float, count + 1);
-  for (int64_t p = 0; p < m.rows; ++p)
-    for (int64_t q = 0; q < m.columns; ++q) {
-      double angle = tau * (double)(p * q % m.length) / (double)m.length, scale = 1;
-      if (m.is_inverse) scale = (m.is_half && p && 2 * p != m.length ? 2.0 : 1.0) / (double)m.length;
-      double re = scale * cos(angle), im = scale * (m.is_inverse ? sin(angle) : -sin(angle));
-      if (which != IMAGINARY) wide[k++] = re;
-      if (which != REAL) wide[k++] = im;
-    }
-  for (size_t i = 0; i < count; ++i) narrow[i] = (float)wide[i];
-  return pb__write_constant(w, of, type == PB_F64 ? (const void*)wide : narrow);
-}
-
-// x times the matrix along a dim.
-static int along(pb_writer* w, int x, int axis, int by) {
-  pb_flat_type type = pb__write_type(w, x);
-  int64_t order[PB_FLAT_RANK], last = pb__write_type(w, by).shape[1];
-  const char* text =
-      pb_printf(&w->d->m.program->arena,
-                "#stablehlo.dot<lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [0]>", axis);
-  pb_flat_attr dims = pb__write_text("dot_dimension_numbers", text);
-  for (int r = axis; r + 1 < type.rank; ++r) type.shape[r] = type.shape[r + 1];
-  type.shape[type.rank - 1] = last;
-  int y = pb__write(w, "stablehlo.dot_general", type, 2, (const int[]){x, by}, 1, &dims);
-  for (int r = 0; r < type.rank; ++r) order[r] = r < axis ? r : r == axis ? type.rank - 1 : r - 1;
-  return axis == type.rank - 1 ? y : pb__write_transposed(w, y, order);
-}
-
-static int part_of(pb_writer* w, const char* name, int x) {
-  pb_flat_type type = pb__write_type(w, x);
-  type.is_complex = false;
-  return pb__write(w, name, type, 1, &x, 0, NULL);
-}
-
-pb_status pb__door_fft(pb_door* d, const pb_flat_op* op) {
-  const pb_flat_type in = *pb__door_type(d, op->operands[0]), out = *pb__door_type(d, op->results[0]);
-  bool to_half = pb__door_says(op, "fft_type", "RFFT"), from_half = pb__door_says(op, "fft_type", "IRFFT");
-  bool inverse = from_half || pb__door_says(op, "fft_type", "IFFT");
-  const pb_flat_attr* length = pb_flat_find(op, "fft_length");
-  int axes = length->ints ? length->count : 0, last = in.rank - 1;
-  bool fits =
-      axes >= 1 && axes <= 3 && axes <= in.rank && in.is_complex != to_half && (in.type == PB_F32 || in.type == PB_F64);
-  for (int k = 0; fits && k < axes; ++k) {
-    int64_t n = length->ints[k], extent = in.shape[in.rank - axes + k];
-    fits = n >= 1 && n <= MOST_LENGTH && extent == (from_half && k == axes - 1 ? n / 2 + 1 : n);
-  }
-  if (!fits) return pb__door_refuse(d, op, "lengths that do not fit, or of more than %d", MOST_LENGTH);
-  pb_writer w = pb__write_start(d, op);
-  int64_t n = length->ints[axes - 1], half = n / 2 + 1;
-  int x = op->operands[0];
-  if (to_half) {
-    wave m = {n, half, n, false, true};
-    int by[] = {matrix(&w, m, in.type, REAL), -1};
-    by[1] = matrix(&w, m, in.type, IMAGINARY);
-    int re = along(&w, x, last, by[0]), im = along(&w, x, last, by[1]);
-    x = pb__write(&w, "stablehlo.complex", out, 2, (const int[]){re, im}, 0, NULL);
-  }
-  for (int k = 0; k < axes; ++k) {
-    if ((to_half || from_half) && k == axes - 1) continue;
-    int64_t rows = length->ints[k];
-    int by = matrix(&w, (wave){rows, rows, rows, inverse, false}, in.type, WHOLE);
-    x = along(&w, x, in.rank - axes + k, by);
-  }
-  if (from_half) { // the real part of the product
-    wave m = {half, n, n, true, true};
-    int re = part_of(&w, "stablehlo.real", x), im = part_of(&w, "stablehlo.imag", x);
-    int by_re = matrix(&w, m, in.type, REAL), by_im = matrix(&w, m, in.type, IMAGINARY);
-    re = along(&w, re, last, by_re);
-    im = along(&w, im, last, by_im);
-    x = pb__write_binary(&w, "stablehlo.subtract", re, im);
-  }
-  pb__write_result(&w, 0, x);
   return pb__write_end(&w);
 }

@@ -1,0 +1,243 @@
+// Fourier transforms, written out in products: of a length n1 n2 those of n1 and of n2 with factors of magnitude 1
+// between (Cooley and Tukey 1965; by matrices that are kept small, as lanes and caches like it), of a short or prime
+// one the product with its matrix. Real numbers of an even length are half as many complex ones (Cooley, Lewis and
+// Welch 1970).
+#include "core/frontend/stablehlo/write_out.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_DIRECT = 64, MOST_PRIME = 4096, LEAST_PACKED = 32, MOST_LENGTH = 1 << 20 };
+
+// Element (p, q) is e^(+-2 pi i (p q + shift) / length) * scale.
+typedef struct wave {
+  int64_t rows, columns, length;
+  double shift, scale;
+  bool is_inverse, is_half; // half: the rows are those of a real signal, the others are their conjugates
+} wave;
+
+// The matrix as complex numbers, its real or its imaginary parts.
+typedef enum part { WHOLE, REAL, IMAGINARY } part;
+static int matrix(pb_writer* w, wave m, pb_type type, part which) {
+  const double tau = 6.283185307179586476925286766559;
+  pb_flat_type of = {
+      .type = type, .is_complex = which == WHOLE, .rank = 2, .shape = {m.rows, m.columns}, .text = "a matrix"};
+  size_t count = (size_t)(m.rows * m.columns) * (which == WHOLE ? 2 : 1), k = 0;
+  double* wide = PB_NEW_ARRAY(&w->d->m.program->arena, double, count + 1);
+  float* narrow = PB_NEW_ARRAY(&w->d->m.program->arena, float, count + 1);
+  for (int64_t p = 0; p < m.rows; ++p)
+    for (int64_t q = 0; q < m.columns; ++q) {
+      double angle = tau * ((double)(p * q % m.length) + m.shift) / (double)m.length, scale = m.scale;
+      if (m.is_half && p && 2 * p != m.length) scale *= 2;
+      double re = scale * cos(angle), im = scale * (m.is_inverse ? sin(angle) : -sin(angle));
+      if (which != IMAGINARY) wide[k++] = re;
+      if (which != REAL) wide[k++] = im;
+    }
+  for (size_t i = 0; i < count; ++i) narrow[i] = (float)wide[i];
+  return pb__write_constant(w, of, type == PB_F64 ? (const void*)wide : narrow);
+}
+
+// The dim goes, and what the matrix makes of it comes last.
+static int multiplied(pb_writer* w, int x, int axis, int by) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t last = pb__write_type(w, by).shape[1];
+  const char* text =
+      pb_printf(&w->d->m.program->arena,
+                "#stablehlo.dot<lhs_contracting_dimensions = [%d], rhs_contracting_dimensions = [0]>", axis);
+  pb_flat_attr dims = pb__write_text("dot_dimension_numbers", text);
+  for (int r = axis; r + 1 < type.rank; ++r) type.shape[r] = type.shape[r + 1];
+  type.shape[type.rank - 1] = last;
+  return pb__write(w, "stablehlo.dot_general", type, 2, (const int[]){x, by}, 1, &dims);
+}
+
+static int reshaped(pb_writer* w, int x, pb_flat_type type) {
+  return pb__write(w, "stablehlo.reshape", type, 1, &x, 0, NULL);
+}
+
+static int part_of(pb_writer* w, const char* name, int x) {
+  pb_flat_type type = pb__write_type(w, x);
+  type.is_complex = false;
+  return pb__write(w, name, type, 1, &x, 0, NULL);
+}
+
+static int complex_of(pb_writer* w, int re, int im) {
+  pb_flat_type type = pb__write_type(w, re);
+  type.is_complex = true;
+  return pb__write(w, "stablehlo.complex", type, 2, (const int[]){re, im}, 0, NULL);
+}
+
+// The matrix along two dims of what is shaped as x is, all others alike.
+static int spread(pb_writer* w, int by, int x, int rows, int columns) {
+  int64_t along[] = {rows, columns};
+  pb_flat_type type = pb__write_type(w, x);
+  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 2, along);
+  return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &by, 1, &dims);
+}
+
+// The largest factor up to the root; 1 of a prime.
+static int64_t lesser_factor(int64_t n) {
+  int64_t best = 1;
+  for (int64_t k = 2; k * k <= n; ++k)
+    if (n % k == 0) best = k;
+  return best;
+}
+
+static int64_t largest_prime(int64_t n) {
+  int64_t largest = 1;
+  for (int64_t k = 2; k * k <= n; ++k)
+    for (; n % k == 0; n /= k) largest = k;
+  return n > 1 ? n : largest;
+}
+
+// Of complex numbers, times the scale. The dim goes, and its transform comes last.
+static int transformed(pb_writer* w, int x, int axis, bool inverse, double scale) {
+  pb_flat_type type = pb__write_type(w, x), split = type;
+  int64_t n = type.shape[axis], first = lesser_factor(n), second = n / first, order[PB_FLAT_RANK];
+  int rank = type.rank;
+  if (n <= MOST_DIRECT || first == 1 || rank == PB_FLAT_RANK)
+    return multiplied(w, x, axis, matrix(w, (wave){n, n, n, 0, scale, inverse, false}, type.type, WHOLE));
+  memmove(split.shape + axis + 1, split.shape + axis, sizeof *split.shape * (size_t)(rank - axis));
+  split.rank = rank + 1;
+  split.shape[axis] = first;
+  split.shape[axis + 1] = second;
+  x = transformed(w, reshaped(w, x, split), axis, inverse, 1);
+  int turn = matrix(w, (wave){second, first, n, 0, scale, inverse, false}, type.type, WHOLE);
+  x = pb__write_binary(w, "stablehlo.multiply", x, spread(w, turn, x, axis, rank));
+  x = transformed(w, x, axis, inverse, 1);
+  for (int r = 0; r <= rank; ++r) order[r] = r < rank - 1 ? r : r == rank ? rank - 1 : rank;
+  x = pb__write_transposed(w, x, order);
+  for (int r = axis; r + 1 < rank; ++r) type.shape[r] = type.shape[r + 1];
+  type.shape[rank - 1] = n;
+  return reshaped(w, x, type);
+}
+
+// The transform where the dim was.
+static int along(pb_writer* w, int x, int axis, bool inverse, double scale) {
+  int rank = pb__write_type(w, x).rank;
+  int64_t order[PB_FLAT_RANK];
+  x = transformed(w, x, axis, inverse, scale);
+  for (int r = 0; r < rank; ++r) order[r] = r < axis ? r : r == axis ? rank - 1 : r - 1;
+  return axis == rank - 1 ? x : pb__write_transposed(w, x, order);
+}
+
+// ---- real signals ----
+
+static int last_of(pb_writer* w, int x) { return pb__write_type(w, x).rank - 1; }
+
+// Element k of the last dim is the conjugate of the one as far from the end.
+static int mirrored(pb_writer* w, int x) {
+  int64_t last = last_of(w, x);
+  pb_flat_attr dims = pb__write_ints(w, "dimensions", 1, &last);
+  return pb__write_conjugate(w, pb__write(w, "stablehlo.reverse", pb__write_type(w, x), 1, &x, 1, &dims));
+}
+
+// (x + y) + factor (x - y), the factor of element k of the last dim e^(+-2 pi i (k + shift) / length).
+static int brought_together(pb_writer* w, int x, int y, int64_t length, double shift, bool inverse) {
+  pb_flat_type type = pb__write_type(w, x);
+  int last = type.rank - 1;
+  int64_t count = type.shape[last], at = last;
+  // row 1 of a matrix: one row of it would be all of e^0
+  int turns =
+      pb__write_rows(w, matrix(w, (wave){2, count, length, shift, 1, inverse, false}, type.type, WHOLE), 0, 1, 2);
+  pb_flat_type row = pb__write_type(w, turns);
+  row.rank = 1;
+  row.shape[0] = count;
+  turns = reshaped(w, turns, row);
+  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 1, &at);
+  turns = pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &turns, 1, &dims);
+  int apart = pb__write_binary(w, "stablehlo.subtract", x, y), both = pb__write_binary(w, "stablehlo.add", x, y);
+  return pb__write_binary(w, "stablehlo.add", both, pb__write_binary(w, "stablehlo.multiply", apart, turns));
+}
+
+// The first half of the spectrum of real numbers: pairs of neighbours are complex numbers, whose spectrum is that of
+// the even ones and i times that of the odd ones.
+static int half_spectrum(pb_writer* w, int x, int64_t n) {
+  pb_flat_type type = pb__write_type(w, x), pairs = type, line = type;
+  int last = type.rank - 1, parts[2];
+  if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
+    wave m = {n, n / 2 + 1, n, 0, 1, false, false};
+    for (int k = 0; k < 2; ++k) parts[k] = multiplied(w, x, last, matrix(w, m, type.type, k ? IMAGINARY : REAL));
+    return complex_of(w, parts[0], parts[1]);
+  }
+  pairs.rank = last + 2;
+  pairs.shape[last] = line.shape[last] = n / 2;
+  pairs.shape[last + 1] = 2;
+  x = reshaped(w, x, pairs);
+  for (int k = 0; k < 2; ++k) parts[k] = reshaped(w, pb__write_rows(w, x, last + 1, k, k + 1), line);
+  x = along(w, complex_of(w, parts[0], parts[1]), last, false, 0.5);
+  x = pb__write_joined(w, last, 2, (const int[]){x, pb__write_rows(w, x, last, 0, 1)});
+  return brought_together(w, x, mirrored(w, x), n, (double)n / 4, false); // -i: a quarter of a turn
+}
+
+// The imaginary parts of the first and the last number count for nothing.
+static int real_at_ends(pb_writer* w, int x) {
+  int re = part_of(w, "stablehlo.real", x), im = part_of(w, "stablehlo.imag", x), last = last_of(w, x);
+  pb_flat_type type = pb__write_type(w, im), one = type;
+  static const double zero[2] = {0};
+  int64_t count = type.shape[last];
+  one.rank = 0;
+  type.shape[last] = 1;
+  int none = pb__write_constant(w, one, zero);
+  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 0, &count);
+  none = pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &none, 1, &dims);
+  im = pb__write_joined(w, last, 3, (const int[]){none, pb__write_rows(w, im, last, 1, count - 1), none});
+  return complex_of(w, re, im);
+}
+
+// Real numbers of the first half of their spectrum: the same way back.
+static int of_half_spectrum(pb_writer* w, int x, int64_t n) {
+  pb_flat_type type = pb__write_type(w, x);
+  int last = type.rank - 1, parts[2];
+  if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
+    wave m = {n / 2 + 1, n, n, 0, 1 / (double)n, true, true};
+    for (int k = 0; k < 2; ++k) {
+      int part = part_of(w, k ? "stablehlo.imag" : "stablehlo.real", x);
+      parts[k] = multiplied(w, part, last, matrix(w, m, type.type, k ? IMAGINARY : REAL));
+    }
+    return pb__write_binary(w, "stablehlo.subtract", parts[0], parts[1]);
+  }
+  x = real_at_ends(w, x);
+  int other = pb__write_rows(w, mirrored(w, x), last, 0, n / 2);
+  x = brought_together(w, pb__write_rows(w, x, last, 0, n / 2), other, n, (double)n / 4, true); // i
+  x = along(w, x, last, true, 1 / (double)n);
+  pb_flat_type column = pb__write_type(w, x), whole;
+  column.is_complex = false;
+  whole = column;
+  column.rank = last + 2;
+  column.shape[last + 1] = 1;
+  for (int k = 0; k < 2; ++k) parts[k] = reshaped(w, part_of(w, k ? "stablehlo.imag" : "stablehlo.real", x), column);
+  whole.shape[last] = n;
+  return reshaped(w, pb__write_joined(w, last + 1, 2, parts), whole);
+}
+
+// ---- the operator ----
+
+pb_status pb__door_fft(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_type in = *pb__door_type(d, op->operands[0]);
+  bool to_half = pb__door_says(op, "fft_type", "RFFT"), from_half = pb__door_says(op, "fft_type", "IRFFT");
+  bool inverse = from_half || pb__door_says(op, "fft_type", "IFFT");
+  const pb_flat_attr* length = pb_flat_find(op, "fft_length");
+  int axes = length->ints ? length->count : 0;
+  bool fits =
+      axes >= 1 && axes <= 3 && axes <= in.rank && in.is_complex != to_half && (in.type == PB_F32 || in.type == PB_F64);
+  for (int k = 0; fits && k < axes; ++k) {
+    int64_t n = length->ints[k], extent = in.shape[in.rank - axes + k];
+    bool is_half = from_half && k == axes - 1;
+    fits = n >= 1 && n <= MOST_LENGTH && largest_prime(n) <= MOST_PRIME && extent == (is_half ? n / 2 + 1 : n);
+    if (fits && n % 2 && (is_half || (to_half && k == axes - 1))) fits = n <= MOST_PRIME; // a matrix of them all
+  }
+  if (!fits)
+    return pb__door_refuse(d, op, "lengths that do not fit, of a prime past %d, or of more than %d", MOST_PRIME,
+                           MOST_LENGTH);
+  pb_writer w = pb__write_start(d, op);
+  int64_t n = length->ints[axes - 1];
+  int x = op->operands[0];
+  if (to_half) x = half_spectrum(&w, x, n);
+  for (int k = 0; k < axes; ++k) {
+    if ((to_half || from_half) && k == axes - 1) continue;
+    x = along(&w, x, in.rank - axes + k, inverse, inverse ? 1 / (double)length->ints[k] : 1);
+  }
+  if (from_half) x = of_half_spectrum(&w, x, n);
+  pb__write_result(&w, 0, x);
+  return pb__write_end(&w);
+}
