@@ -44,6 +44,7 @@ pb_status pb_s3_parts(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_scaled_codes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_seams(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_quantisers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;

@@ -166,7 +166,7 @@ def dumps(s):
     folder, engine = os.path.join(s.folder, "dump"), os.path.join(s.folder, "d.pbe")
     s.check("dump", s.run("--target=simnpu", "-o", engine, f"--dump-intermediates={folder}").returncode == 0)
     names = [name.split(".")[0] for name in sorted(os.listdir(folder))]
-    wanted = ["s1", "s2", "scaled_codes", "decided", "unsigned", "lines", "parts", "views", "quantisers", "inline", "turn", "padding", "winograd", "widen",
+    wanted = ["s1", "s2", "scaled_codes", "decided", "unsigned", "lines", "parts", "views", "quantisers", "inline", "seams", "turn", "padding", "winograd", "widen",
               "row_numbers", "reductions", "align",
               "pieces", "pixels", "layout", "transposes", "math", "lanes", "delinearize", "numbers", "outline", "reside",
               "plan", "tile", "map", "registers", "place", "commands"]
