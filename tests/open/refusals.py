@@ -81,7 +81,7 @@ def main():
         narrow.write_text((HERE / "texts" / "all_mean.mlir").read_text().replace("tensor<i32>", "tensor<ui8>"))
         t.refused("a count that wraps, by its line", narrow, [], "narrow.mlir:18:1: error: convert:18: ", "PB4111", "list values")
         t.refused("an op that a chip lacks, by its line", HERE / "texts" / "largest_place.mlir", ["--input-shape", "arg0=4x6"],
-                  "largest_place.mlir:26:1: error: dynamic_iota:26: ", "PB4048", target="simnpu")
+                  "largest_place.mlir:27:1: error: reduce:27: ", "PB4048", target="simnpu")
         t.refused("no such dim", ADD, ["--dim", "q=?"], "PB2026", "dims: b s")
         t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
