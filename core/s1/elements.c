@@ -53,6 +53,10 @@ static void run_operator(pb_s1_elements* e, const pb_s1_op* op) {
   e->of[y].is_open = op->kind != PB_S1_NEST || e->program->values[y].const_id >= 0 || !run_nest(e, op->nest, y);
 }
 
+void pb_s1_elements_take_back(pb_s1_elements* e) {
+  if (e->ran > e->program->op_count) e->ran = e->program->op_count;
+}
+
 const void* pb_s1_elements_of(pb_s1_elements* e, int value) {
   if (value < 0 || e->consts->open) return NULL; // constants hang on extents there
   while (e->count < e->program->value_count) PB_PUSH(e->of, e->count, e->capacity, (pb_s1_elements_state){0});

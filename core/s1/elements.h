@@ -23,6 +23,8 @@ typedef struct pb_s1_elements {
 
 pb_s1_elements pb_s1_elements_new(const pb_s1* program, pb_consts* consts);
 void pb_s1_elements_free(pb_s1_elements* e);
+// The program has lost operators; no value that they made is that of others later.
+void pb_s1_elements_take_back(pb_s1_elements* e);
 // Row-major, as the type is stored, as many as the value has, behind all operators that the program has by now. NULL:
 // they are not known, or would take long. Until the next call; constants' are the table's.
 const void* pb_s1_elements_of(pb_s1_elements* e, int value);

@@ -138,6 +138,37 @@ def distances(x):
     return text, x - far * np.exp(-np.arange(heads))[:, None, None]
 
 
+def turned(x, turns):
+    """Rows the other way round in each turn of a loop that data end, and once more at places that are made behind it."""
+    t, count = Text(x, turns), len(x)
+
+    def reverse(of):
+        k = t.op("subtract", [t.number(count - 1, (count,), "i32"), t.iota((count,), 0, "i32")], t.kind((count,), "i32"))
+        return t.gather(of, t.op("reshape", [k], t.kind((count, 1), "i32")), t.kinds[0], [1], [0], [0], 1, (1, x.shape[1]))
+
+    zero = t.number(0, (), "i32")
+    head, types = t.lines, f"{t.kinds[0]}, tensor<i32>"
+    t.lines = []
+    state = (("%x", t.kinds[0]), ("%k", "tensor<i32>"))
+    t.lines = [""] * len(head)  # names go on
+    holds = t.compare("LT", state[1], t.arguments[1], ())
+    condition, t.lines = t.lines[len(head) :], [""] * (len(t.lines))
+    made, one = reverse(state[0]), t.number(1, (), "i32")
+    twice = t.op("add", [made, state[0]], t.kinds[0])
+    after = t.op("add", [state[1], one], "tensor<i32>")
+    body = [line for line in t.lines if line]
+    names = len(t.lines)
+    loop = [f'%w:2 = "stablehlo.while"(%a0, {zero[0]}) ({{', f"^bb0(%x: {t.kinds[0]}, %k: tensor<i32>):", *condition, f'"stablehlo.return"({holds[0]}) : (tensor<i1>) -> ()', "}, {"]
+    loop += [f"^bb0(%x: {t.kinds[0]}, %k: tensor<i32>):", *body, f'"stablehlo.return"({twice[0]}, {after[0]}) : ({types}) -> ()', f"}}) : ({types}) -> ({types})"]
+    t.lines = [""] * names
+    result = reverse(("%w#0", t.kinds[0]))
+    t.lines = head + loop + [line for line in t.lines if line]
+    want = x.astype(np.float64)
+    for _ in range(int(turns)):
+        want = want + want[::-1]
+    return t.done(result), want[::-1]
+
+
 def constant(x):
     """A result that no input decides, beside its only reader."""
     t = Text(x)
@@ -155,7 +186,7 @@ def main():
     cases = [
         (sines, some(2, 7, 16)), (sines, some(1, 19, 40)), (causal, some(3, 16, 16)), (causal, some(2, 5, 33)), (rotary, some(2, 9, 32)),
         (rows, at, some(40, 16)), (rows, at, some(40, 23)), (enlarged, some(1, 16, 5, 6), 2), (enlarged, some(2, 3, 4, 7), 3),
-        (distances, some(4, 16, 16)), (distances, some(3, 11, 11)), (constant, some(4)),
+        (distances, some(4, 16, 16)), (distances, some(3, 11, 11)), (constant, some(4)), (turned, some(5, 8), np.array(3, np.int32)),
     ]  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         made = []

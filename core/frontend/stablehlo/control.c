@@ -258,6 +258,12 @@ static int most_turns(const pb_door* d) {
   return d->inputs && d->inputs->keeps_loops && (d->m.consts->open || d->loops) ? SHORT_LOOP : MOST_TURNS;
 }
 
+// The program has its first `count` operators again.
+static void take_back(pb_door* d, size_t count) {
+  d->m.program->op_count = count;
+  if (d->elements) pb_s1_elements_take_back(d->elements);
+}
+
 // Written out as long as its condition is known; what was made so far of one that is not goes, or is its first turns.
 pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   int count = op->operand_count;
@@ -274,7 +280,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
     bool sure = known(d, goes_on.value, &is);
     if (!sure || turn == most_turns(d) || d->m.program->op_count > before + most) {
       bool anew = sure || d->m.consts->open; // what was written out of open extents is not for all of them
-      d->m.program->op_count = anew ? before : made;
+      take_back(d, anew ? before : made);
       if (anew) d->m.consts->guard_count = guards;
       PB_TRY(run_while(d, op, anew ? first : memcpy(first, now, sizeof *now * (size_t)count), now));
       break;
@@ -357,7 +363,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
     written = d->m.program->op_count <= before + most;
   }
   if (turns < 0 || !written) {
-    d->m.program->op_count = before;
+    take_back(d, before);
     d->m.consts->guard_count = guards;
     PB_TRY(run_count(d, op, is_unsigned, first, now));
   }
