@@ -29,9 +29,11 @@ typedef struct pb_group {
   pb_contraction_dims roles, insn_roles;
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
-  int values_in;         // the memory that holds what its nests make in a tile; -1: each one's instruction says where
-  const char* plain;     // why cores run it as plain loops; NULL: they do not
-  pb_nest main;          // with a pad folded into its input as a box
+  // Where code runs it, of each dim of its tree: whether its elements are a register's lanes, and its tiles columns.
+  bool lane[PB_NEST_DIMS], column[PB_NEST_DIMS];
+  int values_in;     // the memory that holds what its nests make in a tile; -1: each one's instruction says where
+  const char* plain; // why cores run it as plain loops; NULL: they do not
+  pb_nest main;      // with a pad folded into its input as a box
 } pb_group;
 
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.

@@ -293,6 +293,10 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
     k->taps = false;
   }
   g->values_in = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);
+  for (int d = 0; d < PB_NEST_DIMS && pb_vkernel_dim(k, d) < k->main->dim_count; ++d) {
+    g->lane[d] = k->lane_dim >= 0 && pb_vkernel_dim(k, d) == k->lane_dim;
+    g->column[d] = pb_vkernel_is_column(k, pb_vkernel_dim(k, d));
+  }
   g->contraction = k->insn.insn;
   g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
   find_borders(g, k);

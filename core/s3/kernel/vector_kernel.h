@@ -69,5 +69,7 @@ static inline int64_t pb_vkernel_border_steps(const pb_vkernel* k, const pb_bord
 // The dim of the kernel's tree that dim d of the main nest is: lanes that come in runs are two dims there, and d the
 // inner one of them.
 static inline int pb_vkernel_tree_dim(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }
+// And back.
+static inline int pb_vkernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
 
 #endif

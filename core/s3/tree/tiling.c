@@ -144,7 +144,7 @@ void pb__tile_step(const pb_tiling* t, pb_tile* tile, int level) {
 static int share_of(const pb_tiling* t, int axis) {
   if (!pb__in_registers(t)) return axis < pb_plan_shared_axes(t->plan) ? axis : -1;
   bool shared = axis >= pb__tiling_cuts_sum(t) && t->base + axis < pb_plan_around(t->plan, PB_OF_RESULT);
-  return shared ? pb__registers_is_column(t, axis) : -1;
+  return shared ? t->group->column[t->plan->axes[axis].dim] : -1;
 }
 
 void pb__tiling_count_shared(pb_tiling* t) {

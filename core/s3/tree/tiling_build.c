@@ -341,7 +341,7 @@ static bool threads_share(pb_tiling* t) {
                              "a stage is done in one iteration of loops that are shared: it has no parts of its own");
     if (!pb__tiling_begins_share(t, b))
       return pb__tiling_fail(t, "an axis is shared that is not the first one of rows, or of columns");
-    if (plan->axes[b].members > (pb__registers_is_column(t, b) ? t->column_tiles : t->row_tiles))
+    if (plan->axes[b].members > (t->group->column[plan->axes[b].dim] ? t->column_tiles : t->row_tiles))
       return pb__tiling_fail(t, "more parts than tiles");
   }
   return true;

@@ -24,7 +24,7 @@ pb_access pb__tiling_by_dims(const pb_tiling* t, const pb_nest* main, const pb_a
   for (int lanes = 0; lanes < 2; ++lanes) {
     if (lanes) others = count;
     for (int d = 0; d < main->dim_count; ++d)
-      if (walked[d] > 1 && pb__registers_is_lane(t, d) == lanes && pb_access_uses(access, d)) dims[count++] = d;
+      if (walked[d] > 1 && t->group->lane[d] == lanes && pb_access_uses(access, d)) dims[count++] = d;
   }
   return pb__tiling_indexed(access, dims, count, count - others, extents);
 }

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-// Dims of the tree are the main nest's, but lanes that come in runs are two again: back.
-static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
-
 // A stage that is planned by itself has none of the buffers that its kernel will have, which are tensors there, and is
 // in none of the loops around: it is as their first iteration walks it.
 static void place_alone(const pb_tiling* t, pb_access* access) {
@@ -59,19 +56,7 @@ void pb__registers_begin(pb_tiling* t) {
   pb__registers_free(t);
 }
 
-// ---- values of a tile ----
-
-bool pb__registers_is_lane(const pb_tiling* t, int dim) {
-  const pb_vkernel* k = t->group->registers;
-  return k && k->lane_dim >= 0 && kernel_dim(k, dim) == k->lane_dim;
-}
-
 // ---- loops ----
-
-bool pb__registers_is_column(const pb_tiling* t, int axis) {
-  const pb_vkernel* k = t->group->registers;
-  return pb_vkernel_is_column(k, kernel_dim(k, t->plan->axes[axis].dim));
-}
 
 // The outermost axis of rows, or of columns; -1: there is none.
 static int first_axis(const pb_vkernel* k, const pb_plan* plan, bool columns) {
@@ -98,7 +83,7 @@ bool pb__registers_axes_legal(pb_tiling* t) {
   int levels = pb__tiling_levels(t), turns = 0, last = -1;
   for (int b = 0; b < plan->axis_count; ++b) {
     const pb_axis* axis = &plan->axes[b];
-    int d = kernel_dim(k, axis->dim);
+    int d = pb_vkernel_dim(k, axis->dim);
     if (k->is_sum[d] && pb_plan_left(plan, b, axis->dim, t->group->main.extent[axis->dim]) % axis->step)
       return pb__tiling_fail(t, "a sum is not taken in equal steps");
     if (k->is_sum[d] && d != k->group_dim) continue; // an instruction sums all of that
@@ -106,8 +91,8 @@ bool pb__registers_axes_legal(pb_tiling* t) {
       return pb__tiling_fail(t, "a loop inside the result's home is of no summed dim");
     if (!pb_vkernel_is_spatial(k, d) || axis->step % pb_vkernel_unit(k, d))
       return pb__tiling_fail(t, "a tile is no whole number of registers");
-    turns += last >= 0 && pb__registers_is_column(t, b) != pb__registers_is_column(t, last);
-    last = b;
+    turns += last >= 0 && t->group->column[axis->dim] != t->group->column[last];
+    last = axis->dim;
     if (turns > 1 || pb_plan_left(plan, b, axis->dim, 0))
       return pb__tiling_fail(t, "loops of rows and of columns are not one inside the other, one for each dim");
   }
@@ -125,7 +110,7 @@ bool pb__registers_axes_legal(pb_tiling* t) {
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_axis* axis, pb_iterations* runs) {
   const pb_vkernel* k = t->group->registers;
-  int d = kernel_dim(k, axis->dim), count = 0;
+  int d = pb_vkernel_dim(k, axis->dim), count = 0;
   int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[axis->dim];
   int64_t steps = (extent + unit - 1) / unit, rest = extent % unit;
   pb_parts tiles = pb_parts_of(steps, axis->step / unit);

@@ -50,12 +50,9 @@ static inline bool pb__in_registers(const pb_tiling* t) { return t->group->regis
 void pb__registers_begin(pb_tiling* t);
 // Whether the axes are such as tiles in registers can have. false: t fails.
 bool pb__registers_axes_legal(pb_tiling* t);
-// The runs of a axis of register tiles, and whether they are of columns.
+// The runs of an axis of register tiles.
 int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_axis* axis, pb_iterations* runs);
-bool pb__registers_is_column(const pb_tiling* t, int axis);
 // The registers are free for another tile.
 static inline void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
-// Whether the dim is one whose elements are the lanes of a register.
-bool pb__registers_is_lane(const pb_tiling* t, int dim);
 
 #endif
