@@ -190,6 +190,21 @@ static void choose_turn(pb_vkernel* k, int lanes) {
     }
 }
 
+// The same where each lane is loaded from an address of its own: by any step. What lies in one sector of memory is
+// loaded together, along the dim of neighbours.
+static void choose_apart(pb_vkernel* k, int lanes, int cycles) {
+  const pb_nest* main = k->main;
+  for (int d = 0; d < main->dim_count; ++d)
+    if (main_stride(k, pb_vkernel_store(main), d) == 1 && main->extent[d] >= lanes) k->lane_dim = d;
+  if (k->lane_dim < 0) return;
+  k->apart_cycles = cycles;
+  for (int a = 0; a < pb_vkernel_store(main); ++a) {
+    int64_t stride = main_stride(k, a, k->lane_dim);
+    for (int across = 0; across < main->dim_count && stride != 0 && stride != 1; ++across)
+      if (main_stride(k, a, across) == 1) k->transpose_dim = across;
+  }
+}
+
 // ---- lanes in runs ----
 
 // Whether the access takes elements `step` apart, one for each of the outer of two dims that are lanes, and whatever
@@ -282,6 +297,8 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
   if (k->lane_dim < 0 && k->run_dim < 0 && !g->reduces && !g->around.epilogue_count) {
     join_dims(g, k);
     choose_lanes(g, k, lanes, &k->lane_dim);
+    int apart = pb_vector_facts_of(g->memo->chip).apart_cycles;
+    if (k->lane_dim < 0 && apart) choose_apart(k, lanes, apart);
     if (k->lane_dim < 0) choose_turn(k, lanes);
   }
   if (k->lane_dim >= 0) k->lanes = lanes;

@@ -18,6 +18,7 @@ struct pb_vkernel {
   int run_dim, run_access;
   int64_t run, run_stride;
   int transpose_dim;   // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
+  int apart_cycles;    // not 0: instead, lanes of these are loaded from addresses of their own, which takes so long
   pb_vector_insn insn; // insn.insn NULL: plain operations
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none

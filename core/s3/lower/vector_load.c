@@ -228,6 +228,36 @@ static const char* load_transposed(const load* l) {
   return registers[row];
 }
 
+// ---- lanes apart ----
+
+static const char* gather(const load* l, const char* base, const char* index, const char* type) {
+  const char *all = pb_lowered_integer(l->e->out, PB_I1, 1, l->lanes),
+             *none = pb_lowered_integer(l->e->out, l->access->type, 0, l->lanes),
+             *name = pb_lowered_begin_line(l->e->out, l->indent);
+  pb_text_add(l->e->text, "vector.gather ");
+  pb__vtile_print_flat(l->e, l->e->text, l->access, false);
+  pb_text_add(l->e->text, "[%s] [%s], %s, %s : ", base, index, all, none);
+  pb__vtile_print_flat(l->e, l->e->text, l->access, true);
+  pb_text_add(l->e->text, ", vector<%dx%s>, vector<%dxi1>, %s into %s\n", l->lanes, type, l->lanes,
+              type_of(l, l->lanes), type_of(l, l->lanes));
+  return name;
+}
+
+// A register whose lanes lie apart, each by the address that it computes from its number.
+static const char* load_apart(const load* l) {
+  pb_linear place;
+  pb__vtile_place(l->t, l->access, l->displacement, &place);
+  pb_text numbers = {0};
+  pb_text_add(&numbers, "arith.constant dense<[");
+  for (int k = 0; k < l->lanes; ++k) pb_text_add(&numbers, "%s%d", k ? ", " : "", k);
+  pb_text_add(&numbers, "]> : vector<%dxi32>", l->lanes);
+  const char* index = pb_lowered_define(l->e->out, numbers.data);
+  pb_text_free(&numbers);
+  const char* step = pb_lowered_integer(l->e->out, PB_I32, pb_vkernel_stride(l->access, l->e->k->lane_dim), l->lanes);
+  index = pb_lowered_line(l->e->out, l->indent, "arith.muli %s, %s : vector<%dxi32>", index, step, l->lanes);
+  return gather(l, pb_lowered_linear(l->e->out, l->indent, "apply", &place, NULL), index, "i32");
+}
+
 // ---- taps ----
 
 // One tap for all lanes, as integers of the sum's width with the element in the place that it has in its group.
@@ -307,6 +337,7 @@ static const char* make_register(const load* l) {
   int64_t along = k->lane_dim >= 0 ? pb_vkernel_stride(l->access, k->lane_dim) : 0; // the lanes
   if (k->matrix.product.insn && (is_x || is_w)) return pb__vtile_load_matrix(l->t, l->displacement, is_x, l->indent);
   if (comes_in_runs(k, l->access)) return load_runs(l);
+  if (k->apart_cycles && along != 0 && along != 1) return load_apart(l);
   if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
   if (l->group > 1 ? !is_w : along == 0) return load_one(l);
@@ -364,9 +395,14 @@ const char* pb__vtile_load(pb_vtile* t, const pb_access* access, int point, cons
 
 const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* index, pb_type type, int indent) {
   pb_vemit* e = t->e;
-  int lanes = t->e->k->lanes;
-  const char* element = pb_type_name(access->type);
-  if (lanes == 1) {
+  const load l = {.t = t,
+                  .e = e,
+                  .access = access,
+                  .indent = indent,
+                  .lanes = e->k->lanes,
+                  .group = 1,
+                  .type = pb_type_name(access->type)};
+  if (l.lanes == 1) {
     const char* name = pb_lowered_begin_line(e->out, indent);
     pb_text_add(e->text, "memref.load ");
     pb__vtile_print_flat(e, e->text, access, false);
@@ -375,14 +411,5 @@ const char* pb__vtile_look_up(pb_vtile* t, const pb_access* access, const char* 
     pb_text_add(e->text, "\n");
     return name;
   }
-  const char *base = pb_lowered_integer(e->out, PB_INDEX, access->index[0].cst, 1),
-             *all = pb_lowered_integer(e->out, PB_I1, 1, lanes),
-             *none = pb_lowered_integer(e->out, access->type, 0, lanes), *name = pb_lowered_begin_line(e->out, indent);
-  pb_text_add(e->text, "vector.gather ");
-  pb__vtile_print_flat(e, e->text, access, false);
-  pb_text_add(e->text, "[%s] [%s], %s, %s : ", base, index, all, none);
-  pb__vtile_print_flat(e, e->text, access, true);
-  pb_text_add(e->text, ", vector<%dx%s>, vector<%dxi1>, vector<%dx%s> into vector<%dx%s>\n", lanes, pb_type_name(type),
-              lanes, lanes, element, lanes, element);
-  return name;
+  return gather(&l, pb_lowered_integer(e->out, PB_INDEX, access->index[0].cst, 1), index, pb_type_name(type));
 }

@@ -145,11 +145,13 @@ void pb__registers_unroll(pb_planner* p, const pb_vkernel* k) {
   }
 }
 
+// Of lanes that lie apart as many as one of them finds in a sector of memory.
 static int64_t rows_of_square(const pb_vkernel* k) {
-  int64_t extent = k->main->extent[k->transpose_dim];
-  for (int64_t rows = k->lanes; rows * 2 >= k->lanes; rows /= 2)
+  enum { SECTOR_ROWS = 8 };
+  int64_t extent = k->main->extent[k->transpose_dim], most = k->apart_cycles ? SECTOR_ROWS : k->lanes;
+  for (int64_t rows = most; rows * 2 >= most; rows /= 2)
     if (extent % rows == 0) return rows;
-  return extent < k->lanes ? extent : k->lanes;
+  return extent < most ? extent : most;
 }
 
 // The steps are those of the plan's tile from then on. Returns whether that is another one, whatever the sums are.

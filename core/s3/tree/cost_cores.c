@@ -218,12 +218,11 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   if (k->taps) return taps_cycles(k, size);
   int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
           rate = pb_core_rate_of(f, 0, 1);
-  int64_t step;
+  int64_t step, turn = k->apart_cycles ? k->apart_cycles : k->transpose_dim >= 0 ? TURN_CYCLES : 0;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main->access[k->x].index[0].coef) : 0);
   else
-    step = sums ? operations_of(k, size) + points
-                : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
+    step = sums ? operations_of(k, size) + points : points * (nest->expr_count + turn);
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
   int64_t arithmetic = step * steps, longer = loads > arithmetic ? loads : arithmetic;

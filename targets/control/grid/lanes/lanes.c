@@ -192,6 +192,8 @@ static void call(pb__warp* w, LLVMValueRef call) {
   if (callee && w->spread && among_threads(w, call, name)) return;
   if (pb__is_allocation(call))
     pb__allocate(w, call);
+  else if (id && id == id_of("llvm.masked.gather"))
+    pb__gather(w, call);
   else if (id && id == id_of("llvm.stacksave"))
     pb__set_lane(w, call, LLVMGetPoison(LLVMTypeOf(call)), false);
   else

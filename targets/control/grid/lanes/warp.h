@@ -85,6 +85,8 @@ LLVMValueRef pb__element(pb__warp* w, LLVMValueRef vector, int64_t index); // fo
 void pb__find_shared(pb__warp* w);
 void pb__load(pb__warp* w, LLVMValueRef load);
 void pb__store(pb__warp* w, LLVMValueRef store);
+// A load of as many elements as there are lanes, each by a pointer of its own.
+void pb__gather(pb__warp* w, LLVMValueRef call);
 enum { PB__MEMORY_ALIGN = 128 };
 bool pb__is_allocation(LLVMValueRef i);
 int64_t pb__allocated(const pb__warp* w, LLVMValueRef i); // bytes; 0: their number is not known

@@ -198,6 +198,27 @@ void pb__load(pb__warp* w, LLVMValueRef load) {
   pb__set_lane(w, load, load_row(w, type, pb__lane(w, pointer), LLVMGetAlignment(load)), false);
 }
 
+void pb__gather(pb__warp* w, LLVMValueRef call) {
+  LLVMValueRef pointers = LLVMGetOperand(call, 0);
+  LLVMTypeRef type = LLVMTypeOf(call);
+  LLVMValueRef mask = NULL;
+  for (unsigned k = 1; k < LLVMGetNumArgOperands(call) && !mask; ++k) {
+    LLVMTypeRef of = LLVMTypeOf(LLVMGetOperand(call, k));
+    bool bits = LLVMGetTypeKind(of) == LLVMVectorTypeKind && LLVMGetElementType(of) == w->bit;
+    if (bits) mask = LLVMGetOperand(call, k);
+  }
+  bool all = mask && LLVMIsConstant(mask) && pb__is_same(w, mask) && !LLVMIsNull(mask);
+  if (!all || pb__per_lane(w, type) != 1) {
+    pb__warp_refuse(w, "a load of some elements, or of more than lanes, each by a pointer of its own");
+    return;
+  }
+  if (!is_of_bytes(w, LLVMGetElementType(type))) return;
+  order_load(w, pointers);
+  pb__set_lane(w, call,
+               load_at(w, pb__lane_type(w, type), pb__lane(w, pointers), align_of(w, LLVMGetElementType(type), 0)),
+               false);
+}
+
 // Tiles that end a dim may begin inside the ones in front of them, which may be another warp's: what both write there
 // is the same, and a store without order, but whole, is no race. It costs nothing.
 static void store_at(const pb__warp* w, LLVMValueRef value, LLVMValueRef pointer, unsigned align) {

@@ -155,6 +155,19 @@ static LLVMValueRef spread(const pb__warp* w, LLVMTypeRef vector, LLVMValueRef e
   return LLVMConstVector(list, (unsigned)count);
 }
 
+// What grows by one step from lane to lane, as places in memory do, whatever its size; NULL: it does not.
+static LLVMValueRef sequence(const pb__warp* w, LLVMTypeRef element, LLVMValueRef* list) {
+  if (LLVMGetTypeKind(element) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(element) < 32) return NULL;
+  for (int l = 0; l < w->width; ++l)
+    if (!LLVMIsAConstantInt(list[l])) return NULL;
+  int64_t first = LLVMConstIntGetSExtValue(list[0]), step = LLVMConstIntGetSExtValue(list[1]) - first;
+  for (int l = 2; l < w->width; ++l)
+    if (LLVMConstIntGetSExtValue(list[l]) != first + l * step) return NULL;
+  LLVMValueRef lane = LLVMBuildIntCast2(w->at, w->lane, element, 0, "");
+  lane = LLVMBuildMul(w->at, lane, LLVMConstInt(element, (unsigned long long)step, 1), "");
+  return LLVMBuildAdd(w->at, lane, list[0], "");
+}
+
 // Small integers are computed, others looked up.
 static LLVMValueRef differing(pb__warp* w, LLVMValueRef constant, int64_t slot, int64_t per_lane) {
   LLVMTypeRef type = LLVMTypeOf(constant), element = LLVMGetElementType(type);
@@ -171,6 +184,10 @@ static LLVMValueRef differing(pb__warp* w, LLVMValueRef constant, int64_t slot, 
     small &= any || (numbers[l] >= 0 && numbers[l] < 1 << 20) || LLVMGetIntTypeWidth(element) == 1;
     if (small && !any && LLVMGetIntTypeWidth(element) == 1) numbers[l] &= 1;
   }
+  linear f;
+  bool by_bits = small && fit(numbers, w->width, &f) == w->width;
+  LLVMValueRef steps = by_bits ? NULL : sequence(w, element, list);
+  if (steps) return steps;
   if (!small) return look_up(w, element, list, w->width, w->lane);
   return LLVMBuildIntCast2(w->at, pb__lane_number(w, numbers), element, 0, "");
 }
