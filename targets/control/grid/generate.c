@@ -1,5 +1,6 @@
 // pb-grid-code: optimises a module of lanes and generates its code.
 #include "targets/control/grid/align.h"
+#include "targets/control/grid/chains.h"
 #include "targets/control/grid/code.h"
 #include "targets/control/grid/lanes/isa.h"
 #include "targets/control/grid/unmask.h"
@@ -13,6 +14,7 @@
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Kernels come unrolled and tiled, as for cores (targets/control/threads/code.c): what is left is to share addresses
@@ -29,8 +31,12 @@ static const char joining[] = "function(load-store-vectorizer)",
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
 static void start(const pb_isa* isa) {
-  const char* options[] = {"pb-grid-code", "-disable-machine-licm", "-disable-nvptx-load-store-vectorizer",
-                           "-amdgpu-load-store-vectorizer=0", isa ? isa->option : NULL};
+  const char* options[] = {"pb-grid-code",
+                           "-disable-machine-licm",
+                           "-disable-nvptx-load-store-vectorizer",
+                           "-amdgpu-load-store-vectorizer=0",
+                           "-pass-remarks-analysis=kernel-resource-usage",
+                           isa ? isa->option : NULL};
   int count = sizeof options / sizeof *options;
   LLVMParseCommandLineOptions(options[count - 1] ? count : count - 1, options, "");
   LLVMInitializeNVPTXTargetInfo();
@@ -57,28 +63,11 @@ static void keep(LLVMModuleRef module, const char* entry) {
   }
 }
 
-// llvm.fma, and what instruction sets add of codes.
-static bool is_product(LLVMValueRef i) {
-  static const char* const names[] = {"llvm.fma", "llvm.nvvm.idp4a.", "llvm.amdgcn.sdot4", "llvm.amdgcn.sudot4"};
-  LLVMValueRef callee = LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
-  size_t length;
-  const char* name = callee ? LLVMGetValueName2(callee, &length) : "";
-  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
-    if (!strncmp(name, names[k], strlen(names[k]))) return true;
-  return false;
-}
-
-static int products_of(LLVMBasicBlockRef block) {
-  int count = 0;
-  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) count += is_product(i);
-  return count;
-}
-
 // Whether the plan has unrolled the kernel's loops already: some block has many products.
 static bool is_unrolled(LLVMValueRef function) {
   enum { MANY = 32 };
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-    if (products_of(b) >= MANY) return true;
+    if (pb_grid_products_of(b) >= MANY) return true;
   return false;
 }
 
@@ -107,6 +96,53 @@ static void keep_loops(LLVMModuleRef module) {
       if (goes_back(b)) keep_loop(LLVMGetModuleContext(module), LLVMGetBasicBlockTerminator(b));
 }
 
+// ---- registers ----
+
+// What AMD's code generator remarks of each entry that it makes. One that does not keep all in registers, for its
+// scheduler lets too much be on its way, is scheduled for few of them in `again`.
+typedef struct usage {
+  LLVMModuleRef again; // NULL: nothing is made anew
+  char entry[128];
+  bool spills;
+} usage;
+
+static void schedule_for_few(LLVMValueRef entry) {
+  static const char name[] = "amdgpu-sched-strategy", value[] = "iterative-minreg";
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(entry));
+  LLVMAddAttributeAtIndex(entry, LLVMAttributeFunctionIndex,
+                          LLVMCreateStringAttribute(context, name, sizeof name - 1, value, sizeof value - 1));
+}
+
+static const char* behind(const char* text, const char* what) {
+  const char* at = strstr(text, what);
+  return at ? at + strlen(what) : NULL;
+}
+
+static void note_usage(LLVMDiagnosticInfoRef info, void* user) {
+  usage* u = user;
+  char* text = LLVMGetDiagInfoDescription(info);
+  const char *name = behind(text, "Function Name: "), *spills = behind(text, "GPRs Spill: ");
+  if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) exit(fail(text));
+  if (name) snprintf(u->entry, sizeof u->entry, "%s", name);
+  LLVMValueRef entry = u->again && spills && *spills != '0' ? LLVMGetNamedFunction(u->again, u->entry) : NULL;
+  if (entry) {
+    schedule_for_few(entry);
+    u->spills = true;
+  }
+  LLVMDisposeMessage(text);
+}
+
+static int emit(LLVMTargetMachineRef machine, LLVMModuleRef module, char* out, LLVMCodeGenFileType form) {
+  char* why = NULL;
+  usage u = {.again = LLVMCloneModule(module)};
+  LLVMContextSetDiagnosticHandler(LLVMGetModuleContext(module), note_usage, &u);
+  bool failed = LLVMTargetMachineEmitToFile(machine, module, out, form, &why);
+  LLVMModuleRef again = u.again;
+  u.again = NULL;
+  if (!failed && u.spills) failed = LLVMTargetMachineEmitToFile(machine, again, out, form, &why);
+  return failed ? fail(why) : 0;
+}
+
 int pb_grid_code_main(int argc, char** argv) {
   LLVMMemoryBufferRef in;
   LLVMModuleRef module;
@@ -130,7 +166,8 @@ int pb_grid_code_main(int argc, char** argv) {
   pb_grid_unmask(module);
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
   keep_loops(module);
+  pb_grid_order_chains(module);
   pb_grid_mark_unwritten(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;
-  return LLVMTargetMachineEmitToFile(machine, module, argv[5], form, &why) ? fail(why) : 0;
+  return emit(machine, module, argv[5], form);
 }

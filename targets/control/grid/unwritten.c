@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 32, MOST_ELEMENTS = 64, MOST_WORDS = 64 };
+enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 32, MOST_ELEMENTS = 64, MOST_WORDS = 56 };
 
 static LLVMValueRef join(LLVMValueRef a, LLVMValueRef b, bool* known) {
   *known = *known && (!a || !b || a == b);
