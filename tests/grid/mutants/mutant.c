@@ -2,7 +2,8 @@
 // names a file that says which:
 //
 //     line KERNEL N TEXT  the line N of that kernel's entry, which counts from 0 on, is TEXT
-//     launch KERNEL B T   that kernel has B blocks of T threads
+//     code KERNEL AT OLD NEW  in the object that has the kernel, the word OLD (as all three, hexadecimal) at byte AT is
+//     NEW launch KERNEL B T   that kernel has B blocks of T threads
 #include "targets/control/grid/machine/machine.h"
 
 #include <stdio.h>
@@ -13,7 +14,9 @@ enum { MOST_TEXT = 4096 };
 
 static const pb_chip chip = {.name = "mutants", .control = PB_CONTROL_GRID};
 static pb_device_ops ops;
-static long line; // -1: it is the launch
+static long line; // -1: it is no line
+static unsigned at_byte, old_word, new_word;
+static enum { LINE, CODE, LAUNCH } kind;
 static char text[MOST_TEXT], kernel[256];
 static unsigned blocks, threads;
 
@@ -28,8 +31,12 @@ static int open_mutant(const char* options, pb_device** device) {
     int from = 0;
     said[strcspn(said, "\n")] = 0;
     if (sscanf(said, "line %255s %ld%n", kernel, &line, &from) == 2)
-      snprintf(text, sizeof text, "%s", said + from);
-    else if (sscanf(said, "launch %255s %u %u", kernel, &blocks, &threads) != 3)
+      kind = LINE, snprintf(text, sizeof text, "%s", said + from);
+    else if (sscanf(said, "code %255s %x %x %x", kernel, &at_byte, &old_word, &new_word) == 4)
+      kind = CODE;
+    else if (sscanf(said, "launch %255s %u %u", kernel, &blocks, &threads) == 3)
+      kind = LAUNCH;
+    else
       fprintf(stderr, "%s: no mutant\n", path);
   }
   if (file) fclose(file);
@@ -48,8 +55,30 @@ static const char* find_line(const char* code) {
   return at;
 }
 
+static bool has_kernel(const char* code, uint64_t bytes) {
+  char descriptor[sizeof kernel + 8];
+  size_t length = (size_t)snprintf(descriptor, sizeof descriptor, "%s.kd", kernel) + 1;
+  for (uint64_t k = 0; k + length <= bytes; ++k)
+    if (!memcmp(code + k, descriptor, length)) return true;
+  return false;
+}
+
+static int load_object(pb_device* d, const void* code, uint64_t bytes, uint64_t* module) {
+  char* changed = malloc(bytes);
+  uint32_t word = 0;
+  if (!changed) return 1;
+  memcpy(changed, code, bytes);
+  if (at_byte + sizeof word <= bytes) memcpy(&word, changed + at_byte, sizeof word);
+  if (kind == CODE && *kernel && word == old_word && has_kernel(code, bytes))
+    memcpy(changed + at_byte, &(uint32_t){new_word}, sizeof word);
+  int result = pb_grid_machine_ops(&chip)->load(d, PB_DEVICE_HSACO, changed, bytes, module);
+  free(changed);
+  return result;
+}
+
 static int load(pb_device* d, pb_device_code form, const void* code, uint64_t bytes, uint64_t* module) {
   const pb_device_ops* machine = pb_grid_machine_ops(&chip);
+  if (form == PB_DEVICE_HSACO) return load_object(d, code, bytes, module);
   const char* at = form == PB_DEVICE_PTX ? find_line(code) : NULL;
   if (!at) return machine->load(d, form, code, bytes, module);
   size_t before = (size_t)(at - (const char*)code), size = bytes + strlen(text) + 1;
@@ -64,7 +93,7 @@ static int load(pb_device* d, pb_device_code form, const void* code, uint64_t by
 
 static int launch(pb_device* d, const pb_device_launch* l) {
   pb_device_launch changed = *l;
-  if (line < 0 && !strcmp(l->kernel, kernel)) changed.blocks[0] = blocks, changed.threads[0] = threads;
+  if (kind == LAUNCH && !strcmp(l->kernel, kernel)) changed.blocks[0] = blocks, changed.threads[0] = threads;
   return pb_grid_machine_ops(&chip)->launch(d, &changed);
 }
 

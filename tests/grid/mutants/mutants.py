@@ -1,9 +1,9 @@
 """Mistakes put into the PTX that engines carry, one at a time: barriers that are not there, indices and masks that are others,
-launches of other sizes, too few registers. Each is a fault of the machine that names the kernel, or changes a value, which
+launches of other sizes, too few registers. --target=amdgpu: into the words of code objects, waits instead of barriers (gcn.py). Each is a fault of the machine that names the kernel, or changes a value, which
 pb-run --compare tells with the kernel; or it changes nothing: no fault and every tensor of every step equal, in all schedules.
-A barrier that is not there must be a fault where it is not needless: values alone are luck.
+A barrier, or a wait, that is not there must be a fault where it is not needless: values alone are luck.
 
-    mutants.py --bin BUILD/bin --driver FILE.so [--every N] [--seed N] [--list]
+    mutants.py --bin BUILD/bin --driver FILE.so [--target nvgpu] [--every N] [--seed N] [--list]
 
 Nothing is random but the sample: the barriers of ten kernels and fifty of each other kind as the seed draws them, of those each N-th."""
 
@@ -22,6 +22,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 sys.path.insert(0, os.path.join(HERE, ".."))
 import exported  # noqa: E402
+import gcn  # noqa: E402
 import networks  # noqa: E402
 import transformers  # noqa: E402
 
@@ -29,6 +30,7 @@ NETS = "bert", "lstm", "gpt2_token"
 OPERATORS = "conv_3x3", "max_pooling", "residual"
 KERNELS, OTHERS = 10, 50  # kernels whose barriers go, mutants of each other kind
 SCHEDULES = "schedule=early", "schedule=late", "schedule=random,seed=7"
+MUST_FAULT = "barrier", "wait"  # values alone are luck
 BARRIER = re.compile(r"\b(bar\.(warp\.)?sync|barrier(\.cta)?\.sync)\b")
 SHUFFLE = re.compile(r"\bshfl\.sync\b.*, (-1);$")
 
@@ -81,6 +83,10 @@ def mutants_of(kernel, lines, launch, draw):
             changed = make(line, draw)
             if changed:
                 yield kind, kernel, f"{line.strip()} -> {changed.strip()}", f"line {kernel} {number}{changed}"
+    yield from launches_of(kernel, launch)
+
+
+def launches_of(kernel, launch):
     blocks, threads = launch
     for b, t in ((blocks + 1, threads), (blocks - 1, threads), (blocks, threads * 2), (blocks, threads // 2), (2 * blocks, threads)):
         if b > 0 and t > 0:
@@ -93,7 +99,15 @@ def kernels_of(bin_dir, engine):
     for name in names:
         part = tools.run([os.path.join(bin_dir, "pb-objdump"), engine, f"--kernel={name}"])
         facts = re.search(r"grid, (\d+) blocks of (\d+) threads, entry (\w+)", part)
-        yield facts[3], part[part.index(f".entry {facts[3]}(") :].split("\n"), (int(facts[1]), int(facts[2]))
+        entry = part.find(f".entry {facts[3]}(")
+        yield facts[3], part[entry:].split("\n") if entry >= 0 else [], (int(facts[1]), int(facts[2]))
+
+
+def mutants(args, engine, draw):
+    kernels = list(kernels_of(args.bin, engine))
+    if args.target.startswith("nvgpu"):
+        return [one for kernel in kernels for one in mutants_of(*kernel, draw)]
+    return [*gcn.mutants(engine, draw), *(one for name, _, launch in kernels for one in launches_of(name, launch))]
 
 
 def judge(run, mutant, path):
@@ -102,7 +116,7 @@ def judge(run, mutant, path):
     kind, kernel, _, line = mutant
     with open(path, "w", encoding="utf-8") as file:
         file.write(line + "\n")
-    for schedule in SCHEDULES if kind == "barrier" else SCHEDULES[:1]:
+    for schedule in SCHEDULES if kind in MUST_FAULT else SCHEDULES[:1]:
         done = run(schedule)
         if not done.returncode:
             continue
@@ -123,7 +137,7 @@ class Model:
     def __init__(self, args, folder, name, path, inputs):
         self.args, self.name = args, name
         self.engine, self.mutant = os.path.join(folder, f"{name}.pbe"), os.path.join(folder, "mutant")
-        tools.run([os.path.join(args.bin, "pbc"), path, "--target=nvgpu", "-o", self.engine])
+        tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "-o", self.engine])
         self.given = [word for i, p in inputs for word in ("--input", f"{i}={p}" if i else p)]
 
     def run(self, schedule):
@@ -150,6 +164,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--driver", required=True)
+    parser.add_argument("--target", default="nvgpu")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="say what came of each")
@@ -158,10 +173,10 @@ def main():
     counts, good, draw = Counter(), True, random.Random(args.seed)
     with tempfile.TemporaryDirectory() as folder:
         made = [Model(args, folder, *model) for model in models(folder)]
-        found = [(m, one) for m in made for kernel in kernels_of(args.bin, m.engine) for one in mutants_of(*kernel, draw)]
+        found = [(m, one) for m in made for one in mutants(args, m.engine, draw)]
         for model, one in sample(found, args):
             what = judge(model.run, one, model.mutant)
-            right = what in ("fault", "nothing") or (one[0] != "barrier" and what in ("values", "values behind", "fault behind"))
+            right = what in ("fault", "nothing") or (one[0] not in MUST_FAULT and what in ("values", "values behind", "fault behind"))
             counts[one[0], what if right else "wrong"] += 1
             good &= right
             if not right or args.list:

@@ -125,6 +125,30 @@ static uint32_t user_registers(const gcn_kernel* k) {
   return count;
 }
 
+// Vector registers that a wave of the kernel has: of CDNA's up to where those for accumulation begin (LLVM's AMDGPU
+// usage, "Kernel Descriptor": GRANULATED_WORKITEM_VGPR_COUNT, ACCUM_OFFSET).
+static uint32_t vector_registers(const object* o, const uint8_t* descriptor) {
+  uint32_t rsrc1, rsrc3;
+  memcpy(&rsrc3, descriptor + 44, 4);
+  memcpy(&rsrc1, descriptor + 48, 4);
+  uint32_t all = ((rsrc1 & 63) + 1) * 8, plain = ((rsrc3 & 63) + 1) * 4;
+  return !o->text->is_rdna && plain < all ? plain : all;
+}
+
+// Whether the kernel's instructions read registers that it has, as far as each source's first one says.
+static int has_registers(const object* o, const gcn_kernel* k, uint64_t words, uint32_t count) {
+  uint64_t first = (k->entry - o->text->base) / 4;
+  for (uint64_t w = first; w < first + words; ++w) {
+    if (o->text->index[w] == UINT32_MAX) continue;
+    const gcn_insn* i = &o->text->code[o->text->index[w]];
+    for (int n = 0; n < 3; ++n)
+      if (i->s[n] >= GCN_V0 + count && i->s[n] < GCN_V0 + 256)
+        return grid__fault(o->device, GRID_BAD_CODE, "code object: kernel %s, offset %#x: register v%u of %u",
+                           k->plain.name, i->site.line, i->s[n] - GCN_V0, count);
+  }
+  return GRID_OK;
+}
+
 static int kernel(object* o, const gcn_described* d) {
   gcn_kernel* k = PB_NEW(&o->module->arena, gcn_kernel);
   grid_module* m = o->module;
@@ -192,7 +216,8 @@ static int kernel(object* o, const gcn_described* d) {
   k->kernarg = grid__variable(o->device, "arguments", k->packet + 64, 64, false);
   if (!k->kernarg) return grid__fault(o->device, GRID_OUT_OF_MEMORY, "no memory for the arguments of %s", plain->name);
   plain->shift = o->shift;
-  return gcn__all_known(o->device, o->text, plain->name, k->entry, code.st_size);
+  int result = gcn__all_known(o->device, o->text, plain->name, k->entry, code.st_size);
+  return result ? result : has_registers(o, k, code.st_size / 4, vector_registers(o, kd));
 }
 
 // The narrowest access to memory, for the records of races.
