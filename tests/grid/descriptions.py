@@ -14,6 +14,7 @@ MODEL = os.path.join(tools.MODELS, "operators", "conv_1x1.onnx")
 # what is changed, into what, what is said
 FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
           ("[WARP, PROCESSOR, LANE]", "[]", "PB3392"),
+          ("LaneDot<\"llvm.nvvm.idp4a.s.s\", VREG, Lanes, 4>", "LaneDot<\"llvm.nvvm.idp4a.s.s\", VREG, Lanes, 4, \"a\">", "field 'Options' has more than numbers [PB3111]"),
           ("def WARP : GridLevel", 'def OTHER : GridLevel<"other", 2>;\ndef WARP : GridLevel', "4 levels of a chip with a grid [PB3392]"),
           ("!mul(Processors, 16), 3000", "7, 3000", "7 warps on 108 processors [PB3392]"),
           ("defvar Lanes = 32", "defvar Lanes = 24", "a warp of 24 lanes [PB3393]"),
@@ -26,6 +27,11 @@ FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
           ("let BlockBytes", 'let Control = "tiles"; let BlockBytes', "PB3012")]
 # of sound ones whose code nobody can make
 REFUSED = [("nvptx64-nvidia-cuda", "x86_64-pc-linux", "Triple \"x86_64-pc-linux\" is no instruction set of grids", "PB4211"),
+           ("defvar Lanes = 32", "defvar Lanes = 64", "a warp of 64 lanes; sm_80 has 32 that exchange numbers", "PB4212"),
+           ("llvm.nvvm.idp4a.s.s", "llvm.nvvm.idp4b", "llvm.nvvm.idp4b: LLVM has no such intrinsic", "PB4210"),
+           ("llvm.nvvm.idp4a.s.s", "llvm.smax", "llvm.smax: it is an intrinsic of any type", "PB4210"),
+           ("llvm.nvvm.idp4a.s.s", "llvm.nvvm.add.rn.d", "it takes other operands than a lane has", "PB4210"),
+           ("llvm.nvvm.idp4a.s.s", "llvm.amdgcn.sdot4", "Cannot select: intrinsic %llvm.amdgcn.sdot4", "PB4210"),
            ('defvar Arch = "sm_80"', 'defvar Arch = "sm_8"', "sm_8: LLVM knows no such processor", "PB4210")]
 
 

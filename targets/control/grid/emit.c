@@ -211,7 +211,13 @@ static void take(const modules* m) {
 }
 
 static pb_status check_target(const pb_chip* chip, pb_diag* diag) {
-  if (pb_isa_of(chip->grid.triple)) return PB_OK;
+  const pb_isa* isa = pb_isa_of(chip->grid.triple);
+  int lanes = chip->levels[PB_GRID_LANES].max;
+  if (isa && lanes > pb_isa_lanes(isa, chip->grid.processor))
+    return pb_unsupported(diag, (pb_place){.what = chip->name}, 4212, "as many lanes, or a part of them",
+                          "a warp of %d lanes; %s has %d that exchange numbers", lanes, chip->grid.processor,
+                          pb_isa_lanes(isa, chip->grid.processor));
+  if (isa) return PB_OK;
   return pb_unsupported(diag, (pb_place){.what = chip->name}, 4211, "nvptx64-nvidia-cuda or amdgcn-amd-amdhsa",
                         "Triple \"%s\" is no instruction set of grids that code is made for", chip->grid.triple);
 }

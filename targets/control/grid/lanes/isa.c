@@ -139,6 +139,14 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                .uniform = amd_uniform,
                                .mark = amd_mark}};
 
+// LLVM makes waves of 32 for gfx10 and later ones unless it is told otherwise.
+int pb_isa_lanes(const pb_isa* isa, const char* processor) {
+  static const char rdna[] = "gfx1";
+  if (isa->code == PB_DEVICE_PTX) return PTX_LANES;
+  return !strncmp(processor, rdna, sizeof rdna - 1) && strlen(processor) >= sizeof "gfx1100" - 1 ? AMD_LEAST_LANES
+                                                                                                 : AMD_LANES;
+}
+
 const pb_isa* pb_isa_of(const char* triple) {
   for (size_t k = 0; k < sizeof isas / sizeof *isas; ++k)
     if (!strncmp(triple, isas[k].arch, strlen(isas[k].arch)) && triple[strlen(isas[k].arch)] == '-') return &isas[k];

@@ -34,6 +34,8 @@ typedef struct pb_isa {
 } pb_isa;
 
 const pb_isa* pb_isa_of(const char* triple); // NULL: there is none
+// The most lanes that wait for each other and exchange numbers.
+int pb_isa_lanes(const pb_isa* isa, const char* processor);
 
 // A call of an intrinsic that no type is left open of; its name is one of LLVM's.
 LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* name, LLVMValueRef* operands,

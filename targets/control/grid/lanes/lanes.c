@@ -98,7 +98,7 @@ static bool is_constant_parameter(LLVMValueRef f, unsigned k) {
 // not fit.
 static const char* operands_of_lane(pb__warp* w, LLVMValueRef call, LLVMValueRef f, const char* options,
                                     LLVMValueRef* operands) {
-  static const char does_not[] = "which does not take what a lane has of the instruction's operands";
+  static const char does_not[] = "it takes other operands than a lane has of the instruction's";
   LLVMTypeRef types[MOST_OPERANDS], type = LLVMGlobalGetValueType(f);
   unsigned all = LLVMCountParamTypes(type), given = LLVMGetNumArgOperands(call), next = 0;
   if (all > MOST_OPERANDS) return does_not;
@@ -121,15 +121,15 @@ static void call_on_lane(pb__warp* w, LLVMValueRef call, const char* text) {
   LLVMTypeRef result = pb__lane_type(w, LLVMTypeOf(call));
   int length = (int)strcspn(text, " ");
   unsigned id = LLVMLookupIntrinsicID(text, (size_t)length);
-  const char* why = !id                             ? "which LLVM has no intrinsic of"
-                    : LLVMIntrinsicIsOverloaded(id) ? "which is of any type"
+  const char* why = !id                             ? "LLVM has no such intrinsic"
+                    : LLVMIntrinsicIsOverloaded(id) ? "it is an intrinsic of any type"
                                                     : NULL;
   LLVMValueRef f = why ? NULL : LLVMGetIntrinsicDeclaration(w->module, id, NULL, 0);
   if (!why) why = operands_of_lane(w, call, f, text + length, operands);
   LLVMTypeRef type = f ? LLVMGlobalGetValueType(f) : NULL;
-  if (!why && bits_of(w, LLVMGetReturnType(type)) != bits_of(w, result)) why = "whose result is no lane's part";
+  if (!why && bits_of(w, LLVMGetReturnType(type)) != bits_of(w, result)) why = "its result is no lane's part";
   if (why) {
-    pb__warp_refuse(w, "%.*s, %s", length, text, why);
+    pb__warp_refuse(w, "%.*s: %s", length, text, why);
     return;
   }
   LLVMValueRef made = LLVMBuildCall2(w->at, type, f, operands, LLVMCountParamTypes(type), "");
