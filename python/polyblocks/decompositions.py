@@ -1,97 +1,25 @@
-"""Decompositions of matrices that JAX leaves to libraries, as programs of its own, for a platform that has none of them: QR by
-Householder's reflections (Golub and Van Loan, Matrix Computations, 5.2), eigenvalues of symmetric matrices and singular values
-by Jacobi's rotations, of all pairs of a round at once (Brent and Luk 1985), triangles in panels (Golub and Van Loan, 3.1, 4.2). Of floats; complex ones are left to be refused."""
+"""Decompositions of matrices that JAX leaves to libraries, as programs of its own, for a platform that has none of them: QR and
+eigenvalues by reflections (reflections.py, spectra.py), singular vectors by Jacobi's rotations, of all pairs of a round at once
+(Brent and Luk 1985), triangles in panels (Golub and Van Loan, Matrix Computations, 3.1, 4.2). Of floats; complex ones are left
+to be refused."""
 
 import functools
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jax._src.interpreters import mlir
 from jax._src.lax import linalg
 
+from polyblocks.reflections import BLOCK, batched, element, filled_up, geqrf, householder_product, inverse, part_of, qr_of, updated
+from polyblocks.spectra import eigh, singular_values
+
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
-BLOCK = 32  # rows or columns of a panel
-# At numbers of turns, which are never below 0: no number has to be looked at.
-element = functools.partial(lax.dynamic_index_in_dim, allow_negative_indices=False)
-part_of = functools.partial(lax.dynamic_slice_in_dim, allow_negative_indices=False)
-updated = functools.partial(lax.dynamic_update_slice_in_dim, allow_negative_indices=False)
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
-
-
-def batched(function):
-    """Over all dims in front of the last two of the first argument, and in front of as many fewer of the others."""
-
-    @functools.wraps(function)
-    def all_of_them(a, *rest, **how):
-        if not jnp.issubdtype(a.dtype, jnp.floating):
-            raise NotImplementedError(f"{function.__name__} of {a.dtype}")
-        lead = a.shape[:-2]
-        if not lead:  # under vmap a dynamic slice is a gather
-            return function(a, *rest, **how)
-        flat = [x.reshape(-1, *x.shape[len(lead) :]) for x in (a, *rest)]
-        made = jax.vmap(functools.partial(function, **how))(*flat)
-        return jax.tree.map(lambda x: x.reshape(*lead, *x.shape[1:]), made)
-
-    return all_of_them
-
-
-# ---- QR ----
-
-
-@batched
-def geqrf(a):
-    """R, with the reflections' vectors below its diagonal, and their factors."""
-    m, n = a.shape
-    rows, columns = jnp.arange(m), jnp.arange(n)
-
-    def reflect(j, carried):
-        a, taus = carried
-        x = element(a, j, 1, keepdims=False)
-        scale = jnp.max(jnp.where(rows >= j, jnp.abs(x), 0))
-        unit = jnp.where(rows >= j, x, 0) / jnp.where(scale > 0, scale, 1)
-        alpha = element(unit, j, 0, keepdims=False)
-        below = jnp.sum(jnp.where(rows > j, unit, 0) ** 2)
-        beta = -jnp.copysign(jnp.sqrt(alpha * alpha + below), alpha)
-        is_done = below == 0
-        tau = jnp.where(is_done, 0, (beta - alpha) / jnp.where(is_done, 1, beta))
-        v = jnp.where(rows > j, unit / jnp.where(is_done, 1, alpha - beta), jnp.where(rows == j, 1, 0)).astype(a.dtype)
-        others = a - tau * v[:, None] * jnp.where(columns > j, v @ a, 0)
-        own = jnp.where(rows > j, v, jnp.where(rows == j, jnp.where(is_done, alpha, beta) * scale, x))
-        return jnp.where(columns == j, own[:, None], others), updated(taus, tau.astype(a.dtype)[None], j, 0)
-
-    return lax.fori_loop(0, min(m, n), reflect, (a, jnp.zeros(min(m, n), a.dtype)))
-
-
-@batched
-def householder_product(a, taus):
-    m, n = a.shape
-    rows, count = jnp.arange(m), taus.shape[0]
-
-    def reflect(k, q):
-        j = count - 1 - k
-        x = element(a, j, 1, keepdims=False)
-        v = jnp.where(rows > j, x, jnp.where(rows == j, 1, 0)).astype(a.dtype)
-        return q - element(taus, j, 0) * v[:, None] * (v @ q)
-
-    return lax.fori_loop(0, count, reflect, jnp.eye(m, n, dtype=a.dtype))
-
-
-def qr_of(a, full=False):
-    m, n = a.shape
-    r, taus = geqrf(a)
-    q = householder_product(jnp.pad(r, ((0, 0), (0, m - n))) if full else r, taus)
-    return q, jnp.triu(r[:n])
 
 
 # ---- triangles ----
 # By panels of BLOCK columns or rows, a turn of a loop each, whatever the size: one program of few kernels. What a panel has
 # nothing to do with is masked, which costs products of the whole matrix and no more.
-
-
-def filled_up(a, rows, columns):
-    """With rows and columns of 0 to multiples of BLOCK."""
-    return jnp.pad(a, ((0, -rows % BLOCK), (0, -columns % BLOCK)))
 
 
 def squared_up(a, n):
@@ -116,29 +44,17 @@ def cholesky(a):
         below = jnp.where(few > j, x / root, 0)
         return jnp.where(few == j, jnp.where(few == j, root, below)[:, None], p - below[:, None] * below)
 
-    def panel(k, a):
+    def panel(k, carried):
+        """What is left of the matrix, and the columns that are made."""
+        a, made = carried
         start = k * BLOCK
         own = of_panel(a, start, 1)
         square = jnp.tril(lax.fori_loop(0, BLOCK, column, of_panel(own, start, 0)))
         below = solved(square, jnp.where((rows >= start + BLOCK)[:, None], own, 0).T, False).T
-        made = updated(below, square, start, 0)
-        return updated(a - below @ below.T, made, start, 1)
+        return a - below @ below.T, updated(made, updated(below, square, start, 0), start, 1)
 
-    made = jnp.tril(lax.fori_loop(0, a.shape[0] // BLOCK, panel, a))[:n, :n]
+    made = jnp.tril(lax.fori_loop(0, a.shape[0] // BLOCK, panel, (a, jnp.zeros_like(a)))[1])[:n, :n]
     return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
-
-
-def inverse(a, unit):
-    """Of a lower triangle of few rows, row by row."""
-    rows = jnp.arange(a.shape[0])
-
-    def row(j, made):
-        across = element(a, j, 0, keepdims=False)
-        x = (rows == j) - jnp.where(rows < j, across, 0) @ made
-        x = x if unit else x / element(across, j, 0, keepdims=False)
-        return jnp.where((rows == j)[:, None], x, made).astype(a.dtype)
-
-    return lax.fori_loop(0, a.shape[0], row, jnp.zeros_like(a))
 
 
 def solved(a, b, unit):
@@ -183,27 +99,28 @@ def lu(a):
         start = k * BLOCK
 
         def column(j, carried):
+            """p: the panel's columns as rows."""
             p, order, pivots = carried
             at = start + j
-            x = element(p, j, 1, keepdims=False)
+            x = element(p, j, 0, keepdims=False)
             largest = jnp.argmax(jnp.where(rows >= at, jnp.abs(x), -1)).astype(jnp.int32)
             pivot = jnp.where(at < count, largest, at)  # columns that fill up have none
 
-            def swapped(v, is_pivot, is_at):
-                return jnp.where(is_at, element(v, pivot, 0), jnp.where(is_pivot, element(v, at, 0), v))
+            def swapped(v, axis):
+                return jnp.where(rows == at, element(v, pivot, axis), jnp.where(rows == pivot, element(v, at, axis), v))
 
-            p = swapped(p, (rows == pivot)[:, None], (rows == at)[:, None])
-            x = element(p, j, 1, keepdims=False)
-            top = element(p, at, 0, keepdims=False)
-            by = element(x, at, 0, keepdims=False)
-            below = jnp.where(rows > at, x / jnp.where(by == 0, 1, by), 0)
-            others = p - below[:, None] * jnp.where(inside > j, top, 0)
-            p = jnp.where((inside == j) & (rows > at)[:, None], below[:, None], others)
-            return p, swapped(order, rows == pivot, rows == at), jnp.where(rows == at, pivot, pivots)
+            top = element(p, pivot, 1)
+            p = swapped(p, 1)
+            by = element(top, j, 0, keepdims=False)
+            below = jnp.where(rows > at, element(p, j, 0, keepdims=False) / jnp.where(by == 0, 1, by), 0)
+            others = p - jnp.where((inside > j)[:, None], top, 0) * below
+            p = jnp.where((inside == j)[:, None] & (rows > at), below, others)
+            return p, swapped(order, 0), jnp.where(rows == at, pivot, pivots)
 
         a, order, pivots = carried
-        own, moved, pivots = lax.fori_loop(0, BLOCK, column, (of_panel(a, start, 1), rows.astype(jnp.int32), pivots))
-        a = a[moved]
+        first = of_panel(a, start, 1).T, rows.astype(jnp.int32), pivots
+        own, moved, pivots = lax.fori_loop(0, BLOCK, column, first)
+        own, a = own.T, a[moved]
         right = jnp.where(columns >= start + BLOCK, of_panel(a, start, 0), 0)
         top = solved(of_panel(own, start, 0), right, True)
         below = jnp.where((rows >= start + BLOCK)[:, None], own, 0)
@@ -241,50 +158,6 @@ def next_pairs(first, second, axis=0):
         jnp.concatenate([part(first, 0, 1), part(second, 0, 1), part(first, 1, first.shape[axis] - 1)], axis),
         jnp.concatenate([part(second, 1, None), part(first, first.shape[axis] - 1, None)], axis),
     )
-
-
-def off_diagonal(parts):
-    top, right, left, bottom = parts
-    square = lambda x: jnp.sum(x * x)  # noqa: E731
-    return square(right) + square(left) + square(top - jnp.diag(jnp.diag(top))) + square(bottom - jnp.diag(jnp.diag(bottom)))
-
-
-@batched
-def jacobi_eigh(a, lower=True, sort=True):
-    """Vectors as columns, and values, the least one first."""
-    n = a.shape[0]
-    a = jnp.tril(a) + jnp.tril(a, -1).T if lower else jnp.triu(a) + jnp.triu(a, 1).T
-    half = max((n + 1) // 2, 1)
-    scale = jnp.max(jnp.abs(a))
-    a = jnp.pad(a / jnp.where(scale > 0, scale, 1), ((0, 2 * half - n), (0, 2 * half - n)))
-    parts = a[:half, :half], a[:half, half:], a[half:, :half], a[half:, half:]
-    v = jnp.eye(2 * half, dtype=a.dtype)
-    limit = (jnp.finfo(a.dtype).eps ** 2) * jnp.sum(a * a)
-
-    def one_round(_, carried):
-        (tl, tr, bl, br), (up, down) = carried
-        c, s, left, right = rotation(jnp.diag(tl), jnp.diag(tr), jnp.diag(br))
-        (tl, bl), (tr, br) = turned(tl, bl, c[:, None], s[:, None]), turned(tr, br, c[:, None], s[:, None])
-        (tl, tr), (bl, br) = turned(tl, tr, c, s), turned(bl, br, c, s)
-        is_diagonal = jnp.eye(half, dtype=bool)
-        tl, br = jnp.where(is_diagonal, left, tl), jnp.where(is_diagonal, right, br)
-        tr, bl = jnp.where(is_diagonal, 0, tr), jnp.where(is_diagonal, 0, bl)
-        up, down = turned(up, down, c[:, None], s[:, None])
-        (tl, bl), (tr, br) = next_pairs(tl, bl), next_pairs(tr, br)
-        (tl, tr), (bl, br) = next_pairs(tl, tr, 1), next_pairs(bl, br, 1)
-        return (tl, tr, bl, br), next_pairs(up, down)
-
-    def sweep(carried):
-        count, parts, vectors = carried
-        return (count + 1, *lax.fori_loop(0, max(2 * half - 1, 1), one_round, (parts, vectors)))
-
-    turns = lambda carried: (carried[0] < SWEEPS) & (off_diagonal(carried[1]) > limit)  # noqa: E731
-    _, parts, vectors = lax.while_loop(turns, sweep, (0, parts, (v[:half], v[half:])))
-    values = jnp.concatenate([jnp.diag(parts[0]), jnp.diag(parts[3])]) * scale
-    vectors = jnp.concatenate(vectors)
-    is_added = jnp.abs(vectors[:, n:]).sum(1) > 0.5  # nothing turns it
-    order = jnp.argsort(jnp.where(is_added, jnp.inf, values if sort else 0), stable=True)[:n]
-    return vectors[order, :n].T, values[order]
 
 
 def rotated_columns(a):
@@ -338,14 +211,16 @@ def jacobi_svd(a, full_matrices=False):
 def eigh_rule(a, *, lower, sort_eigenvalues, subset_by_index, algorithm):
     if subset_by_index is not None and subset_by_index != (0, a.shape[-1]):
         raise NotImplementedError("eigh of some of the values")
-    return jacobi_eigh(a, lower=lower, sort=sort_eigenvalues)
+    return eigh(a, lower=lower)
 
 
 def svd_rule(a, *, full_matrices, compute_uv, subset_by_index, algorithm=None):
     if subset_by_index is not None and subset_by_index != (0, min(a.shape[-2:])):
         raise NotImplementedError("svd of some of the values")
-    u, s, vt = jacobi_svd(a, full_matrices=full_matrices and compute_uv)
-    return [s, u, vt] if compute_uv else [s]
+    if not compute_uv:
+        return [singular_values(a)]
+    u, s, vt = jacobi_svd(a, full_matrices=full_matrices)
+    return [s, u, vt]
 
 
 def geqrf_rule(a):
