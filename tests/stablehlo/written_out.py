@@ -143,6 +143,36 @@ def prefixes(bench, rng):
         bench.say(np.array_equal(made, expected), f"{name} of {shape} along {axis}, {dtype}, reverse {reverse}, from {start}")
 
 
+def windows(bench, rng):
+    """Largest and least elements under windows of several dims, past their edges too, NaN and zeros of either sign among them."""
+    for shape, window, pad, dtype, name, start in (
+            ((40, 37), (7, 6), ((3, 3), (2, 3)), "float32", "maximum", -np.inf), ((3, 30, 33), (1, 7, 6), ((0, 0), (3, 0), (0, 2)), "float32", "minimum", np.inf),
+            ((9, 20, 21), (2, 4, 5), ((1, 0), (0, 0), (1, 3)), "float64", "maximum", 0.5), ((20, 19), (6, 6), ((0, 0), (5, 1)), "int32", "minimum", 3)):
+        x = rng.integers(-9, 9, shape).astype(dtype)
+        if x.dtype.kind == "f":
+            x.flat[::7], x.flat[3::11], x.flat[5] = -0.0, 0.0, np.nan
+        bits = str(start) if x.dtype.kind == "i" else "0x" + np.array(start, dtype).view(f"u{x.dtype.itemsize}").item().to_bytes(x.dtype.itemsize, "big").hex().upper()
+        by = np.maximum if name == "maximum" else np.minimum
+        wide = np.pad(x, pad, constant_values=np.array(start, dtype))
+        views = np.lib.stride_tricks.sliding_window_view(wide, window)
+        axes = tuple(range(x.ndim, 2 * x.ndim))
+        expected = by(by.reduce(views, axes), np.array(start, dtype))
+        zero = expected == 0  # -0 < +0, which NumPy leaves open
+        signs = (np.signbit(views) if x.dtype.kind == "f" else np.zeros(views.shape, bool)) & (views == 0)
+        plus = ((views == 0) & ~signs).any(axes)
+        minus = signs.any(axes)
+        number, kind = f"tensor<{ELEMENTS[dtype]}>", kind_of(x)
+        ops = [f'%s = "stablehlo.constant"() <{{value = dense<{bits}> : {number}}}> : () -> {number}',
+               f'%r = "stablehlo.reduce_window"(%a0, %s) <{{window_dimensions = array<i64: {", ".join(map(str, window))}>, padding = dense<'
+               f'{[list(p) for p in pad]}> : tensor<{x.ndim}x2xi64>}}> ({{^bb0(%t: {number}, %u: {number}): %v = "stablehlo.{name}"(%t, %u) : '
+               f'({number}, {number}) -> {number} "stablehlo.return"(%v) : ({number}) -> ()}}) : ({kind}, {number}) -> {kind_of(expected)}']
+        made = bench.run(text_of([kind], ops, kind_of(expected)), x)
+        good = np.array_equal(made, expected, equal_nan=x.dtype.kind == "f")
+        if x.dtype.kind == "f":
+            good &= np.array_equal(np.signbit(made)[zero], (~plus if name == "maximum" else minus)[zero])
+        bench.say(good, f"{name} under windows of {window} of {shape}, {dtype}, from {start}")
+
+
 def bodies(bench, rng):
     """Windows of a whole dim by a body of several operations: one that is a monoid, by blocks; one that is none, in the order of elements."""
     steps = {"logaddexp": (["maximum(%t, %u)", "subtract(%t, %u)", "abs(%b)", "negate(%c)", "exponential(%d)", "log_plus_one(%e)", "add(%a, %f)",
@@ -251,7 +281,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
-        for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies):
+        for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows):
             part(bench, rng)
         refused(bench)
     return 1 if bench.failed else 0

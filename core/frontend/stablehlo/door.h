@@ -231,6 +231,9 @@ int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a
 // Windows of a whole dim, each an element longer than the one in front, in linear time (operators/prefix.c). *made: the
 // operator was such.
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
+// A window of several dims that takes the largest or least element, along one after the other (lines.c); *made: it is
+// so.
+pb_status pb__door_by_lines(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // Whether the operator's body combines floats in any order alike, and `first` with any number is that number.
 bool pb__door_is_monoid(const pb_flat_op* op, double first);
 // The number that bytes of the type are. false: it is neither f32 nor f64.

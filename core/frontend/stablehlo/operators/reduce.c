@@ -338,6 +338,7 @@ pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
     return pb__door_refuse(d, op, "an initial value for each operand");
   bool made;
   PB_TRY(pb__door_prefix(d, op, &made));
+  if (!made) PB_TRY(pb__door_by_lines(d, op, &made));
   if (made) return PB_OK;
   PB_TRY(read_operands(d, op, &all));
   pb_s1_value a = {.rank = in->rank}, b = {.rank = out->rank};
