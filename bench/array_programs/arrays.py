@@ -91,6 +91,7 @@ PROGRAMS = {
     "search in a sorted row, 100,000 in 10,000": (jnp.searchsorted, lambda: (np.sort(floats(20, 10000)), floats(21, 100000))),
     "segment sum, 100000 x 64 into 1000": (lambda x, i: jax.ops.segment_sum(x, i, 1000), lambda: (floats(22, 100000, 64), whole(23, 1000, 100000))),
     "segment maximum, 100000 x 16 into 1000": (lambda x, i: jax.ops.segment_max(x, i, 1000), lambda: (floats(24, 100000, 16), whole(25, 1000, 100000))),
+    "sparse matrix of 200,000 numbers times a vector of 20,000": (lambda a, i, j, x: jax.ops.segment_sum(a * x[j], i, 20000), lambda: (floats(40, 200000), np.sort(whole(41, 20000, 200000)), whole(42, 20000, 200000), floats(43, 20000))),
     "histogram of 1,000,000": (lambda x: jnp.bincount(x, length=256), lambda: (whole(26, 256, 1000000),)),
     "gather of 100000 rows of 64": (lambda x, i: x[i], rows(100000, 1000)),
     "gather of 1,000,000 numbers": (lambda x, i: x[i], lambda: (floats(27, 100000), whole(28, 100000, 1000000))),

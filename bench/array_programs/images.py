@@ -175,6 +175,11 @@ def picture(seed, *shape):
     return lambda: (uniform(seed, *shape),)
 
 
+def spectrogram(x):
+    at = np.arange(0, x.shape[0] - 512, 128)[:, None] + np.arange(512)
+    return jnp.abs(jnp.fft.rfft(x[at] * np.hanning(512).astype(np.float32)))
+
+
 PROGRAMS = {
     "separable blur, 3 x 2048 x 2048": (blur, picture(1, 3, 2048, 2048)),
     "separable blur as convolutions, 3 x 2048 x 2048": (blur_by_convolutions, picture(1, 3, 2048, 2048)),
@@ -196,4 +201,5 @@ PROGRAMS = {
     "convolution 9 x 9, 1024 x 1024": (convolved, lambda: (uniform(19, 1, 1, 1024, 1024), uniform(20, 1, 1, 9, 9) / 81)),
     "convolution by Fourier transforms, 256 x 256": (by_transform, lambda: (uniform(21, 256, 256), uniform(22, 31, 31) / 961)),
     "rotation, bilinear, 1024 x 1024": (rotated, picture(23, 1024, 1024)),
+    "spectrogram of 65,536": (spectrogram, lambda: (uniform(24, 65536) - 0.5,)),
 }

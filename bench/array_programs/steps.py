@@ -164,6 +164,26 @@ def roots(x):
     return jax.lax.while_loop(go, lambda s: (s[0] - (s[0] ** 3 - x) / (3 * s[0] ** 2), s[1] + 1), (jnp.ones_like(x), 0))[0]
 
 
+def fluid(f):
+    """A lattice Boltzmann method with nine directions, closed round its edges: each moves by its place, and is drawn to the mean."""
+    ways = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)]
+    share = [4 / 9] + [1 / 9] * 4 + [1 / 36] * 4
+
+    def step(_, f):
+        f = jnp.stack([jnp.roll(part, (y, x), (0, 1)) for part, (x, y) in zip(f, ways)])
+        mass = f.sum(0)
+        u, v = (sum(way[k] * part for part, way in zip(f, ways)) / mass for k in range(2))
+        along = [x * u + y * v for x, y in ways]
+        rest = jnp.stack([w * mass * (1 + 3 * a + 4.5 * a * a - 1.5 * (u * u + v * v)) for w, a in zip(share, along)])
+        return f + 0.6 * (rest.astype(f.dtype) - f)
+
+    return jax.lax.fori_loop(0, 10, step, f)
+
+
+def shortest_ways(d):
+    return jax.lax.fori_loop(0, d.shape[0], lambda k, d: jnp.minimum(d, d[:, k, None] + d[None, k]), d)
+
+
 PROGRAMS = {
     "20 Jacobi steps, 1024 x 1024": (jacobi, lambda: (floats(10, 1024, 1024),)),
     "20 heat steps by roll, 1024 x 1024": (heat, lambda: (floats(11, 1024, 1024),)),
@@ -179,5 +199,7 @@ PROGRAMS = {
     "Kalman filter, 100 steps of 4 numbers": (kalman, kalman_arguments),
     "conjugate gradients, 512": (conjugate_gradients, positive),
     "page ranks, 1,000 pages": (ranks, lambda: ((uniform(24, 1000, 1000) < 0.02).astype(np.float32),)),
+    "10 steps of a fluid, 9 x 128 x 256": (fluid, lambda: (0.5 + 0.1 * uniform(26, 9, 128, 256),)),
+    "shortest ways between 200 places": (shortest_ways, lambda: (10 * uniform(27, 200, 200),)),
     "Newton's method until all are found, 100,000": (roots, lambda: (1 + 9 * uniform(25, 100000),)),
 }
