@@ -59,15 +59,18 @@ static bool is_part(const pb_nest* nest) {
   return pb_copies_elements(nest) && walks_apart(nest, &nest->access[1], dim_of);
 }
 
+// Whether copies make all of the tensor, and none of them what another one has made.
 static bool is_put_together(const seams* s, int v) {
   const pb_program* p = &s->from;
-  int writers = 0;
+  pb_access whole = pb_value_shape(&p->values[v]);
+  int64_t writers = 0, elements = 0;
   if (!pb_program_is_local(p, v) || pb_program_last_writer(p, v) < 0) return false;
   PB_FOR_WRITERS (n, p, v) {
     if (!is_part(&p->nests[n]) || p->value_of[n][0] == v) return false;
     ++writers;
+    elements += pb_nest_iterations(&p->nests[n]);
   }
-  return writers > 1;
+  return writers > 1 && elements == pb_access_elements(&whole);
 }
 
 // Whether the nest computes each element for itself, and may be cut along any dim.
@@ -178,7 +181,7 @@ static bool find_joined(seams* s) {
   return any;
 }
 
-// The copy that made what the part's access stands at; -1: none made all of it.
+// The copy that made what the part's access stands at: between seams it is one.
 static int writer_of(const seams* s, const pb_nest* part, const pb_access* access, int v) {
   PB_FOR_WRITERS (w, &s->from, v) {
     bool inside = true;
