@@ -70,7 +70,7 @@ static const struct {
      2},
     {"  %x = load <32 x float>, " P "%p, align 4\n  %y = load <32 x float>, " P "%p, align 4\n  %z = load i32, " P
      "%p, align 4\n  ret void\n",
-     "z", false, 8},
+     "z", false, 4},
 };
 
 static void words_that_nobody_writes(void** state) {
