@@ -202,6 +202,7 @@ static bool has_room(const run* r, MlirOperation call) {
   size_t room = (size_t)mlirOperationGetNumOperands(call) + 1;
   for (int c = 0; c < r->count; ++c) room += (size_t)mlirOperationGetNumOperands(r->calls[c]);
   with.operands = PB_NEW_ARRAY(&scratch, operand, room);
+  with.operand_count = 0;
   with.calls[with.count++] = call;
   find_operands(&with);
   for (int k = 0; k < with.operand_count; ++k) taken += !with.operands[k].local;
