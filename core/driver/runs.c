@@ -77,12 +77,21 @@ static int operand_of(const run* r, MlirValue value) {
   return -1;
 }
 
-static void find_operands(run* r) {
+// The operands of the calls that there are by now, in the arena. Returns how many of them the kernel takes.
+static int take_operands(run* r, pb_arena* arena) {
+  size_t room = 1;
+  int taken = 0;
+  for (int c = 0; c < r->count; ++c) room += (size_t)mlirOperationGetNumOperands(r->calls[c]);
+  r->operands = PB_NEW_ARRAY(arena, operand, room);
+  r->operand_count = 0;
   for (int c = 0; c < r->count; ++c)
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(r->calls[c]); ++k) {
       MlirValue value = mlirOperationGetOperand(r->calls[c], k);
-      if (operand_of(r, value) < 0) r->operands[r->operand_count++] = (operand){value, is_local(r, value)};
+      if (operand_of(r, value) >= 0) continue;
+      r->operands[r->operand_count] = (operand){value, is_local(r, value)};
+      taken += !r->operands[r->operand_count++].local;
     }
+  return taken;
 }
 
 static void put_type(pb_text* text, MlirType type) { mlirTypePrint(type, pb_text_append, text); }
@@ -175,14 +184,8 @@ static void replace_calls(const run* r) {
 
 static pb_status end_run(run* r, int* number, bool* any) {
   pb_arena scratch = {0};
-  size_t room = 1;
-  int taken = 0;
   pb_status status = PB_OK;
-  for (int c = 0; c < r->count; ++c) room += (size_t)mlirOperationGetNumOperands(r->calls[c]);
-  r->operands = PB_NEW_ARRAY(&scratch, operand, room);
-  r->operand_count = 0;
-  find_operands(r);
-  for (int k = 0; k < r->operand_count; ++k) taken += !r->operands[k].local;
+  int taken = take_operands(r, &scratch);
   if (r->count > 1 && taken <= PB_ENGINE_MAX_ARGS) { // what is local may be used behind a run that ends early
     r->name = pb_printf(&r->c->unit.arena, "k%d", (*number)++);
     status = take_kernel(r);
@@ -198,14 +201,8 @@ static pb_status end_run(run* r, int* number, bool* any) {
 static bool has_room(const run* r, MlirOperation call) {
   pb_arena scratch = {0};
   run with = *r;
-  int taken = 0;
-  size_t room = (size_t)mlirOperationGetNumOperands(call) + 1;
-  for (int c = 0; c < r->count; ++c) room += (size_t)mlirOperationGetNumOperands(r->calls[c]);
-  with.operands = PB_NEW_ARRAY(&scratch, operand, room);
-  with.operand_count = 0;
   with.calls[with.count++] = call;
-  find_operands(&with);
-  for (int k = 0; k < with.operand_count; ++k) taken += !with.operands[k].local;
+  int taken = take_operands(&with, &scratch);
   pb_arena_free(&scratch);
   return taken <= PB_ENGINE_MAX_ARGS;
 }

@@ -25,7 +25,7 @@ static char* place_of(const run* r, int access, int64_t more) {
     if (at < 0 || at >= a->shape[k]) return NULL;
     element = element * a->shape[k] + at;
   }
-  return (char*)r->data[access] + element * (int64_t)(((size_t)pb_type_bits(a->type) + 7) / 8);
+  return (char*)r->data[access] + element * (int64_t)pb_number_bytes(a->type);
 }
 
 static pb_number constant_of(pb_type type, double value, int64_t integer) {

@@ -14,6 +14,8 @@ typedef union pb_number {
 
 // Whether nodes of the type have numbers here: integers up to 64 bits, f32 and f64.
 bool pb_number_is_of(pb_type type);
+// How many bytes an element of the type takes in memory.
+static inline size_t pb_number_bytes(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; }
 // The element at a place of memory, as its type is stored, and back.
 pb_number pb_number_read(pb_type type, const void* at);
 void pb_number_write(pb_type type, pb_number number, void* at);

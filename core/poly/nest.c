@@ -277,6 +277,13 @@ void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access
   nest->stored_at = nest->expr_count = 0;
 }
 
+void pb_nest_begin_over(pb_nest* nest, const char* name, const char* part, int access_count, const pb_access* whole) {
+  pb_nest_begin(nest, name, part, access_count);
+  nest->access[0] = *whole;
+  for (int r = 0; r < whole->rank; ++r) pb_nest_walk(nest, &nest->access[0].index[r], 1, whole->shape[r]);
+  for (int a = 1; a < access_count; ++a) nest->access[a] = nest->access[0];
+}
+
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count) {
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) {

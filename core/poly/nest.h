@@ -130,6 +130,8 @@ void pb_nest_copy(pb_nest* to, const pb_nest* from);
 pb_nest* pb_nest_kept(pb_arena* arena, const pb_nest* nest);
 // Begins a nest that sets, of so many accesses: everything that is in use, and no more, is 0.
 void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access_count);
+// The same, each access to all elements of such a tensor by the same loops.
+void pb_nest_begin_over(pb_nest* nest, const char* name, const char* part, int access_count, const pb_access* whole);
 // Puts the outer columns in the order of these loops, outermost first, of which they are some.
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
 // Whether all its tensors walk dims d and d + 1 as one; makes them that one, d.

@@ -30,7 +30,7 @@ pb_number pb_number_read(pb_type type, const void* at) {
     memcpy(&number.d, at, sizeof number.d);
   else {
     uint64_t bits = 0; // little-endian
-    memcpy(&bits, at, ((size_t)pb_type_bits(type) + 7) / 8);
+    memcpy(&bits, at, pb_number_bytes(type));
     number.i = kept(type, bits);
   }
   return number;
@@ -42,7 +42,7 @@ void pb_number_write(pb_type type, pb_number number, void* at) {
   else if (type == PB_F64)
     memcpy(at, &number.d, sizeof number.d);
   else
-    memcpy(at, &number.i, ((size_t)pb_type_bits(type) + 7) / 8);
+    memcpy(at, &number.i, pb_number_bytes(type));
 }
 
 // ---- integers ----

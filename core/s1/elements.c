@@ -38,12 +38,14 @@ static bool run_nest(pb_s1_elements* e, const pb_nest* nest, int y) {
   int64_t turns = pb_nest_iterations(nest), count = count_of(v);
   if (!nest->expr_count || v->is_variable || count > MOST_ELEMENTS || turns > MOST_WORK / nest->expr_count)
     return false;
-  for (int a = 0; a + 1 < nest->access_count; ++a)
-    if (!known(e, nest->access[a].buffer)) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    data[a] = known(e, nest->access[a].buffer);
+    if (!data[a]) return false;
+  }
   e->work += turns * nest->expr_count;
   if (e->work > WORK_OF_ALL) return false;
-  if (!e->of[y].data) e->of[y].data = pb_alloc_array(&e->arena, (size_t)count, ((size_t)pb_type_bits(v->type) + 7) / 8);
-  for (int a = 0; a < nest->access_count; ++a) data[a] = known(e, nest->access[a].buffer);
+  if (!e->of[y].data) e->of[y].data = pb_alloc_array(&e->arena, (size_t)count, pb_number_bytes(v->type));
+  data[nest->access_count - 1] = e->of[y].data;
   return pb_nest_evaluate(nest, data);
 }
 

@@ -28,8 +28,6 @@ static int number_of(pb_type type) {
   return -1;
 }
 
-static size_t size_of(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; }
-
 // What operands of a type are: ends of the range, zeros of both signs, infinities, NaN, and numbers of a seed.
 typedef struct operands {
   char x[TYPES][OPERANDS][COUNT * 8];
@@ -59,7 +57,7 @@ static void draw(operands* all) {
   for (int t = 0; t < TYPES; ++t)
     for (int o = 0; o < OPERANDS; ++o)
       for (int k = 0; k < COUNT; ++k)
-        pb_number_write(types[t], drawn(types[t], k + o), all->x[t][o] + (size_t)k * size_of(types[t]));
+        pb_number_write(types[t], drawn(types[t], k + o), all->x[t][o] + (size_t)k * pb_number_bytes(types[t]));
 }
 
 // ---- one operator a nest ----
@@ -225,8 +223,8 @@ static void test_operators(void** state) {
     pb_type type = nest->access[nest->access_count - 1].type;
     const pb_expr_node* node = &nest->expr[nest->expr_count - 1];
     for (size_t e = 0; e < COUNT; ++e) {
-      pb_number a = pb_number_read(type, made[k] + e * size_of(type)),
-                b = pb_number_read(type, expected[k] + e * size_of(type));
+      pb_number a = pb_number_read(type, made[k] + e * pb_number_bytes(type)),
+                b = pb_number_read(type, expected[k] + e * pb_number_bytes(type));
       if (!is_same(&all[k], type, a, b))
         fail_msg("%s to %s, element %zu: %lld (%g) for %lld (%g)", pb_node_spelling(nest->expr, nest->expr_count - 1),
                  pb_type_name(node->type), e, (long long)a.i, as_double(type, a), (long long)b.i, as_double(type, b));

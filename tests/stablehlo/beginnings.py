@@ -3,7 +3,6 @@ against NumPy.
 
     tests/stablehlo/beginnings.py --bin build/bin [--targets cpu:v3,simnpu]"""
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -13,11 +12,11 @@ import tools  # noqa: E402
 
 tools.require("numpy")
 import numpy as np  # noqa: E402
-from decided import Text, checked  # noqa: E402
+import decided  # noqa: E402
 
 
 def reduced(name, x, dims, begin, given):
-    t = Text(x, begin) if given else Text(x)
+    t = decided.Text(x, begin) if given else decided.Text(x)
     first = t.arguments[1] if given else t.number(float(begin), ())
     kind = t.kind([n for r, n in enumerate(x.shape) if r not in dims])
     made = f"%v{len(t.lines)}"
@@ -29,10 +28,7 @@ def reduced(name, x, dims, begin, given):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--targets", default="cpu:v3,simnpu,amdgpu")
-    options = parser.parse_args()
+    options = decided.asked("cpu:v3,simnpu,amdgpu")
     rng = np.random.default_rng(8)
     cases = []
     for name in "add", "maximum":
@@ -42,7 +38,7 @@ def main():
                 text, want = reduced(name, x, dims, begin, given)
                 cases.append((f"{name} of {shape} over {dims}, {'given' if given else 'said'}", text, [x, begin] if given else [x], want))
     with tempfile.TemporaryDirectory() as folder:
-        return checked(options, folder, cases)
+        return decided.checked(options, folder, cases)
 
 
 if __name__ == "__main__":

@@ -175,11 +175,15 @@ def constant(x):
     return t.done(t.op("cosine", [t.iota((37,), 0)], t.kind((37,)))), np.cos(np.arange(37))
 
 
-def main():
+def asked(targets):
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--targets", default="cpu:v3,simnpu,nvgpu")
-    options = parser.parse_args()
+    parser.add_argument("--targets", default=targets)
+    return parser.parse_args()
+
+
+def main():
+    options = asked("cpu:v3,simnpu,nvgpu")
     rng = np.random.default_rng(3)
     some = lambda *shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
     at = rng.integers(-40, 40, 9)
@@ -192,7 +196,8 @@ def main():
         made = []
         for make, *given in cases:
             inputs = [x for x in given if isinstance(x, np.ndarray)]
-            made.append((f"{make.__name__} of {[x.shape for x in inputs]}", make(*given)[0], inputs, make(*given)[1]))
+            text, want = make(*given)
+            made.append((f"{make.__name__} of {[x.shape for x in inputs]}", text, inputs, want))
         return checked(options, folder, made)
 
 

@@ -82,16 +82,8 @@ static bool find(pb_unit* unit, const pb_groups* groups, int group, pb_arena* ar
     k->values[at] = v;
     k->view.values[at].argument = pb_program_is_local(&k->view, at) ? -1 : at;
   }
-  return pb_stages_of(unit->chip, &k->view, arena, &k->stages) && k->stages.in_caches &&
+  return pb_stages_of(unit->chip, &k->view, arena, &k->stages) &&
          pb_block_sparse_find(unit, &k->stages, arena, &k->sparse) && pays(unit, k, arena);
-}
-
-// The same, of which nothing is kept where it is none: most kernels are.
-static bool find_and_keep(pb_unit* unit, const pb_groups* groups, int group, pb_arena* arena, kernel* k) {
-  pb_arena scratch = {0};
-  bool found = find(unit, groups, group, &scratch, k);
-  pb_arena_free(&scratch);
-  return found && find(unit, groups, group, arena, k);
 }
 
 // ---- the program anew ----
@@ -317,9 +309,9 @@ static void rebuild(splitter* s, const kernel* kernels, int count) {
 pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* o) {
   splitter s = {.unit = unit, .o = o, .arena = &unit->pass};
   kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->group_count + 1);
-  int count = 0;
-  for (int g = 0; g < o->group_count; ++g)
-    count += o->staged[g] && groups->last[g] >= 0 && find_and_keep(unit, groups, g, s.arena, &kernels[count]);
+  int count = 0, groups_read = pb_chip_in_place(unit->chip) ? o->group_count : 0;
+  for (int g = 0; g < groups_read; ++g)
+    count += o->staged[g] && groups->last[g] >= 0 && find(unit, groups, g, s.arena, &kernels[count]);
   begin(&s, kernels, count);
   if (!count) return PB_OK;
   rebuild(&s, kernels, count);

@@ -133,17 +133,18 @@ static int64_t longest(const cuts* c, int d) {
   return most;
 }
 
-static bool find_cuts(const seams* s, int n, cuts* c) {
+// Into how many parts the nest is cut: one where it reads nothing that was put together. 0: there would be too many.
+static size_t find_cuts(const seams* s, int n, cuts* c) {
   const pb_nest* nest = &s->from.nests[n];
   for (int d = 0; d < nest->dim_count; ++d) {
     c->count[d] = 0;
-    if (!add_cut(c, d, 0) || !add_cut(c, d, nest->extent[d])) return false;
+    if (!add_cut(c, d, 0) || !add_cut(c, d, nest->extent[d])) return 0;
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (reads_joined(s, n, a) && !cut_by(s, n, a, c)) return false;
-  int64_t parts = 1;
-  for (int d = 0; d < nest->dim_count; ++d) parts *= c->count[d] - 1;
-  return parts <= MOST_PARTS;
+    if (reads_joined(s, n, a) && !cut_by(s, n, a, c)) return 0;
+  size_t parts = 1;
+  for (int d = 0; d < nest->dim_count; ++d) parts *= (size_t)c->count[d] - 1;
+  return parts <= MOST_PARTS ? parts : 0;
 }
 
 // Whether all that read the tensor can be cut at its seams, and most of what they do is in one part of each.
@@ -207,19 +208,20 @@ static void read_copied(const seams* s, pb_nest* part, int a, int* value_of) {
 
 static void add_part(seams* s, int n, const cuts* c, const int* number) {
   const pb_nest* nest = &s->from.nests[n];
-  pb_nest* part = pb_nest_kept(&s->unit->pass, nest);
+  pb_nest part;
   int value_of[PB_NEST_ACCESSES];
+  pb_nest_copy(&part, nest);
   memcpy(value_of, s->from.value_of[n], sizeof value_of);
   for (int d = 0; d < nest->dim_count; ++d) {
     int64_t first = c->at[d][number[d]];
-    part->extent[d] = c->at[d][number[d] + 1] - first;
+    part.extent[d] = c->at[d][number[d] + 1] - first;
     for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < part->access[a].rank; ++r)
-        part->access[a].index[r].cst += part->access[a].index[r].coef[d] * first;
+      for (int r = 0; r < part.access[a].rank; ++r)
+        part.access[a].index[r].cst += part.access[a].index[r].coef[d] * first;
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (reads_joined(s, n, a)) read_copied(s, part, a, value_of);
-  (void)pb_program_add_nest(&s->to, part, value_of);
+    if (reads_joined(s, n, a)) read_copied(s, &part, a, value_of);
+  (void)pb_program_add_nest(&s->to, &part, value_of);
 }
 
 static bool next_part(const pb_nest* nest, const cuts* c, int* number) {
@@ -229,33 +231,19 @@ static bool next_part(const pb_nest* nest, const cuts* c, int* number) {
 }
 
 static void write_nest(seams* s, int n) {
-  const pb_nest* nest = &s->from.nests[n];
-  bool reads = false;
-  for (int a = 0; a < nest->access_count; ++a) reads |= reads_joined(s, n, a);
-  if (s->joined[pb_program_stored(&s->from, n)]) return;
-  if (!reads) {
-    (void)pb_program_add_nest(&s->to, nest, s->from.value_of[n]);
-    return;
-  }
   cuts c;
   int number[PB_NEST_DIMS] = {0};
+  if (s->joined[pb_program_stored(&s->from, n)]) return;
   (void)find_cuts(s, n, &c);
   do add_part(s, n, &c, number);
-  while (next_part(nest, &c, number));
+  while (next_part(&s->from.nests[n], &c, number));
 }
 
 // How many nests there will be.
 static size_t count_parts(const seams* s) {
   size_t count = 0;
-  for (int n = 0; n < s->from.nest_count; ++n) {
-    cuts c;
-    size_t parts = 1;
-    bool reads = false;
-    for (int a = 0; a < s->from.nests[n].access_count; ++a) reads |= reads_joined(s, n, a);
-    if (reads && find_cuts(s, n, &c))
-      for (int d = 0; d < s->from.nests[n].dim_count; ++d) parts *= (size_t)c.count[d] - 1;
-    count += parts;
-  }
+  cuts c;
+  for (int n = 0; n < s->from.nest_count; ++n) count += find_cuts(s, n, &c);
   return count;
 }
 

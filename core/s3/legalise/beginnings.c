@@ -7,6 +7,8 @@
 #include "core/s3/compose.h"
 #include "core/s3/kernel/around.h"
 
+#include <string.h>
+
 static bool is_number(const pb_nest* init) { return pb_nest_is_fill(init) && init->expr[0].op == PB_OP_CONST; }
 
 static bool begins_neutral(const pb_nest* init, const pb_nest* sum) {
@@ -23,9 +25,7 @@ static int late_init(const pb_program* p, int n) {
 
 static void add_fill(pb_program* to, const pb_nest* sum, const pb_access* whole, int value) {
   pb_nest fill;
-  pb_nest_begin(&fill, sum->name, "init", 1);
-  fill.access[0] = *whole;
-  for (int r = 0; r < whole->rank; ++r) pb_nest_walk(&fill, &fill.access[0].index[r], 1, whole->shape[r]);
+  pb_nest_begin_over(&fill, sum->name, "init", 1, whole);
   double neutral = pb_reduce_neutral(sum->reduce, whole->type);
   if (pb_type_is_float(whole->type))
     (void)pb_nest_const(&fill, whole->type, neutral);
@@ -38,13 +38,8 @@ static void add_fill(pb_program* to, const pb_nest* sum, const pb_access* whole,
 static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, const pb_access* whole, int begun,
                     int made, int y) {
   pb_nest end;
-  int first, value_of[PB_NEST_ACCESSES] = {made, y}, accesses = is_number(init) ? 2 : 3;
-  pb_nest_begin(&end, sum->name, "point", accesses);
-  for (int a = 0; a < accesses; ++a) end.access[a] = *whole;
-  for (int r = 0; r < whole->rank; ++r) {
-    int dim = whole->shape[r] > 1 ? pb_nest_add_dim(&end, whole->shape[r]) : -1;
-    for (int a = 0; a < accesses && dim >= 0; ++a) end.access[a].index[r].coef[dim] = 1;
-  }
+  int first, value_of[PB_NEST_ACCESSES] = {made, y};
+  pb_nest_begin_over(&end, sum->name, "point", is_number(init) ? 2 : 3, whole);
   if (is_number(init))
     first = pb_nest_node_from(&end, init->expr[0], NULL);
   else {
@@ -58,13 +53,12 @@ static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, con
 
 bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
   size_t count = (size_t)p->nest_count, late = 0;
-  int* begun =
-      PB_NEW_ARRAY(arena, int, count + 1); // by nest that sets what a sum begins with: 1 + the value that has it
-  for (int n = 0; n < p->nest_count; ++n) {
-    int init = late_init(p, n);
-    if (init < 0) continue;
+  int *init_of = PB_NEW_ARRAY(arena, int, count + 1), *begun = PB_NEW_ARRAY(arena, int, count + 1);
+  for (int n = 0; n < p->nest_count; ++n) { // begun: by nest that sets such a beginning, 1 + the value that has it
+    init_of[n] = late_init(p, n);
+    if (init_of[n] < 0) continue;
     pb_access whole = pb_value_shape(&p->values[pb_program_stored(p, n)]);
-    begun[init] = 1 + pb_program_add_local(p, arena, &whole);
+    begun[init_of[n]] = 1 + pb_program_add_local(p, arena, &whole);
     ++late;
   }
   if (!late) return false;
@@ -72,9 +66,8 @@ bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
   pb_program_begin_nests(&from, count + 2 * late, arena, p);
   for (int n = 0; n < from.nest_count; ++n) {
     const pb_nest* nest = &from.nests[n];
-    int value_of[PB_NEST_ACCESSES], y = pb_program_stored(&from, n), last = nest->access_count - 1;
-    int init = late_init(&from, n);
-    for (int a = 0; a <= last; ++a) value_of[a] = from.value_of[n][a];
+    int value_of[PB_NEST_ACCESSES], y = pb_program_stored(&from, n), last = nest->access_count - 1, init = init_of[n];
+    memcpy(value_of, from.value_of[n], sizeof value_of);
     if (begun[n] && is_number(nest)) continue;
     if (begun[n]) value_of[last] = begun[n] - 1;
     if (init < 0) {

@@ -139,13 +139,8 @@ static void give_output(decider* d, int v, int constant, bool* dropped) {
   int last = pb_program_last_writer(p, v);
   pb_nest copy;
   PB_FOR_WRITERS (n, p, v) dropped[n] = n != last;
-  pb_nest_begin(&copy, p->nests[last].name, "copy", 2);
-  copy.access[0] = copy.access[1] = pb_value_shape(&p->values[v]);
-  for (int r = 0; r < copy.access[0].rank; ++r) {
-    if (p->values[v].shape[r] == 1) continue;
-    int dim = pb_nest_add_dim(&copy, p->values[v].shape[r]);
-    copy.access[0].index[r].coef[dim] = copy.access[1].index[r].coef[dim] = 1;
-  }
+  pb_access whole = pb_value_shape(&p->values[v]);
+  pb_nest_begin_over(&copy, p->nests[last].name, "copy", 2, &whole);
   (void)pb_nest_load(&copy, 0);
   pb_nest_copy(&p->nests[last], &copy);
   p->value_of[last][0] = constant;
