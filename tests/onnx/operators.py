@@ -13,6 +13,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 from table import FLOAT, INT64, model, node, run  # noqa: E402
 
 TREES = "ai.onnx.ml"
@@ -209,6 +210,24 @@ def of_examples(s):
     s.refuses("a later opset with its attribute", later, "'directions', which is opset 8's")
 
 
+def of_first_opsets(s):
+    """Recurrent layers as opsets 1 and 3 have them: one attribute more, the same numbers. Range as opset 27 has it."""
+    rng = np.random.default_rng(17)
+    for kind, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+        x, w, r = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 2, 4), (1, gates * 5, 4), (1, gates * 5, 5)))
+        more = [info("w", w.shape), info("r", r.shape)]
+        new = model([node(kind, ["x", "w", "r"], hidden_size=5)], opset=14, shape=x.shape, more=more)
+        expected = ReferenceEvaluator(new).run(None, {"x": x, "w": w, "r": r})[0]
+        for opset in (1, 3, 6) if kind == "GRU" else (1, 6):
+            old = model([node(kind, ["x", "w", "r"], hidden_size=5, output_sequence=1)], opset=opset, shape=x.shape, more=more)
+            s.gives(f"{kind} of opset {opset}", old, expected, near=True, x=x, w=w, r=r)
+    for kind in np.float32, np.float16, np.int64:
+        parts = [node("Constant", [], [name], value=numpy_helper.from_array(np.array(v, kind))) for name, v in (("a", 2), ("b", 9), ("c", 3))]
+        made = model([*parts, node("Range", ["a", "b", "c"], ["r"], stash_type=1), node("Cast", ["r"], ["f"], to=FLOAT), node("Add", ["f", "x"])],
+                     opset=27, shape=(3,))
+        s.gives(f"Range of {np.dtype(kind).name} with a stash_type", made, np.float32([2, 5, 8]) + 1, x=np.ones(3, np.float32))
+
+
 def of_optimisers(s):
     """Steps whose sums are as small as the number that keeps them from 0, which these nodes do not say."""
     domain, x, g = "ai.onnx.preview.training", np.zeros(3, np.float32), np.float32([1e-6, -3e-6, 1e-4])
@@ -333,4 +352,5 @@ def of_sequences(s):
 
 
 if __name__ == "__main__":
-    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_heads, of_middles, of_halves, of_sequences))
+    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_first_opsets,
+                 of_optimisers, of_heads, of_middles, of_halves, of_sequences))

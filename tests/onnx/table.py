@@ -72,8 +72,8 @@ def refusals(s):
               "operator 'Convv' is not read", "perhaps Conv", "operator 'com.example.Thing' is not read")
     s.refuses("an attribute that it does not have", model([node("Relu", slope=0.5)]), "node 'the_relu' (Relu)",
               "an attribute 'slope' that it does not have")
-    s.refuses("an attribute of another kind", model([node("Softmax", axis=0.5)]), "attribute 'axis' is not of the kind int")
-    s.refuses("a flag that is neither 0 nor 1", model([node("ReduceSum", keepdims=2)]), "attribute 'keepdims' is not of the kind flag")
+    s.refuses("an attribute of another kind", model([node("Softmax", axis=0.5)]), "attribute 'axis' is of the kind real, not int")
+    s.refuses("a flag that is neither 0 nor 1", model([node("ReduceSum", keepdims=2)]), "attribute 'keepdims' is 2")
     s.refuses("an attribute that is missing", model([node("Einsum")]), "attribute 'equation' is missing")
     s.refuses("too many operands", model([node("Relu", ["x", "x"])]), "2 operands and 1 results; it has 1 to 1, and up to 1")
     s.refuses("an operator of a later opset", model([node("Mish")], opset=17), "it came with opset 18, and the model is of 17")

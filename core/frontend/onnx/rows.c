@@ -3,6 +3,7 @@
 
 #include "core/base/distance.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,10 +82,11 @@ static pb_status find_unknown(lifter* l, size_t first) {
 
 // ---- attributes ----
 
+static const char* const kinds[] = {
+    [PB_ATTR_INT] = "int",      [PB_ATTR_FLOAT] = "real",    [PB_ATTR_STRING] = "text",   [PB_ATTR_INTS] = "ints",
+    [PB_ATTR_FLOATS] = "reals", [PB_ATTR_TENSOR] = "tensor", [PB_ATTR_STRINGS] = "texts", [PB_ATTR_GRAPH] = "graph"};
+
 static bool is_kind(const pb_attr* a, const char* kind, size_t length) {
-  static const char* const kinds[] = {
-      [PB_ATTR_INT] = "int",      [PB_ATTR_FLOAT] = "real",    [PB_ATTR_STRING] = "text",   [PB_ATTR_INTS] = "ints",
-      [PB_ATTR_FLOATS] = "reals", [PB_ATTR_TENSOR] = "tensor", [PB_ATTR_STRINGS] = "texts", [PB_ATTR_GRAPH] = "graph"};
   if (length == 4 && !strncmp(kind, "flag", 4)) return a->kind == PB_ATTR_INT && (a->i == 0 || a->i == 1);
   return strlen(kinds[a->kind]) == length && !strncmp(kinds[a->kind], kind, length);
 }
@@ -106,10 +108,13 @@ static pb_status check_attributes(lifter* l, const pb_node* n, const pb_onnx_row
       return pb__refuse(l, n, row->attributes[0] ? row->attributes : "it has none",
                         pb_printf(&l->g->arena, "an attribute '%s' that it does not have", n->attrs[a].name));
     size_t length = strcspn(kind, " !");
-    if (!is_kind(&n->attrs[a], kind, length))
-      return pb__refuse(
-          l, n, NULL,
-          pb_printf(&l->g->arena, "attribute '%s' is not of the kind %.*s", n->attrs[a].name, (int)length, kind));
+    const pb_attr* is = &n->attrs[a];
+    if (is_kind(is, kind, length)) continue;
+    if (is->kind == PB_ATTR_INT && !strncmp(kind, "flag", length))
+      return pb__refuse(l, n, "0 or 1", pb_printf(&l->g->arena, "attribute '%s' is %" PRId64, is->name, is->i));
+    return pb__refuse(l, n, NULL,
+                      pb_printf(&l->g->arena, "attribute '%s' is of the kind %s, not %.*s", is->name, kinds[is->kind],
+                                (int)length, kind));
   }
   for (const char* at = row->attributes; *at;) {
     size_t name = strcspn(at, ":"), end = strcspn(at, " ");

@@ -7,6 +7,7 @@ operator that jumps (Floor, comparisons, TopK) takes exact tensors alone, which 
 import numpy as np
 import onnx
 import onnxruntime
+from exact import exact_products
 from float_graph import Graph, expected_of
 from onnx import helper
 from random_any_control import CONTROL
@@ -128,7 +129,7 @@ class AnyDrawing:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             onnx.shape_inference.infer_shapes(model, strict_mode=True, check_type=True)
-            session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(exact_products(model).SerializeToString(), options, providers=["CPUExecutionProvider"])
             return session.run(None, {info.name: known[info.name] for info in infos})
         except Exception:  # onnxruntime's and onnx's have no base of their own
             return None
