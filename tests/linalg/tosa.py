@@ -211,6 +211,33 @@ def products():
     yield plain("conv3d", [v, vw, vb], want, how, near=1e-6, before=[nil], more=both)
 
 
+def turned_convolution(x, w, bias, stride, pad):
+    """What each element of x [n, h, w, c] adds to the results it reaches, of filters [o, kh, kw, c]; `pad` is added to the result."""
+    (n, h, wide, _), (count, kh, kw, _) = x.shape, w.shape
+    sides = (h - 1) * stride[0] + pad[0] + pad[1] + kh, (wide - 1) * stride[1] + pad[2] + pad[3] + kw
+    whole = np.zeros((n, sides[0] + 2 * kh, sides[1] + 2 * kw, count), np.float64 if x.dtype == np.float32 else np.int64)
+    for i, j in np.ndindex(h, wide):
+        at = i * stride[0] + pad[0] + kh, j * stride[1] + pad[2] + kw
+        whole[:, at[0]:at[0] + kh, at[1]:at[1] + kw] += np.einsum("nc,oklc->nklo", x[:, i, j], w)
+    return (whole[:, kh:kh + sides[0], kw:kw + sides[1]] + bias).astype(bias.dtype)
+
+
+def turned():
+    """Transposed convolutions: strides of each side, results that are cut or padded, codes."""
+    nil, both = const("z", [0.0], "f32"), [("%z", "tensor<1xf32>")] * 2
+    points, more = [const("a", [3], "i8"), const("b", [-4], "i8")], [("%a", "tensor<1xi8>"), ("%b", "tensor<1xi8>")]
+    for stride, pad in (((1, 1), (0, 0, 0, 0)), ((2, 2), (0, 0, 0, 0)), ((2, 1), (-1, -1, 0, 0)), ((3, 2), (1, 0, 0, 2)), ((1, 1), (-1, 0, 0, -1))):
+        x, w = R.standard_normal((2, 5, 4, 3)).astype(np.float32), R.standard_normal((7, 3, 2, 3)).astype(np.float32)
+        bias = R.standard_normal(7).astype(np.float32)
+        how = f"acc_type = {{}}, out_pad = array<i64: {', '.join(map(str, pad))}>, stride = array<i64: {stride[0]}, {stride[1]}>"
+        of = f"tosa.transpose_conv2d, stride {stride[0]} by {stride[1]}, pad {pad}"
+        yield plain("transpose_conv2d", [x, w, bias], turned_convolution(x, w, bias, stride, pad), how.format("f32"), near=2e-6, before=[nil], more=both, of=of)
+        x, w = R.integers(-128, 128, x.shape).astype(np.int8), R.integers(-128, 128, w.shape).astype(np.int8)
+        bias = R.integers(-500, 500, 7).astype(np.int32)
+        want = turned_convolution(x.astype(np.int32) - 3, w.astype(np.int32) + 4, bias, stride, pad)
+        yield plain("transpose_conv2d", [x, w, bias], want, how.format("i32"), before=points, more=more, of=of + ", of codes")
+
+
 def biases():
     """Sums that begin with numbers that come at run time, or that another operator makes, and whose channels end inside a row of lanes."""
     how = "acc_type = f32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>"
@@ -343,7 +370,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = text.Bench(args.bin, folder, args.target)
         cases = [c for make in (elements, rescales, movement, reductions, products, pools, transforms, resizes) for c in make()]
-        for part, model, inputs in together([*cases[:: args.every], *biases()]):
+        for part, model, inputs in together([*cases[:: args.every], *biases(), *turned()]):
             for case, got in zip(part, bench.run(model, inputs, len(part))):
                 good = right(got, case)
                 bench.say(good, case.name if good else f"{case.name}:\n{got}\nfor\n{case.want}")

@@ -24,6 +24,7 @@
 #include <mlir-c/IR.h>
 #include <mlir-c/Transforms.h>
 #include <mlir/Conversion/Passes.capi.h.inc>
+#include <mlir/Dialect/Tosa/Transforms/Passes.capi.h.inc>
 #include <stdlib.h>
 #include <string.h>
 
@@ -469,13 +470,15 @@ static MlirWalkResult see_tosa(MlirOperation op, void* user) {
 
 // MLIR's own conversions say each operator in linalg, tensor, arith and scf: integers by the specification's formulas.
 static pb_status lower_tosa(reader* r, MlirModule module) {
-  static const char pipeline[] = "func.func(tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,"
-                                 "tosa-to-tensor,tosa-to-arith{include-apply-rescale=true},canonicalize)";
+  static const char pipeline[] =
+      "func.func(tosa-optional-decompositions,tosa-to-scf,tosa-to-linalg-named,"
+      "tosa-to-linalg,tosa-to-tensor,tosa-to-arith{include-apply-rescale=true},canonicalize)";
   tosa_seen seen = {.r = r};
   mlirOperationWalk(mlirModuleGetOperation(module), see_tosa, &seen, MlirWalkPreOrder);
   if (seen.unknown) return PB_ERR_UNSUPPORTED;
   if (!seen.any) return PB_OK;
   mlirRegisterTransformsCanonicalizer();
+  mlirRegisterTosaTosaOptionalDecompositionsPass();
   mlirRegisterConversionTosaToSCFPass();
   mlirRegisterConversionTosaToLinalgNamed();
   mlirRegisterConversionTosaToLinalg();
