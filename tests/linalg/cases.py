@@ -115,6 +115,7 @@ def elements():
             "math.tanh": (F, np.tanh(F), 1e-6),
             "math.absi": (I, np.abs(I), 0),
             "math.ctpop": (I, each(lambda v: bin(int(v) & 0xFFFFFFFF).count("1"))(I), 0),
+            "math.cttz": (I, each(lambda v: 32 if not v else (int(v) & -int(v)).bit_length() - 1)(I), 0),
             "math.ctlz": (I, each(lambda v: 32 - (int(v) & 0xFFFFFFFF).bit_length())(I), 0),
         }
         for name, (x, want, near) in unary.items():
@@ -145,6 +146,8 @@ def elements():
             "divsi": (I, J, quotient, 0),
             "remsi": (I, J, I - quotient.astype(np.int32) * J, 0),
             "floordivsi": (I, J, I // J, 0),
+            "ceildivsi": (I, J, -(-I // J), 0),
+            "ceildivui": (I, J, -(-wide(I).astype(object) // wide(J).astype(object)), 0),
             "divui": (I, J, wide(I) // wide(J), 0),
             "remui": (I, J, wide(I) % wide(J), 0),
             "maxsi": (I, J, np.maximum(I, J), 0),
@@ -229,6 +232,29 @@ def named(op, inputs, out, want, attributes="", near=1e-5, begin="0.0"):
 
 def normal(*shape):
     return R.normal(size=shape).astype(np.float32)
+
+
+def softmaxes():
+    """Over each dim, of large numbers, of narrow ones; one that a matrix is multiplied by."""
+    for shape in (5, 7), (2, 3, 40), (3, 1, 4):
+        x = normal(*shape) * 30
+        for dim in range(len(shape)):
+            e = np.exp(x.astype(np.float64) - x.max(dim, keepdims=True))
+            yield named("softmax", [x], "f32", e / e.sum(dim, keepdims=True), f"dimension({dim})", 1e-6)
+    x = normal(4, 33).astype(np.float16)
+    e = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
+    yield named("softmax", [x], "f16", e / e.sum(1, keepdims=True), "dimension(1)", 1e-3)
+
+
+def generated():
+    """Tensors of their places, of numbers from outside and of another tensor's elements."""
+    body = ["^bb0(%i: index, %j: index):", "%p = arith.muli %i, %i : index", "%s = arith.subi %p, %j : index",
+            "%v = arith.index_cast %s : index to i64", "tensor.yield %v : i64"]
+    i, j = np.mgrid[:5, :37]
+    yield Case([], ["%r = tensor.generate {", *body, "} : tensor<5x37xi64>"], (i * i - j).astype(np.int64), 0, "tensor.generate of places")
+    x = normal(37, 5)
+    body = ["^bb0(%i: index, %j: index):", "%e = tensor.extract %arg0[%j, %i] : tensor<37x5xf32>", "%v = arith.addf %e, %e : f32", "tensor.yield %v : f32"]
+    yield Case([x], ["%r = tensor.generate {", *body, "} : tensor<5x37xf32>"], x.T + x.T, 0, "tensor.generate of another's elements")
 
 
 def codes(*shape):
@@ -621,7 +647,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = text.Bench(args.bin, folder, args.target)
-        cases = [c for make in (elements, conversions, products, windows, named_elements, bodies, movement, places) for c in make()]
+        cases = [c for make in (elements, conversions, products, softmaxes, generated, windows, named_elements, bodies, movement, places) for c in make()]
         for part, model, inputs in together(cases[:: args.every]):
             for case, got in zip(part, bench.run(model, inputs, len(part))):
                 good = right(got, case)

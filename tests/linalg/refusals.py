@@ -46,9 +46,9 @@ def refusals(bench):
     for what, model, *words in (
         (
             "operators that are not read, all at once",
-            f"{HEAD}{EMPTY}  %s = linalg.softmax dimension(1) ins(%a : tensor<4x6xf32>) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>\n"
+            f"{HEAD}{EMPTY}  %s, %u = math.sincos %a : tensor<4x6xf32>\n"
             '  %t = "foo.bar"(%s) : (tensor<4x6xf32>) -> tensor<4x6xf32>\n  %r = "arithx.addf"(%t) : (tensor<4x6xf32>) -> tensor<4x6xf32>\n' + TAIL,
-            "m.mlir:3:8: error: operator 'linalg.softmax' is not read",
+            "m.mlir:3:12: error: operator 'math.sincos' is not read",
             "m.mlir:4:8: error: operator 'foo.bar' is not read",
             "m.mlir:5:8: error: operator 'arithx.addf' is not read",
             "perhaps arith.addf",

@@ -193,6 +193,25 @@ static int floor_divided(pb_nest* n, pb_type type, const int* v) {
   return choose(n, even, quotient, floored);
 }
 
+// The quotient is one more where something is left and it was rounded down: of signs alike, or of none.
+static int ceil_divided(pb_nest* n, pb_type type, const int* v) {
+  int quotient = pb_scalar_find("divide")->make(n, type, v), rest = pb_scalar_find("remainder")->make(n, type, v);
+  int zero = integer(n, n->expr[rest].type, 0);
+  int more = same(n, PB_OP_ADD, quotient, integer(n, n->expr[quotient].type, 1));
+  int even = compare(n, PB_OP_EQUAL, rest, zero);
+  if (pb_type_is_unsigned(type)) return choose(n, even, quotient, more);
+  int odd = compare(n, PB_OP_LESS, same(n, PB_OP_XOR, rest, v[1]), zero);
+  return choose(n, even, quotient, choose(n, odd, quotient, more));
+}
+
+// Ones below the lowest one, counted.
+static int trailing_zeros(pb_nest* n, pb_type type, const int* v) {
+  int below = same(n, PB_OP_SUB, v[0], integer(n, n->expr[v[0]].type, 1));
+  int inverted = same(n, PB_OP_XOR, v[0], integer(n, n->expr[v[0]].type, -1));
+  int ones = same(n, PB_OP_AND, below, inverted);
+  return pb_scalar_find("popcnt")->make(n, type, &ones);
+}
+
 static int copied_sign(pb_nest* n, const int* v) {
   pb_type whole = bits_type(n->expr[v[0]].type);
   int sign = integer(n, whole, whole == PB_I64 ? INT64_MIN : INT32_MIN);
@@ -275,19 +294,22 @@ static pb_status make(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v
   if (is(op, "arith.cmpf")) return compare_floats(d, n, op, type, v, node);
   for (size_t k = 0; k < sizeof plain / sizeof *plain; ++k)
     if (is(op, plain[k].name)) return make_plain(d, n, op, (int)k, type, v, node);
-  if (is(op, "arith.floordivsi")) {
+  if (is(op, "arith.floordivsi") || is(op, "arith.ceildivsi") || is(op, "arith.ceildivui") || is(op, "math.cttz")) {
     if (pb_type_is_float(type) || type == PB_I1) return pb__door_refuse(d, op, "of %s", pb_type_name(type));
-    *node = floor_divided(n, type, v);
+    *node = is(op, "math.cttz")          ? trailing_zeros(n, type, v)
+            : is(op, "arith.floordivsi") ? floor_divided(n, type, v)
+                                         : ceil_divided(n, is(op, "arith.ceildivui") ? unsigned_of(type) : type, v);
     return PB_OK;
   }
   return make_float(d, n, op, type, v, node);
 }
 
 bool pb__l_is_scalar(const pb_flat_op* op) {
-  static const char* const others[] = {"arith.bitcast", "arith.select",  "arith.cmpi", "arith.cmpf", "arith.floordivsi",
-                                       "arith.maxnumf", "arith.minnumf", "math.isnan", "math.isinf", "math.trunc",
-                                       "math.copysign", "math.clampf",   "math.exp2",  "math.log2",  "math.log10",
-                                       "math.fma",      "math.fpowi"};
+  static const char* const others[] = {"arith.bitcast",    "arith.select",    "arith.cmpi",      "arith.cmpf",
+                                       "arith.floordivsi", "arith.maxnumf",   "arith.minnumf",   "math.isnan",
+                                       "math.isinf",       "math.trunc",      "math.copysign",   "math.clampf",
+                                       "math.exp2",        "math.log2",       "math.log10",      "math.fma",
+                                       "math.fpowi",       "arith.ceildivsi", "arith.ceildivui", "math.cttz"};
   for (size_t k = 0; k < sizeof plain / sizeof *plain; ++k)
     if (is(op, plain[k].name)) return true;
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)

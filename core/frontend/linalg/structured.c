@@ -396,6 +396,28 @@ pb_status pb__l_op_structured(pb_door* d, const pb_flat_op* op) {
   return PB_OK;
 }
 
+// A body over the places of its result: its arguments are the turns of the loops.
+pb_status pb__l_op_generate(pb_door* d, const pb_flat_op* op) {
+  if (op->region_count != 1 || !op->regions[0].op_count) return pb__door_refuse(d, op, "its body is missing");
+  const pb_flat_block* block = &op->regions[0];
+  const pb_flat_op* end = &block->ops[block->op_count - 1];
+  int dims[PB_NEST_RANK], node, y = pb__l_result(d, op, 0), rank = pb_made(&d->m, y)->rank;
+  if (strcmp(end->name, "tensor.yield") || end->operand_count != 1 || block->argument_count != rank)
+    return pb__door_refuse(d, op, "a body that does not yield one element of each place");
+  pb_l_body body = {.d = d, .owner = op, .block = block, .loops = dims, .loop_count = rank};
+  forget_nodes(d, block);
+  (void)pb__l_mark(&body, -1);
+  PB_TRY(pb__l_flatten(&body));
+  body.n = pb_make_walk(&d->m, "point", y, dims);
+  for (int r = 0; r < rank; ++r) d->node[block->arguments[r]] = pb__door_turn(body.n, dims[r]);
+  PB_TRY(pb__l_body(&body, -1));
+  PB_TRY(pb__l_node(&body, end, end->operands[0], &node));
+  if (body.n->expr[node].type != pb_scalar_worked(pb_made(&d->m, y)->type))
+    return pb__door_refuse(d, op, "a body that yields another type");
+  pb__door_store(d, node, y, dims);
+  return PB_OK;
+}
+
 pb_status pb__l_op_fill(pb_door* d, const pb_flat_op* op) {
   int with = d->value[op->operands[0]];
   if (op->result_count != 1 || pb_made(&d->m, with)->rank ||
