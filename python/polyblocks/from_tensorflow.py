@@ -3,6 +3,7 @@
 import functools
 import re
 import threading
+import types
 import warnings
 
 import numpy as np
@@ -53,10 +54,10 @@ class JitTf:
         _no_tape(tensors)
         key = (str(_skeleton((args, named))), *[_kind(t, leaf) for t, leaf in zip(tensors, leaves)])
         program = self.programs.get(key)
-        if program is None:
+        if program is None or not program.held.is_kept():
             with self.lock:
                 program = self.programs.get(key)
-                if program is None:
+                if program is None or not program.held.is_kept():
                     program = self.programs[key] = Program(self, tensors, args, named)
         return program([t for t in tensors if t is not None])
 
@@ -64,6 +65,64 @@ class JitTf:
         tensors = [_tensor(leaf) for leaf in tf.nest.flatten((args, named))]
         lowered = Lowered(self, tensors, args, named)
         return lowered.name, lowered.text, self.options.for_compiler(), {}, lowered.place
+
+
+class Held:
+    """Where modules that a function reads hold their variables, tensors and arrays. What is put into another's place there is seen:
+    an attribute that another variable is assigned to, a longer list of layers."""
+
+    def __init__(self, function):
+        self.places, seen = [], set()
+        for value in _read_by(function):
+            self.add(value, seen)
+
+    def add(self, value, seen):
+        if id(value) in seen:
+            return
+        if isinstance(value, tf.Module):
+            holder = vars(value)
+        elif isinstance(value, (list, dict)):
+            holder = value
+        elif isinstance(value, tuple):
+            holder = None
+        else:
+            return
+        seen.add(id(value))
+        items = list(value) if holder is None else list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder))
+        if holder is None:
+            for part in items:
+                self.add(part, seen)
+            return
+        parts = [(key, part) for key, part in items if isinstance(part, HELD)]
+        if parts:
+            self.places.append((holder, len(holder) if isinstance(holder, list) else None, parts))
+        for _, part in parts:
+            self.add(part, seen)
+
+    def is_kept(self):
+        try:
+            return all((count is None or len(holder) == count) and all(holder[key] is part for key, part in parts) for holder, count, parts in self.places)
+        except (KeyError, IndexError):
+            return False
+
+
+HELD = (tf.Variable, tf.Tensor, tf.Module, np.ndarray, list, dict, tuple)
+
+
+def _read_by(function):
+    """Modules that a function is, is a method of, closes over or names."""
+    found = [function]
+    while isinstance(function, functools.partial):
+        found += function.args
+        function = function.func
+    found.append(getattr(function, "__self__", None))
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    if code is not None:
+        cells = [cell for cell in plain.__closure__ or ()]
+        found += [cell.cell_contents for cell in cells if cell != types.CellType()]
+        found += [plain.__globals__[name] for name in code.co_names if name in plain.__globals__]
+    return [value for value in found if isinstance(value, tf.Module)]
 
 
 def _skeleton(value):
@@ -135,7 +194,10 @@ class Lowered:
 def _variable_of(variables, handle):
     if id(handle) not in variables:
         raise NotSupported(f"a resource that is no variable ({handle})")
-    return variables[id(handle)]
+    variable = variables[id(handle)]
+    if not variable.shape.is_fully_defined():
+        raise NotSupported(f"the variable {variable.name} of shape {variable.shape}, which an assignment may change")
+    return variable
 
 
 def aliases(text):
@@ -169,6 +231,7 @@ class Program:
         options = jit.options
         self.engine = compiler.engine(lowered.name, lowered.text.encode(), options.for_compiler(), {}, options, lowered.place)
         self.arguments, self.structure, self.turns = lowered.arguments, lowered.structure, options.num_iters
+        self.held = Held(jit.plain)
         self.written = [(output, self.arguments[k]) for output, k in lowered.written.items()]
         given = [t for t in tensors if t is not None]
         shapes = [tuple((given[what] if type(what) is int else what).shape) for what in self.arguments]

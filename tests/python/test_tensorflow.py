@@ -137,6 +137,42 @@ def test_methods():
     same(module.scaled(X), 4 * X)
 
 
+class Parts(tf.Module):
+    def __init__(self):
+        self.w, self.table = tf.Variable(f(6, 3)), f(3)
+        self.more, self.named = [tf.Variable(f(3)), Scale()], {"a": tf.Variable(1.0), "b": (Scale(),)}
+
+    def __call__(self, x):
+        y = x @ self.w + self.table
+        for part in self.more:
+            y = y * (part.by if isinstance(part, Scale) else part)
+        return y * self.named["a"] * self.named["b"][0].by
+
+    @polyblocks_jit_tf
+    def called(self, x):
+        return self(x)
+
+
+def test_what_modules_hold_is_replaced():
+    parts = Parts()
+    ways = polyblocks_jit_tf(parts), polyblocks_jit_tf(lambda x: 2 * parts(x)), parts.called
+    changes = [
+        lambda: None, lambda: setattr(parts, "w", tf.Variable(f(6, 3))), lambda: setattr(parts, "table", f(3)), lambda: parts.more.append(tf.Variable(f(3))),
+        lambda: parts.named.update(a=tf.Variable(7.0)), lambda: setattr(parts.named["b"][0], "by", tf.Variable(5.0)), lambda: setattr(parts, "more", []),
+    ]  # fmt: skip
+    for change in changes:
+        change()
+        for way, times in zip(ways, (1, 2, 1)):
+            same(way(X), times * parts(X))
+    assert len(ways[0].programs) == 1
+
+
+def test_variables_of_open_shape():
+    v = tf.Variable(tf.zeros((2, 3)), shape=tf.TensorShape((None, 3)))
+    with pytest.raises(polyblocks.PolyBlocksError, match="which an assignment may change"):
+        polyblocks_jit_tf(lambda x: x + v)(f(2, 3))
+
+
 def convolutions():
     return tf.keras.Sequential([
         tf.keras.layers.Input((16, 16, 3)), tf.keras.layers.Conv2D(8, 3, padding="same"), tf.keras.layers.BatchNormalization(),
