@@ -3,6 +3,7 @@
 options={...} of torch.compile are compile_options. Graphs of symbolic extents are made for the extents of each call."""
 
 import collections
+import contextlib
 import threading
 import warnings
 
@@ -15,6 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .aten.graph import Module, decompositions
+from .aten.resizing import kept_whole
 from .errors import PolyBlocksWarning
 from .from_torch import Tensors, stamps
 from .options import Options
@@ -86,9 +88,7 @@ def polyblocks(graph_module, example_inputs, *, options=None, mode=None):
     whole = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)  # recurrent layers as plain operators
     try:
-        if not trains:
-            return aot(graph_module, example_inputs)
-        with sdpa_kernel(SDPBackend.MATH):  # whose gradient is made of plain operators
+        with kept_whole(), sdpa_kernel(SDPBackend.MATH) if trains else contextlib.nullcontext():  # whose gradient is made of plain operators
             return aot(graph_module, example_inputs)
     finally:
         torch._C._set_mkldnn_enabled(whole)

@@ -123,6 +123,24 @@ def test_masks_that_are_written():
     same(polyblocks_jit_torch(lambda x, s: x[s])(x, slice(0, 2)), x[:2])
 
 
+@pytest.mark.parametrize("how", [{"mode": "nearest"}, {"mode": "bilinear"}, {"mode": "bicubic", "align_corners": False}], ids=lambda how: how["mode"])
+def test_images_grow_without_an_index(how):
+    """Whole multiples, forwards by both ways; and the gradient."""
+
+    def f(x):
+        return nn.functional.interpolate(x, scale_factor=3, **how)
+
+    x = torch.randn(1, 2, 5, 7)
+    g = polyblocks_jit_torch(f)
+    assert "gather" not in g.polyblocks_describe(x)[1]
+    torch.compiler.reset()
+    compiled, given, own = torch.compile(f, backend="polyblocks"), x.clone().requires_grad_(), x.clone().requires_grad_()
+    same((g(x), compiled(x), compiled(given)), (f(x),) * 3, 2e-6)
+    compiled(given).square().sum().backward()
+    f(own).square().sum().backward()
+    same(given.grad, own.grad, 1e-5)
+
+
 def test_layouts():
     f = polyblocks_jit_torch(lambda x, y: x @ y)
     x = torch.randn(4, 3)
