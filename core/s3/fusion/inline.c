@@ -4,13 +4,20 @@
 //   before   b[i] = a[i] / 2;  c[i] = erf(b[i]);  y[i] = a[i] * c[i]
 //   after    y[i] = a[i] * erf(a[i] / 2)
 //
+// What many take is computed in each of them where that is a few additions, products or comparisons of tensors that it
+// spreads, as differences of all pairs are: to read as many elements as it makes would take longer. Only where caches
+// show cores the system's memory; and only if all that take it can, for then nobody makes it.
+//
 // What takes a reduction's result alone stays by itself: it will be that reduction's epilogue, and what it leaves is
 // smaller than sums are. In front of `math`, which wants room for the functions in a nest. Where nests are commands,
 // which pass values on the chip, only what fewer commands compute than before.
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fusion/join.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernels.h"
+
+enum { FEW_OPERATORS = 3, SMALLER = 8 }; // of what is computed again; what it reads, in parts of what it makes
 
 typedef struct inliner {
   pb_unit* unit;
@@ -66,6 +73,65 @@ static bool inline_one(inliner* i, int n) {
   return false;
 }
 
+// ---- what many take ----
+
+static bool is_fast(pb_op op) {
+  return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_FMA || op == PB_OP_NEG ||
+         op == PB_OP_ABS || op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL || op == PB_OP_SELECT;
+}
+
+// Whether the nest makes a large tensor of small ones by a few fast operators.
+static bool only_spreads(const inliner* i, int n) {
+  const pb_program* p = &i->program;
+  const pb_nest* nest = &p->nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int operators = 0;
+  int64_t read = 0;
+  for (int e = 0; e < nest->expr_count; ++e) {
+    if (nest->expr[e].op == PB_OP_LOAD || nest->expr[e].op == PB_OP_CONST) continue;
+    if (!is_fast(nest->expr[e].op) || ++operators > FEW_OPERATORS) return false;
+  }
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (nest->access[a].gathered || nest->access[a].boxed || pb_access_can_leave(nest, &nest->access[a])) return false;
+    read += pb_access_elements(&nest->access[a]);
+  }
+  return read * SMALLER <= pb_access_elements(store);
+}
+
+// Whether every load of the value can take its maker in, tried without keeping.
+static bool all_take(inliner* i, int value) {
+  const pb_program* p = &i->program;
+  int readers = 0;
+  PB_FOR_USES (n, p, value) {
+    if (i->dropped[n] || pb_program_writes(p, n, value)) continue;
+    if (!pb_join_takes(&p->nests[n])) return false;
+    for (int a = -1; (a = pb_program_next_access(p, n, value, a)) >= 0; ++readers)
+      if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) return false;
+  }
+  return readers > 1;
+}
+
+static bool spread_one(inliner* i, int maker) {
+  pb_program* p = &i->program;
+  int value = pb_program_stored(p, maker);
+  if (!pb_program_is_local(p, value) || !pb_join_takes(&p->nests[maker]) || !only_spreads(i, maker) ||
+      is_epilogue(i, maker) || !all_take(i, value))
+    return false;
+  bool all = true;
+  PB_FOR_USES (n, p, value) {
+    if (i->dropped[n] || n == maker) continue;
+    for (int a; (a = pb_program_load_of(p, n, value)) >= 0;) {
+      if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) {
+        all = false; // the maker is in it at another place, and there is no more room: the rest reads what is made
+        break;
+      }
+      pb_join_keep(i->join, &i->unit->pass);
+    }
+  }
+  i->dropped[maker] = all;
+  return true;
+}
+
 pb_status pb_s3_inline(pb_unit* unit) {
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read_main(unit, &i.program));
@@ -76,5 +142,8 @@ pb_status pb_s3_inline(pb_unit* unit) {
   i.join->dropped = i.dropped;
   for (int n = 0; n < i.program.nest_count; ++n)
     while (pb_join_takes(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
+  if (!pb_chip_moves(unit->chip))
+    for (int n = 0; n < i.program.nest_count; ++n)
+      if (!i.dropped[n]) changed |= spread_one(&i, n);
   return changed ? pb_program_rewrite(unit, &i.program, i.dropped, "inline") : PB_OK;
 }

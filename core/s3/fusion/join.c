@@ -78,19 +78,25 @@ bool pb_join_make(pb_join* m) {
   return last == m->out.expr_count - 1; // a nest that only loads is a copy, and none of these
 }
 
-bool pb_join_find(pb_join* m, int n, int a) {
+bool pb_join_find_any(pb_join* m, int n, int a) {
   const pb_program* p = m->p;
   const pb_nest* taker = &p->nests[n];
   const pb_access* access = &taker->access[a];
   int value = p->value_of[n][a], maker = pb_join_is_made(p, value) ? pb_program_only_writer(p, value) : -1;
-  if (maker < 0 || maker >= n || access->boxed || access->gathered || pb_program_only_reader(p, m->dropped, value) != n)
-    return false;
-  for (int b = 0; b + 1 < taker->access_count; ++b)
-    if (b != a && p->value_of[n][b] == value) return false; // at two places
+  if (maker < 0 || maker >= n || access->boxed || access->gathered) return false;
   if (pb_nest_repeats(taker, access) || pb_access_can_leave(taker, access)) return false;
   m->taker = n, m->maker = maker, m->load = a;
   const pb_nest* nest = &p->nests[maker];
   return pb_join_takes(nest) && pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
+}
+
+bool pb_join_find(pb_join* m, int n, int a) {
+  const pb_program* p = m->p;
+  int value = p->value_of[n][a];
+  if (pb_join_is_made(p, value) && pb_program_only_reader(p, m->dropped, value) != n) return false;
+  for (int b = 0; b + 1 < p->nests[n].access_count; ++b)
+    if (b != a && p->value_of[n][b] == value) return false; // at two places
+  return pb_join_find_any(m, n, a);
 }
 
 void pb_join_keep(pb_join* m, pb_arena* arena) {

@@ -25,6 +25,8 @@ static inline bool pb_join_is_made(const pb_program* program, int value) {
 // Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone; then the
 // join is about these two.
 bool pb_join_find(pb_join* join, int n, int a);
+// The same of a value that others load too, or the nest at several places.
+bool pb_join_find_any(pb_join* join, int n, int a);
 // *out: the taker with the maker's expression in place of its load. false: a nest has no room for both.
 bool pb_join_make(pb_join* join);
 // The taker becomes *out; the maker is the caller's to drop.

@@ -113,6 +113,13 @@ static bool turns_again(const viewer* v, int n, const pb_access* now) {
          neighbours(nest, now) != neighbours(nest, &nest->access[1]);
 }
 
+// Whether the copy spreads a smaller tensor and goes along its neighbours, which `now` takes away: the few elements are
+// turned once, and what reads the spread ones can read them there, as the coordinates of each pair do.
+static bool spreads_turned(const pb_nest* copy, const pb_access* was, const pb_access* now) {
+  int d = neighbours(copy, &copy->access[1]);
+  return d >= 0 && pb_nest_repeats(copy, was) && pb_access_stride(was, d) == 1 && pb_access_stride(now, d) > 1;
+}
+
 // Whether the nest goes on well with `now` in place of its load `a`.
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
@@ -121,7 +128,7 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   bool copies = pb_copies_elements(nest);
   if (v->whole_rows)
     return copies ? !turns_inside_borders(v, n, now) && !turns_again(v, n, now) : lies_in_rows(nest, now);
-  if (copies) return true;
+  if (copies) return !spreads_turned(nest, was, now);
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
   int d = neighbours(nest, was);
