@@ -171,9 +171,9 @@ static bool is_lane(const pb_insn* insn, int dim) {
 
 static void order_dims(search* s) {
   int count = 0;
-  for (int lanes = 1; lanes >= 0; --lanes)
+  for (int others = 0; others < 2; ++others)
     for (int t = 0; t < s->insn->dim_count; ++t)
-      if (is_lane(s->insn, t) == (lanes == 1)) s->order[count++] = t;
+      if (is_lane(s->insn, t) != others) s->order[count++] = t;
 }
 
 // Bytes between neighbours along a dim; of codes of 4 bits that is a whole number where none begins inside a byte.

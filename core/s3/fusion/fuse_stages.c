@@ -150,7 +150,7 @@ static bool add_alone(const fuser* f, int group, bool last, pb_plan* sum) {
   pb_plan plan;
   view_region(f, &one, &scratch, &view);
   bool planned = pb_plan_program_again(f->unit, &view, &scratch, &plan);
-  for (int q = 0; q < PB_CORE_QUEUES && planned; ++q) sum->busy[q] += plan.busy[q];
+  for (int q = 0; q < f->unit->chip->unit_count && planned; ++q) sum->busy[q] += plan.busy[q];
   if (planned) sum->cycles += plan.cycles + (last ? 0 : until_met(f, &plan));
   pb_arena_free(&scratch);
   return planned;

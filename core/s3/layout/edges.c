@@ -98,9 +98,8 @@ bool pb__layout_widens_codes(const pb_layout* l, int n) {
   const pb_access *x = &nest->access[0], *y = &nest->access[nest->access_count - 1];
   int v = pb_program_stored(&l->program, n);
   const pb_value* value = &l->program.values[v];
-  if (!l->whole_rows || value->kind != PB_VALUE_OUTPUT || value->rank != 4 || nest->access_count != 2 ||
-      nest->reduce != PB_SET || pb_type_bits(x->type) >= pb_type_bits(y->type) || !pb_same_walk(x, y) ||
-      value->shape[1] == 1)
+  if (value->kind != PB_VALUE_OUTPUT || value->rank != 4 || nest->access_count != 2 || nest->reduce != PB_SET ||
+      pb_type_bits(x->type) >= pb_type_bits(y->type) || !pb_same_walk(x, y) || value->shape[1] == 1)
     return false;
   PB_FOR_USES (m, &l->program, v)
     if (m != n && !(l->gone && l->gone[m])) return false;

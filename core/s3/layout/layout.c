@@ -44,12 +44,12 @@ static pb_status check_room(const pb_layout* l, int n) {
                         PB_NEST_DIMS, PB_PACK_DIMS);
 }
 
-// Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
+// Whether x is a plain tensor whose channels end inside a row that is taken whole: it is read as a gathered one then.
 static bool rows_end_early(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   int channel = pb__layout_summed_along(nest, roles, 1);
   return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
-         nest->extent[channel] % l->lanes && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
+         nest->extent[channel] % l->row && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
 }
 
 // Refusals of what no whole rows of lanes fit. *computed: whether it multiplies two computed tensors.
@@ -80,7 +80,7 @@ static bool starts_contraction(const pb_layout* l, int n) {
 }
 
 static void rewrite_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
-  if (l->whole_rows && rows_end_early(l, n, roles)) l->gathers[n] = true;
+  if (rows_end_early(l, n, roles)) l->gathers[n] = true;
   if (pb__layout_contraction(l, n, roles)) return;
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
     if (k < n && pb__layout_is_init(l, k, n)) pb__layout_rewrite_nest(l, k);
@@ -225,6 +225,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
   l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
+  l->row = pb_chip_row(unit->chip);
   l->image_rank = pb_chip_image_rank(unit->chip);
   PB_TRY(pb_program_read_main(unit, &l->program));
   if (l->whole_rows)

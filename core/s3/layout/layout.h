@@ -83,6 +83,7 @@ typedef struct pb_layout {
   pb_program program;
   pb_select_memo* selections;
   int64_t lanes;
+  int64_t row;         // pb_chip_row: of neighbours that none can be read or written alone
   int image_rank;      // pb_chip_image_rank
   bool whole_rows;     // commands take whole rows of lanes; where code runs, it goes by single elements too
   int64_t summed;      // channels that an instruction on matrices sums over, 0: no nest is for one

@@ -31,7 +31,7 @@ static bool lies_in_rows(const pb_layout* l, const pb_nest* nest, const pb_acces
   int64_t run = 1;
   for (int k = 0; k < count; ++k) {
     bool alike = pb_access_stride(access, dims[k]) == run;
-    if (!alike && run % l->lanes) return false;
+    if (!alike && run % l->row) return false;
     if (!alike) return true;
     run *= nest->extent[dims[k]];
   }
@@ -91,7 +91,7 @@ void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out) {
   const pb_access* store = pb_nest_store(out);
   int dims[PB_NEST_DIMS], dim_of[PB_NEST_DIMS];
   int64_t shape[PB_NEST_RANK];
-  if (!l->whole_rows || nest->reduce != PB_SET || nest->expr_count < 2 || pb_nest_is_fixed(nest)) return;
+  if (nest->reduce != PB_SET || nest->expr_count < 2 || pb_nest_is_fixed(nest)) return;
   int count = dims_outwards(out, store, dims);
   for (int a = 0; a + 1 < nest->access_count && count > 0; ++a) {
     const pb_access from = nest->access[a];

@@ -213,12 +213,12 @@ static bool is_number(const pb_const* c) {
   return count == 1;
 }
 
-// A vector with zeros behind it, or a single number as often, up to a whole row, which is what a mover takes.
+// A vector with zeros behind it, or a single number as often, up to a whole row where none can be read in part.
 static int padded_to_rows(pb_layout* l, int id) {
   pb_const from = l->unit->consts->items[id];
   bool number = is_number(&from);
-  int64_t count = number ? 1 : from.shape[0], padded = pb__layout_blocks(count, l->lanes) * l->lanes;
-  if (!number && (from.rank > 1 || count == padded)) return id;
+  int64_t count = number ? 1 : from.shape[0], padded = pb__layout_blocks(count, l->row) * l->row;
+  if (count == padded || (!number && from.rank > 1)) return id;
   size_t size = (size_t)pb_type_bits(from.type) / 8;
   char* data = pb_alloc(&l->unit->consts->arena, (size_t)padded * size);
   memcpy(data, pb_const_data(l->unit->consts, id), (size_t)count * size);
@@ -256,9 +256,10 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
         (s->lane[d] >= 0 || (s->keep[d] >= 0 && out->extent[s->keep[d]] != nest->extent[d]));
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__layout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
-    bool rows = l->whole_rows, number = rows && is_number(&l->unit->consts->items[id]);
-    if (number) memset(to->index, 0, sizeof to->index);
-    pb__layout_use_const(l, to, rows ? padded_to_rows(l, id) : id, number);
+    int rows = padded_to_rows(l, id);
+    bool splat = rows != id && is_number(&l->unit->consts->items[id]);
+    if (splat) memset(to->index, 0, sizeof to->index);
+    pb__layout_use_const(l, to, rows, splat);
     return;
   }
   memcpy(full, s->full, sizeof full);

@@ -237,9 +237,8 @@ static bool ends_inside_rows(const parts* p, const pb_nest* nest, const walk* w)
 // Products that the chip makes in a cycle.
 static int64_t products_at_once(parts* p, int n) {
   const pb_contraction_dims* roles = &p->nests[n].roles;
-  if (pb_chip_whole_rows(p->unit->chip)) return p->lanes * p->lanes;
   pb_vector_insn insn = pb_vector_contraction(&p->selections, roles->x_type, roles->w_type, roles->y_type);
-  return insn.insn ? pb_vector_products(&insn) : p->lanes;
+  return insn.insn ? pb_vector_products(&insn) : p->lanes * pb_chip_row(p->unit->chip); // an array takes rows
 }
 
 // What comes element by element is saved; more rows of lanes take longer.

@@ -90,7 +90,7 @@ static int64_t price_of_blocks(const pb_pixels* p, int n, const pb_pixels_blocks
   pb_nest nest;
   pb_contraction_dims roles = is->roles;
   pb__pixels_convolution(p, n, blocks, &nest, &roles);
-  pb_layout l = {.unit = p->unit, .lanes = p->lanes, .whole_rows = true};
+  pb_layout l = {.unit = p->unit, .lanes = p->lanes};
   if (blocks->of_x == 1 && comes_from_outside(p, p->program->value_of[n][roles.x]) &&
       pb__layout_should_gather(&l, &nest, &roles))
     return pb__layout_gather_price(&l, &nest, &roles);

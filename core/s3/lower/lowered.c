@@ -81,9 +81,10 @@ const char* pb_lowered_room(pb_lowered* l, pb_type type, int64_t elements) {
 
 const char* pb_lowered_constant(pb_lowered* l, const pb_expr_node* node, int lanes) {
   pb_text line = {0};
-  pb_text_add(&line, "arith.constant %s", lanes > 1 ? "dense<" : "");
+  bool dense = lanes > 1;
+  pb_text_add(&line, dense ? "arith.constant dense<" : "arith.constant ");
   pb_constant_print(&line, node);
-  pb_text_add(&line, "%s : %s", lanes > 1 ? ">" : "", pb_lowered_type(l, node->type, lanes));
+  pb_text_add(&line, "%s : %s", dense ? ">" : "", pb_lowered_type(l, node->type, lanes));
   const char* name = pb_lowered_define(l, line.data);
   pb_text_free(&line);
   return name;

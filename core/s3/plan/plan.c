@@ -501,7 +501,7 @@ static void plan_cores(const pb_planner* one, pb_found* best) {
       if (is_as_long(one, one->dims.rows[r], parts, parts - 1)) continue;
       for (int c = 0; c < (cores / parts > 1 ? one->dims.column_count : 1); ++c)
         for (int64_t others = cores / parts, last = 0; others; last = others, others /= 2)
-          if (!last || others == 1 || !is_as_long(one, one->dims.columns[c], others, last))
+          if (parts * others > 1 && (!last || others == 1 || !is_as_long(one, one->dims.columns[c], others, last)))
             plan_share(one, (int[]){one->dims.rows[r], one->dims.columns[c]}, (int64_t[]){parts, others}, best);
     }
 }
@@ -617,7 +617,7 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
     return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, nearest, "%s cannot run this: %s",
                           chip->name, *r->why ? r->why : "no tiling fits");
   }
-  if (chip->cores > 1) plan_cores(&p, r);
+  plan_cores(&p, r);
   *plan = r->plan;
   if (!p.moves_w) return PB_OK;
   const pb_judge whole = {.cost = cost_alone, .user = &p};

@@ -34,7 +34,7 @@ static void issue(queue_part* queue, int64_t cycles) {
 
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
 static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
-  int ahead = t->issuers->of[queue].ahead;
+  int ahead = t->issuers->list ? 0 : t->issuers->of[queue].depth; // a list is read far ahead
   return ahead ? larger(words * pb__port_arrival(t->chip) / ahead, cycles) : cycles;
 }
 
@@ -49,9 +49,9 @@ int64_t pb__part_busiest(const pb_tiling* t, const part* p, const char** name) {
     if (time > most) most = time, *name = t->issuers->of[q].name;
   }
   int64_t words = 0; // of one list, which all queues share
-  for (int q = 0; q < chip->queue_count && chip->fence; ++q) words += p->queue[q].words;
-  if (words && words * pb__port_arrival(chip) / chip->list_depth > most)
-    most = words * pb__port_arrival(chip) / chip->list_depth, *name = "list";
+  for (int q = 0; q < t->issuers->count && t->issuers->list; ++q) words += p->queue[q].words;
+  if (words && words * pb__port_arrival(chip) / t->issuers->list > most)
+    most = words * pb__port_arrival(chip) / t->issuers->list, *name = "list";
   return most;
 }
 
@@ -341,15 +341,23 @@ static const pb_issuers* issuers_of(const pb_tiling* t) {
   pb_issuers* all = PB_NEW(t->arena, pb_issuers);
   pb_core_facts* facts = k ? PB_NEW(t->arena, pb_core_facts) : NULL;
   if (k) pb_core_facts_of(chip, k, facts);
-  *all = k ? (pb_issuers){1, NULL, "memory", facts, by_code, finish_core, false}
-           : (pb_issuers){chip->unit_count, NULL, chip->memories[chip->system_memory].name, NULL, by_commands,
-                          finish_queues,    true};
-  pb_issuer* of = PB_NEW_ARRAY(t->arena, pb_issuer, (size_t)all->count + 1);
-  all->of = of;
+  pb_issuer* of = PB_NEW_ARRAY(t->arena, pb_issuer, (size_t)chip->unit_count + 1);
+  if (k) {
+    of->name = "compute";
+    *all =
+        (pb_issuers){.count = 1, .of = of, .outside = "memory", .facts = facts, .take = by_code, .finish = finish_core};
+    return all;
+  }
+  *all = (pb_issuers){.count = chip->unit_count, .of = of, .queues = chip->queue_count};
+  if (chip->fence) all->list = chip->list_depth, all->fence_cycles = chip->fence_cycles;
+  all->outside = chip->memories[chip->system_memory].name;
+  all->take = by_commands;
+  all->finish = finish_queues;
+  all->of_one = true;
   for (int u = 0; u < all->count; ++u) {
-    of[u].name = k ? "compute" : chip->queues[pb_unit_queue(chip, u)].name;
-    if (k || u >= chip->queue_count || chip->fence) continue; // a list is read far ahead
-    of[u].ahead = chip->queues[u].depth > 0 ? chip->queues[u].depth : 1;
+    const pb_queue* queue = &chip->queues[pb_unit_queue(chip, u)];
+    of[u].name = queue->name;
+    of[u].depth = u >= all->queues ? 0 : queue->depth > 0 ? queue->depth : 1;
   }
   return all;
 }
@@ -364,7 +372,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   pb__state_count(t);
   if (!tree_cost(t, &t->root, &all)) return false;
   t->compute = larger(all.end, all.queue[CORE].cycles);
-  for (int q = 0; q < PB_CORE_QUEUES; ++q) plan->busy[q] = all.queue[q].busy;
+  for (int q = 0; q < t->issuers->count; ++q) plan->busy[q] = all.queue[q].busy;
   t->issuers->finish(t, &all, plan);
   return true;
 }

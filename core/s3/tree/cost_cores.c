@@ -25,18 +25,18 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
   for (int m = 0; m < chip->memory_count; ++m)
     if (chip->memories[m].scope == PB_SCOPE_CHIP && chip->memories[m].cached) f->shared = &chip->memories[m];
   if (f->vector.near[0] && f->vector.near[0]->cached) f->line = f->vector.near[0]->line_bytes;
-  f->registers = f->vector.registers;
-  f->register_bytes = f->vector.row_bytes;
-  if (!k) return;
-  if (k->insn.insn) {
+  bool matrices = k && k->matrix.product.insn;
+  int memory = matrices ? k->matrix.memory : f->vector.memory;
+  if (memory >= 0) {
+    const pb_memory* file = &chip->memories[memory];
+    f->register_bytes = file->row_bytes;
+    f->registers = file->bytes / file->row_bytes;
+  }
+  if (k && k->insn.insn) {
     f->latency = k->insn.insn->latency;
     f->units = k->insn.insn->units;
   }
-  if (!k->matrix.product.insn) return;
-  const pb_memory* file = &chip->memories[k->matrix.memory];
-  f->register_bytes = file->row_bytes;
-  f->registers = file->bytes / file->row_bytes;
-  f->products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
+  if (matrices) f->products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
 }
 
 // A block leaves a quarter of a cache to what passes by.

@@ -131,11 +131,11 @@ static void add_words(const pb_tiling* t, int64_t iterations, int64_t period, pa
 // A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
 // body themselves, half of them at most are there when it ends. Commands that each take longer than a word to arrive
 // hide the others.
-static void wait_for_words(const pb_chip* chip, part* one) {
-  for (int q = 0; q < chip->queue_count; ++q) {
+static void wait_for_words(const pb_tiling* t, part* one) {
+  for (int q = 0; q < t->issuers->queues; ++q) {
     queue_part* queue = &one->queue[q];
-    int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
-    int64_t late = queue->words - depth / 2, arrival = pb__port_arrival(chip);
+    int depth = t->issuers->of[q].depth;
+    int64_t late = queue->words - depth / 2, arrival = pb__port_arrival(t->chip);
     if (queue->rolled && late > 0 && queue->busy < queue->commands * arrival) queue->cycles += late * arrival / depth;
   }
 }
@@ -159,8 +159,8 @@ static int64_t fenced_together(const pb_tiling* t, const pb_tree* loop, const pa
 static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
   const pb_chip* chip = t->chip;
   int used = 0;
-  for (int q = 0; q < chip->queue_count; ++q) used += one->queue[q].used;
-  if (!chip->fence || used < 2) return;
+  for (int q = 0; q < t->issuers->queues; ++q) used += one->queue[q].used;
+  if (!t->issuers->list || used < 2) return;
   int64_t* drained = PB_NEW_ARRAY(t->arena, int64_t, (size_t)t->issuers->count);
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
@@ -172,9 +172,9 @@ static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
     drained[insn->queue] = larger(drained[insn->queue], latency);
   }
   int64_t together = larger(fenced_together(t, loop, one), FENCED);
-  for (int q = 0; q < chip->queue_count; ++q) {
+  for (int q = 0; q < t->issuers->queues; ++q) {
     if (one->queue[q].unfenced)
-      one->queue[q].cycles += pb__cost_share(drained[q] + chip->fence_cycles, FENCED, together, true);
+      one->queue[q].cycles += pb__cost_share(drained[q] + t->issuers->fence_cycles, FENCED, together, true);
     one->queue[q].unfenced = false;
   }
 }
@@ -311,7 +311,7 @@ static void add_buffer(const iterations* all, int b, part* sum) {
 }
 
 void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum) {
-  wait_for_words(t->chip, one);
+  wait_for_words(t, one);
   wait_at_fences(t, loop, one);
   const char* unused;
   iterations all = {.t = t, .loop = loop, .one = one, .start = wait_for_places(t, loop, one, sum)};

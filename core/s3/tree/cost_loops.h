@@ -65,14 +65,17 @@ typedef struct event {
 // One of those who carry nests out beside each other: a queue, a unit that goes on beside it, or a core.
 typedef struct pb_issuer {
   const char* name; // what a plan is bound by
-  int ahead;        // words of it that are fetched while one arrives; 0: nobody waits for words
+  int depth;        // words of it that are fetched ahead; 0: it fetches none
 } pb_issuer;
 
 // All of them, and how they do it.
 typedef struct pb_issuers {
   int count;
   const pb_issuer* of;
-  const char* outside;                                         // what brings them what they read
+  int queues; // so many of them, the first, fetch words: units that go on beside these fetch none
+  int list,
+      fence_cycles;    // one list of words for all queues, ordered by fences: words fetched ahead; 0: tokens order them
+  const char* outside; // what brings them what they read
   const pb_core_facts* facts;                                  // of code
   bool (*take)(pb_tiling* tiling, part* p, event* e);          // what one execution of a nest takes of whom
   void (*finish)(pb_tiling* tiling, part* all, pb_plan* plan); // what the tree takes

@@ -352,13 +352,13 @@ static bool cores_share(pb_tiling* t) {
   const pb_plan* plan = t->plan;
   const pb_nest* main = &t->group->main;
   int shared = pb_plan_shared_axes(plan);
-  int64_t members = 1;
+  int64_t members = 1, cores = t->chip->cores;
   for (int b = 0; b < plan->axis_count; ++b) {
     const pb_axis* axis = &plan->axes[b];
     if (axis->members < 2) continue;
-    if (axis->members > t->chip->cores / members)
-      return pb__tiling_fail(t,
-                             pb_printf(t->arena, "an axis is shared by more than there are cores, %d", t->chip->cores));
+    if (axis->members > cores / members)
+      return pb__tiling_fail(
+          t, pb_printf(t->arena, "an axis is shared by more than there are cores, %lld", (long long)cores));
     members *= axis->members;
     int64_t whole = pb_plan_left(plan, b, axis->dim, main->extent[axis->dim]);
     if (axis->members != (whole + axis->step - 1) / axis->step)
