@@ -191,7 +191,7 @@ static bool gains(const fuser* f, int64_t fused, int64_t apart) {
 // Whether a unit that computes is at work nearly all the time: then nothing is left to gain, and the plans of fewer
 // kernels, of which there are many, need not be looked at.
 static bool leaves_nothing(const fuser* f, const pb_plan* apart) {
-  for (int q = 0; q < f->unit->chip->unit_count && !f->cached; ++q)
+  for (int q = 0; q < f->unit->chip->unit_count; ++q)
     if (computes(f->unit->chip, q) && !gains(f, apart->busy[q], apart->cycles)) return true;
   return false;
 }

@@ -114,7 +114,7 @@ static bool makes_of_rows(const pb_layout* l, const pb_nest* nest, const pb_cont
 bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   if (nest->reduce == PB_SET || access == store || access->rank < 2) return false;
-  if (l->whole_rows && access->shape[1] % l->lanes == 0) return false;
+  if (access->shape[1] % l->lanes == 0) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
   return false;

@@ -37,8 +37,7 @@ bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* role
 // Whether each channel is for itself, and an instruction takes its lanes so: nothing is between channels to be zero.
 static bool goes_by_lanes(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_contraction_dims unused;
-  return l->whole_rows && pb__layout_depthwise(nest, roles) >= 0 &&
-         pb_chip_lane_contraction(l->unit->chip, roles, NULL, &unused);
+  return pb__layout_depthwise(nest, roles) >= 0 && pb_chip_lane_contraction(l->unit->chip, roles, NULL, &unused);
 }
 
 static bool read(const pb_layout* l, int n, pb_contraction_dims* roles, pb_grouped* g) {
@@ -68,7 +67,7 @@ static bool fit(const pb_layout* l, const pb_grouped* g, pb_layout_groups* s) {
   s->lanes = narrow ? l->lanes / g->outs : 1;
   s->block = of_x > of_y ? of_x : of_y;
   // a last block of fewer groups lies in one of each side; weights of 0 are those of lanes that no channel fills
-  bool ends = !l->whole_rows && g->of_floats && s->block * g->ins == x && s->block * g->outs == y;
+  bool ends = g->of_floats && s->block * g->ins == x && s->block * g->outs == y;
   return (ends || g->groups % s->block == 0) && s->block % s->lanes == 0 && stays_inside(s, g->ins, x) &&
          stays_inside(s, g->outs, y);
 }

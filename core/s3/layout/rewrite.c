@@ -342,7 +342,7 @@ void pb__layout_splat(pb_layout* l, pb_nest* nest) {
 // ---- printing ----
 
 void pb__layout_print(pb_layout* l, const pb_nest* nest) {
-  l->no_room |= l->whole_rows && pb_leaves_tensors(nest); // no chip's plan takes that, and no other target's either
+  l->no_room |= pb_leaves_tensors(nest); // no chip's plan takes that, and no other target's either
   if (!l->has_runs) {
     pb_nest_print(&l->nests, nest, 1, &l->serial);
     return;

@@ -91,7 +91,7 @@ static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
   const pb_plan_dims* s = &p->dims;
   *plan = p->start;
   pb_plan_begin(plan);
-  if (!p->group->contraction && !p->group->registers) plan->chain[PB_OF_W].count = 0;
+  if (!p->group->contraction) plan->chain[PB_OF_W].count = 0;
   pb_plan_home_of(plan, PB_OF_RESULT)->copies = p->copies ? p->copies : p->results;
   for (; *order; ++order) {
     int here = levels_of(p, plan);
@@ -456,10 +456,12 @@ static void plan_stage(pb_planner* p) {
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.axis_count; ++b) p->extent[p->start.axes[b].dim] = p->start.axes[b].step;
   p->room = INT64_MAX;
+  if (group->registers) {
+    pb__plan_registers(p);
+    return;
+  }
   pb_homes_of(p->chip, group, &p->x_homes, &p->result_homes);
-  if (group->registers)
-    pb__plan_registers(p, group->registers);
-  else if (group->contraction)
+  if (group->contraction)
     plan_contraction(p);
   else
     plan_tiles(p);

@@ -40,15 +40,15 @@ static void add(pb_plan_dims* dims, pb_role role, int d) {
 
 void pb__plan_dims_of(const pb_chip* chip, const pb_group* g, pb_plan_dims* dims) {
   *dims = (pb_plan_dims){.row_count = 0};
-  bool commands = g->contraction && !g->registers;
+  const pb_vkernel* k = g->registers;
+  bool commands = g->contraction && !k;
   if (commands && pb_sums_by_lanes(g->contraction, &g->insn_roles))
     pb_taps_of(chip, g->lanes, &g->main, &g->roles, g->contraction, &g->insn_roles, &dims->taps);
   for (int last = 0; last < 2; ++last) // where commands take rows of x, a window along a row is summed innermost
     for (int d = 0; d < g->main.dim_count; ++d) {
       pb_role role = role_of(g, commands, d);
       bool along_x = commands && role == PB_ROLE_K && pb_access_stride(&g->main.access[g->roles.x], d) == 1;
-      if (along_x != last || (g->registers ? in_register(g->registers, d) : in_command(g, &dims->taps, role, d)))
-        continue;
+      if (along_x != last || (k ? in_register(k, d) : in_command(g, &dims->taps, role, d))) continue;
       add(dims, role, d);
     }
   dims->batches = dims->row_count > 2 ? dims->row_count - 2 : 0;

@@ -122,14 +122,13 @@ static pb_status read_home(pb_plan_reader* r, int base, pb_plan* plan) {
 
 // Homes that nobody chooses: of operands in registers. Of weights there are some in products alone.
 static pb_status end_stage(pb_plan_reader* r, int base, pb_plan* plan) {
-  bool code = !pb_chip_moves(r->chip);
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o) {
     pb_chain* chain = &plan->chain[o];
     if (chain->count) continue;
     if (o == PB_OF_RESULT) return pb_plan_refuse(r, "'home result' is expected");
-    if (o == PB_OF_X && !code) return pb_plan_refuse(r, "'home x' is expected");
+    if (o == PB_OF_X && pb_chip_moves(r->chip)) return pb_plan_refuse(r, "'home x' is expected");
     chain->home[0] = (pb_plan_home){.around = base + plan->axis_count, .copies = 1};
-    chain->count = code;
+    chain->count = o == PB_OF_X;
   }
   return PB_OK;
 }

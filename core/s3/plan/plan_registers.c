@@ -166,7 +166,8 @@ static bool take_tile(pb_planner* p, const pb_vkernel* k, const pb_plan* plan) {
 
 // Tiles of columns around those of rows, or, where w moves slower, inside them; parts of the sum around both. Operands
 // are in registers inside all loops.
-void pb__plan_registers(pb_planner* p, const pb_vkernel* k) {
+void pb__plan_registers(pb_planner* p) {
+  const pb_vkernel* k = p->group->registers;
   static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
   int dims[PB_NEST_DIMS], count = 0;
   pb_found plain = {0};

@@ -66,7 +66,7 @@ void pb__plan_tile(pb_planner* p);
 // The same of all tiles with other steps of these dims, of the last one in the outermost loop; points: units that one
 // has of other dims.
 void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points);
-void pb__plan_registers(pb_planner* p, const pb_vkernel* kernel);
+void pb__plan_registers(pb_planner* p);
 // Sets the steps of sums by what the rest of the tile leaves.
 void pb__registers_unroll(pb_planner* p, const pb_vkernel* kernel);
 // Why the tile of a plan whose axes are legal does not fit the registers; NULL: it does.

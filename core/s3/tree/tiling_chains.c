@@ -530,7 +530,6 @@ void pb_homes_of(const pb_chip* chip, const pb_group* group, int* x, int* result
   pb_tile tile;
   pb_nest point;
   *x = *result = 1;
-  if (group->registers) return;
   if (group->contraction) {
     int held = group->contraction->operands[group->insn_roles.x].memory;
     *x += pb_transfer_via(chip, held, group->main.access[group->x].type) != held;

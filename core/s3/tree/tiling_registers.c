@@ -99,7 +99,7 @@ bool pb__registers_axes_legal(pb_tiling* t) {
   bool inside = pb_plan_around(plan, PB_OF_X) == levels && pb_plan_around(plan, PB_OF_W) == levels, one = true;
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o) {
     const pb_chain* chain = &plan->chain[o];
-    one &= chain->count == 1 && chain->home[0].copies == 1 && !chain->home[0].kept;
+    one &= chain->count <= 1 && chain->home[0].copies == 1 && !chain->home[0].kept;
   }
   if (!inside || !one)
     return pb__tiling_fail(t, "operands are in registers: x and w have one home of one copy, inside all loops");
