@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import polyblocks
 import pytest
+import jax_parts  # noqa: F401  (which adds to the programs)
 from jax_programs import PROGRAMS, REFUSED, f
 from polyblocks import polyblocks_jit_jax
 
