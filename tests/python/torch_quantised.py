@@ -1,7 +1,10 @@
 """Networks that PT2E has quantised (torchao), a layer at a time: each takes the codes that eager makes, and its own are counted
 where they are eager's. (From end to end a code that rounds the other way turns others behind it over.)
 
-    run.py torch_quantised.py torch torchvision torchao -- [--least 0.999] [--target simnpu] [NAME...]"""
+    run.py torch_quantised.py torch torchvision torchao -- [--least 0.999] [--target simnpu] [--by x86] [NAME...]
+
+What a quantiser fuses it finds by the modules that nodes come from: a ReLU that a block calls twice counts once unless
+torch.export is asked for strict=True, and the one for x86 fails then ("more than one output node")."""
 
 import argparse
 import sys
@@ -11,6 +14,7 @@ import warnings
 warnings.simplefilter("ignore")
 import torch
 from torch_models import Bert, drawn, ids, seeded, vision
+import torchao.quantization.pt2e.quantizer.x86_inductor_quantizer as x86
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.testing.pt2e._xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
 
@@ -42,11 +46,11 @@ class Fed(torch.nn.Module):
         return layers.run(*arguments), tuple(layers.codes)
 
 
-def quantised(make, arguments):
-    """By the symmetric configuration of a scale for each channel, with samples about the arguments."""
-    exported = torch.export.export(seeded(make()), arguments).module()
-    quantiser = XNNPACKQuantizer()
-    quantiser.set_global(get_symmetric_quantization_config(is_per_channel=True))
+def quantised(make, arguments, by):
+    """By a scale for each channel, with samples about the arguments: symmetric codes, or x86's without a sign."""
+    exported = torch.export.export(seeded(make()), arguments, strict=by == "x86").module()
+    quantiser = x86.X86InductorQuantizer() if by == "x86" else XNNPACKQuantizer()
+    quantiser.set_global(x86.get_default_x86_inductor_quantization_config() if by == "x86" else get_symmetric_quantization_config(is_per_channel=True))
     prepared = prepare_pt2e(exported, quantiser)
     prepared(*arguments)
     return convert_pt2e(prepared)
@@ -68,13 +72,14 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--least", type=float, default=0.999)
     parser.add_argument("--target", default="cpu", help="where; what it has not goes to the processor")
+    parser.add_argument("--by", choices=("xnnpack", "x86"), default="xnnpack", help="whose quantiser")
     o = parser.parse_args()
     bad = 0
     for name in o.names or MODELS:
         make, arguments = MODELS[name]
         arguments = arguments()
         with torch.no_grad():
-            module = quantised(make, arguments)
+            module = quantised(make, arguments, o.by)
             layers = Layers(module)
             want = layers.run(*arguments)
             start = time.time()
@@ -84,7 +89,7 @@ def main():
         want = want[0] if isinstance(want, (tuple, list)) else want
         got = got[0] if isinstance(got, (tuple, list)) else got
         far = float((got - want).abs().max() / want.abs().max())
-        print(f"{name}, {o.target}: {len(codes)} tensors of codes, {equal} of {count} as eager's ({100 * equal / count:.4f}%), the others by {most} at most; "
+        print(f"{name}, {o.by}, {o.target}: {len(codes)} tensors of codes, {equal} of {count} as eager's ({100 * equal / count:.4f}%), the others by {most} at most; "
               f"results {far:.1e} apart; {time.time() - start:.0f} s", flush=True)
         bad += not (len(codes) and equal >= o.least * count and most <= 1)
     return int(bad > 0)
