@@ -222,6 +222,17 @@ _export_lock = threading.Lock()
 
 
 @contextlib.contextmanager
+def unchecked_distributions():
+    """Distributions look at their numbers and raise an error in Python where they make no sense: a graph has no such branch."""
+    plain = torch.distributions.Distribution._validate_args
+    torch.distributions.Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        torch.distributions.Distribution.set_default_validate_args(plain)
+
+
+@contextlib.contextmanager
 def traces_of_users():
     """While a graph is exported its nodes keep all lines of Python outside of PyTorch, not those of `forward` alone."""
 
@@ -246,7 +257,7 @@ def exported_graph(holder, tensors):
     taken_apart.update(decompositions())
     for op in [op for op in taken_apart if str(op) in table.load()]:
         taken_apart.pop(op)
-    with torch.no_grad(), traces_of_users():
+    with torch.no_grad(), traces_of_users(), unchecked_distributions():
         try:
             return torch.export.export(holder, tensors, strict=False).run_decompositions(taken_apart)
         except Exception as error:

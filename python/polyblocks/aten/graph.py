@@ -233,7 +233,7 @@ def decompositions():
     are left out: they are made of operators of their own (prims)."""
     known, found = table.load(), dict(TAKEN_APART)
     for op, by in torch._decomp.decomposition_table.items():
-        if not isinstance(op, torch._ops.OpOverload) or str(op) in known:
+        if not isinstance(op, torch._ops.OpOverload) or str(op) in known or op in TAKEN_APART:
             continue
         implicit = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd")
         if by.__module__.startswith("torch._decomp") or not implicit:

@@ -276,26 +276,33 @@ def masked_scatter(b, x, mask, source):
 @row("_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=None, last=False, padding_idx=-1, *, made, used):
     """Sums, means or maxima of rows; the bags are said by where they begin."""
-    if any(used[1:]):
-        raise Unsupported("what its gradient needs")
     if mode == 2:
         raise Unsupported("maxima of bags")
     bags = made[0].shape[0]
     count = index.shape[0]
     starts = b.along(offsets, 0, 0, bags)
     number = b.iota((bags, count), 1, offsets.dtype)
-    inside = b.compare("GE", number, b.reshape(starts, (bags, 1)))
+    inside = begun = b.compare("GE", number, b.reshape(starts, (bags, 1)))
     ends = b.along(offsets, 0, 1, bags + 1) if last else b.concatenate([b.along(offsets, 0, 1, bags), b.constant(count, offsets.dtype, (1,))], 0)
     inside = b.binary("and", inside, b.compare("LT", number, b.reshape(ends, (bags, 1))))
     if padding_idx >= 0:
         inside = b.binary("and", inside, b.reshape(b.compare("NE", index, padding_idx), (1, count)))
+    counts = b.reduce("add", b.convert(inside, offsets.dtype), [1], 0)
     share = b.convert(inside, weight.dtype)
     if per_sample is not None:
         share = b.multiply(share, b.reshape(per_sample, (1, count)))
     if mode == 1:
         sums = b.binary("maximum", b.reduce("add", share, [1], 0), 1)
         share = b.divide(share, b.reshape(sums, (bags, 1)))
-    return [b.dot(share, rows(b, weight, 0, index), ((1,), (0,))), None, None, None]
+    results = [b.dot(share, rows(b, weight, 0, index), ((1,), (0,))), None, None, None]
+    if used[1]:  # what the gradient needs: the bag of each element, and how many a bag has
+        bag = b.subtract(b.reduce("add", b.convert(begun, offsets.dtype), [0], 0), 1)
+        results[1] = bag if made[1].shape == bag.shape else b.constant(0, made[1].dtype, made[1].shape)
+    if used[2]:
+        results[2] = counts if made[2].shape == counts.shape else b.constant(0, made[2].dtype, made[2].shape)
+    if used[3]:  # of maxima alone
+        results[3] = b.constant(0, made[3].dtype, made[3].shape)
+    return results
 
 
 @row("embedding_dense_backward")

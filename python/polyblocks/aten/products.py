@@ -155,7 +155,7 @@ def kernel_gradient(b, x, gradient, shape, stride, padding, dilation, groups):
 def flash_attention(b, q, k, v, dropout=0.0, is_causal=False, *, attn_mask=None, scale=None, made, used):
     if used[1]:
         raise Unsupported("what its gradient needs")
-    return [attention(b, q, k, v, attn_mask, dropout, is_causal, scale=scale, made=made), None]
+    return [attention(b, q, k, v, attn_mask, dropout, is_causal, scale=scale, enable_gqa=True, made=made), None]
 
 
 @row("scaled_dot_product_attention")

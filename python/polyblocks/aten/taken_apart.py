@@ -3,6 +3,8 @@
 import torch
 import torch.nn.functional as F
 
+from .gradients import GRADIENTS
+
 aten = torch.ops.aten
 
 
@@ -48,6 +50,7 @@ def self_attention(
 
 
 TAKEN_APART = {
+    **GRADIENTS,
     aten._transformer_encoder_layer_fwd.default: encoder_layer,
     aten._native_multi_head_attention.default: self_attention,
 }

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .builder import HALVES, Unsupported
+from .builder import HALVES
 from .products import each
 from .reductions import least
 from .table import row
@@ -210,8 +210,3 @@ def adaptive_gradient(name, spatial):
 
 adaptive_gradient("_adaptive_avg_pool2d_backward", 2)
 adaptive_gradient("_adaptive_avg_pool3d_backward", 3)
-
-
-@row("adaptive_max_pool2d", "adaptive_max_pool3d")
-def adaptive_max(b, x, out, *, made):
-    raise Unsupported("windows of several sizes (adaptive_max_pool)")
