@@ -16,7 +16,7 @@ tools.require("numpy")
 import numpy as np  # noqa: E402
 from doors import Bench, text_of  # noqa: E402
 
-ELEMENTS = {"float32": "f32", "float64": "f64", "complex64": "complex<f32>", "complex128": "complex<f64>", "int64": "i64", "uint64": "ui64",
+ELEMENTS = {"bool": "i1", "float32": "f32", "float64": "f64", "complex64": "complex<f32>", "complex128": "complex<f64>", "int64": "i64", "uint64": "ui64",
             "int32": "i32", "int8": "i8"}
 
 

@@ -17,7 +17,11 @@
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernels.h"
 
-enum { FEW_OPERATORS = 3, SMALLER = 8 }; // of what is computed again; what it reads, in parts of what it makes
+enum {
+  FEW_OPERATORS = 3, // of what is computed again
+  SMALLER = 8,       // what that reads, in parts of what it makes
+  OF_AN_INDEX = 6    // operators that a nest which looks up elements, or scatters them, computes on the way
+};
 
 typedef struct inliner {
   pb_unit* unit;
@@ -77,7 +81,16 @@ static bool inline_one(inliner* i, int n) {
 
 static bool is_fast(pb_op op) {
   return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_FMA || op == PB_OP_NEG ||
-         op == PB_OP_ABS || op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL || op == PB_OP_SELECT;
+         op == PB_OP_ABS || op == PB_OP_MAX || op == PB_OP_MIN || op == PB_OP_SEXT || op == PB_OP_ZEXT ||
+         op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL || op == PB_OP_SELECT;
+}
+
+static bool is_fast_nest(const pb_nest* nest, int most) {
+  int operators = 0;
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op != PB_OP_LOAD && nest->expr[e].op != PB_OP_CONST)
+      if (!is_fast(nest->expr[e].op) || ++operators > most) return false;
+  return true;
 }
 
 // Whether the nest makes a large tensor of small ones by a few fast operators.
@@ -85,12 +98,8 @@ static bool only_spreads(const inliner* i, int n) {
   const pb_program* p = &i->program;
   const pb_nest* nest = &p->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
-  int operators = 0;
   int64_t read = 0;
-  for (int e = 0; e < nest->expr_count; ++e) {
-    if (nest->expr[e].op == PB_OP_LOAD || nest->expr[e].op == PB_OP_CONST) continue;
-    if (!is_fast(nest->expr[e].op) || ++operators > FEW_OPERATORS) return false;
-  }
+  if (!is_fast_nest(nest, FEW_OPERATORS)) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     if (nest->access[a].gathered || nest->access[a].boxed || pb_access_can_leave(nest, &nest->access[a])) return false;
     read += pb_access_elements(&nest->access[a]);
@@ -132,6 +141,48 @@ static bool spread_one(inliner* i, int maker) {
   return true;
 }
 
+// ---- numbers, and where elements are ----
+
+// Whether nest n looks up elements or scatters them one by one, where what it reads plainly may be computed.
+static bool goes_to_places(const pb_nest* nest) {
+  return (nest->reduce == PB_SET || nest->reduce == PB_ACC_BODY) && pb_nest_is_fixed(nest);
+}
+
+static bool is_taken(const inliner* i, int value) {
+  PB_FOR_USES (n, &i->program, value)
+    if (!i->dropped[n] && pb_program_reads(&i->program, n, value)) return true;
+  return false;
+}
+
+// A tensor that is one number everywhere is that number in a nest that works by elements or goes to places; and places
+// that a few operators make for such a nest alone, as they bring those from the end inside, are made on the way.
+static bool simplify_one(inliner* i, int n) {
+  pb_program* p = &i->program;
+  const pb_nest* nest = &p->nests[n];
+  bool places = goes_to_places(nest);
+  if (!places && !pb_join_takes(nest)) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int value = p->value_of[n][a];
+    if (!pb_program_is_local(p, value) || !pb_join_find_any(i->join, n, a)) continue;
+    const pb_nest* maker = &p->nests[i->join->maker];
+    bool number = pb_join_is_number(maker);
+    if (!number && (!places || !is_fast_nest(maker, OF_AN_INDEX) || is_epilogue(i, i->join->maker))) continue;
+    if (!number && !pb_join_find(i->join, n, a)) continue;
+    if (!pb_join_make(i->join)) continue;
+    pb_join_keep(i->join, &i->unit->pass);
+    i->dropped[i->join->maker] = !is_taken(i, value);
+    return true;
+  }
+  return false;
+}
+
+static bool simplify(inliner* i) {
+  bool changed = false;
+  for (int n = 0; n < i->program.nest_count; ++n)
+    while (!i->dropped[n] && simplify_one(i, n)) changed = true;
+  return changed;
+}
+
 pb_status pb_s3_inline(pb_unit* unit) {
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read_main(unit, &i.program));
@@ -142,6 +193,7 @@ pb_status pb_s3_inline(pb_unit* unit) {
   i.join->dropped = i.dropped;
   for (int n = 0; n < i.program.nest_count; ++n)
     while (pb_join_takes(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
+  if (!pb_chip_moves(unit->chip)) changed |= simplify(&i);
   if (!pb_chip_moves(unit->chip))
     for (int n = 0; n < i.program.nest_count; ++n)
       if (!i.dropped[n]) changed |= spread_one(&i, n);

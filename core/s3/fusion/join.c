@@ -8,6 +8,11 @@ bool pb_join_takes(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
 
+bool pb_join_is_number(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 1 && nest->expr_count == 1 &&
+         nest->expr[0].op == PB_OP_CONST && !nest->access[0].gathered;
+}
+
 // Nodes once functions are written out.
 static int room_for(const pb_nest* nest) {
   int nodes = 0;
@@ -16,7 +21,7 @@ static int room_for(const pb_nest* nest) {
 }
 
 static bool same_access(const pb_access* a, const pb_access* b) {
-  return a->boxed == b->boxed && pb_same_indices(a, b);
+  return a->boxed == b->boxed && !a->gathered && !b->gathered && pb_same_indices(a, b);
 }
 
 // The number of the access among those of `nest`, which grows by it if it is new; -1: it has no room for more.
@@ -32,7 +37,7 @@ static int add_access(pb_nest* nest, int* values, const pb_access* access, int v
 // The node that loads by an access already, -1: none does.
 static int loaded(const pb_nest* nest, int access) {
   for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand == access) return e;
+    if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand == access) return nest->expr[e].args[0] < 0 ? e : -1;
   return -1;
 }
 
@@ -48,11 +53,12 @@ static int append(pb_join* m, int n, const int* access, int load, int taken) {
     }
     if (node.op == PB_OP_LOAD) {
       node.operand = access[node.operand];
-      map[e] = loaded(&m->out, node.operand);
+      map[e] = node.args[0] < 0 ? loaded(&m->out, node.operand) : -1;
       if (map[e] >= 0) continue;
     }
     map[e] = pb_nest_node_from(&m->out, node, map);
   }
+  if (n == m->taker && pb_nest_store((pb_nest*)nest)->gathered) m->out.stored_at = map[nest->stored_at];
   return map[nest->expr_count - 1];
 }
 
@@ -87,7 +93,8 @@ bool pb_join_find_any(pb_join* m, int n, int a) {
   if (pb_nest_repeats(taker, access) || pb_access_can_leave(taker, access)) return false;
   m->taker = n, m->maker = maker, m->load = a;
   const pb_nest* nest = &p->nests[maker];
-  return pb_join_takes(nest) && pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
+  return (pb_join_takes(nest) || pb_join_is_number(nest)) &&
+         pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
 }
 
 bool pb_join_find(pb_join* m, int n, int a) {

@@ -17,6 +17,8 @@ typedef struct pb_join {
 
 // Whether it is pointwise: it sets elements by an expression of what it loads, through indices that nests can change.
 bool pb_join_takes(const pb_nest* nest);
+// Whether it sets all elements to one number.
+bool pb_join_is_number(const pb_nest* nest);
 // Whether nests make the value. Constants and inputs have a use in every second nest of a long chain: to look through
 // them for a writer would take time by the square of its length.
 static inline bool pb_join_is_made(const pb_program* program, int value) {
@@ -25,7 +27,7 @@ static inline bool pb_join_is_made(const pb_program* program, int value) {
 // Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone; then the
 // join is about these two.
 bool pb_join_find(pb_join* join, int n, int a);
-// The same of a value that others load too, or the nest at several places.
+// The same of a value that others load too, or the nest at several places; or that is one number.
 bool pb_join_find_any(pb_join* join, int n, int a);
 // *out: the taker with the maker's expression in place of its load. false: a nest has no room for both.
 bool pb_join_make(pb_join* join);

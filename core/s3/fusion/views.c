@@ -14,6 +14,7 @@
 // Units that take whole rows of lanes and nothing else have less to go through: a copy, whose mover walks any strides,
 // and a pointwise nest of one tensor that lies in rows, which `layout` brings into lanes whatever the ranks. The rest
 // comes in rows by the copy, and what an instruction makes leaves by it: `outline` puts both into one kernel.
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
@@ -30,6 +31,7 @@ typedef struct viewer {
   pb_program program;
   int64_t lanes;
   bool whole_rows; // units take rows of lanes and nothing else
+  bool numbers;    // cores read one number for many elements where it is
   int image_rank;  // pb_chip_image_rank
   bool* dropped;   // nests
   bool* joined;    // values that copies alone put together, as concatenations are
@@ -182,7 +184,10 @@ static bool look_through(viewer* v, int n, int a) {
   int source = p->value_of[copy][0];
   bool constant = p->values[source].kind == PB_VALUE_CONST;
   bool packed = constant && v->whole_rows && is_pointwise(&p->nests[n]);
-  if (constant ? !packed && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value)) return false;
+  bool number =
+      constant && v->numbers && is_pointwise(&p->nests[n]) && pb_access_elements(&p->nests[copy].access[0]) == 1;
+  if (constant ? !packed && !number && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value))
+    return false;
   if (!packed && (gives_rank(v, copy) || !suits(v, n, a, &now))) return false;
   pb_program_read_source(p, &v->unit->pass, n, a, copy, &now);
   return true;
@@ -346,6 +351,7 @@ static void find_joined(viewer* v) {
 
 pb_status pb_s3_views(pb_unit* unit) {
   viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
+  v.numbers = !pb_chip_moves(unit->chip);
   v.image_rank = pb_chip_image_rank(unit->chip);
   PB_TRY(pb_program_read_main(unit, &v.program));
   pb_program* p = &v.program;
