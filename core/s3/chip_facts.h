@@ -11,7 +11,7 @@ typedef struct pb_vector_facts {
   int64_t row_bytes; // of a register
   int64_t lanes;     // elements of 4 bytes in it, as sums have
   int registers;
-  int apart_cycles; // of a load whose lanes have addresses of their own; 0: lanes are neighbours in memory
+  int apart_cycles;         // of a load whose lanes have addresses of their own; 0: lanes are neighbours in memory
   const pb_memory* near[3]; // what holds data near a core or thread, innermost first; NULL: none
   int64_t cache[3];         // its bytes, or 0
   int64_t way;              // bytes of the innermost one that are in different sets, and
@@ -39,6 +39,8 @@ static inline bool pb_is_image(int rank, int most) { return rank >= PB_IMAGE_RAN
 int pb_chip_staging(const pb_chip* chip);
 // Whether cores read and write tensors where they are, as caches show them.
 bool pb_chip_in_place(const pb_chip* chip);
+// Cycles of work that all its cores share.
+static inline int64_t pb_chip_shared(const pb_chip* chip, int64_t cycles) { return cycles / chip->cores; }
 // Whether movers bring what its instructions take to memories of its own, and take it back.
 bool pb_chip_moves(const pb_chip* chip);
 

@@ -1,6 +1,6 @@
 // Copies of numbers that a pointwise nest makes of narrower ones, as of codes, become copies of the narrower ones, and
-// the nest goes behind them: an image that a resize repeats is moved as codes, and what takes it makes the numbers.
-// Where movers go along the channels of images alone, which stay where they are. Exact.
+// the nest goes behind them: an image that a resize repeats is moved as codes, and what takes it makes the numbers. Of
+// copies of images along lines and columns, whose channels stay where they are. Exact.
 //
 //   before   f[c, h, w] = (x[c, h, w] - 3) * 0.1;  y[c, 2 h + i, w] = f[c, h, w]                     of x: codes
 //   after    t[c, 2 h + i, w] = x[c, h, w];        y[c, h, w] = (t[c, h, w] - 3) * 0.1

@@ -240,7 +240,7 @@ static bool multiplies(const pb_chip* chip) {
 
 pb_status pb_s3_transposes(pb_unit* unit) {
   transposer t = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
-  if (t.lanes == 1 || !multiplies(unit->chip)) return PB_OK;
+  if (!multiplies(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &t.from));
   size_t count = 0, nests = (size_t)t.from.nest_count;
   bool changed = false;

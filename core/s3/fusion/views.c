@@ -167,8 +167,7 @@ static bool adds_dims(const pb_nest* copy) {
 static bool gives_rank(const viewer* v, int copy) {
   const pb_program* p = &v->program;
   int from = p->value_of[copy][0], to = p->value_of[copy][1];
-  if (!v->whole_rows || !pb_program_is_local(p, to) || !adds_dims(&p->nests[copy]) ||
-      pb_program_only_reader(p, v->dropped, from) != copy)
+  if (!pb_program_is_local(p, to) || !adds_dims(&p->nests[copy]) || pb_program_only_reader(p, v->dropped, from) != copy)
     return false;
   PB_FOR_WRITERS (n, p, from)
     if (p->nests[n].reduce != PB_SET) return p->nests[n].access[0].rank == p->values[to].rank;
@@ -357,12 +356,12 @@ pb_status pb_s3_views(pb_unit* unit) {
   pb_program* p = &v.program;
   bool changed = false;
   v.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
-  for (int value = 0; v.whole_rows && value < p->value_count; ++value) changed |= part_dims(&v, value);
+  for (int value = 0; value < p->value_count; ++value) changed |= part_dims(&v, value);
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
       while (look_through(&v, n, a)) changed = true;
   changed |= pb_program_drop_copies(p, v.dropped);
-  if (v.whole_rows) changed |= pb_fusion_narrow_copies(p, v.dropped, &unit->pass);
+  changed |= pb_fusion_narrow_copies(p, v.dropped, &unit->pass);
   find_joined(&v);
   changed |= move_all_in(&v);
   return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;

@@ -287,7 +287,8 @@ static void find_borders(const pb_group* g, pb_vkernel* k) {
 }
 
 const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
-  int lanes = (int)pb_vector_facts_of(g->memo->chip).lanes;
+  const pb_vector_facts facts = pb_vector_facts_of(g->memo->chip);
+  int lanes = (int)facts.lanes;
   if (!reads_others(g)) return "what stands around its main loops lies in no form that vectors walk";
   for (int e = 0; e < g->main.expr_count; ++e)
     if (g->main.expr[e].op == PB_OP_OTHER) return "it has an operation without a vector form";
@@ -297,8 +298,7 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
   if (k->lane_dim < 0 && k->run_dim < 0 && !g->reduces && !g->around.epilogue_count) {
     join_dims(g, k);
     choose_lanes(g, k, lanes, &k->lane_dim);
-    int apart = pb_vector_facts_of(g->memo->chip).apart_cycles;
-    if (k->lane_dim < 0 && apart) choose_apart(k, lanes, apart);
+    if (k->lane_dim < 0 && facts.apart_cycles) choose_apart(k, lanes, facts.apart_cycles);
     if (k->lane_dim < 0) choose_turn(k, lanes);
   }
   if (k->lane_dim >= 0) k->lanes = lanes;

@@ -343,7 +343,9 @@ static void pad(pb_layout* l, int v) {
 
 // Where vectors are loaded from anywhere: what depends on the layouts of other values. A pointwise chain follows what
 // its first value is.
-static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
+static void refine(pb_layout* l, const bool* gained) {
+  bool* blocked = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind != PB_LAYOUT_PLAIN;
   for (int iteration = 0; iteration < CHOICE_TURNS; ++iteration)
     for (int v = 0; v < l->program.value_count; ++v)
       if (blocked[v])
@@ -352,9 +354,8 @@ static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
         pad(l, v);
 }
 
-static void choose_kinds(pb_layout* l) {
-  bool* blocked = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
-  bool* gained = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+// *gained: of values that would lie in rows those that no nest wants plain.
+static void choose_kinds(pb_layout* l, bool* gained) {
   find_single(l);
   for (int v = 0; v < l->program.value_count; ++v) {
     choose_kind(l, v);
@@ -366,9 +367,7 @@ static void choose_kinds(pb_layout* l) {
       gained[v] = !pb__layout_stays_plain(l, v);
       if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
     }
-  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind != PB_LAYOUT_PLAIN;
   find_narrow(l);
-  if (!l->whole_rows) refine(l, blocked, gained);
 }
 
 // Contractions that read rows of whole windows, of what stays plain for that.
@@ -377,7 +376,7 @@ static void choose_gathers(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     if (pb__layout_is_apart(l, n) || !pb__layout_contraction_dims(l, n, &roles)) continue;
     int x = l->program.value_of[n][roles.x];
-    l->gathers[n] = l->whole_rows && l->narrow[x] && takes_narrow(l, n, &roles);
+    l->gathers[n] = l->narrow[x] && takes_narrow(l, n, &roles);
     if (!l->gathers[n]) continue;
     pb__layout_keep_plain(l, x);
     pb__layout_open_pad(l, n, &roles);
@@ -385,12 +384,20 @@ static void choose_gathers(pb_layout* l) {
 }
 
 void pb__layout_choose(pb_layout* l) {
+  bool* gained = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+  l->few = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
-  pb__layout_find_heads(l); // of twins too
-  pb__layout_find_few(l);
-  do choose_kinds(l);
-  while (pb__layout_refuse_groups(l));
-  choose_gathers(l);
+  if (l->whole_rows) {
+    choose_kinds(l, gained);
+    choose_gathers(l);
+  } else {
+    pb__layout_find_few(l);
+    do {
+      memset(gained, 0, sizeof *gained * (size_t)l->program.value_count);
+      choose_kinds(l, gained);
+      refine(l, gained);
+    } while (pb__layout_refuse_groups(l));
+  }
   pb__layout_choose_rows(l);
   pb__layout_choose_runs(l);
 }

@@ -252,7 +252,7 @@ static bool can_bring(const pb_layout* l, int n) {
 
 bool pb__layout_crosses(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  if (!l->whole_rows || nest->reduce != PB_SET || pb__layout_gathers_rows(l, n)) return false; // numbers have no lanes
+  if (nest->reduce != PB_SET || pb__layout_gathers_rows(l, n)) return false; // numbers have no lanes
   int blocked = pb__layout_reads_kind(l, n, PB_LAYOUT_BLOCKED);
   switch (pb__layout_kind_of(l, pb_program_stored(&l->program, n))) {
   case PB_LAYOUT_BLOCKED:

@@ -75,9 +75,7 @@ static bool stays_few(const pb_layout* l, int v) {
 // Of all values that have few channels those that nothing wants otherwise.
 void pb__layout_find_few(pb_layout* l) {
   const pb_program* p = &l->program;
-  l->few = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   l->blocks = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
-  if (l->whole_rows) return;
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     l->blocks[v] = value->kind == PB_VALUE_LOCAL && pb__layout_has_channels(l, v) && pb__layout_can_block(l, v, -1);

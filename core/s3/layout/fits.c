@@ -191,8 +191,7 @@ bool pb__layout_stays_plain(const pb_layout* l, int v) {
 }
 
 bool pb__layout_can_block(const pb_layout* l, int v, int but) {
-  if ((!pb__layout_is_image(l, l->program.values[v].rank) && !l->whole_rows) || pb__layout_stays_plain(l, v))
-    return false;
+  if (pb__layout_stays_plain(l, v)) return false;
   PB_FOR_ACCESSES (n, a, &l->program, v)
     if (n != but && !pb__layout_is_apart(l, n) && !pb__layout_walks_blocks(l, n, a)) return false;
   return true;

@@ -91,7 +91,7 @@ bool pb__layout_refuse_groups(pb_layout* l) {
     pb_grouped g;
     if (!read(l, n, &roles, &g)) continue;
     pb_layout_value *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
-    if (l->whole_rows || x->kind == y->kind || (x->refused && y->refused)) continue;
+    if (x->kind == y->kind || (x->refused && y->refused)) continue;
     any = x->refused = y->refused = true;
   }
   return any;
@@ -177,6 +177,10 @@ static void merge(pb_unit* unit, pb_program* program, int n, const pb_contractio
   if (nest->extent[g->g] == 1) pb_nest_remove_dim(nest, g->g);
 }
 
+static bool is_image_in_blocks(const pb_layout* l, int v, int but) {
+  return pb__layout_is_image(l, l->program.values[v].rank) && pb__layout_can_block(l, v, but);
+}
+
 void pb__layout_merge_groups(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_contraction_dims roles;
@@ -188,7 +192,7 @@ void pb__layout_merge_groups(pb_layout* l) {
     int64_t s = 0;
     if (l->whole_rows)
       s = together_in_rows(l, &l->program.nests[n], &roles, &g);
-    else if (pb__layout_can_block(l, x, n) && pb__layout_can_block(l, y, n))
+    else if (is_image_in_blocks(l, x, n) && is_image_in_blocks(l, y, n))
       s = together_in_blocks(l, &roles, &g);
     if (s <= 1) continue;
     merge(l->unit, &l->program, n, &roles, &g, s);

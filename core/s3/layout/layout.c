@@ -94,13 +94,16 @@ static pb_status rewrite(pb_layout* l, int n) {
     return PB_OK;
   }
   if (starts_contraction(l, n)) return PB_OK;
-  bool contraction = pb__layout_contraction_dims(l, n, &roles), computed = false;
-  if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL, &computed));
+  bool contraction = pb__layout_contraction_dims(l, n, &roles), computed = false, crosses = false;
+  if (l->whole_rows) {
+    PB_TRY(check_rows(l, n, contraction ? &roles : NULL, &computed));
+    crosses = !contraction && pb__layout_crosses(l, n);
+  }
   if (computed || pb__layout_has_rows(l, n)) {
     pb__layout_rewrite_rows(l, n);
     return PB_OK;
   }
-  if (!contraction && pb__layout_crosses(l, n)) return pb__layout_cross(l, n);
+  if (crosses) return pb__layout_cross(l, n);
   if (contraction)
     rewrite_contraction(l, n, &roles);
   else
@@ -220,6 +223,15 @@ static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
 
+// What lies along lanes by its last dim becomes rows, before anything else is chosen.
+static void collapse_rows(pb_layout* l) {
+  pb__layout_read_sources(l);
+  pb__layout_find_heads(l);
+  pb__layout_find_lies(l);
+  pb__layout_collapse(l);
+  pb__layout_part_heads(l);
+}
+
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
   pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
@@ -237,12 +249,11 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   while (pb__layout_grow_apart(l)) {}
   pb__layout_merge_groups(l);
   l->roles = unread_roles(l);
-  if (l->whole_rows) pb__layout_read_sources(l);
-  pb__layout_find_heads(l);
-  pb__layout_find_lies(l);
   if (l->whole_rows) {
-    pb__layout_collapse(l);
-    pb__layout_part_heads(l);
+    collapse_rows(l);
+  } else {
+    pb__layout_find_heads(l);
+    pb__layout_find_lies(l);
   }
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);

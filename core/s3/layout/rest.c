@@ -85,7 +85,6 @@ static void clean(pb_layout* l, int v, bool past) {
   PB_FOR_WRITERS (n, &l->program, v) {
     rest found = rest_behind(l, n, past);
     if (found == FROM_SOURCE) clean(l, l->program.value_of[n][0], past);
-    if (l->whole_rows && l->program.values[v].type != PB_F32) continue; // codes no instruction masks
     if (found == ANY) value->masked = true;
     if (found == ANY_SUM) value->made = pb_printf(&l->unit->pass, "%%r%d", v);
   }

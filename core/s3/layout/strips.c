@@ -158,9 +158,9 @@ static int64_t price_of(const pb_layout* l, const price* p, int64_t pixels, int6
   int64_t beats = runs * pb__layout_blocks(p->run * pb_type_bits(from->type) / 8, beat > 0 ? beat : 1);
   int64_t moves = cycles_of(p->mover, inner, p->run, runs);
   if (width > windows) moves += cycles_of(p->mover, inner, width - windows, pixels); // the lanes behind them, zeros
-  moves /= chip->cores;
-  int64_t sums =
-      cycles_of(p->product, -1, 1, rows) * p->results * steps * pb__layout_blocks(width, p->lanes) / chip->cores;
+  moves = pb_chip_shared(chip, moves);
+  int64_t sums = pb_chip_shared(chip, cycles_of(p->product, -1, 1, rows) * p->results * steps *
+                                          pb__layout_blocks(width, p->lanes));
   if (p->mover->queue == p->product->queue) return larger(moves + sums, beats);
   moves = larger(moves, beats);
   return larger(moves, sums) + (moves < sums ? moves : sums) / EXPOSED;

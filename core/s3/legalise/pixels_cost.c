@@ -61,7 +61,7 @@ static int64_t price_of_products(const pb_pixels* p, const pb_pixels_nest* is, c
                                        &(pb_op){0});
   int64_t beat = chip->memories[from >= 0 ? from : chip->system_memory].bytes_per_cycle;
   int64_t weights = tiles * sums * lanes / (beat > 0 ? beat : 1);
-  int64_t products = cycles_of(product, &r, rows) * tiles / chip->cores;
+  int64_t products = pb_chip_shared(chip, cycles_of(product, &r, rows) * tiles);
   return (products > weights ? products : weights) + (products < weights ? products : weights) / EXPOSED;
 }
 
@@ -157,7 +157,7 @@ static int64_t least_of_products(const pb_pixels* p, const pb_contraction_dims* 
   int along = pb__layout_longest_dim(product, &roles, -1, extent);
   if (along >= 0) most = extent[along] = product->dims[along].max;
   int64_t commands = products / (sums * lanes) / most;
-  return commands ? commands * pb_cycles(product, extent) / p->unit->chip->cores : 0;
+  return commands ? pb_chip_shared(p->unit->chip, commands * pb_cycles(product, extent)) : 0;
 }
 
 // Of a pool that is cut: its columns by products of all channels with each other, for each of the columns.

@@ -3,7 +3,6 @@
 #include "core/base/table.h"
 #include "core/poly/slice.h"
 #include "core/s3/constant_homes.h"
-#include "core/s3/kernel/vector_kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,8 +134,6 @@ static void print_blocks(const pb_stages* stages, pb_text* text) {
 // The text that it is known by, with its numbers' classes or without.
 static void print_asked(const asked* a, bool classes, pb_text* text) {
   print_key(a->program, a->stages ? 's' : 'g', classes, text);
-  const pb_vkernel* k = a->stages ? NULL : a->group->registers;
-  if (k && k->shapes > 1) pb_text_add(text, "shapes %d\n", k->shapes);
   print_blocks(a->stages, text);
 }
 

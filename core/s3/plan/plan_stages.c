@@ -88,8 +88,8 @@ static const pb_program* without_moves(const pb_program* program, pb_arena* aren
 // Movers bring what instructions take of memories: all of a kernel's values between may lie there at once, so its
 // stages need to share nothing. A core's own memory takes any kernel, if only of one stage, by parts that fit.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  bool instructions = pb_chip_moves(chip), moves = !pb_chip_in_place(chip);
   int near = pb_chip_staging(chip);
+  bool instructions = pb_chip_moves(chip), moves = instructions || near >= 0;
   pb_stages filled = {.fill_count = 0};
   if (instructions) program = without_moves(program, arena);
   if (moves) {

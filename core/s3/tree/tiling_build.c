@@ -421,15 +421,14 @@ static bool open_loops(pb_tiling* t) {
   if (plan->axis_count > PB_MAX_AXES || pb_plan_around(plan, PB_OF_RESULT) > levels ||
       pb_plan_around(plan, PB_OF_W) > levels || pb_plan_around(plan, PB_OF_X) > levels)
     return pb__tiling_fail(t, "a home is inside more loops than there are");
-  bool code = pb__in_registers(t);
-  if (!keeps_part_of_x(t) || (!code && !homes_are_legal(t))) return false;
+  if (!keeps_part_of_x(t) || (!t->numbered && !homes_are_legal(t))) return false;
   if (pb_plan_around(plan, PB_OF_RESULT) < t->base)
     return pb__tiling_fail(t, "a stage's result has its home outside the loops around the stage");
   bool uneven = rest_of(group) > 0;
   if (uneven && pb_plan_shared_axes(plan)) return pb__tiling_fail(t, "one core alone can do what ends in a row");
   if (!uneven && !pb__tiling_open_axes(t, &group->main)) return false;
-  return sums_end_inside(t, code && pb__tiling_cuts_sum(t)) &&
-         (code ? threads_share(t) && pb__registers_axes_legal(t) : cores_share(t));
+  return sums_end_inside(t, t->numbered && pb__tiling_cuts_sum(t)) &&
+         (t->numbered ? threads_share(t) && pb__registers_axes_legal(t) : cores_share(t));
 }
 
 void pb__tiling_add_fills(pb_tiling* t) {
