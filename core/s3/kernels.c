@@ -300,6 +300,11 @@ pb_status pb_program_read_main(pb_unit* unit, pb_program* program) {
   return pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, program);
 }
 
+pb_status pb_program_write(pb_unit* unit, pb_program* p, const char* pass) {
+  pb_program_index(p, &unit->pass);
+  return pb_program_rewrite(unit, p, NULL, pass);
+}
+
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
   pb_text text = {0};
   int serial = 0;

@@ -19,12 +19,14 @@ typedef struct pb_block_sparse {
 // Finds the blocks. false: the kernel is none of this kind, or all keys count for most rows.
 bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* arena, pb_block_sparse* found);
 
-// What outline knows of the program's nests, by nest: group, last, first_main; by group: staged.
+// What outline knows of the program's nests.
 typedef struct pb_outlined {
   pb_program* program;
   int group_count;
-  int *group, *last, *first_main;
-  bool* staged;
+  int* group;               // by nest; -1: none yet
+  int* last;                // by group: the nest at whose place it runs
+  int* first_main;          // by group: the reduction, or -1
+  bool* staged;             // by group: it is of several stages
   const pb_blocks** blocks; // by group: what it does; NULL: everything
   // By group, values; 1 + each, 0: no more. Where no element of them is above 0, the group's results are there already.
   int (*guards)[PB_NEST_ACCESSES];

@@ -35,13 +35,11 @@ typedef struct kernel {
 } kernel;
 
 typedef struct splitter {
-  pb_unit* unit;
-  pb_outlined* o;
+  const pb_outlined* o;
   pb_arena* arena;
-  pb_program program; // as it becomes
-  int group_count, *group, *last, *first_main;
-  bool* staged;
-  int* at; // by nest of the program as it was, its number now
+  pb_program program; // as it becomes, and
+  pb_outlined to;     // its kernels
+  int* at;            // by nest of the program as it was, its number now
 } splitter;
 
 // ---- which kernels ----
@@ -92,15 +90,15 @@ static void append(splitter* s, const pb_nest* nest, const int* values, int grou
   int n = s->program.nest_count++;
   pb_nest_copy(&s->program.nests[n], nest);
   memcpy(s->program.value_of[n], values, sizeof *values * (size_t)nest->access_count);
-  s->group[n] = group;
-  s->last[group] = n;
-  if (nest->reduce != PB_SET) s->first_main[group] = n;
+  s->to.group[n] = group;
+  s->to.last[group] = n;
+  if (nest->reduce != PB_SET) s->to.first_main[group] = n;
 }
 
 static int new_group(splitter* s, bool staged) {
-  int group = s->group_count++;
-  s->staged[group] = staged;
-  s->last[group] = s->first_main[group] = -1;
+  int group = s->to.group_count++;
+  s->to.staged[group] = staged;
+  s->to.last[group] = s->to.first_main[group] = -1;
   return group;
 }
 
@@ -126,7 +124,7 @@ static double share_of(const kernel* k, int n) {
 // The nests once more, on values between of their own. All products together stay those of the model.
 static void add_blocks(splitter* s, const kernel* k) {
   int *values = PB_NEW_ARRAY(s->arena, int, (size_t)k->view.value_count + 1), group = new_group(s, true);
-  s->o->blocks[group] = &k->sparse.blocks;
+  s->to.blocks[group] = &k->sparse.blocks;
   for (int v = 0; v < k->view.value_count; ++v) {
     const pb_value* value = &k->view.values[v];
     bool between = value->kind == PB_VALUE_LOCAL;
@@ -257,7 +255,7 @@ static void add_guards(splitter* s, const kernel* k) {
   for (int first = 0, end; first < GUARDS; first = end) {
     for (end = first + 1; end + 1 < GUARDS; ++end)
       if (!same_shape(&p->values[x[first].value], &p->values[x[end].value])) break;
-    s->o->guards[k->group][guards++] = 1 + add_guard(s, name, &x[first], end - first);
+    s->to.guards[k->group][guards++] = 1 + add_guard(s, name, &x[first], end - first);
   }
 }
 
@@ -274,16 +272,15 @@ static void begin(splitter* s, const kernel* kernels, int count) {
   s->program.nest_count = 0;
   s->program.nests = pb_alloc_raw(s->arena, nests * sizeof *s->program.nests);
   s->program.value_of = pb_alloc_array(s->arena, nests, sizeof *s->program.value_of);
-  s->group = PB_NEW_ARRAY(s->arena, int, nests);
+  s->to.group = PB_NEW_ARRAY(s->arena, int, nests);
   s->at = PB_NEW_ARRAY(s->arena, int, nests);
-  s->last = PB_NEW_ARRAY(s->arena, int, groups);
-  s->first_main = PB_NEW_ARRAY(s->arena, int, groups);
-  s->staged = PB_NEW_ARRAY(s->arena, bool, groups);
-  s->group_count = s->o->group_count;
-  s->o->blocks = PB_NEW_ARRAY(s->arena, const pb_blocks*, groups);
-  s->o->guards = pb_alloc_array(s->arena, groups, sizeof *s->o->guards);
-  memcpy(s->staged, s->o->staged, sizeof *s->staged * (size_t)s->group_count);
-  for (int g = 0; g < s->group_count; ++g) s->last[g] = s->first_main[g] = -1;
+  s->to.last = PB_NEW_ARRAY(s->arena, int, groups);
+  s->to.first_main = PB_NEW_ARRAY(s->arena, int, groups);
+  s->to.staged = PB_NEW_ARRAY(s->arena, bool, groups);
+  s->to.blocks = PB_NEW_ARRAY(s->arena, const pb_blocks*, groups);
+  s->to.guards = pb_alloc_array(s->arena, groups, sizeof *s->to.guards);
+  memcpy(s->to.staged, s->o->staged, sizeof *s->to.staged * (size_t)s->to.group_count);
+  for (int g = 0; g < s->to.group_count; ++g) s->to.last[g] = s->to.first_main[g] = -1;
 }
 
 static void rebuild(splitter* s, const kernel* kernels, int count) {
@@ -298,8 +295,8 @@ static void rebuild(splitter* s, const kernel* kernels, int count) {
     append(s, &p->nests[n], p->value_of[n], s->o->group[n]);
   }
   for (int g = 0; g < s->o->group_count; ++g) {
-    if (s->o->last[g] >= 0) s->last[g] = s->at[s->o->last[g]];
-    if (s->o->first_main[g] >= 0) s->first_main[g] = s->at[s->o->first_main[g]];
+    if (s->o->last[g] >= 0) s->to.last[g] = s->at[s->o->last[g]];
+    if (s->o->first_main[g] >= 0) s->to.first_main[g] = s->at[s->o->first_main[g]];
   }
   for (int k = 0; k < count; ++k) // all products together are those of the model
     for (int n = 0; n < kernels[k].count; ++n) s->program.nests[s->at[kernels[k].nests[n]]].macs -= kernels[k].macs[n];
@@ -307,20 +304,20 @@ static void rebuild(splitter* s, const kernel* kernels, int count) {
 }
 
 pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* o) {
-  splitter s = {.unit = unit, .o = o, .arena = &unit->pass};
+  splitter s = {.o = o, .arena = &unit->pass, .to = *o};
   kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->group_count + 1);
   int count = 0, groups_read = pb_chip_in_place(unit->chip) ? o->group_count : 0;
   for (int g = 0; g < groups_read; ++g)
     count += o->staged[g] && groups->last[g] >= 0 && find(unit, groups, g, s.arena, &kernels[count]);
   begin(&s, kernels, count);
-  if (!count) return PB_OK;
+  if (!count) {
+    o->blocks = s.to.blocks;
+    o->guards = s.to.guards;
+    return PB_OK;
+  }
   rebuild(&s, kernels, count);
   *o->program = s.program;
-  o->group_count = s.group_count;
-  o->group = s.group;
-  o->last = s.last;
-  o->first_main = s.first_main;
-  o->staged = s.staged;
+  *o = s.to;
   pb_groups_list(o->program, s.arena, o->group_count, o->group, o->first_main, o->last, groups);
   return PB_OK;
 }

@@ -116,6 +116,5 @@ pb_status pb_s3_fold_padding(pb_unit* unit) {
     add_borders(&h, n);
     add_nest(&h, n);
   }
-  pb_program_index(&h.to, &unit->pass);
-  return pb_program_rewrite(unit, &h.to, NULL, "padding");
+  return pb_program_write(unit, &h.to, "padding");
 }

@@ -35,22 +35,15 @@
 typedef struct outliner {
   pb_unit* unit;
   pb_program program;
-  int* group;                      // by nest; -1: none yet
-  int* last;                       // by group: the nest at whose place it runs
-  int* first_main;                 // by group: the reduction, or -1
-  bool* staged;                    // by group: it is of several stages
-  const pb_blocks** blocks;        // by group, what it does of it; NULL: everything
-  int (*guards)[PB_NEST_ACCESSES]; // by group, 1 + the values that tell whether it is to run at all (block_sparse.h)
-  bool* is_guard;                  // by value
-  const int* same_as;              // by value: the one that it is, in another shape; -1: it is a tensor of its own
-  int same_count;                  // values that same_as knows, as below
-  int guard_count;                 // values that is_guard knows: forms of weights add others
-  int group_count;
-  pb_groups groups; // the same, once every nest has one
-  pb_splits splits; // constants that kernels take in another form
-  pb_table kernels; // numbers of kernel functions by their text without the name
+  pb_outlined made;   // which nests are one kernel
+  bool* is_guard;     // by value
+  const int* same_as; // by value: the one that it is, in another shape; -1: it is a tensor of its own
+  int same_count;     // values that same_as knows, as below
+  int guard_count;    // values that is_guard knows: forms of weights add others
+  pb_groups groups;   // the same, once every nest has one
+  pb_splits splits;   // constants that kernels take in another form
+  pb_table kernels;   // numbers of kernel functions by their text without the name
   pb_text functions, calls;
-  int serial;
   bool cached; // memory is cached: nothing is gained by making a tensor tile by tile, unless it stays in registers
 } outliner;
 
@@ -88,13 +81,13 @@ static void take_prologues(outliner* o, int value, int reader, int group) {
     return;
   int copies = 0;
   PB_FOR_WRITERS (k, &o->program, value) {
-    if (!pb_pad_part(&o->program.nests[k]) || o->group[k] >= 0) return;
+    if (!pb_pad_part(&o->program.nests[k]) || o->made.group[k] >= 0) return;
     bool copy = o->program.nests[k].access_count == 2;
     if (copy && !is_cut_by_tiles(o, k, value, reader)) return;
     copies += copy;
   }
   if (copies > 1) return;
-  PB_FOR_WRITERS (k, &o->program, value) o->group[k] = group;
+  PB_FOR_WRITERS (k, &o->program, value) o->made.group[k] = group;
 }
 
 static bool same_walk(const pb_access* a, const pb_access* b) {
@@ -142,7 +135,7 @@ static bool keeps_lanes(const pb_nest* nest, int carried) {
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
   int a = pb_program_load_of(&o->program, t, value);
-  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 ||
+  if (a < 0 || nest->reduce != PB_SET || o->made.group[t] >= 0 || nest->expr_count < 2 ||
       pb_program_is_fixed(&o->program, t))
     return false;
   const pb_access *store = &nest->access[nest->access_count - 1], *taken = &nest->access[a];
@@ -153,10 +146,10 @@ static bool can_follow(const outliner* o, int t, int value) {
 
 // The fills of the border around what a group makes, once its last nest is known.
 static void take_borders(outliner* o, int group) {
-  int value = o->program.value_of[o->last[group]][o->program.nests[o->last[group]].access_count - 1];
+  int value = o->program.value_of[o->made.last[group]][o->program.nests[o->made.last[group]].access_count - 1];
   PB_FOR_USES (k, &o->program, value)
-    if (o->group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
-      o->group[k] = group;
+    if (o->made.group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
+      o->made.group[k] = group;
 }
 
 // The memory in which the group's reduction leaves its sums; -1: not known yet.
@@ -201,7 +194,7 @@ static int count_arguments(const outliner* o, int group, int n) {
   for (int k = 0; k < count; ++k) {
     bool alone = pb_program_is_local(&o->program, values[k]);
     PB_FOR_USES (m, &o->program, values[k]) {
-      if (o->group[m] != group) {
+      if (o->made.group[m] != group) {
         alone = false;
         continue;
       }
@@ -219,16 +212,16 @@ static int count_arguments(const outliner* o, int group, int n) {
 // Whether a step, or commands, can name all tensors of the group with nest t in it: with one more the whole kernel
 // could not run.
 static bool has_room(outliner* o, int group, int t) {
-  o->group[t] = group;
+  o->made.group[t] = group;
   bool fits = count_arguments(o, group, t) <= (o->cached ? MOST_ARGUMENTS : o->unit->chip->arguments);
-  if (!fits) o->group[t] = -1;
+  if (!fits) o->made.group[t] = -1;
   return fits;
 }
 
 // Whether others make parts of the value too.
 static bool is_shared(const outliner* o, int value, int group) {
   PB_FOR_WRITERS (k, &o->program, value)
-    if (o->group[k] != group) return true;
+    if (o->made.group[k] != group) return true;
   return false;
 }
 
@@ -243,8 +236,8 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
-    o->group[t] = group;
-    if (t > o->last[group]) o->last[group] = t;
+    o->made.group[t] = group;
+    if (t > o->made.last[group]) o->made.last[group] = t;
     value = o->program.value_of[t][o->program.nests[t].access_count - 1];
   }
 }
@@ -272,27 +265,27 @@ static bool stores_together(const outliner* o, int value, int a, int b) {
 static void leave_pad(outliner* o, int padded, int group) {
   int pad[PB_MAX_PROLOGUES], pads = 0, count = 0, rest = 0;
   PB_FOR_WRITERS (k, &o->program, padded)
-    if (o->group[k] == group && pads < PB_MAX_PROLOGUES) pad[pads++] = k;
+    if (o->made.group[k] == group && pads < PB_MAX_PROLOGUES) pad[pads++] = k;
   if (pads < 2 || pb_fusion_fills(o->unit, &o->program, pad, pads)) return;
-  int* nests = PB_NEW_ARRAY(&o->unit->pass, int, (size_t)o->last[group] + 1);
-  for (int n = 0; n <= o->last[group]; ++n)
-    if (o->group[n] == group) nests[count++] = n;
+  int* nests = PB_NEW_ARRAY(&o->unit->pass, int, (size_t)o->made.last[group] + 1);
+  for (int n = 0; n <= o->made.last[group]; ++n)
+    if (o->made.group[n] == group) nests[count++] = n;
   if (pb_fusion_runs(o->unit, &o->program, nests, count)) return;
   for (int k = 0; k < count; ++k)
     if (!pb_program_writes(&o->program, nests[k], padded)) nests[rest++] = nests[k];
   if (!pb_fusion_runs(o->unit, &o->program, nests, rest)) return;
-  for (int k = 0; k < pads; ++k) o->group[pad[k]] = -1;
+  for (int k = 0; k < pads; ++k) o->made.group[pad[k]] = -1;
 }
 
 static void seed(outliner* o, int nest) {
-  int group = o->group_count++;
+  int group = o->made.group_count++;
   const pb_nest* n = &o->program.nests[nest];
   int value = o->program.value_of[nest][n->access_count - 1];
-  o->group[nest] = group;
-  o->last[group] = nest;
-  o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
+  o->made.group[nest] = group;
+  o->made.last[group] = nest;
+  o->made.first_main[group] = n->reduce == PB_SET ? -1 : nest;
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
-    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->group[k] = group;
+    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->made.group[k] = group;
   if (n->reduce == PB_SET) {
     int rows = rows_land(o, nest);
     if (rows >= 0) add_epilogues(o, group, nest, rows);
@@ -309,7 +302,7 @@ static void form_groups(outliner* o) {
   for (int n = 0; n < o->program.nest_count; ++n)
     if (o->program.nests[n].reduce != PB_SET) seed(o, n);
   for (int n = 0; n < o->program.nest_count; ++n)
-    if (o->group[n] < 0) seed(o, n);
+    if (o->made.group[n] < 0) seed(o, n);
 }
 
 // One number for all elements: of a vector of equal ones, or of a constant that no dim walks.
@@ -361,7 +354,7 @@ typedef struct signature {
 static bool inside_group(const outliner* o, int value, int group) {
   if (!pb_program_is_local(&o->program, value) || o->is_guard[value]) return false;
   PB_FOR_USES (k, &o->program, value)
-    if (o->group[k] != group) return false;
+    if (o->made.group[k] != group) return false;
   return true;
 }
 
@@ -407,8 +400,8 @@ static pb_status collect(outliner* o, int group, bool splits, signature* s) {
         s->values[s->count++] = v;
     }
   }
-  for (int g = 0; o->guards[group][g] && s->count < MOST_ARGUMENTS; ++g)
-    s->values[s->count++] = o->guards[group][g] - 1;
+  for (int g = 0; o->made.guards[group][g] && s->count < MOST_ARGUMENTS; ++g)
+    s->values[s->count++] = o->made.guards[group][g] - 1;
   return PB_OK;
 }
 
@@ -439,7 +432,7 @@ static void print_type(pb_text* text, const pb_value* value, bool flat) {
 
 static bool written_in_group(const outliner* o, int v, int group) {
   PB_FOR_WRITERS (n, &o->program, v)
-    if (o->group[n] == group) return true;
+    if (o->made.group[n] == group) return true;
   return false;
 }
 
@@ -457,7 +450,8 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
   const pb_value* value = &o->program.values[v];
   bool any = false, multiplied = false;
   for (int r = 0; r < value->rank; ++r) any |= value->border[r][0] || value->border[r][1];
-  PB_FOR_USES (n, &o->program, v) multiplied |= any && o->group[n] == group && pb_program_multiplies(&o->program, n, v);
+  PB_FOR_USES (n, &o->program, v)
+    multiplied |= any && o->made.group[n] == group && pb_program_multiplies(&o->program, n, v);
   for (int r = 0; multiplied && r < value->rank; ++r)
     pb_text_add(text, "%s%lld, %lld", r ? ", " : ", pb.border = array<i64: ", (long long)value->border[r][0],
                 (long long)value->border[r][1]);
@@ -487,17 +481,17 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
       if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
   }
-  pb_text_add(text, ") attributes {pb.kernel%s", o->staged[group] ? ", pb.stages" : "");
-  print_blocks(o->blocks[group], text);
-  pb_text_add(text, "%s} {\n", o->guards[group][0] ? ", pb.guarded" : "");
+  pb_text_add(text, ") attributes {pb.kernel%s", o->made.staged[group] ? ", pb.stages" : "");
+  print_blocks(o->made.blocks[group], text);
+  pb_text_add(text, "%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
     pb_text_add(text, "\n");
   }
   int serial = 0;
-  pb_splits_print(&o->splits, s->splits, s->split_count, s->values, named ? o->program.nests[o->last[group]].name : "",
-                  &serial, text);
+  pb_splits_print(&o->splits, s->splits, s->split_count, s->values,
+                  named ? o->program.nests[o->made.last[group]].name : "", &serial, text);
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     pb_nest nest = o->program.nests[n];
     if (!named) nest.name = "";
@@ -540,7 +534,7 @@ static void print_origin(const outliner* o, int group, pb_text* text) {
   int named = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
     if (o->program.nests[n].reduce != PB_SET) pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
-  if (!named) pb_text_add(text, "%s", o->program.nests[o->last[group]].name);
+  if (!named) pb_text_add(text, "%s", o->program.nests[o->made.last[group]].name);
 }
 
 // Whether the value is handed on in another shape than that of the tensor that holds it.
@@ -612,7 +606,7 @@ static pb_status emit_group(outliner* o, int group) {
   PB_TRY(collect(o, group, true, &s));
   if (s.split_count && s.count > o->unit->chip->arguments) PB_TRY(collect(o, group, false, &s));
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
-  bool flat = nests == 1 && is_flat(o, o->last[group], &length);
+  bool flat = nests == 1 && is_flat(o, o->made.last[group], &length);
   pb_text text = {0};
   print_kernel(o, group, &s, flat, length, false, &text);
   int kernel = pb_table_find(&o->kernels, text.data, text.length);
@@ -633,7 +627,7 @@ static pb_status print_program(outliner* o) {
   pb_program_print_head(&o->program, "pb.host", &text);
   for (int v = 0; v < o->program.value_count; ++v) {
     if (!pb_program_is_local(&o->program, v) || same_as(o, v) >= 0 ||
-        (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
+        (o->program.uses[v].count && inside_group(o, v, o->made.group[o->program.uses[v].nests[0]])))
       continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
     print_type(&text, &o->program.values[v], false);
@@ -650,10 +644,10 @@ static pb_status emit_groups(outliner* o) {
   size_t nests = (size_t)o->program.nest_count + 1;
   int *at = PB_NEW_ARRAY(&o->unit->pass, int, nests), *next = PB_NEW_ARRAY(&o->unit->pass, int, nests);
   memset(at, 0xff, nests * sizeof *at);
-  for (int g = o->group_count - 1; g >= 0; --g) { // groups are no more than nests
-    if (o->last[g] < 0) continue;
-    next[g] = at[o->last[g]];
-    at[o->last[g]] = g;
+  for (int g = o->made.group_count - 1; g >= 0; --g) { // groups are no more than nests
+    if (o->made.last[g] < 0) continue;
+    next[g] = at[o->made.last[g]];
+    at[o->made.last[g]] = g;
   }
   for (int n = 0; n < o->program.nest_count; ++n)
     for (int g = at[n]; g >= 0; g = next[g]) PB_TRY(emit_group(o, g));
@@ -662,24 +656,12 @@ static pb_status emit_groups(outliner* o) {
 
 // Kernels with constant masks by blocks.
 static pb_status split_sparse(outliner* o) {
-  pb_outlined all = {.program = &o->program,
-                     .group_count = o->group_count,
-                     .group = o->group,
-                     .last = o->last,
-                     .first_main = o->first_main,
-                     .staged = o->staged};
-  PB_TRY(pb_block_sparse_split(o->unit, &o->groups, &all));
-  o->group_count = all.group_count;
-  o->group = all.group;
-  o->last = all.last;
-  o->first_main = all.first_main;
-  o->staged = all.staged;
-  o->blocks = all.blocks;
-  o->guards = all.guards;
+  o->made.program = &o->program;
+  PB_TRY(pb_block_sparse_split(o->unit, &o->groups, &o->made));
   o->guard_count = o->program.value_count;
   o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->guard_count + 1);
-  for (int g = 0; g < o->group_count; ++g)
-    for (int k = 0; o->guards[g][k]; ++k) o->is_guard[o->guards[g][k] - 1] = true;
+  for (int g = 0; g < o->made.group_count; ++g)
+    for (int k = 0; o->made.guards[g][k]; ++k) o->is_guard[o->made.guards[g][k] - 1] = true;
   return PB_OK;
 }
 
@@ -690,16 +672,16 @@ pb_status pb_s3_outline(pb_unit* unit) {
   PB_TRY(pb_program_read_main(unit, &o.program));
   if (o.cached) pb_find_borders(unit, &o.program); // movers fill borders on the way
   size_t nests = (size_t)o.program.nest_count + 1;
-  o.group = PB_NEW_ARRAY(&unit->pass, int, nests);
-  o.last = PB_NEW_ARRAY(&unit->pass, int, nests);
-  o.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
-  memset(o.group, 0xff, nests * sizeof *o.group);
+  o.made.group = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.made.last = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.made.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
+  memset(o.made.group, 0xff, nests * sizeof *o.made.group);
   form_groups(&o);
-  pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
-  o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
-  pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
+  pb_groups_list(&o.program, &unit->pass, o.made.group_count, o.made.group, o.made.first_main, o.made.last, &o.groups);
+  o.made.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
+  pb_status status = pb_fuse_stages(unit, &o.groups, o.made.staged);
   if (!o.cached) pb_fuse_pads(unit, &o.groups);
-  o.same_as = pb_find_same_tensors(unit->chip, &o.program, &o.groups, o.staged, &unit->pass);
+  o.same_as = pb_find_same_tensors(unit->chip, &o.program, &o.groups, o.made.staged, &unit->pass);
   o.same_count = o.program.value_count;
   if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);

@@ -23,7 +23,6 @@ enum {
 };
 
 typedef struct seams {
-  pb_unit* unit;
   pb_program from, to;
   bool* joined; // by value: put together of copies, and all that read it are cut
 } seams;
@@ -251,7 +250,7 @@ static size_t count_parts(const seams* s) {
 // round for each.
 pb_status pb_s3_seams(pb_unit* unit) {
   if (pb_chip_moves(unit->chip)) return PB_OK; // they put together on the way
-  seams s = {.unit = unit};
+  seams s = {.joined = NULL};
   int rounds = 0;
   PB_TRY(pb_program_read_main(unit, &s.from));
   s.joined = PB_NEW_ARRAY(&unit->pass, bool, (size_t)s.from.value_count + 1);

@@ -264,6 +264,5 @@ pb_status pb_s3_transposes(pb_unit* unit) {
     unit->consts->count = t.had;
     return PB_OK;
   }
-  pb_program_index(&t.to, &unit->pass);
-  return pb_program_rewrite(unit, &t.to, NULL, "transposes");
+  return pb_program_write(unit, &t.to, "transposes");
 }

@@ -203,6 +203,5 @@ pb_status pb_s3_lanes(pb_unit* unit) {
     else
       (void)pb_program_add_nest(&l.to, &l.program.nests[n], l.program.value_of[n]);
   }
-  pb_program_index(&l.to, &unit->pass);
-  return pb_program_rewrite(unit, &l.to, NULL, "lanes");
+  return pb_program_write(unit, &l.to, "lanes");
 }

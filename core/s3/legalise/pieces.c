@@ -121,6 +121,5 @@ pb_status pb_s3_pieces(pb_unit* unit) {
   if (!find_pieces(&s, &more)) return PB_OK;
   pb_program_begin_nests(&program, (size_t)program.nest_count + more, &unit->pass, &s.to);
   for (int n = 0; n < program.nest_count; ++n) write_nest(&s, n);
-  pb_program_index(&s.to, &unit->pass);
-  return pb_program_rewrite(unit, &s.to, NULL, "pieces");
+  return pb_program_write(unit, &s.to, "pieces");
 }

@@ -16,7 +16,6 @@
 
 typedef struct pool {
   const pb_nest* nest;
-  const pb_access* store;
   int x, y, source; // values; what x is a padded copy of, or x itself
   int c, h, w, r, s;
   int init;          // the nest that sets what it begins with
@@ -38,7 +37,7 @@ static bool read_pool(const pb_pixels* p, int n, pool* out) {
   if ((nest->reduce != PB_ACC_MAX && nest->reduce != PB_ACC_MAXU) || nest->access_count != 2 || nest->expr_count != 1 ||
       x->rank != 4 || x->boxed || x->gathered || store->rank != 4 || x->type != PB_I8 || store->type != PB_I8)
     return false;
-  *out = (pool){.nest = nest, .store = store, .x = p->program->value_of[n][0], .y = pb_program_stored(p->program, n)};
+  *out = (pool){.nest = nest, .x = p->program->value_of[n][0], .y = pb_program_stored(p->program, n)};
   if (!pb_index_single(&x->index[0], &dim) || !pb_index_single(&x->index[1], &out->c) || out->c < 0) return false;
   out->r = find_dim(nest, x, 2, true);
   out->s = find_dim(nest, x, 3, true);

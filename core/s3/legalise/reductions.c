@@ -481,6 +481,5 @@ pb_status pb_s3_reductions(pb_unit* unit) {
       write_init(&s, n);
     else
       (void)pb_program_add_nest(&s.to, &program.nests[n], program.value_of[n]);
-  pb_program_index(&s.to, &unit->pass);
-  return pb_program_rewrite(unit, &s.to, NULL, "reductions");
+  return pb_program_write(unit, &s.to, "reductions");
 }

@@ -185,6 +185,5 @@ pb_status pb_s3_row_numbers(pb_unit* unit) {
       split(&w, n);
     else if (!w.gone[n])
       (void)pb_program_add_nest(&w.to, &program.nests[n], program.value_of[n]);
-  pb_program_index(&w.to, &unit->pass);
-  return pb_program_rewrite(unit, &w.to, NULL, "row_numbers");
+  return pb_program_write(unit, &w.to, "row_numbers");
 }

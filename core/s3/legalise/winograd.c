@@ -535,6 +535,5 @@ pb_status pb_s3_winograd(pb_unit* unit) {
       add_takers(&w, c, sums[c - found]);
     }
   }
-  pb_program_index(&w.to, &unit->pass);
-  return pb_program_rewrite(unit, &w.to, NULL, "winograd");
+  return pb_program_write(unit, &w.to, "winograd");
 }
