@@ -100,20 +100,32 @@ class _Holder(torch.nn.Module):
         return self.function(*args, **named)
 
 
-def modules_of(function):
-    """Modules that a function closes over or names."""
+class Cell:
+    """What a function closes over, as a mapping has it."""
+
+    def __init__(self, cell):
+        self.cell = cell
+
+    def __getitem__(self, _):
+        return self.cell.cell_contents
+
+
+def read_by(function):
+    """What a function closes over or names: where it is held, its name there, and what it is."""
     inner = inspect.unwrap(getattr(function, "__func__", function))
-    found = []
+    code = getattr(inner, "__code__", None)
+    if isinstance(function, torch.nn.Module) or code is None:
+        return []
+    cells = [(Cell(cell), name, cell.cell_contents) for name, cell in zip(code.co_freevars, inner.__closure__ or ()) if _is_full(cell)]
+    return cells + [(inner.__globals__, name, inner.__globals__[name]) for name in code.co_names if name in inner.__globals__]
+
+
+def modules_of(function, read):
+    """Modules that a function is, is a method of, closes over or names."""
     if isinstance(function, torch.nn.Module):
         return [function]
-    if isinstance(getattr(function, "__self__", None), torch.nn.Module):
-        found.append(function.__self__)
-    code = getattr(inner, "__code__", None)
-    if code is not None:
-        cells = [cell.cell_contents for cell in inner.__closure__ or () if _is_full(cell)]
-        found += cells + [inner.__globals__[name] for name in code.co_names if name in inner.__globals__]
     modules = []
-    for value in found:
+    for value in [getattr(function, "__self__", None), *(value for _, _, value in read)]:
         value = value.module if isinstance(value, JitTorchModule) else value
         if isinstance(value, torch.nn.Module) and all(value is not m for m in modules):
             modules.append(value)
@@ -146,13 +158,39 @@ class JitTorch:
         return made[self]
 
     def hold(self):
-        holder = _Holder(self.function, modules_of(self.function))
-        self.modules = list(holder.modules())[1:]
+        read = read_by(self.function)
+        holder = _Holder(self.function, modules_of(self.function, read))
+        holder.read = read
+        self.held_modules = list(holder.modules())[1:]
+        self.held_read = [(owner, name, value) for owner, name, value in read if isinstance(value, (torch.nn.Module, JitTorchModule))]
+        parts = [part for m in self.held_modules for part in (m._modules, m._forward_hooks, m._forward_pre_hooks)]
+        self.held_empty = [part for part in parts if not part]
+        self.held_parts = [(part, tuple(part.values())) for part in parts if part]
+        self.held_tensors = [part for m in self.held_modules for part in (m._parameters, m._buffers)]
+        self.held_absent = [t is None for part in self.held_tensors for t in part.values()]
         self.holder = holder
+
+    def is_kept(self):
+        """Whether the modules are those that they were, with the parts and hooks that they had: else programs are of others."""
+        for part, values in self.held_parts:
+            if tuple(part.values()) != values:
+                return False
+        if any(self.held_empty) or [t is None for part in self.held_tensors for t in part.values()] != self.held_absent:
+            return False
+        for owner, name, value in self.held_read:
+            if owner[name] is not value:
+                return False
+        return True
+
+    def hold_again(self):
+        with self.lock:
+            if not self.is_kept():
+                self.programs.clear()
+                self.hold()
 
     def polyblocks_describe(self, *args, **named):
         leaves, tree = pytree.tree_flatten((args, named))
-        if self.holder is None:
+        if self.holder is None or not self.is_kept():
             self.hold()
         program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"), compile=False)
         constants = {f"arg{k}": tensor for k, tensor in program.constants().items()}
@@ -170,8 +208,10 @@ class JitTorch:
                 return self.function(*args, **named)  # inside another one, which it becomes a part of
         if self.holder is None:
             self.hold()
+        elif not self.is_kept():
+            self.hold_again()
         mode = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
-        key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.modules])
+        key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.held_modules])
         program = self.programs.get(key)
         if program is None:
             with self.lock:
@@ -305,7 +345,7 @@ class Exported:
             elif spec.kind in (kinds.PARAMETER, kinds.BUFFER) and spec.target not in program.constants:
                 self.where.append(owner_of(holder, spec.target))
             elif spec.kind in (kinds.CONSTANT_TENSOR, kinds.PARAMETER, kinds.BUFFER):
-                self.where.append(program.constants[spec.target])
+                self.where.append(place_of(holder, program.constants[spec.target]))
             elif spec.kind == kinds.TOKEN:  # an order of checks
                 self.where.append(None)
             else:
@@ -379,6 +419,16 @@ class Exported:
                     continue
                 self.tensor(where, leaves).copy_(value)
         return pytree.tree_unflatten(results[self.first :], self.tree)
+
+
+def place_of(holder, tensor):
+    """Where a plain tensor is read at each call: an attribute of a module, a variable of the function's; else the tensor itself."""
+    places = [(owner, name, value) for owner, name, value in holder.read if isinstance(value, torch.Tensor)]
+    places += [(vars(m), name, value) for m in holder.modules() if m is not holder for name, value in vars(m).items() if isinstance(value, torch.Tensor)]
+    for owner, name, value in places:
+        if value is tensor or (value.data_ptr() == tensor.data_ptr() != 0 and value.shape == tensor.shape and value.dtype == tensor.dtype):
+            return owner, name
+    return tensor
 
 
 def owner_of(module, target):

@@ -203,7 +203,46 @@ def test_state():
         module.scale = nn.Parameter(torch.full((3,), 3.0))
         same(f(torch.ones(3)), torch.full((3,), 15.0))
         same(module.double(torch.ones(3)), torch.full((3,), 6.0))
-    assert isinstance(f.state_dict(), dict) and f.total is module.total
+    assert isinstance(f.state_dict(), dict) and f.total is module.total and list(f.modules()) == [module]
+
+
+class Parts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.parts, self.last, self.by = nn.Linear(3, 3), nn.ModuleList([nn.Linear(3, 3)]), nn.Identity(), torch.ones(3)
+
+    def forward(self, x):
+        x = self.first(x) * self.by
+        for part in self.parts:
+            x = part(x)
+        return self.last(x)
+
+    @polyblocks_jit_torch
+    def called(self, x):
+        return self(x)
+
+
+def test_what_modules_hold_is_replaced():
+    """Parts, plain tensors, hooks; another module under a name that a function reads."""
+    module, x = Parts(), torch.randn(2, 3)
+    scale = torch.ones(3)
+    ways = polyblocks_jit_torch(module), polyblocks_jit_torch(lambda x: module(x) * scale), module.called
+    changes = [
+        lambda: None, lambda: setattr(module, "by", torch.full((3,), 5.0)), lambda: setattr(module, "first", nn.Linear(3, 3)),
+        lambda: module.parts.append(nn.Linear(3, 3)), lambda: setattr(module, "last", nn.Tanh()), lambda: setattr(module.first, "bias", None),
+        lambda: setattr(module.first, "bias", nn.Parameter(torch.ones(3))), lambda: module.first.register_forward_hook(lambda part, x, y: 2 * y),
+        lambda: module.parts.__delitem__(0), lambda: setattr(module.first, "weight", nn.Parameter(torch.zeros(3, 3))),
+    ]  # fmt: skip
+    with torch.no_grad():
+        for change in changes:
+            change()
+            for way in ways:
+                same(way(x), module(x), 1e-6)
+        scale = torch.full((3,), 3.0)
+        same(ways[1](x), 3 * module(x), 1e-6)
+        module = Parts()
+        same(ways[1](x), 3 * module(x), 1e-6)
+    assert len(ways[1].programs) == 1
 
 
 def test_tensors_closed_over_and_autocast():
