@@ -176,10 +176,13 @@ static bool simplify_one(inliner* i, int n) {
   return false;
 }
 
+// What is read at single elements has numbers and places in its code.
 static bool simplify(inliner* i) {
   bool changed = false;
   for (int n = 0; n < i->program.nest_count; ++n)
     while (!i->dropped[n] && simplify_one(i, n)) changed = true;
+  for (int n = 0; n < i->program.nest_count; ++n)
+    if (!i->dropped[n]) changed |= spread_one(i, n);
   return changed;
 }
 
@@ -194,8 +197,5 @@ pb_status pb_s3_inline(pb_unit* unit) {
   for (int n = 0; n < i.program.nest_count; ++n)
     while (pb_join_takes(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
   if (!pb_chip_moves(unit->chip)) changed |= simplify(&i);
-  if (!pb_chip_moves(unit->chip))
-    for (int n = 0; n < i.program.nest_count; ++n)
-      if (!i.dropped[n]) changed |= spread_one(&i, n);
   return changed ? pb_program_rewrite(unit, &i.program, i.dropped, "inline") : PB_OK;
 }

@@ -31,7 +31,6 @@ typedef struct viewer {
   pb_program program;
   int64_t lanes;
   bool whole_rows; // units take rows of lanes and nothing else
-  bool numbers;    // cores read one number for many elements where it is
   int image_rank;  // pb_chip_image_rank
   bool* dropped;   // nests
   bool* joined;    // values that copies alone put together, as concatenations are
@@ -183,8 +182,7 @@ static bool look_through(viewer* v, int n, int a) {
   int source = p->value_of[copy][0];
   bool constant = p->values[source].kind == PB_VALUE_CONST;
   bool packed = constant && v->whole_rows && is_pointwise(&p->nests[n]);
-  bool number =
-      constant && v->numbers && is_pointwise(&p->nests[n]) && pb_access_elements(&p->nests[copy].access[0]) == 1;
+  bool number = constant && is_pointwise(&p->nests[n]) && pb_access_elements(&p->nests[copy].access[0]) == 1;
   if (constant ? !packed && !number && !is_factor(v, n, a) : has_channels(v, source) || has_channels(v, value))
     return false;
   if (!packed && (gives_rank(v, copy) || !suits(v, n, a, &now))) return false;
@@ -350,7 +348,6 @@ static void find_joined(viewer* v) {
 
 pb_status pb_s3_views(pb_unit* unit) {
   viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
-  v.numbers = !pb_chip_moves(unit->chip);
   v.image_rank = pb_chip_image_rank(unit->chip);
   PB_TRY(pb_program_read_main(unit, &v.program));
   pb_program* p = &v.program;

@@ -171,7 +171,7 @@ static bool find_quantiser(const pb_nest* nest, quantiser* f) {
   const pb_expr_node* last = conversion_of(nest, &centred);
   int less = centred ? PB_CENTRE : 0;
   double number;
-  *f = (quantiser){.low = INT8_MIN + less, .high = INT8_MAX + less, .nothing = -less};
+  *f = (quantiser){.low = -INFINITY, .high = INFINITY, .nothing = -less};
   if (!converts_to_codes(nest)) return false;
   int kept = unclamped(nest, nest->expr[last->args[0]].args[0], &f->low, &f->high), e = guarded(nest, kept);
   if (e == kept) return false;
@@ -187,6 +187,7 @@ static bool find_quantiser(const pb_nest* nest, quantiser* f) {
   f->zero -= less;
   f->low -= less;
   f->high -= less;
+  if (f->low < INT8_MIN || f->high > INT8_MAX) return false; // a byte wraps what it has no code of
   f->product = nest->expr[e].args[0];
   return nest->expr[e].op == PB_OP_ROUNDEVEN && nest->expr[f->product].op == PB_OP_MUL;
 }
