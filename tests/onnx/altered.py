@@ -7,6 +7,7 @@ A case is one test's model altered in one to three places. What neither judge ta
 a named error; a result is wrong where it agrees with neither. The judges run in a process of their own: both can end by signals."""
 
 import argparse
+import math
 import multiprocessing
 import re
 import sys
@@ -45,11 +46,10 @@ def extents_changed(rng, values):
     count = 1 if rng.random() < 0.6 else len(known)
     chosen = rng.choice(known, size=min(count, len(known)), replace=False)
     new = {int(e): int(rng.choice([1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 40, 64])) for e in chosen if e not in (0, 1) or rng.random() < 0.1}
-    changed = []
-    for v in values:
-        shape = [new.get(e, e) for e in v.shape]
-        changed.append(v if list(v.shape) == shape else filled(rng, shape, v))
-    return changed
+    shapes = [[new.get(e, e) for e in v.shape] for v in values]
+    if any(math.prod(shape) > LARGEST for shape in shapes):
+        return values
+    return [v if list(v.shape) == shape else filled(rng, shape, v) for v, shape in zip(values, shapes)]
 
 
 def filled(rng, shape, like):
