@@ -1,7 +1,7 @@
 """Floats that a program makes codes of by operators of its own: a scale, the nearest, a zero point, a least and a largest code, in both
 orders, of bytes with and without a sign. All of a byte's codes and parts of them, against NumPy.
 
-    tests/stablehlo/rounded_codes.py --bin build/bin [--targets cpu,simnpu]"""
+    tests/stablehlo/rounded_codes.py --bin build/bin [--targets cpu,simnpu] [--every N]"""
 
 import argparse
 import itertools
@@ -66,17 +66,20 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--targets", default="cpu,simnpu")
+    parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
-    failed = refused = cases = 0
+    failed = refused = 0
+    cases = [(target, shape, of, *bounds, zero, late) for target, shape, of in itertools.product(options.targets.split(","), SHAPES, BOUNDS)
+             for bounds, zero, late in itertools.product(BOUNDS[of], (0, 100, 128) if of == "ui8" else (0, -3, 20), (False, True))]
+    cases = cases[:: options.every]
     with tempfile.TemporaryDirectory() as work:
-        for target, shape, of in itertools.product(options.targets.split(","), SHAPES, BOUNDS):
-            for (low, high), zero, late in itertools.product(BOUNDS[of], (0, 100, 128) if of == "ui8" else (0, -3, 20), (False, True)):
-                problem, was_refused = run_case(options, target, Path(work), shape, of, low, high, zero, late)
-                cases, failed, refused = cases + 1, failed + bool(problem), refused + was_refused
-                if problem:
-                    print(f"FAILED {target} {shape} {of} [{low}, {high}] zero {zero}{' late' if late else ''}: {problem}")
-    print(f"{cases} forms: {failed} failed, {refused} refused")
-    return int(failed > 0 or refused == cases)
+        for target, shape, of, low, high, zero, late in cases:
+            problem, was_refused = run_case(options, target, Path(work), shape, of, low, high, zero, late)
+            failed, refused = failed + bool(problem), refused + was_refused
+            if problem:
+                print(f"FAILED {target} {shape} {of} [{low}, {high}] zero {zero}{' late' if late else ''}: {problem}")
+    print(f"{len(cases)} forms: {failed} failed, {refused} refused")
+    return int(failed > 0 or refused == len(cases))
 
 
 if __name__ == "__main__":
