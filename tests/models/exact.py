@@ -6,6 +6,7 @@ of a pair that is mixed the factor of int8 is moved by 128, and its zero point w
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 # The places of factors and of their zero points.
@@ -64,3 +65,11 @@ def exact_products(model):
     changed.graph.initializer.extend([numpy_helper.from_array(np.array(128, np.int32), "exact/128"),
                                       numpy_helper.from_array(np.array(128, np.uint8), "exact/zero")])
     return changed
+
+
+def session_of(model):
+    """ONNX Runtime on the model's own operators, one by one and on one thread: such a session may be used in a forked process."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(exact_products(model).SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -23,8 +23,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import onnxruntime  # noqa: E402
-from exact import exact_products  # noqa: E402
+from exact import session_of  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -394,13 +393,9 @@ def refusals():
 
 def onnxruntime_run(case):
     """None where it cannot."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     domain = "" if case.kind == "SimplifiedLayerNormalization" else "com.microsoft"  # it knows that one as ONNX's alone
     try:
-        session = onnxruntime.InferenceSession(exact_products(case.model(domain)).SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return session.run(None, case.feeds())
+        return session_of(case.model(domain)).run(None, case.feeds())
     except Exception as error:  # (its exceptions have no common base but this)
         if os.environ.get("PB_SHOW"):
             print(f"no case: {case.name}: {str(error)[:200]}")

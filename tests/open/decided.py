@@ -16,7 +16,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx.parser  # noqa: E402
-import onnxruntime  # noqa: E402
+from exact import session_of  # noqa: E402
 from run import close, execute  # noqa: E402
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
@@ -155,10 +155,7 @@ def check(bin_dir, text, shapes, folder, name=""):
         return ""
     if done.returncode:
         return f"refused: {done.stderr.strip()}"
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(path.read_bytes(), options)
+    session = session_of(model)
     outputs = [o.name for o in session.get_outputs()]
     for turn, size in enumerate(SIZES):
         feeds = {n: floats(of(size), turn) for n, of in shapes.items()}

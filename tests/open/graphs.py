@@ -24,7 +24,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import onnxruntime  # noqa: E402
+from exact import session_of  # noqa: E402
 from closed import EXTENTS, at_extent, differs  # noqa: E402
 from random_graphs import FLOATS  # noqa: E402
 
@@ -96,11 +96,7 @@ class Bench:
         if done.returncode:
             known = done.returncode == 1 and re.search(r"\[PB\d+\]", done.stderr) and "bug in the compiler" not in done.stderr
             return ("refused" if known else "failed"), f"{done.stderr.strip()[-500:]} ({what})"
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # a session of one thread may be used in a forked process
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.log_severity_level = 4
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+        session = session_of(model)
         outputs = [o.name for o in model.graph.output]
         came, why = Counter(), ""
         for extent in EXTENTS:

@@ -5,7 +5,6 @@ integers, three readers, the same reader twice; where a sum reads the difference
     tests/stablehlo/all_pairs.py --bin build/bin"""
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -100,10 +99,8 @@ def main():
             x = rng.integers(-8, 8, shape).astype(dtype)  # sums of such are exact in any order
             program = Pairs(x)
             result, value = make(program)
-            lines = "\n".join(program.lines)
-            text = f"func.func @main(%a0: {kind_of(x)}) -> {kind_of(value)} {{\n{lines}\nreturn {result} : {kind_of(value)}\n}}\n"
-            bench.say(np.array_equal(bench.run(text, x), value), name)
-            passed = subprocess.run([f"{options.bin}/pbc", str(bench.folder / "m.mlir"), "--target=cpu", "--print-after=inline", "-o", f"{folder}/e"], capture_output=True, text=True).stderr
+            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
+            passed = bench.after("inline")
             stays = 'pb.nest = "subtract' in passed
             bench.say(stays != goes and "pb.nest" in passed, f"{name}: differences {'go' if goes else 'stay'}")
     return 1 if bench.failed else 0

@@ -63,6 +63,11 @@ class Bench(tools.Checks):
             model.write_bytes(text if isinstance(text, bytes) else text.encode())
         return tools.call([f"{self.bin}/pbc", str(model), "--target=cpu", "-o", str(self.folder / "m.pbe")])
 
+    def after(self, name):
+        """The program behind that pass."""
+        command = [f"{self.bin}/pbc", str(self.folder / "m.mlir"), "--target=cpu", f"--print-after={name}", "-o", str(self.folder / "m.pbe")]
+        return subprocess.run(command, capture_output=True, text=True).stderr
+
     def refuses_on(self, target, what, text, *words):
         (self.folder / "m.mlir").write_text(text)
         done = tools.call([f"{self.bin}/pbc", str(self.folder / "m.mlir"), f"--target={target}", "-o", str(self.folder / "m.pbe")])

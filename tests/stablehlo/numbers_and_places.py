@@ -5,7 +5,6 @@ chosen by a truth, places that are read twice or take long to compute, and such 
     tests/stablehlo/numbers_and_places.py --bin build/bin"""
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -104,10 +103,8 @@ def main():
             x = rng.integers(-BINS - 5, BINS + 5, COUNT).astype(np.int32)
             program = Places(x)
             result, value = make(program)
-            lines = "\n".join(program.lines)
-            text = f"func.func @main(%a0: {kind_of(x)}) -> {kind_of(value)} {{\n{lines}\nreturn {result} : {kind_of(value)}\n}}\n"
-            bench.say(np.array_equal(bench.run(text, x), value), name)
-            passed = subprocess.run([f"{options.bin}/pbc", str(bench.folder / "m.mlir"), "--target=cpu", "--print-after=inline", "-o", f"{folder}/e"], capture_output=True, text=True).stderr
+            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
+            passed = bench.after("inline")
             bench.say(1 <= passed.count("pb.nest") <= most, f"{name}: {passed.count('pb.nest')} nests")
     return 1 if bench.failed else 0
 

@@ -31,6 +31,11 @@ class Program:
         self.lines.append(f'{made} = "stablehlo.{name}"({", ".join(n for n, _ in operands)}) {attributes} : ({kinds}) -> {kind_of(value)}')
         return made, value
 
+    def text(self, result, value):
+        """The function of the one input x."""
+        lines, of, to = "\n".join(self.lines), kind_of(self.x), kind_of(value)
+        return f"func.func @main(%a0: {of}) -> {to} {{\n{lines}\nreturn {result} : {to}\n}}\n"
+
     def slice(self, a, axis, first, last):
         shape = a[1].shape
         ends = [[first if r == axis else 0 for r in range(len(shape))], [last if r == axis else n for r, n in enumerate(shape)]]
@@ -118,9 +123,7 @@ def main():
             x = rng.integers(-20, 20, shape).astype(dtype)
             program = Program(x)
             result, value = make(program)
-            lines = "\n".join(program.lines)
-            text = f"func.func @main(%a0: {kind_of(x)}) -> {kind_of(value)} {{\n{lines}\nreturn {result} : {kind_of(value)}\n}}\n"
-            bench.say(np.array_equal(bench.run(text, x), value), name)
+            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
             explained = subprocess.run([f"{options.bin}/pbc", str(bench.folder / "m.mlir"), "--target=cpu", "--explain"], capture_output=True, text=True).stdout
             bench.say(("concatenate:" in explained) != goes, f"{name}: what is put together {'goes' if goes else 'stays'}")
     return 1 if bench.failed else 0

@@ -184,24 +184,15 @@ static pb_status bitcast(pb_door* d, pb_nest* n, const pb_flat_op* op, pb_type f
 
 // ---- what StableHLO has no operation for ----
 
-static int floor_divided(pb_nest* n, pb_type type, const int* v) {
+// Down, or up. The quotient that there is goes towards 0: where something is left it is off on the one side of 0 or on
+// the other.
+static int rounded_quotient(pb_nest* n, pb_type type, const int* v, bool up) {
   int quotient = pb_scalar_find("divide")->make(n, type, v), rest = pb_scalar_find("remainder")->make(n, type, v);
-  int zero = integer(n, n->expr[rest].type, 0);
-  int odd = compare(n, PB_OP_LESS, same(n, PB_OP_XOR, rest, v[1]), zero);
-  int less = same(n, PB_OP_SUB, quotient, integer(n, n->expr[quotient].type, 1));
-  int even = compare(n, PB_OP_EQUAL, rest, zero), floored = choose(n, odd, less, quotient);
-  return choose(n, even, quotient, floored);
-}
-
-// The quotient is one more where something is left and it was rounded down: of signs alike, or of none.
-static int ceil_divided(pb_nest* n, pb_type type, const int* v) {
-  int quotient = pb_scalar_find("divide")->make(n, type, v), rest = pb_scalar_find("remainder")->make(n, type, v);
-  int zero = integer(n, n->expr[rest].type, 0);
-  int more = same(n, PB_OP_ADD, quotient, integer(n, n->expr[quotient].type, 1));
-  int even = compare(n, PB_OP_EQUAL, rest, zero);
-  if (pb_type_is_unsigned(type)) return choose(n, even, quotient, more);
-  int odd = compare(n, PB_OP_LESS, same(n, PB_OP_XOR, rest, v[1]), zero);
-  return choose(n, even, quotient, choose(n, odd, quotient, more));
+  int zero = integer(n, n->expr[rest].type, 0), one = integer(n, n->expr[quotient].type, 1);
+  int next = same(n, up ? PB_OP_ADD : PB_OP_SUB, quotient, one), even = compare(n, PB_OP_EQUAL, rest, zero);
+  if (pb_type_is_unsigned(type)) return choose(n, even, quotient, up ? next : quotient);
+  int below = compare(n, PB_OP_LESS, same(n, PB_OP_XOR, rest, v[1]), zero); // of two signs
+  return choose(n, even, quotient, choose(n, below, up ? quotient : next, up ? next : quotient));
 }
 
 // Ones below the lowest one, counted.
@@ -296,9 +287,10 @@ static pb_status make(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v
     if (is(op, plain[k].name)) return make_plain(d, n, op, (int)k, type, v, node);
   if (is(op, "arith.floordivsi") || is(op, "arith.ceildivsi") || is(op, "arith.ceildivui") || is(op, "math.cttz")) {
     if (pb_type_is_float(type) || type == PB_I1) return pb__door_refuse(d, op, "of %s", pb_type_name(type));
-    *node = is(op, "math.cttz")          ? trailing_zeros(n, type, v)
-            : is(op, "arith.floordivsi") ? floor_divided(n, type, v)
-                                         : ceil_divided(n, is(op, "arith.ceildivui") ? unsigned_of(type) : type, v);
+    if (is(op, "math.cttz")) *node = trailing_zeros(n, type, v);
+    if (is(op, "arith.floordivsi")) *node = rounded_quotient(n, type, v, false);
+    if (is(op, "arith.ceildivsi")) *node = rounded_quotient(n, type, v, true);
+    if (is(op, "arith.ceildivui")) *node = rounded_quotient(n, unsigned_of(type), v, true);
     return PB_OK;
   }
   return make_float(d, n, op, type, v, node);

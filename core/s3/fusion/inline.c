@@ -166,8 +166,9 @@ static bool simplify_one(inliner* i, int n) {
     if (!pb_program_is_local(p, value) || !pb_join_find_any(i->join, n, a)) continue;
     const pb_nest* maker = &p->nests[i->join->maker];
     bool number = pb_join_is_number(maker);
-    if (!number && (!places || !is_fast_nest(maker, OF_AN_INDEX) || is_epilogue(i, i->join->maker))) continue;
-    if (!number && !pb_join_find(i->join, n, a)) continue;
+    if (!number && (!places || !is_fast_nest(maker, OF_AN_INDEX) || is_epilogue(i, i->join->maker) ||
+                    !pb_join_find(i->join, n, a)))
+      continue;
     if (!pb_join_make(i->join)) continue;
     pb_join_keep(i->join, &i->unit->pass);
     i->dropped[i->join->maker] = !is_taken(i, value);

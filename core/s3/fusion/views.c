@@ -14,7 +14,6 @@
 // Units that take whole rows of lanes and nothing else have less to go through: a copy, whose mover walks any strides,
 // and a pointwise nest of one tensor that lies in rows, which `layout` brings into lanes whatever the ranks. The rest
 // comes in rows by the copy, and what an instruction makes leaves by it: `outline` puts both into one kernel.
-#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"

@@ -25,10 +25,9 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-import onnxruntime  # noqa: E402
 import roundings  # noqa: E402
 from damaged import damage  # noqa: E402
-from exact import exact_products  # noqa: E402
+from exact import session_of  # noqa: E402
 from onnx import numpy_helper  # noqa: E402
 
 SECONDS, WAITING, MEMORY = 20, 10, 4 << 30
@@ -147,11 +146,7 @@ def by_runtime(path, feeds, out):
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             why = "?"
             try:
-                options = onnxruntime.SessionOptions()
-                options.log_severity_level, options.intra_op_num_threads = 4, 1
-                options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-                shown = exact_products(onnx.load(path)).SerializeToString()
-                session = onnxruntime.InferenceSession(shown, options, providers=["CPUExecutionProvider"])
+                session = session_of(onnx.load(path))
                 names = [o.name for o in session.get_outputs()]
                 np.savez(out, **{str(k): v for k, v in enumerate(session.run(None, feeds))})
                 why = "\n".join(names)

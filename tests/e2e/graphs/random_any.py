@@ -6,8 +6,7 @@ operator that jumps (Floor, comparisons, TopK) takes exact tensors alone, which 
 
 import numpy as np
 import onnx
-import onnxruntime
-from exact import exact_products
+from exact import session_of
 from float_graph import Graph, expected_of
 from onnx import helper
 from random_any_control import CONTROL
@@ -124,13 +123,9 @@ class AnyDrawing:
         outs = [helper.make_empty_tensor_value_info(name) for name in node.output]
         graph = helper.make_graph([node], "one", infos, outs, [consts[name] for name in known if name in consts])
         model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", self.graph.opset)])
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, 1
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             onnx.shape_inference.infer_shapes(model, strict_mode=True, check_type=True)
-            session = onnxruntime.InferenceSession(exact_products(model).SerializeToString(), options, providers=["CPUExecutionProvider"])
-            return session.run(None, {info.name: known[info.name] for info in infos})
+            return session_of(model).run(None, {info.name: known[info.name] for info in infos})
         except Exception:  # onnxruntime's and onnx's have no base of their own
             return None
 

@@ -1,7 +1,7 @@
 """Random int8 graphs: QDQ, any inputs and outputs, int8 and uint8 mixed, windows of every form, up to 2,050 channels."""
 
 import numpy as np
-import onnxruntime
+from exact import session_of
 from onnx import TensorProto, helper
 from quantised_graph import QuantisedGraph
 from random_shapes import ELEMENTS, MACS, Shapes, product
@@ -172,12 +172,7 @@ def layers_apart(model, feeds):
     del shown.graph.output[:]
     shown.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.UINT8 if kinds[name] == np.uint8 else
                                                             TensorProto.INT8, None) for name in names)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(shown.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    theirs = {name: signed(codes) for name, codes in zip(names, session.run(names, feeds))}
+    theirs = {name: signed(codes) for name, codes in zip(names, session_of(shown).run(names, feeds))}
     ours = reference.run(feeds, theirs)
     apart = {name: 0 for name in names}
     for name in names:

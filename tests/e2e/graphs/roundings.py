@@ -10,7 +10,7 @@ known, and nothing allowed.
 
 import numpy as np
 import onnx
-import onnxruntime
+from exact import session_of
 from onnx import helper, numpy_helper
 
 U = 2.0**-23  # 2^-24 on each side
@@ -324,10 +324,7 @@ SLOPES = {"Relu": bound(1), "Clip": bound(1), "Abs": bound(1), "Neg": bound(1), 
 
 
 def run(model, feeds):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    session = session_of(model)
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(names, feeds)))
 

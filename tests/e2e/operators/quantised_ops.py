@@ -20,9 +20,9 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 
 try:
-    import onnxruntime
-except ImportError:  # only --transformers asks it
-    onnxruntime = None
+    from exact import session_of
+except ImportError:  # no ONNX Runtime, which only --transformers asks
+    session_of = None
 from quantised_cases import CASES, make  # noqa: E402
 from transformer_cases import NAMES as TRANSFORMERS  # noqa: E402
 from reference import Reference  # noqa: E402
@@ -57,11 +57,7 @@ def run_on(args, stem, graph, target, device, expected):
 
 def judged(model, graph, expected):
     """What the reference gives more than a code off ONNX Runtime, which reads the same model."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    theirs = session.run(list(expected), graph.feeds)
+    theirs = session_of(model).run(list(expected), graph.feeds)
     scales = {o: last.scale if ours.dtype == np.float32 else 1 for (o, ours), last in zip(expected.items(), graph.given)}
     return [f"FAILED {graph.name}: {name} is {worst:.2f} codes from ONNX Runtime's"
             for (name, ours), right in zip(expected.items(), theirs)
