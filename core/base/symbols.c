@@ -48,7 +48,7 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
   return LEAST_EXTENT + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
 }
 
-static bool is_said_by_data(const pb_symbols* s, int symbol) {
+bool pb_symbol_is_said(const pb_symbols* s, int symbol) {
   for (int k = 0; k < s->source_count; ++k)
     for (int n = 0; n < s->sources[k].count; ++n)
       if (s->sources[k].symbol[n] == symbol) return true;
@@ -58,7 +58,7 @@ static bool is_said_by_data(const pb_symbols* s, int symbol) {
 bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
   int x = -1, y = -1;
   for (int k = 0; k < s->count; ++k) {
-    if (is_said_by_data(s, k)) continue;
+    if (pb_symbol_is_said(s, k)) continue;
     if (pb_symbol_extent(s, k) == a) x = root(s, k);
     if (pb_symbol_extent(s, k) == b) y = root(s, k);
   }

@@ -45,6 +45,7 @@ int pb_symbol_named(pb_symbols* symbols, const char* name);
 int pb_source_named(pb_symbols* symbols, const char* name);
 // Its extent in the sample: different ones for different symbols.
 int64_t pb_symbol_extent(const pb_symbols* symbols, int symbol);
+bool pb_symbol_is_said(const pb_symbols* symbols, int symbol); // by data, when the program runs
 // Two extents that must be one. false: they are not those of two symbols that inputs have.
 bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
 // The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is

@@ -492,6 +492,26 @@ static bool is_description(const char* target) {
   return n > 3 && !strcmp(target + n - 3, ".td");
 }
 
+// What open dims were taken as: a refusal by shapes that do not fit may be one of these numbers alone.
+static void say_extents(compilation* c) {
+  enum { MOST = 8 }; // named
+  const pb_symbols* s = c->symbols;
+  const char* names = "";
+  bool said = false;
+  for (int k = 0; k < s->count; ++k) {
+    bool is_said = pb_symbol_is_said(s, k);
+    said |= is_said;
+    if (k < MOST)
+      names = pb_printf(&c->unit.arena, "%s%s%s %s as %lld", names, k ? ", " : "", s->names[k],
+                        is_said ? "(which data say)" : "(open)", (long long)pb_symbol_extent(s, k));
+  }
+  pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2029,
+             "it was read with %s%s: where the model has one extent alone, %s", names,
+             s->count > MOST ? ", and others alike" : "",
+             said ? "--dim and --input-shape say those of inputs, --bind what data say, or the model its values' shapes"
+                  : "--dim and --input-shape say it");
+}
+
 static pb_status compile(compilation* c) {
   c->chip = c->options->chip;
   if (!c->chip) PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
@@ -508,12 +528,7 @@ static pb_status compile(compilation* c) {
   if (!c->graph || !c->graph->paired) pb_held_release(c->held); // else it may be done again
   bool whole = status == PB_OK && !c->out->text && !pb_s1_has_control(&c->s1);
   if (whole) status = pb__compile_module(c);
-  if (status != PB_OK && c->symbols->count && !c->symbols->source_count)
-    pb_warning(
-        c->unit.diag, (pb_place){.file = c->options->model}, 2029,
-        "its dim '%s' is open, and was taken as %lld: where the model has one extent alone, --dim and --input-shape "
-        "say it",
-        c->symbols->names[0], (long long)pb_symbol_extent(c->symbols, 0));
+  if (status != PB_OK && c->symbols->count) say_extents(c);
   if (status != PB_OK || c->out->text) return status;
   if (c->symbols->count || c->symbols->source_count) return pb__compile_open(c);
   if (pb_s1_has_control(&c->s1))
