@@ -1,12 +1,14 @@
 """PyTorch's own samples of its operators (OpInfo) against eager.
 
-    torch_ops.py [--samples 8] [--part 0/8] [--core] [--only NAME...] [--verbose]
+    torch_ops.py [--samples 8] [--part 0/8] [--core] [--types int64 bool...] [--only NAME...] [--verbose]
 
 Each sample of an entry is compiled by polyblocks_jit_torch; an entry is right where all of its samples are. What torch.export
-itself refuses and what eager cannot do does not count. --core: entries alone whose graphs have core ATen's overloads."""
+itself refuses and what eager cannot do does not count. --core: entries alone whose graphs have core ATen's overloads. Without
+--types each entry is judged in one type, the first of TYPES that it takes; with them in each of those, as an entry of its own."""
 
 import argparse
 import collections
+import itertools
 import sys
 import time
 import warnings
@@ -42,6 +44,20 @@ def same(got, want, dtype):
     return None
 
 
+def elements(op, sample, result):
+    """Of a sort that is not stable: what stands at the places that it gave, each taken once, in place of the places. Eager's order of
+    equal elements is its own."""
+    stable = sample.kwargs.get("stable", op.name == "sort" and sample.args[:1] == (True,))
+    if op.name not in ("sort", "argsort", "topk") or stable or not sample.input.dim():
+        return result
+    rest = dict(zip(("k", "dim") if op.name == "topk" else ("dim",), sample.args)) | sample.kwargs
+    places = result if op.name == "argsort" else result[1]
+    dim = rest.get("dim", -1)
+    ordered = places.sort(dim=dim).values
+    once = (ordered.diff(dim=dim) > 0).all() if places.numel() else torch.tensor(True)
+    return [sample.input.gather(dim, places), once] + ([] if op.name == "argsort" else [result[0]])
+
+
 def copied(value):
     return pytree.tree_map(lambda v: v.detach().clone() if isinstance(v, torch.Tensor) else v, value)
 
@@ -71,7 +87,7 @@ def judge(op, sample, dtype):
         return ("not exported" if "cannot be exported" in text else "refused"), text[:220]
     except Exception as error:
         return "failed", f"{type(error).__name__}: {' '.join(str(error).split())[:220]}"
-    why = same(got, want, dtype)
+    why = same(elements(op, sample, got), elements(op, sample, want), dtype)
     return ("wrong", why) if why else ("right", "")
 
 
@@ -96,11 +112,22 @@ def is_core(op, sample):
     return all(torch.Tag.core in overload.tags for overload in overloads)
 
 
-def samples_of(op, count):
-    for dtype in TYPES:
-        if dtype in op.dtypes:
-            return dtype, list(op.sample_inputs("cpu", dtype, requires_grad=False))[:count]
-    return None, []
+def types_of(op, names):
+    """What it is judged in."""
+    taken = [dtype for dtype in TYPES if dtype in op.dtypes]
+    return [dtype for dtype in taken if str(dtype).removeprefix("torch.") in names] if names else taken[:1]
+
+
+def judge_entry(name, op, samples, dtype, verbose):
+    """The worst of what its samples are."""
+    found = [judge(op, sample, dtype) for sample in samples]
+    kinds = [kind for kind, _ in found if kind != "none"]
+    order = ("wrong", "failed", "refused", "not exported", "right")
+    worst = next((kind for kind in order if kind in kinds), "none")
+    why = next((text for kind, text in found if kind == worst), "")
+    if worst not in ("right", "none") or verbose:
+        print(f"{worst:12} {name} {kinds.count('right')}/{len(kinds)} {why}", flush=True)
+    return worst
 
 
 def main():
@@ -109,6 +136,7 @@ def main():
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--core", action="store_true")
+    parser.add_argument("--types", nargs="*", default=[], help="float32, int64, bool, complex64, float64")
     parser.add_argument("--least", type=float, help="the share of entries that must be right")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
@@ -119,18 +147,13 @@ def main():
         name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
         if k % parts != part or (options.only and name not in options.only) or is_random(name) or "sparse" in name:
             continue
-        torch.manual_seed(0)
-        dtype, samples = samples_of(op, options.samples)
-        if options.core and not (samples and is_core(op, samples[0])):
-            continue
-        found = [judge(op, sample, dtype) for sample in samples]
-        kinds = [kind for kind, _ in found if kind != "none"]
-        order = ("wrong", "failed", "refused", "not exported", "right")
-        worst = next((kind for kind in order if kind in kinds), "none")
-        totals[worst] += 1
-        why = next((text for kind, text in found if kind == worst), "")
-        if worst not in ("right", "none") or options.verbose:
-            print(f"{worst:12} {name} {kinds.count('right')}/{len(kinds)} {why}", flush=True)
+        for dtype in types_of(op, options.types):
+            torch.manual_seed(0)
+            samples = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), options.samples))
+            if options.core and not (samples and is_core(op, samples[0])):
+                continue
+            worst = judge_entry(f"{name} {str(dtype).removeprefix('torch.')}", op, samples, dtype, options.verbose)
+            totals[worst] += 1
     counted = sum(totals[kind] for kind in ("wrong", "failed", "refused", "right"))
     print(f"{totals['right']} of {counted} entries right; {dict(totals)}; {time.time() - start:.0f} s")
     share = totals["right"] / max(1, counted)
