@@ -68,6 +68,34 @@ bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
   return true;
 }
 
+// Its symbols are found again when the model is read again, in the order that they have without it.
+static bool settle(pb_symbols* s, int symbol, int64_t extent) {
+  const char* name = s->names[symbol];
+  if (extent < 1 || s->settled_count == PB_MOST_SYMBOLS || pb_symbol_settled(s, name) >= 0) return false;
+  s->settled[s->settled_count].name = name;
+  s->settled[s->settled_count++].extent = extent;
+  s->count = s->source_count = 0;
+  s->again = true;
+  return true;
+}
+
+bool pb_symbols_settle(pb_symbols* s, int64_t a, int64_t b) {
+  int of_a = -1, of_b = -1;
+  for (int k = 0; k < s->count; ++k) {
+    int64_t extent = pb_symbol_extent(s, k);
+    if (extent == a) of_a = k;
+    if (extent == b) of_b = k;
+  }
+  if ((of_a < 0) == (of_b < 0)) return false;
+  return of_a >= 0 ? settle(s, of_a, b) : settle(s, of_b, a);
+}
+
+int64_t pb_symbol_settled(const pb_symbols* s, const char* name) {
+  for (int k = 0; k < s->settled_count; ++k)
+    if (!strcmp(s->settled[k].name, name)) return s->settled[k].extent;
+  return -1;
+}
+
 static pb_choice* ask(pb_symbols* s, bool compares, int64_t a, int64_t b, bool* either) {
   pb_choice asked = {compares, a, b, a < b ? a : b};
   *either = s->choice_count < s->either_count && s->either[s->choice_count];

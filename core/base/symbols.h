@@ -27,7 +27,12 @@ typedef struct pb_symbols {
   const char* names[PB_MOST_SYMBOLS]; // in `arena`
   int same[PB_MOST_SYMBOLS];          // as which one in front, or itself
   int sample;                         // each has another number in each sample
-  bool again;                         // two were found to be one: what was read is of no use
+  bool again;                         // two were found to be one, or one to be a number: what was read is of no use
+  int settled_count;
+  struct {
+    const char* name; // in `arena` of the first that had it
+    int64_t extent;
+  } settled[PB_MOST_SYMBOLS]; // dims of which an operator takes one extent alone: no symbols any more
   int source_count;
   pb_source sources[PB_MOST_SOURCES];
   bool tabulates; // there are tables that hang on extents
@@ -48,6 +53,10 @@ int64_t pb_symbol_extent(const pb_symbols* symbols, int symbol);
 bool pb_symbol_is_said(const pb_symbols* symbols, int symbol); // by data, when the program runs
 // Two extents that must be one. false: they are not those of two symbols that inputs have.
 bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
+// Two extents that must be one, of which one is a number and the other that of an open dim, which is settled then.
+// false: they are not, or there is no room.
+bool pb_symbols_settle(pb_symbols* symbols, int64_t a, int64_t b);
+int64_t pb_symbol_settled(const pb_symbols* symbols, const char* name); // its extent; -1: it is not
 // The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is
 // guarded by the caller else.
 int64_t pb_symbols_smaller(pb_symbols* symbols, int64_t a, int64_t b, bool* either);

@@ -234,7 +234,7 @@ pb_status pb__compile_program(compilation* c) {
   find_halves(c);
   pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
   pb_status status = take(c);
-  for (; status != PB_OK && c->symbols->again; status = take(c)) { // open dims that turn out to be one are
+  for (; c->symbols->again; status = take(c)) { // open dims that turn out to be one, or a number, are
     c->symbols->again = false;
     c->symbols->choice_count = 0;
     pb_s1_free(&c->s1);
@@ -243,6 +243,10 @@ pb_status pb__compile_program(compilation* c) {
     c->graph = NULL;
   }
   PB_TRY(status);
+  for (int k = 0; k < c->symbols->settled_count; ++k)
+    pb_warning(c->unit.diag, (pb_place){.file = o->model}, 2038,
+               "'%s', which is open, is taken as %lld, which the engine checks: an operator takes no other",
+               c->symbols->settled[k].name, (long long)c->symbols->settled[k].extent);
   if (c->control->alone && !c->consts.open) pb_s1_turn_short_dims(&c->s1);
   if (!c->consts.open) pb_s1_hoist(&c->s1);
   take_integers(c);
@@ -508,7 +512,7 @@ static void say_extents(compilation* c) {
   pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2029,
              "it was read with %s%s: where the model has one extent alone, %s", names,
              s->count > MOST ? ", and others alike" : "",
-             said ? "--dim and --input-shape say those of inputs, --bind what data say, or the model its values' shapes"
+             said ? "--dim and --input-shape say those of inputs, --bind what data say"
                   : "--dim and --input-shape say it");
 }
 

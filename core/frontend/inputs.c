@@ -183,6 +183,22 @@ static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* boun
   return PB_OK;
 }
 
+static const char* symbol_name(pb__loader* l, const pb_tensor* t, int r) {
+  const char* name = dim_name(t, r);
+  return name ? name : pb_printf(&l->graph->arena, "%s.%d", t->name, r);
+}
+
+// Open dims of which an operator took one extent alone when the model was read before.
+static void take_settled(pb__loader* l, const pb_symbols* symbols) {
+  for (size_t i = 0; symbols && symbols->settled_count && i < l->graph->tensor_count; ++i) {
+    pb_tensor* t = &l->graph->tensors[i];
+    for (int r = 0; t->is_input && r < t->rank; ++r) {
+      int64_t extent = t->shape[r] == PB_OPEN ? pb_symbol_settled(symbols, symbol_name(l, t, r)) : -1;
+      if (extent > 0) t->shape[r] = extent;
+    }
+  }
+}
+
 // A "?" among the options, or a dim that nothing is said of and that is not the first, which alone would be 1.
 static bool opens(const pb__loader* l, const pb_input_options* inputs) {
   for (int k = 0; k < inputs->dim_count; ++k)
@@ -205,8 +221,7 @@ static pb_status open_dims(pb__loader* l, pb_tensor* t, pb_symbols* symbols) {
       return pb_unsupported(l->diag, place, 2027,
                             "list its values, --dim NAME=1,8 or --input-shape: each is compiled for itself",
                             "its dim %d is open, and this target's kernels are made for extents", r);
-    const char* name = dim_name(t, r);
-    int symbol = pb_symbol_named(symbols, name ? name : pb_printf(&l->graph->arena, "%s.%d", t->name, r));
+    int symbol = pb_symbol_named(symbols, symbol_name(l, t, r));
     if (symbol < 0)
       return pb_unsupported(l->diag, place, 2027, extent_hint(l, t, r), "more than %d open dims", PB_MOST_SYMBOLS);
     t->shape[r] = pb_symbol_extent(symbols, symbol);
@@ -259,6 +274,7 @@ pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
     t->rank = shapes[k].rank;
     memcpy(t->shape, shapes[k].shape, sizeof t->shape);
   }
+  take_settled(l, inputs->symbols);
   bool open = opens(l, inputs);
   for (size_t i = 0; i < l->graph->tensor_count; ++i) {
     pb_tensor* t = &l->graph->tensors[i];

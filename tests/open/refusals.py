@@ -25,7 +25,7 @@ TAIL = "int64[1] from = {4}, int64[1] to = {9223372036854775807}, int64[1] zero 
 SET = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 1>(y, at, u) }" % TAIL
 SET_ROW = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 0>(y, at, u) }" % TAIL
 TAKE = "g (float[n, 3] x) => (float[1, 2] z) <%s, int64[1, 2] at = {0, 2}> { y = Slice(x, from, to, zero) z = GatherElements<axis = 1>(y, at) }" % TAIL
-SAID = "g (float[12] x, int64[2] s) => (float[a, b] z) <float[4, 1] w = {1,1,1,1}> { y = Reshape(x, s) z = MatMul(y, w) }"
+SAID = "g (float[1, n, m] x, int64[3] s) => (float[a, b] z) <float[4, 1] w = {1,1,1,1}> { t = Expand(x, s) y = Flatten<axis = 0>(t) z = MatMul(y, w) }"
 SQUEEZE = "g (float[n, 3] x) => (float[m, 3] y) { y = Squeeze(x) }"
 
 
@@ -87,7 +87,7 @@ def main():
         t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
         t.refused("a sum of shapes that say another", NEEDED, ["--dim", "n=?"], "PB2020", "shapes that do not fit")
-        t.refused("a product of a shape that data say", SAID, [], "PB2020", "shapes that do not fit", "PB2029", "y.1 (which data say) as ", "--bind")
+        t.refused("columns that open dims and data say together", SAID, [], "PB2020", "shapes that do not fit", "PB2029", "n (open) as 59", "t.0 (which data say) as ", "--bind")
         done = t.compile(TEN, ["--dim", "n=?"])
         t.say(not done.returncode and "PB2039" in done.stderr and "shapes that do not fit" in done.stderr, "which is said when it is compiled", done.stderr)
         names = ", ".join(f"float[d{k}] x{k}" for k in range(65))

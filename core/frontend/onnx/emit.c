@@ -342,7 +342,7 @@ int pb__o_join(pb_onnx* o, int count, const int* parts, int axis) {
   for (int k = 0; k < count; ++k) {
     const pb_flat_type* t = pb__o_type(o, parts[k]);
     bool fits = t->rank == first.rank && t->type == first.type;
-    for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || t->shape[r] == first.shape[r];
+    for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || pb__meet(o->l, t->shape[r], first.shape[r]);
     if (!fits) pb__o_refuse(o, "parts that do not fit");
     shape[axis] += t->shape[axis];
   }

@@ -89,6 +89,15 @@ static void add_source(pb_onnx* o, const char* tensor, const char* name, int cou
   }
 }
 
+// What a later operator takes alone, in an earlier reading.
+static void take_settled(pb_onnx* o, int r, int count, int64_t* shape) {
+  const char* tensor = tensor_named(o, o->n->outputs[r]);
+  for (int k = 0; k < count; ++k) {
+    if (shape[k] >= 0) continue;
+    shape[k] = pb_symbol_settled(o->l->consts->symbols, pb_printf(&o->arena, "%s.%d", tensor, k));
+  }
+}
+
 void pb__o_extents(pb_onnx* o, int r, int vector, int wrong, int count, int64_t* shape) {
   const int64_t most = PB_MAX_ELEMENTS;
   int64_t low[PB_SOURCE_EXTENTS], high[PB_SOURCE_EXTENTS];
@@ -100,6 +109,7 @@ void pb__o_extents(pb_onnx* o, int r, int vector, int wrong, int count, int64_t*
     return;
   }
   take_declared(o, r, count, shape);
+  take_settled(o, r, count, shape);
   for (int k = 0; k < count; ++k) {
     low[k] = shape[k] < 0 ? 0 : shape[k];
     high[k] = shape[k] < 0 ? most : shape[k];

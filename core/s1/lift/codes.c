@@ -44,7 +44,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
     return pb__refuse(l, n, "Gemm with transA=0, alpha=beta=1", "a matrix product in a form that is not read");
   pb_s1_value in = l->out->values[x.value];
   if (w.rank != 2 || in.rank < 2) return pb__no_form(l); // a matrix for each of several, or a vector
-  if ((gemm && in.rank != 2) || in.shape[in.rank - 1] != w.shape[rows_first ? 1 : 0])
+  if ((gemm && in.rank != 2) || !pb__meet(l, in.shape[in.rank - 1], w.shape[rows_first ? 1 : 0]))
     return pb__refuse(l, n, NULL, "shapes that do not fit");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_result(l, n, &t));
@@ -300,7 +300,7 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   for (int k = 0; k < n->input_count; ++k) {
     const pb_s1_value* part = &l->out->values[parts[k].value];
     for (int r = 0; r < whole.rank; ++r)
-      if (part->rank != whole.rank || (r != axis && part->shape[r] != whole.shape[r]))
+      if (part->rank != whole.rank || (r != axis && !pb__meet(l, part->shape[r], whole.shape[r])))
         return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
     whole.shape[axis] += part->shape[axis];
   }

@@ -92,12 +92,22 @@ bool pb__broadcast(int64_t* shape, int* rank, const int64_t* other, int other_ra
   return true;
 }
 
+static bool may_be_one(lifter* l, int64_t a, int64_t b) {
+  if (l->consts->symbols->again) return true; // by what was found before these numbers were made
+  return pb_symbols_unify(l->consts->symbols, a, b) || pb_symbols_settle(l->consts->symbols, a, b);
+}
+
+bool pb__meet(lifter* l, int64_t a, int64_t b) {
+  if (a != b && l->consts->open && l->consts->symbols) (void)may_be_one(l, a, b);
+  return a == b;
+}
+
 bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank) {
   bool one = false;
   for (int r = 1; l->consts->open && l->consts->symbols && r <= rank && r <= other_rank; ++r) {
     int64_t a = shape[rank - r], b = other[other_rank - r];
     if (a == b || a == 1 || b == 1) continue;
-    if (!pb_symbols_unify(l->consts->symbols, a, b)) return false;
+    if (!may_be_one(l, a, b)) return false;
     one = true;
   }
   return one;

@@ -176,7 +176,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   pb_s1_value in = l->out->values[op.x];
   if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over one or two dims are read");
   op.groups = pb_node_int(n, "group", 1);
-  if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
+  if (op.groups < 1 || !pb__meet(l, w->shape[1] * op.groups, in.shape[1]) || w->shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
   op.weights = (int)(w - l->consts->items);
   op.window[0] = w->shape[2];
@@ -336,7 +336,7 @@ static pb_status binary(lifter* l, const pb_node* n) {
   for (int r = 0; r < all; ++r) {
     int64_t mine = r < all - a.rank ? 1 : a.shape[r - (all - a.rank)];
     int64_t other = r < all - rank ? 1 : shape[r - (all - rank)];
-    fits = fits && (mine == other || mine == 1 || other == 1);
+    fits = fits && (mine == 1 || other == 1 || pb__meet(l, mine, other));
     result[r] = other > mine ? other : mine;
   }
   if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit");
@@ -376,7 +376,7 @@ static pb_status concat(lifter* l, const pb_node* n) {
     if (part->type != in.type || l->unsigned_codes[n->inputs[k]] != l->unsigned_codes[n->inputs[0]])
       return pb__refuse(l, n, NULL, "parts of several types");
     bool fits = part->rank == in.rank;
-    for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || part->shape[r] == in.shape[r];
+    for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || pb__meet(l, part->shape[r], in.shape[r]);
     if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
     shape[axis] += part->shape[axis];
   }

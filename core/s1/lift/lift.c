@@ -10,6 +10,7 @@
 #include <string.h>
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
+  if (l->consts->symbols && l->consts->symbols->again) return PB_ERR_UNSUPPORTED; // it is read again
   if (l->quiet) l->why = why;
   if (l->quiet) return PB_ERR_UNSUPPORTED;
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
@@ -308,7 +309,7 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
                       "of codes only convolutions over one or two dims are read");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   op.groups = pb_node_int(n, "group", 1);
-  if (op.groups < 1 || w.shape[1] * op.groups != in.shape[1] || w.shape[0] % op.groups)
+  if (op.groups < 1 || !pb__meet(l, w.shape[1] * op.groups, in.shape[1]) || w.shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
   op.window[0] = w.shape[2];
   op.window[1] = w.shape[3];

@@ -99,6 +99,9 @@ int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, con
 // Whether two open dims keep the shapes from being broadcast to each other: they are one from now on, and the model is
 // read again.
 bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank);
+// Whether two extents that must be one are. Where they are not, but may be, since one is an open dim's, the model is
+// read again with what they are, and what is refused until then is not said.
+bool pb__meet(lifter* l, int64_t a, int64_t b);
 // Notes on which side of an extent's end, and of 0, a place lies.
 void pb__guard_bound(lifter* l, int64_t at, int64_t extent);
 // Where a slice begins, or ends, that says `at`, as ONNX has it: kept within its tensor; one that goes back ends in

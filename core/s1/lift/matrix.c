@@ -81,7 +81,7 @@ static pb_status gemm_by_steps(lifter* l, const pb_node* n) {
   }
   const int64_t* a = l->out->values[op.x].shape;
   int64_t shape[2] = {a[0], b[1]};
-  if (a[1] != b[0]) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (!pb__meet(l, a[1], b[0])) return pb__refuse(l, n, NULL, "shapes that do not fit");
   bool factor = alpha && alpha->f != 1;
   if (pb__input(n, 2) < 0 && !factor) return pb__finish(l, n->outputs[0], &op, 2, shape);
   pb_s1_op last = pb__float_op(n, PB_S1_FBINARY);
@@ -131,7 +131,7 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
       PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   }
   const int64_t* ws = l->consts->items[op.weights].shape;
-  if (in.rank != 2 || in.shape[1] != ws[1]) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (in.rank != 2 || !pb__meet(l, in.shape[1], ws[1])) return pb__refuse(l, n, NULL, "shapes that do not fit");
   int64_t shape[2] = {in.shape[0], ws[0]};
   if (pb__input(n, 2) >= 0) {
     op.bias = scaled(l, l->g->tensors[pb__input(n, 2)].const_id, beta);
@@ -140,11 +140,15 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
 }
 
 // The product's shape: batch dims are broadcast, like those of any operator of two. false: the factors do not fit.
-static bool product_shape(const int64_t* a, int a_rank, const int64_t* b, int b_rank, int64_t* shape, int* rank) {
-  if (a_rank < 2 || b_rank < 2 || a[a_rank - 1] != b[b_rank - 2]) return false;
+static bool product_shape(lifter* l, const int64_t* a, int a_rank, const int64_t* b, int b_rank, int64_t* shape,
+                          int* rank) {
+  if (a_rank < 2 || b_rank < 2 || !pb__meet(l, a[a_rank - 1], b[b_rank - 2])) return false;
   *rank = a_rank - 2;
   memcpy(shape, a, sizeof *shape * (size_t)*rank);
-  if (!pb__broadcast(shape, rank, b, b_rank - 2)) return false;
+  if (!pb__broadcast(shape, rank, b, b_rank - 2)) {
+    (void)pb__unifies(l, shape, *rank, b, b_rank - 2);
+    return false;
+  }
   shape[(*rank)++] = a[a_rank - 2];
   shape[(*rank)++] = b[b_rank - 1];
   return true;
@@ -170,8 +174,8 @@ pb_status pb__matmul(lifter* l, const pb_node* n) {
     memcpy(other, l->out->values[op.z].shape, sizeof other);
   }
   const pb_s1_value x = l->out->values[op.x];
-  bool fits = op.swapped ? product_shape(other, other_rank, x.shape, x.rank, shape, &rank)
-                         : product_shape(x.shape, x.rank, other, other_rank, shape, &rank);
+  bool fits = op.swapped ? product_shape(l, other, other_rank, x.shape, x.rank, shape, &rank)
+                         : product_shape(l, x.shape, x.rank, other, other_rank, shape, &rank);
   if (!fits) return pb__refuse(l, n, "matrices, or stacks of them", "factors whose shapes do not fit");
   return pb__finish(l, n->outputs[0], &op, rank, shape);
 }

@@ -1,0 +1,116 @@
+"""Open dims of which an operator takes one extent alone, by its weights or by another operand: they are that, which is said, and the
+rest stays open. By NumPy's random numbers against ONNX Runtime; another extent is refused when the engine runs.
+
+    tests/open/settled.py --bin build/bin [--only TEXT]"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx.parser  # noqa: E402
+from exact import session_of  # noqa: E402
+from run import close, execute  # noqa: E402
+
+HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
+RNG = np.random.default_rng(0)
+
+
+def weights(**shapes):
+    """As the text of initializers; what is named with an s in front is of one byte."""
+    def one(name, shape):
+        many = int(np.prod(shape))
+        coded = name[0] == "s"
+        numbers = RNG.integers(-100, 100, many) if coded else RNG.standard_normal(many).round(3)
+        return f"{'int8' if coded else 'float'}[{', '.join(map(str, shape))}] {name} = {{{', '.join(map(str, numbers))}}}"
+
+    return f"<{', '.join(one(n, s) for n, s in shapes.items())}>"
+
+
+# What it is, the graph, the input's dims as the model names them, what they are in turns, and which are settled.
+CODES = "float scale = {0.02}, float wide = {0.37}, int8 zero = {0}"
+CASES = [
+    ("MatMul", f"(float[N, K] x) => (float[a, b] y) {weights(w=(4, 3))} {{ y = MatMul(x, w) }}", [(2, 4), (7, 4)], "K"),
+    ("MatMul from the left", f"(float[K, N] x) => (float[a, b] y) {weights(w=(3, 4))} {{ y = MatMul(w, x) }}", [(4, 2), (4, 5)], "K"),
+    ("MatMul by a vector", f"(float[N, K] x) => (float[a] y) {weights(w=(4,))} {{ y = MatMul(x, w) }}", [(2, 4), (7, 4)], "K"),
+    ("MatMul, stacks", f"(float[B, N, K] x) => (float[a, b, c] y) {weights(w=(3, 4, 2))} {{ y = MatMul(x, w) }}", [(3, 2, 4), (3, 7, 4)], "B K"),
+    ("MatMul, all", f"(float[N, K] x) => (float[a, b] y) {weights(w=(4, 3), v=(2, 3))} {{ t = MatMul(x, w) y = Add(t, v) }}", [(2, 4)], "K N"),
+    ("Gemm", f"(float[N, K] x) => (float[a, b] y) {weights(w=(5, 4), b=(5,))} {{ y = Gemm<transB = 1>(x, w, b) }}", [(2, 4), (9, 4)], "K"),
+    ("Gemm with alpha", f"(float[K, N] x) => (float[a, b] y) {weights(w=(4, 5), b=(1, 5))} {{ y = Gemm<transA = 1, alpha = 0.5>(x, w, b) }}", [(4, 2), (4, 9)], "K"),
+    ("Conv", f"(float[N, C, H, W] x) => (float[a, b, c, d] y) {weights(w=(4, 3, 3, 3), b=(4,))} {{ y = Conv<pads = [1, 1, 1, 1]>(x, w, b) }}", [(1, 3, 5, 6), (2, 3, 9, 4)], "C"),
+    ("Conv by groups", f"(float[N, C, H, W] x) => (float[a, b, c, d] y) {weights(w=(4, 1, 3, 3))} {{ y = Conv<group = 4>(x, w) }}", [(1, 4, 5, 6), (2, 4, 9, 4)], "C"),
+    ("Conv over a line", f"(float[N, C, L] x) => (float[a, b, c] y) {weights(w=(4, 3, 3))} {{ y = Conv<strides = [2]>(x, w) }}", [(1, 3, 5), (2, 3, 9)], "C"),
+    ("Conv over a volume", f"(float[1, C, D, H, W] x) => (float[a, b, c, d, e] y) {weights(w=(2, 3, 2, 2, 2))} {{ y = Conv(x, w) }}", [(1, 3, 4, 5, 3)], "C"),
+    ("ConvTranspose", f"(float[N, C, H, W] x) => (float[a, b, c, d] y) {weights(w=(3, 4, 2, 2))} {{ y = ConvTranspose<strides = [2, 2]>(x, w) }}", [(1, 3, 5, 6), (2, 3, 2, 4)], "C"),
+    ("BatchNormalization", f"(float[N, C, H] x) => (float[a, b, c] y) {weights(w=(3,), b=(3,), m=(3,))} <float[3] v = {{1, 2, 3}}> {{ y = BatchNormalization(x, w, b, m, v) }}", [(2, 3, 5), (1, 3, 8)], "C"),
+    ("LayerNormalization", f"(float[N, K] x) => (float[a, b] y) {weights(w=(6,), b=(6,))} {{ y = LayerNormalization(x, w, b) }}", [(2, 6), (5, 6)], "K"),
+    ("InstanceNormalization", f"(float[N, C, H, W] x) => (float[a, b, c, d] y) {weights(w=(3,), b=(3,))} {{ y = InstanceNormalization(x, w, b) }}", [(2, 3, 5, 4), (1, 3, 8, 2)], "C"),
+    ("PRelu", f"(float[N, C, H] x) => (float[a, b, c] y) {weights(w=(3, 1))} {{ y = PRelu(x, w) }}", [(2, 3, 5), (1, 3, 8)], "C"),
+    ("Add", f"(float[N, C, H] x) => (float[a, b, c] y) {weights(w=(3, 1))} {{ y = Add(x, w) }}", [(2, 3, 5), (1, 3, 8)], "C"),
+    ("Where", f"(float[N, K] x) => (float[a, b] y) {weights(w=(3,))} {{ t = Greater(x, w) y = Where(t, x, w) }}", [(2, 3), (6, 3)], "K"),
+    ("Max", f"(float[N, K] x) => (float[a, b] y) {weights(w=(2, 3))} {{ y = Max(x, w) }}", [(2, 3)], "N K"),
+    ("Concat", f"(float[N, K] x) => (float[a, b] y) {weights(w=(2, 3))} {{ y = Concat<axis = 0>(x, w) }}", [(2, 3), (5, 3)], "K"),
+    ("LSTM", f"(float[T, B, K] x) => (float[a, b, c, d] y) {weights(w=(1, 12, 5), r=(1, 12, 3))} {{ y = LSTM<hidden_size = 3>(x, w, r) }}", [(2, 3, 5), (6, 1, 5)], "K"),
+    ("GRU", f"(float[T, B, K] x) => (float[a, b, c, d] y) {weights(w=(1, 9, 5), r=(1, 9, 3))} {{ y = GRU<hidden_size = 3>(x, w, r) }}", [(2, 3, 5), (6, 1, 5)], "K"),
+    ("RNN", f"(float[T, B, K] x) => (float[a, b, c, d] y) {weights(w=(1, 3, 5), r=(1, 3, 3))} {{ y = RNN<hidden_size = 3>(x, w, r) }}", [(2, 3, 5), (6, 1, 5)], "K"),
+    ("Einsum", f"(float[N, K] x) => (float[a, b] y) {weights(w=(4, 3))} {{ y = Einsum<equation = \"ij,jk->ik\">(x, w) }}", [(2, 4), (7, 4)], "K"),
+    ("a product of codes", f"(float[N, K] x) => (float[a, b] y) {weights(sw=(16, 8))[:-1]}, {CODES}> {{ q = QuantizeLinear(x, scale, zero) d = DequantizeLinear(q, scale, zero) "
+     "e = DequantizeLinear(sw, scale, zero) m = MatMul(d, e) p = QuantizeLinear(m, wide, zero) y = DequantizeLinear(p, wide, zero) }", [(2, 16), (7, 16)], "K"),
+    ("a convolution of codes", f"(float[N, C, H, W] x) => (float[a, b, c, d] y) {weights(sw=(8, 4, 3, 3))[:-1]}, {CODES}> {{ q = QuantizeLinear(x, scale, zero) d = DequantizeLinear(q, scale, zero) "
+     "e = DequantizeLinear(sw, scale, zero) m = Conv(d, e) p = QuantizeLinear(m, wide, zero) y = DequantizeLinear(p, wide, zero) }", [(2, 4, 5, 5), (1, 4, 7, 6)], "C"),
+    ("two that data say", f"(float[24] x, int64[2] s) => (float[a, b] y) {weights(w=(4, 3), v=(3,))} {{ t = Reshape(x, s) m = MatMul(t, w) y = Add(m, v) }}", [(24,)], "t.1"),
+    ("a convolution of what data say", f"(float[1, 1, 6, 5] x, int64[4] s) => (float[a, b, c, d] y) {weights(w=(2, 3, 3, 3))} {{ t = Expand(x, s) y = Conv(t, w) }}", [(1, 1, 6, 5)], "t.1"),
+]
+SAID = {"two that data say": (np.array([6, 4]), np.array([4, 6])), "a convolution of what data say": (np.array([2, 3, 6, 5]), np.array([2, 2, 6, 5]))}
+
+
+def check(bin_dir, name, text, extents, settled, folder):
+    model, engine, path = onnx.parser.parse_model(f"{HEAD}g {text}".replace("> <", ", ")), folder / "m.pbe", folder / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    named = sorted({d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
+    done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine), *(o for d in named for o in ("--dim", f"{d}=?"))])
+    if done.returncode:
+        return f"refused: {done.stderr.strip()}"
+    for dim in settled.split():
+        if f"'{dim}', which is open, is taken as " not in done.stderr:
+            return f"nothing is said of {dim}: {done.stderr.strip()}"
+    if done.stderr.count("is taken as ") != len(settled.split()):
+        return f"others are settled too: {done.stderr.strip()}"
+    session = session_of(model)
+    said = SAID.get(name)
+    for shape in extents:
+        feeds = {"x": RNG.standard_normal(shape).astype(np.float32)} | ({"s": said[0]} if said else {})
+        want, got = session.run(None, feeds), execute(bin_dir, engine, feeds, ["y"], folder)
+        if isinstance(got, str) or not close(got[0], want[0]):
+            return f"{shape}: {got.strip() if isinstance(got, str) else 'another result'}"
+    dims = [d.dim_param for d in model.graph.input[0].type.tensor_type.shape.dim]
+    wrong = tuple(n + (d in settled.split()) for n, d in zip(extents[0], dims))
+    got = execute(bin_dir, engine, {"x": np.zeros(wrong, np.float32)} | ({"s": said[1]} if said else {}), ["y"], folder)
+    return "" if isinstance(got, str) and "PB50" in got else f"{wrong} is taken: {got}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
+    options = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, *case in CASES[:: options.every]:
+            if options.only not in name:
+                continue
+            why = check(options.bin, name, *case, Path(folder))
+            failed += bool(why)
+            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:500]}", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
