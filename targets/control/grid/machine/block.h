@@ -75,6 +75,14 @@ typedef struct grid_block {
   uint32_t local_bytes; // of a thread
 } grid_block;
 
+enum { GRID_UNITS = 5, GRID_NEAR_LINES = 256 };
+
+// A line of a processor's first cache, that one block has to itself.
+typedef struct grid_near {
+  uint64_t line, run; // of which block
+  uint32_t sectors;
+} grid_near;
+
 struct grid_launch {
   pb_device* device;
   const grid_kernel* kernel;
@@ -86,6 +94,7 @@ struct grid_launch {
   uint64_t next;              // block that nobody has taken
   uint64_t stop_at;           // blocks from here on need not run: one before has a fault
   uint64_t steps;             // of all workers
+  uint64_t* busy;             // by processor and unit
 };
 
 typedef struct grid_worker {
@@ -95,10 +104,10 @@ typedef struct grid_worker {
   grid_counts counts;
   uint64_t counted; // of counts.warp_instructions, what launch->steps has
   uint64_t classes[GRID_CLASSES];
+  uint64_t clocked[GRID_UNITS]; // what launch->busy has
   uint64_t random;
-  grid_memory* recent[4]; // device memory that was found last
-  uint64_t recent_line;
-  uint32_t recent_sectors;
+  grid_memory* recent[4];          // device memory that was found last
+  grid_near near[GRID_NEAR_LINES]; // of the block that runs
   int code;
   uint64_t fault_block;
   char fault[GRID_FAULT_BYTES];
@@ -154,6 +163,10 @@ void grid__sync(const grid_request* q, bool reads, bool writes, bool acquires, b
 // Whether what a warp of block `tag` did at `clock` has been handed on to w.
 bool grid__synced(const grid_block* b, const grid_warp* w, uint32_t tag, uint32_t warp, uint32_t clock);
 void grid__know_least(grid_block* b, grid_warp* w); // barrier.c
+// clock.c
+uint64_t* grid__clock_open(const grid_rates* rates); // NULL: no memory
+void grid__clock_block(grid_worker* k, uint64_t index);
+void grid__clock_close(grid_launch* launch, const grid_counts* before);
 // count.c
 void grid__count(const grid_request* q, uint32_t mask, bool shared);
 

@@ -155,6 +155,10 @@ typedef struct grid_kernel {
   struct gcn_kernel* gcn; // of AMD's code; NULL: of PTX
 } grid_kernel;
 
+// check/clock.c: how fast a chip is, by the name of its processor; of one that it does not know as the oldest.
+typedef struct grid_rates grid_rates;
+const grid_rates* grid__rates(const char* processor);
+
 typedef struct grid_module {
   pb_arena arena;
   const char** files; // by number of .file
@@ -163,7 +167,8 @@ typedef struct grid_module {
   size_t loc_count, loc_capacity;
   grid_kernel** kernels;
   size_t kernel_count, kernel_capacity;
-  struct gcn_text* gcn; // of AMD's code objects
+  struct gcn_text* gcn;    // of AMD's code objects
+  const grid_rates* rates; // of the processor that the code is for
 } grid_module;
 
 // ptx/: reads the text into kernels; a fault of the device names the line.

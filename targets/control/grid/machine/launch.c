@@ -218,7 +218,6 @@ static grid_worker* open_worker(grid_launch* l) {
   b->warp_count = (l->thread_count + GRID_LANES - 1) / GRID_LANES;
   b->lockstep = l->kernel->gcn ? gcn__halves(l->kernel) : 0;
   if (b->lockstep == 2) b->warp_count += b->warp_count & 1; // whole waves
-  k->recent_line = UINT64_MAX;
   k->scan = grid__scan();
   size_t bytes = ((size_t)l->kernel->file_bytes + 63) / 64 * 64 + 64;
   bool good = true;
@@ -259,6 +258,7 @@ static void work(void* user, int number) {
     uint64_t index = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED);
     if (index >= l->block_count || index >= __atomic_load_n(&l->stop_at, __ATOMIC_RELAXED)) return;
     int code = run_block(k, index, first);
+    grid__clock_block(k, index);
     if (!code) continue;
     k->fault_block = index;
     uint64_t old = __atomic_load_n(&l->stop_at, __ATOMIC_RELAXED);
@@ -371,10 +371,14 @@ int grid__launch(pb_device* d, const pb_device_launch* launch) {
   int most = d->threads ? d->threads : 64;
   int count = l.block_count < (uint64_t)most ? (int)l.block_count : most;
   team t = {&l, calloc((size_t)count, sizeof *t.workers)};
-  if (!t.workers) {
+  l.busy = grid__clock_open(l.module->rates);
+  if (!t.workers || !l.busy) {
     grid__places_close(l.places);
+    free(t.workers);
+    free(l.busy);
     return grid__fault(d, GRID_OUT_OF_MEMORY, "no memory for threads");
   }
+  grid_counts before = d->counts;
   pb_work_on(count, d->threads, work, &t);
   grid_worker* worst = NULL;
   bool missing = false;
@@ -395,6 +399,7 @@ int grid__launch(pb_device* d, const pb_device_launch* launch) {
     if (t.workers[n]) close_worker(t.workers[n]);
   free(t.workers);
   grid__places_close(l.places);
+  grid__clock_close(&l, &before);
   ++d->launches;
   return code;
 }

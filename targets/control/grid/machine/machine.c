@@ -109,6 +109,7 @@ static int load(pb_device* device, pb_device_code form, const void* code, uint64
   if (!m) return grid__fault(device, GRID_OUT_OF_MEMORY, "no memory for a module");
   int result =
       form == PB_DEVICE_HSACO ? grid__gcn_load(device, m, code, bytes) : grid__ptx_load(device, m, code, bytes);
+  if (!m->rates) m->rates = grid__rates(""); // the text names no processor
   if (device->module_count == device->module_capacity && !result) {
     size_t capacity = device->module_capacity ? 2 * device->module_capacity : 8;
     grid_module** more = realloc(device->modules, capacity * sizeof *more);

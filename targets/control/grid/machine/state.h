@@ -65,6 +65,7 @@ typedef struct grid_memory {
 #define GRID_COUNTERS(C)                                                                                               \
   C(warp_instructions, "warp.instructions")                                                                            \
   C(thread_instructions, "thread.instructions")                                                                        \
+  C(scalars, "class.integer.scalar")                                                                                   \
   C(fma, "class.fma")                                                                                                  \
   C(float_other, "class.float")                                                                                        \
   C(integer, "class.integer")                                                                                          \
@@ -82,9 +83,14 @@ typedef struct grid_memory {
   C(shared_requests, "shared.requests")                                                                                \
   C(shared_conflicts, "shared.bank_conflicts")                                                                         \
   C(atomics, "atomics")                                                                                                \
+  C(l2_sectors, "l2.sectors")                                                                                          \
   C(l2_hits, "l2.hits")                                                                                                \
   C(dram_read, "dram.read")                                                                                            \
-  C(dram_write, "dram.write")
+  C(dram_write, "dram.write")                                                                                          \
+  C(cycles, "cycles")                                                                                                  \
+  C(cycles_near, "cycles.processors")                                                                                  \
+  C(cycles_l2, "cycles.l2")                                                                                            \
+  C(cycles_far, "cycles.dram")
 typedef struct grid_counts {
 #define GRID_FIELD(name, text) uint64_t name;
   GRID_COUNTERS(GRID_FIELD)

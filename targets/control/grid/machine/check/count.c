@@ -63,13 +63,15 @@ static void touch_sectors(struct grid_l2* l2, uint64_t line, uint8_t sectors, bo
 
 static void device_sector(grid_worker* k, uint64_t line, uint8_t sectors, bool write) {
   struct grid_l2* l2 = k->block.launch->device->l2;
-  if (!write && line == k->recent_line && !(sectors & ~k->recent_sectors)) {
+  grid_near* near = &k->near[line * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+  bool here = near->line == line && near->run == k->block.run;
+  if (!write && here && !(sectors & ~near->sectors)) {
     k->counts.l2_hits += (uint64_t)__builtin_popcount(sectors);
     return;
   }
-  if (line != k->recent_line) k->recent_sectors = 0;
-  k->recent_line = line;
-  k->recent_sectors |= sectors;
+  if (!here) *near = (grid_near){line, k->block.run, 0};
+  k->counts.l2_sectors += (uint64_t)__builtin_popcount(write ? sectors : sectors & (uint8_t)~near->sectors);
+  near->sectors |= sectors;
   touch_sectors(l2, line, sectors, write, &k->counts);
 }
 

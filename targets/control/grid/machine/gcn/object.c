@@ -49,6 +49,7 @@ static int read_head(object* o) {
         "code object: of processor number %#x; the machine runs gfx942 (%#x), gfx90a (%#x) and gfx1100 (%#x)",
         processor, GFX942, GFX90A, GFX1100);
   o->text->is_rdna = processor == GFX1100;
+  o->module->rates = grid__rates(processor == GFX1100 ? "gfx1100" : processor == GFX90A ? "gfx90a" : "gfx942");
   if (o->head.e_phentsize != sizeof(Elf64_Phdr) || o->head.e_shentsize != sizeof(Elf64_Shdr))
     return wrong(o, "headers of another size");
   return GRID_OK;

@@ -66,7 +66,9 @@ static int run_wave(gcn_wave* w, uint64_t steps) {
     uint64_t lanes = (uint64_t)__builtin_popcountll(gcn_exec(w));
     ++k->classes[i->class];
     ++k->counts.warp_instructions;
-    k->counts.thread_instructions += i->encoding <= GCN_SMEM ? 1 : lanes;
+    bool scalar = i->encoding <= GCN_SMEM;
+    k->counts.thread_instructions += scalar ? 1 : lanes;
+    k->counts.scalars += scalar && i->class == GRID_CLASS_INTEGER;
     if (i->class == GRID_CLASS_FMA) k->counts.thread_fmas += lanes * (i->second ? i->imm : 1);
     int code = i->run(w, i);
     if (code) return code;

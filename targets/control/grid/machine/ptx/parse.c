@@ -327,8 +327,10 @@ void ptx__parse(ptx_reader* r) {
     } else if (!version) {
       ptx__fail(r, r->token.line, "the text does not begin with .version");
     } else if (ptx__take(r, ".target")) {
-      do ptx__word(r, "a target");
-      while (ptx__take(r, ","));
+      do {
+        const char* word = ptx__word(r, "a target");
+        if (!r->module->rates) r->module->rates = grid__rates(word);
+      } while (ptx__take(r, ","));
     } else if (ptx__take(r, ".address_size")) {
       if (ptx__integer(r, "an address size") != 64) ptx__fail(r, r->token.line, "addresses have 64 bits here");
     } else if (ptx__take(r, ".file")) {
