@@ -80,6 +80,7 @@ typedef struct pb_grid {
 typedef struct pb_level {
   const char* name;
   int max, sync_cycles;
+  int busy; // so many, which there always are, keep all units busy; 0: nobody knows how many there will be
   const char* sync;
 } pb_level;
 

@@ -387,5 +387,6 @@ uint64_t pb_chip_peak_macs(const pb_chip* chip) {
     for (int d = 0; d < insn->dim_count; ++d) products *= insn->dims[d].max;
     if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
   }
-  return (uint64_t)(best * chip->cores + 0.5);
+  int cores = chip->level_count && chip->levels[0].busy ? chip->levels[0].busy : chip->cores;
+  return (uint64_t)(best * cores + 0.5);
 }

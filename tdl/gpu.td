@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-class GridLevel<string name, int max, int cycles = 0> : Level {
+class GridLevel<string name, int max, int cycles = 0, int busy = 0> : Level {
   let Name = name;
   let Max = max;
   let Sync = !if(!eq(cycles, 0), "none", "barrier");
   let SyncCycles = cycles;
+  let Busy = busy;
 }
 
 class GridChip : Chip {

@@ -65,6 +65,7 @@ class Level {
   int Max = ?;                  // how many there are; of cores with queues at most 1024
   string Sync = "none";         // threads: how its members wait for each other: "barrier", "tokens", "none"; cores with queues do where a kernel ends
   int SyncCycles = 0;           // threads: what one such wait costs
+  int Busy = 0;                 // threads: there always are so many, which keep all units busy; 0: nobody knows how many there will be
 }
 
 //===----------------------------------------------------------------------===//

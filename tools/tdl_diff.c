@@ -48,6 +48,7 @@ static const struct {
             {"Fence", "Cycles", PLAN, false},
             {"Level", "SyncCycles", PLAN, false},
             {"Level", "Max", PLAN, true},
+            {"Level", "Busy", PLAN, false},
             {"Instruction", "Cycles", PLAN, false},
             {"Instruction", "Latency", PLAN, false},
             {"Instruction", "Buffer", PLAN, false},

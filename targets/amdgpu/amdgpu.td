@@ -8,22 +8,27 @@ include "gpu.td"
 defvar Arch = "gfx1100";
 defvar Lanes = 32;
 defvar Processors = 96;
+defvar Schedulers = 2;
 defvar L2Bytes = !mul(6, 1024, 1024);
+defvar L1Rate = 64; defvar L2Rate = 12; defvar DRAMRate = 2;
 #else
 defvar Lanes = 64;
+defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycles
 #ifdef VARIANT_gfx90a
 defvar Arch = "gfx90a";
 defvar Processors = 220;
 defvar L2Bytes = !mul(16, 1024, 1024);
+defvar L1Rate = 64; defvar L2Rate = 37; defvar DRAMRate = 8;
 #else
 defvar Arch = "gfx942";
 defvar Processors = 304;
 defvar L2Bytes = !mul(32, 1024, 1024);
+defvar L1Rate = 64; defvar L2Rate = 54; defvar DRAMRate = 8;
 #endif
 #endif
 
-// A SIMD's 512 registers a lane are four waves' with 128 each; a processor has four SIMDs.
-def WAVE : GridLevel<"wave", !mul(Processors, 16), 3000>;
+// A SIMD's 512 registers a lane are four waves' with 128 each; a wave on each of a processor's SIMDs keeps it busy.
+def WAVE : GridLevel<"wave", !mul(Processors, 16), 3000, !mul(Processors, Schedulers)>;
 def PROCESSOR : GridLevel<"processor", Processors>;
 def LANE  : GridLevel<"lane", Lanes>;
 
@@ -41,10 +46,10 @@ def amdgpu : GridChip {
   let BlockBytes = !mul(64, 1024);
 }
 
-// Rates are a wave's share.
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 700; }
-def L2   : LineCache<"chip", L2Bytes, 4, 250>;
-def L1   : LineCache<"core", !mul(16, 1024), 32, 60>;
+// Rates are a share of one of so many waves as keep all units busy, by the time of a product.
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = DRAMRate; let Latency = 700; }
+def L2   : LineCache<"chip", L2Bytes, L2Rate, 250>;
+def L1   : LineCache<"core", !mul(16, 1024), L1Rate, 60>;
 def VREG : LaneRegisters<Lanes, 128>;
 
 def FMA : LaneFma<VREG, Lanes, 4>;

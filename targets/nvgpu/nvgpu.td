@@ -9,21 +9,24 @@ include "gpu.td"
 defvar Arch = "sm_90a";
 defvar Processors = 132;
 defvar L2Bytes = !mul(50, 1024, 1024);
+defvar L1Rate = 32; defvar L2Rate = 10; defvar DRAMRate = 4;
 #else
 #ifdef VARIANT_sm_89
 defvar Arch = "sm_89";
 defvar Processors = 128;
 defvar L2Bytes = !mul(72, 1024, 1024);
+defvar L1Rate = 32; defvar L2Rate = 4; defvar DRAMRate = 1;
 #else
 defvar Arch = "sm_80";
 defvar Processors = 108;
 defvar L2Bytes = !mul(40, 1024, 1024);
+defvar L1Rate = 64; defvar L2Rate = 24; defvar DRAMRate = 5; // a product of a warp takes its 16 units two cycles
 #endif
 #endif
 defvar Lanes = 32;
 
-// 65,536 registers of a processor are 16 warps' with 128 each.
-def WARP : GridLevel<"warp", !mul(Processors, 16), 3000>;
+// 65,536 registers of a processor are 16 warps' with 128 each; one on each of its four schedulers keeps it busy.
+def WARP : GridLevel<"warp", !mul(Processors, 16), 3000, !mul(Processors, 4)>;
 def PROCESSOR : GridLevel<"processor", Processors>;
 def LANE  : GridLevel<"lane", Lanes>;
 
@@ -41,10 +44,10 @@ def nvgpu : GridChip {
   let BlockBytes = !mul(48, 1024); // that a kernel need not ask for
 }
 
-// Rates are a warp's share.
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 600; }
-def L2   : LineCache<"chip", L2Bytes, 4, 200>;
-def L1   : LineCache<"core", !mul(16, 1024), 32, 30>;
+// Rates are a share of one of so many warps as keep all units busy, by the time of a product.
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = DRAMRate; let Latency = 600; }
+def L2   : LineCache<"chip", L2Bytes, L2Rate, 200>;
+def L1   : LineCache<"core", !mul(16, 1024), L1Rate, 30>;
 def VREG : LaneRegisters<Lanes, 128>;
 
 def FFMA : LaneFma<VREG, Lanes, 4>;

@@ -260,10 +260,13 @@ static void read_levels(reader* r) {
     c->levels[k] = (pb_level){.name = pb__get_text(&rec, "Name"),
                               .max = pb__get_int32(&rec, "Max", 1),
                               .sync = syncs[pb__choice(&rec, "Sync", syncs, 3)],
-                              .sync_cycles = pb__get_int32(&rec, "SyncCycles", 0)};
+                              .sync_cycles = pb__get_int32(&rec, "SyncCycles", 0),
+                              .busy = pb__get_int32(&rec, "Busy", 0)};
     if (c->levels[k].max < 1 || c->levels[k].sync_cycles < 0)
       pb__fault(&rec, 3046, "Max of 1 or more, SyncCycles of 0 or more", "Max is %d, SyncCycles is %d",
                 c->levels[k].max, c->levels[k].sync_cycles);
+    if (c->levels[k].busy < 0 || c->levels[k].busy > c->levels[k].max)
+      pb__fault(&rec, 3398, "from 0 to Max", "Busy is %d, Max is %d", c->levels[k].busy, c->levels[k].max);
     if (c->control == PB_CONTROL_QUEUES) read_cores(&rec, c, &c->levels[k]);
   }
 }

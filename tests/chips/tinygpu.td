@@ -4,7 +4,7 @@
 //===-----------------------------------------------------------------------------------===//
 include "gpu.td"
 
-def WARP : GridLevel<"warp", 96, 800>;
+def WARP : GridLevel<"warp", 96, 800, 48>;
 def PROCESSOR : GridLevel<"processor", 12>;
 def LANE : GridLevel<"lane", 16>;
 

@@ -10,7 +10,7 @@ def cores16 : Chip {
   let Control = "threads";
   let Features = "avx2,fma";
 }
-def WARP : Level { let Name = "warp"; let Max = 96; let Sync = "barrier"; let SyncCycles = 800; }
+def WARP : Level { let Name = "warp"; let Max = 96; let Sync = "barrier"; let SyncCycles = 800; let Busy = 48; }
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 64; let BytesPerCycle = 1; let Latency = 400; }
 def L2   : Memory { let Scope = "chip"; let Bytes = !mul(1, 1024, 1024); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 120; let Cached = 1; let LineBytes = 128; }
 def L1   : Memory { let Scope = "core"; let Bytes = !mul(4, 1024); let RowBytes = 128; let BytesPerCycle = 16; let Latency = 20; let Cached = 1; let LineBytes = 128; }

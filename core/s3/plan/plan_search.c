@@ -65,16 +65,25 @@ static void add_up_plain(const pb_planner* with, pb_vkernel* k, pb_tiling* tilin
   k->border_count = borders;
 }
 
+// In how many parts tiles may be shared, after `parts`: powers of 2 and their halves more. Where there always are so
+// many members, up to all tiles, as long as there is a member for each of the parts, `times` as many. 0: no more.
+static int64_t next_parts(const pb_planner* p, int64_t parts, int64_t tiles, int64_t times) {
+  enum { MOST_SHARES = 128 };
+  const pb_level* level = pb_level_shared(p->chip);
+  int64_t most = p->group->alone ? 1 : level && level->busy ? level->max / times : MOST_SHARES;
+  int64_t next = parts < 2 ? parts + 1 : parts & (parts - 1) ? parts / 3 * 4 : parts / 2 * 3;
+  if (tiles < most) most = tiles;
+  if (next > most && level && level->busy) next = most;
+  return next <= most && next > parts ? next : 0;
+}
+
 // The same for each way to share its tiles among threads that may take less than the best so far.
 static void add_up_shares(pb_planner* p, const pb_vkernel* k, pb_tiling* tiling) {
-  static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
-  size_t count = p->group->alone ? 1 : sizeof parts / sizeof *parts;
-  for (size_t r = 0; r < count; ++r)
-    for (size_t c = 0; c < count; ++c) {
-      if (parts[r] > tiling->row_tiles || parts[c] > tiling->column_tiles) break;
-      pb_registers_share(k, &p->plan, false, parts[r]);
-      pb_registers_share(k, &p->plan, true, parts[c]);
-      bool added_up = r + c > 0;
+  for (int64_t r = 1; r; r = next_parts(p, r, tiling->row_tiles, 1))
+    for (int64_t c = 1; c; c = next_parts(p, c, tiling->column_tiles, r)) {
+      pb_registers_share(k, &p->plan, false, r);
+      pb_registers_share(k, &p->plan, true, c);
+      bool added_up = r + c > 2;
       if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->plan)) continue;
       add_up(p, tiling);
     }

@@ -143,7 +143,8 @@ bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* it
 // What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
 bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
   if (!s->stages->in_turn) return pb_tree_cost(t, loops);
-  const pb_shares iterations = {s->parts, 1, s->parts, 1};
+  const pb_level* level = pb_level_shared(s->chip);
+  const pb_shares iterations = {s->parts, 1, s->parts, 1, level ? level->busy : 0};
   loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
   loops->bound = "compute";
   return fits(t, s->stages);

@@ -449,8 +449,19 @@ static int64_t tiles_before(int64_t item, const pb_shares* s) {
   return begin * s->columns + (end - begin) * (column * s->columns / s->column_parts);
 }
 
+static int64_t parts_of(int64_t all, int64_t parts) { return (all + parts - 1) / parts; }
+
+// What members that there always are take longer than if all of them had as many tiles: one of them has the largest
+// parts, and one more of them than others.
+static int64_t imbalance_of_all(const pb_shares* s) {
+  int64_t tiles = s->rows * s->columns, most = parts_of(s->row_parts * s->column_parts, s->members) *
+                                               parts_of(s->rows, s->row_parts) * parts_of(s->columns, s->column_parts);
+  return 1024 * most * s->members / tiles - 1024;
+}
+
 int64_t pb_share_imbalance(const pb_shares* s) {
   int64_t lost = 0, items = s->row_parts * s->column_parts;
+  if (s->members) return imbalance_of_all(s);
   for (int64_t threads = 2; threads <= 8; threads *= 2) {
     int64_t most = 1;
     for (int64_t thread = 0; thread < threads; ++thread) {
@@ -463,7 +474,10 @@ int64_t pb_share_imbalance(const pb_shares* s) {
 }
 
 int64_t pb__core_imbalance(const pb_tiling* t, const pb_vkernel* k, const pb_plan* plan) {
-  const pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
-                            pb_registers_parts(k, plan, true)};
+  const pb_level* level = pb_level_shared(t->chip);
+  pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
+                      pb_registers_parts(k, plan, true), level ? level->busy : 0};
+  if (t->apart && shares.members) // each tile may be a part by itself
+    shares.row_parts = shares.rows, shares.column_parts = shares.columns;
   return t->group->alone ? 0 : pb_share_imbalance(&shares);
 }

@@ -44,8 +44,10 @@ int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, co
 // So many rows of as many columns of tiles, shared out in parts of each.
 typedef struct pb_shares {
   int64_t rows, columns, row_parts, column_parts;
+  int64_t members; // that there always are to take them (pb_level.busy); 0: nobody knows how many there will be
 } pb_shares;
-// Uneven shares of them for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
+// Uneven shares of them: of 1024 cycles that all members need together what they take longer, since some have more
+// tiles than others or none. Where nobody knows how many there will be, what 2, 4 and 8 threads lose on average.
 int64_t pb_share_imbalance(const pb_shares* shares);
 // The same of a plan's tiles.
 int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_plan* plan);

@@ -129,7 +129,8 @@ static void through_llvm(const modules* m, pb_grid_module* one, MlirModule kerne
 
 // Kernels without a plan are spread where they can be. Those that are not are one warp's.
 static void spread_kernels(const modules* m, int number, MlirModule kernels) {
-  static const char functions[] = "func.func private @pb_grid_thread() -> index\nfunc.func private @pb_grid_wait()\n";
+  static const char functions[] = "func.func private @pb_grid_thread() -> index\nfunc.func private @pb_grid_wait()\n"
+                                  "func.func private @pb_grid_warp() -> index\n";
   for (MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(kernels)); !mlirOperationIsNull(op);
        op = next) {
     next = mlirOperationGetNextInBlock(op);
@@ -158,7 +159,9 @@ static void make_module(void* user, int number) {
 
 // ---- the engine ----
 
-static void list_kernels(MlirModule module, pb_engine* engine) {
+// Plans count what as many warps do as keep all processors busy.
+static void list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
+  int64_t busy = chip->levels[PB_GRID_WARPS].busy ? chip->levels[PB_GRID_WARPS].busy : 1;
   PB_FOR_OPS (op, mlirModuleGetBody(module)) {
     if (!pb_llvm_is_kernel(op)) continue;
     pb_kernel* k = &engine->kernels[engine->kernel_count++];
@@ -168,7 +171,7 @@ static void list_kernels(MlirModule module, pb_engine* engine) {
     k->name = pb_func_name(op, &engine->arena);
     k->symbol = pb_printf(&engine->arena, "pb_%s", k->name);
     k->bound = mlirAttributeIsNull(bound) || guarded ? "" : pb_attribute_text(bound, &engine->arena);
-    k->predicted_cycles = guarded ? 0 : (uint64_t)pb_op_integer(op, "pb.cycles", 0);
+    k->predicted_cycles = guarded ? 0 : (uint64_t)((pb_op_integer(op, "pb.cycles", 0) + busy - 1) / busy);
   }
 }
 
@@ -224,7 +227,7 @@ static pb_status check_target(const pb_chip* chip, pb_diag* diag) {
 
 pb_status pb_grid_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine, pb_diag* diag) {
   PB_TRY(check_target(chip, diag));
-  list_kernels(module, engine);
+  list_kernels(chip, module, engine);
   if (!engine->kernel_count) return PB_OK; // of tensors without elements alone
   pb_grid_module all[MAX_MODULES] = {0};
   int count = (engine->kernel_count + MODULE_KERNELS - 1) / MODULE_KERNELS;
@@ -250,7 +253,7 @@ pb_status pb_grid_print(const pb_chip* chip, MlirModule module, bool assembly, p
   PB_TRY(check_target(chip, diag));
   PB_FOR_OPS (op, mlirModuleGetBody(module)) ++functions;
   scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, functions + 1);
-  list_kernels(module, &scratch);
+  list_kernels(chip, module, &scratch);
   const char* folder = pb_scratch_make(&scratch.arena);
   pb_grid_module one = {.folder = folder ? folder : "."};
   modules m = {

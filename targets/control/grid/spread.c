@@ -2,6 +2,7 @@
 
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
+#include "targets/control/grid/fills.h"
 
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
@@ -268,6 +269,7 @@ void pb_grid_spread(const pb_chip* chip, MlirOperation kernel, pb_launch* launch
   bool plain = !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.scalar"));
   MlirOperation share = shared && plain ? find_share(kernel) : (MlirOperation){NULL};
   if (!shared) (void)spread_nests(chip, kernel, launch);
+  if (shared && !plain) pb_grid_spread_fills(chip, kernel, launch);
   if (mlirOperationIsNull(share)) return;
   MlirValue items = mlirOperationGetOperand(share, 0);
   int64_t lanes = chip->levels[PB_GRID_LANES].max;

@@ -10,9 +10,11 @@ defvar Lanes = 32;                    // of a warp
 defvar Processors = 108;              // that run blocks
 defvar Registers = 128;               // of a lane, that the plan may use
 defvar Resident = 16;                 // warps that a processor keeps at once with as many registers
+defvar Schedulers = 4;                // of a processor: a warp on each keeps it busy
 
-// The levels: all resident warps, which share a kernel, with the cycles that a launch costs; processors; lanes.
-def WARP : GridLevel<"warp", !mul(Processors, Resident), 3000>;
+// The levels: all resident warps, which share a kernel, with the cycles that a launch costs and how many keep all
+// processors busy; processors; lanes.
+def WARP : GridLevel<"warp", !mul(Processors, Resident), 3000, !mul(Processors, Schedulers)>;
 def PROCESSOR : GridLevel<"processor", Processors>;
 def LANE : GridLevel<"lane", Lanes>;
 
@@ -28,10 +30,11 @@ def : GridChip {                    // without a name of its own: the target's m
   let BlockBytes = !mul(48, 1024);    // memory that the threads of a block share
 }
 
-// The memory that tensors live in, the cache of all processors, that of each, and the registers. Rates are bytes a cycle.
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 2; let Latency = 600; }
-def L2   : LineCache<"chip", !mul(40, 1024, 1024), 4, 200>;
-def L1   : LineCache<"core", !mul(16, 1024), 32, 30>;
+// The memory that tensors live in, the cache of all processors, that of each, and the registers. Rates are bytes
+// in the time of a warp's product, a share of one of the warps that keep all processors busy.
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 5; let Latency = 600; }
+def L2   : LineCache<"chip", !mul(40, 1024, 1024), 24, 200>;
+def L1   : LineCache<"core", !mul(16, 1024), 64, 30>;
 def VREG : LaneRegisters<Lanes, Registers>;
 
 // An instruction is an intrinsic of LLVM's and what it means, in each lane. These make products of f32, and sums of four of

@@ -190,6 +190,10 @@ static void call(pb__warp* w, LLVMValueRef call) {
   }
   if (callee && !id && !strcmp(name, "free")) return; // the launch's end is
   if (callee && w->spread && among_threads(w, call, name)) return;
+  if (callee && !w->spread && !strcmp(name, "pb_grid_warp")) {
+    pb__set_lane(w, call, w->warp, false);
+    return;
+  }
   if (pb__is_allocation(call))
     pb__allocate(w, call);
   else if (id && id == id_of("llvm.masked.gather"))
@@ -423,7 +427,7 @@ static void begin(pb__warp* w, const pb_launch* launch, int tensors, bool shared
   LLVMValueRef in_block = isa->uniform(&place, LLVMBuildLShr(w->at, thread, pb__number(w, shift), ""));
   LLVMValueRef block = pb_isa_call(w->module, w->at, isa->block, NULL, 0), grid;
   grid = LLVMBuildAdd(w->at, LLVMBuildMul(w->at, block, pb__number(w, launch->warps), ""), in_block, "warp");
-  grid = LLVMBuildZExt(w->at, grid, w->wide, "");
+  grid = w->warp = LLVMBuildZExt(w->at, grid, w->wide, "");
   w->number = LLVMBuildMul(w->at, block, pb__number(w, launch->warps * w->width), "");
   w->number = LLVMBuildZExt(w->at, LLVMBuildAdd(w->at, w->number, thread, ""), w->wide, "");
   for (int k = 0; k < tensors; ++k)

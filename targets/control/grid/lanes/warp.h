@@ -34,6 +34,7 @@ typedef struct pb__warp {
   LLVMTypeRef bit, word, wide; // i1, i32, i64
   LLVMValueRef from, to;       // functions
   LLVMValueRef thread, number; // its number in the block, an i32, and in the grid, an i64
+  LLVMValueRef warp;           // the warp's in the grid, an i64
   bool spread;                 // a number that is no vector is the thread's own
   LLVMValueRef lane, first;    // the lane's number; whether it is 0
   LLVMValueRef memory;         // the warp's own; NULL: it has none
