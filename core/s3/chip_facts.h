@@ -39,6 +39,10 @@ static inline bool pb_is_image(int rank, int most) { return rank >= PB_IMAGE_RAN
 int pb_chip_staging(const pb_chip* chip);
 // Whether cores read and write tensors where they are, as caches show them.
 bool pb_chip_in_place(const pb_chip* chip);
+// Whether neighbours among those that share a kernel are on one processor, and find in its cache what the other took.
+static inline bool pb_chip_neighbours(const pb_chip* chip) {
+  return chip->level_count > 1 && chip->levels[1].max < chip->levels[0].max;
+}
 // Cycles of work that all its cores share.
 static inline int64_t pb_chip_shared(const pb_chip* chip, int64_t cycles) { return cycles / chip->cores; }
 // Whether movers bring what its instructions take to memories of its own, and take it back.

@@ -161,13 +161,17 @@ bool pb__tiling_begins_share(const pb_tiling* t, int axis) {
   return share_of(t, axis) >= 0 && (!axis || share_of(t, axis - 1) != share_of(t, axis));
 }
 
+// Neighbours have tiles of the same rows; where they have a cache together, of the same columns, whose operand is the
+// larger one: it comes in whole registers, and x element by element.
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
+  bool by_columns = pb_chip_neighbours(t->chip);
   int axis = level - t->base;
   if (!pb__tiling_begins_share(t, axis)) return;
   loop->parts = pb_axis_parts(&t->plan->axes[axis]);
   loop->parts_step = 1;
   for (int b = 0; b < t->plan->axis_count; ++b)
-    if (pb__tiling_begins_share(t, b) && share_of(t, b) > share_of(t, axis))
+    if (pb__tiling_begins_share(t, b) &&
+        (by_columns ? share_of(t, b) < share_of(t, axis) : share_of(t, b) > share_of(t, axis)))
       loop->parts_step *= pb_axis_parts(&t->plan->axes[b]);
 }
 

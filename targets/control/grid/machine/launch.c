@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { QUANTUM = 1 << 15, RANDOM_QUANTUM = 200 };
+enum { QUANTUM = 1 << 9, RANDOM_QUANTUM = 200 };
 
 int grid__stop(grid_block* b, const grid_warp* w, const grid_insn* i, int lane, int code, const char* format, ...) {
   grid_worker* k = b->worker;

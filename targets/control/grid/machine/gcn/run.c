@@ -111,7 +111,7 @@ int gcn__run_block(grid_block* b) {
       ++live;
       if (w->at_barrier) continue;
       ++ran;
-      int code = run_wave(w, random ? 1 + grid__random(&k->random) % 200 : 1 << 14);
+      int code = run_wave(w, random ? 1 + grid__random(&k->random) % 200 : 1 << 9);
       if (!code) code = past_limit(b);
       if (code) return code;
     }
