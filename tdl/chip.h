@@ -46,7 +46,7 @@ typedef struct pb_memory {
   pb_place place;
   pb_memory_kind kind;
   pb_scope scope;
-  int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;
+  int64_t bytes, row_bytes, bytes_per_cycle, line_bytes, sector_bytes;
   int banks, ports, latency, ways;
   int apart_cycles; // registers: of a load whose lanes have addresses of their own, 0: there is none
   bool cached;

@@ -43,6 +43,7 @@ class LineCache<string scope, int bytes, int rate, int latency> : Memory {
   let Latency = latency;
   let Cached = 1;
   let LineBytes = 128;
+  let SectorBytes = 32;
 }
 
 class LaneFma<Memory file, int lanes, int latency> : CoreInstruction<"llvm.fma"> {

@@ -96,6 +96,7 @@ class Memory {
   int Latency = 0;              // cycles from request to data
   bit Cached = 0;               // 1: hardware decides what is in it. 0, of scope "core" or "thread" and addressed, where cores run code: tensors pass through it on their way to registers and back
   int LineBytes = 0;            // cached: line
+  int SectorBytes = 0;          // cached: so many of a line come by themselves; 0: all of it
   int Ways = 8;                 // cached: lines that can lie in one set
   int ApartCycles = 0;          // registers whose lanes are loaded each from an address of its own: cycles of such a load. 0: lanes are neighbours in memory
   // Registers that are no vectors for the code generator, but matrices of rows: LLVM's type of one, and the intrinsics

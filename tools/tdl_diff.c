@@ -40,6 +40,7 @@ static const struct {
             {"Memory", "Latency", PLAN, false},
             {"Memory", "Ports", PLAN, false},
             {"Memory", "LineBytes", PLAN, false},
+            {"Memory", "SectorBytes", PLAN, false},
             {"Memory", "Ways", PLAN, false},
             {"Queue", "Depth", PLAN, false},
             {"Queue", "Tokens", PLAN, true},

@@ -45,6 +45,9 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
     FAULT(3206, "0 to 1048576", "%s: Latency is %d", m->name, m->latency);
   if (m->ways < 1 || m->line_bytes < 0)
     FAULT(3263, "positive numbers", "%s: %d ways of lines of %lld bytes", m->name, m->ways, (long long)m->line_bytes);
+  if (m->sector_bytes < 0 || m->sector_bytes > m->line_bytes)
+    FAULT(3267, "from 0 to LineBytes", "%s: sectors of %lld bytes, of lines of %lld", m->name,
+          (long long)m->sector_bytes, (long long)m->line_bytes);
   if (m->value[0] && (m->kind != PB_MEM_REGISTERS || !m->from_vector[0] || !m->to_vector[0] || m->row_bytes % 4))
     FAULT(3208, "registers with FromVector and ToVector, of whole i32", "%s: its Value is '%s'", m->name, m->value);
   if (m->cached && m->line_bytes < 1) FAULT(3207, "let LineBytes = ...", "%s: a cached memory has lines", m->name);

@@ -208,6 +208,7 @@ static void read_memories(reader* r) {
     m->row_bytes = pb__get_int(&rec, "RowBytes", 1);
     m->bytes_per_cycle = pb__get_int(&rec, "BytesPerCycle", 1);
     m->line_bytes = pb__get_int(&rec, "LineBytes", 0);
+    m->sector_bytes = pb__get_int(&rec, "SectorBytes", 0);
     m->banks = pb__get_int32(&rec, "Banks", 1);
     m->ports = pb__get_int32(&rec, "Ports", 1);
     m->latency = pb__get_int32(&rec, "Latency", 0);

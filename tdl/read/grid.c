@@ -15,6 +15,10 @@ static void order_levels(const record* rec, pb_chip* c) {
     for (size_t n = 0; name && n < json_array_size(all); ++n)
       if (!strcmp(name, pb__text_of(json_array_get(all, n)))) ordered[count++] = c->levels[n];
   }
+  for (int k = 0; k < count; ++k)
+    for (int other = k + 1; other < count; ++other)
+      if (!strcmp(ordered[k].name, ordered[other].name))
+        pb__fault(rec, 3392, "each level once", "Levels lists \"%s\" twice", ordered[k].name);
   if (count == c->level_count && json_array_size(said) == (size_t)count) c->levels = ordered;
 }
 

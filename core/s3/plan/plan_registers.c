@@ -145,10 +145,19 @@ void pb__registers_unroll(pb_planner* p, const pb_vkernel* k) {
   }
 }
 
-// Of lanes that lie apart as many as one of them finds in a sector of memory.
-static int64_t rows_of_square(const pb_vkernel* k) {
-  enum { SECTOR_ROWS = 8 };
-  int64_t extent = k->main->extent[k->transpose_dim], most = k->apart_cycles ? SECTOR_ROWS : k->lanes;
+// Of what lies apart as many as one lane finds of it in what comes by itself.
+static int64_t rows_of_sector(const pb_planner* p, const pb_vkernel* k) {
+  const pb_memory* near = pb_vector_facts_of(p->chip).near[0];
+  int64_t bytes = !near ? 0 : near->sector_bytes ? near->sector_bytes : near->line_bytes, rows = bytes / 4;
+  for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
+    const pb_access* access = &k->main->access[a];
+    if (pb_vkernel_stride(access, k->transpose_dim) == 1) rows = bytes * 8 / pb_type_bits(access->type);
+  }
+  return rows < 1 ? 1 : rows > k->lanes ? k->lanes : rows;
+}
+
+static int64_t rows_of_square(const pb_planner* p, const pb_vkernel* k) {
+  int64_t extent = k->main->extent[k->transpose_dim], most = k->apart_cycles ? rows_of_sector(p, k) : k->lanes;
   for (int64_t rows = most; rows * 2 >= most; rows /= 2)
     if (extent % rows == 0) return rows;
   return extent < most ? extent : most;
@@ -183,7 +192,7 @@ void pb__plan_registers(pb_planner* p) {
     if (pb_vkernel_is_spatial(k, d)) dims[count++] = d;
   }
   if (k->transpose_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
-    p->step[k->transpose_dim] = rows_of_square(k);
+    p->step[k->transpose_dim] = rows_of_square(p, k);
     p->step[k->transpose_dim] = parts_along(k, p->step, k->transpose_dim).size;
   } else {
     int64_t registers = pb__register_count(p->chip, k);
