@@ -236,6 +236,12 @@ pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_
 pb_status pb__door_by_lines(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // Whether the operator's body combines floats in any order alike, and `first` with any number is that number.
 bool pb__door_is_monoid(const pb_flat_op* op, double first);
+// Whether its body, of a number and its place twice, keeps the largest number, or the least, and its first place; NaN,
+// where there is one.
+bool pb__door_keeps_place(const pb_flat_op* op, bool is_float, bool largest);
+// A reduction of numbers and their places along a dim to the largest number, or the least, and where it is (extreme.c);
+// *made: it is so.
+pb_status pb__door_extreme(pb_door* d, const pb_flat_op* op, const bool* gone, bool* made) PB_MUST_CHECK;
 // The number that bytes of the type are. false: it is neither f32 nor f64.
 bool pb__door_as_double(pb_type type, const void* bytes, double* is);
 // Computes a number that constants alone decide.

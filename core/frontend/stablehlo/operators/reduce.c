@@ -260,6 +260,9 @@ pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
   if (!fits || kept != y->rank) return pb__door_refuse(d, op, "a shape that does not fit");
   reduced in;
   PB_TRY(read_operands(d, op, &in));
+  bool made;
+  PB_TRY(pb__door_extreme(d, op, gone, &made));
+  if (made) return PB_OK;
   return in.count == 1 ? reduce_one(d, op, gone) : reduce_together(d, op, &in, gone);
 }
 
