@@ -277,6 +277,16 @@ static void leave_pad(outliner* o, int padded, int group) {
   for (int k = 0; k < pads; ++k) o->made.group[pad[k]] = -1;
 }
 
+// A nest that sets what the group goes on with, or has begun it: then all of its own group is of this one.
+static void take_beginning(outliner* o, int nest, int group) {
+  int other = o->made.group[nest];
+  o->made.group[nest] = group;
+  if (other < 0 || o->made.first_main[other] != nest) return;
+  for (int n = 0; n <= o->made.last[other]; ++n)
+    if (o->made.group[n] == other) o->made.group[n] = group;
+  o->made.last[other] = -1;
+}
+
 static void seed(outliner* o, int nest) {
   int group = o->made.group_count++;
   const pb_nest* n = &o->program.nests[nest];
@@ -285,7 +295,8 @@ static void seed(outliner* o, int nest) {
   o->made.last[group] = nest;
   o->made.first_main[group] = n->reduce == PB_SET ? -1 : nest;
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
-    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->made.group[k] = group;
+    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest) && o->made.group[k] != group)
+      take_beginning(o, k, group);
   if (n->reduce == PB_SET) {
     int rows = rows_land(o, nest);
     if (rows >= 0) add_epilogues(o, group, nest, rows);

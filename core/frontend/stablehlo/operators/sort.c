@@ -1,6 +1,8 @@
 // Orders, by any comparator; elements that are alike keep their order. Of few each one's rank is how many go before it,
-// which takes the square of their number and any number of units at once; many are merged (merge.h).
+// which takes the square of their number and any number of units at once; many are sorted by the digits of their keys
+// where cores run code and the comparator is known to compare such (radix.h), and merged else (merge.h).
 #include "core/frontend/stablehlo/operators/merge.h"
+#include "core/frontend/stablehlo/operators/radix.h"
 #include "core/frontend/stablehlo/operators/select.h"
 
 #include <string.h>
@@ -54,6 +56,12 @@ static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x
 }
 
 static bool are_few(const pb_door* d, int64_t count) { return count <= FEW && !d->m.consts->open; }
+
+// Whether orders along the axis are made by the digits of keys.
+static bool has_digits(const pb_door* d, const pb_s1_value* in, int axis) {
+  return d->inputs && d->inputs->keeps_loops && !d->m.consts->open && in->rank + 3 <= PB_NEST_DIMS &&
+         in->shape[axis] <= INT32_MAX && !pb_type_is_code(in->type);
+}
 
 // The order along `axis` of what x orders: which comes first, second, ..., by merging.
 static pb_status merged(pb_door* d, const pb_flat_op* op, int count, const int* x, int axis, comparator* goes_first,
@@ -122,7 +130,12 @@ pb_status pb__door_sort(pb_door* d, const pb_flat_op* op) {
     if (!pb__door_alike(d, op, k, k)) return pb__door_refuse(d, op, "a result of another type");
   }
   bool few = are_few(d, in.shape[axis]);
-  PB_TRY((few ? ranks : merged)(d, op, count, x, (int)axis, by_body, &rank));
+  pb_radix_key keys[PB_RADIX_KEYS];
+  int key_count = !few && has_digits(d, &in, (int)axis) ? pb__door_radix_keys(d, op, keys) : 0;
+  if (key_count)
+    rank = pb__door_radix(d, x, (int)axis, key_count, keys);
+  else
+    PB_TRY((few ? ranks : merged)(d, op, count, x, (int)axis, by_body, &rank));
   for (int k = 0; k < op->operand_count; ++k)
     for (int part = 0; part < (pb__door_type(d, op->results[k])->is_complex ? 2 : 1); ++part, ++at) {
       int y = pb__door_result_part(d, op, k, part);
@@ -161,7 +174,11 @@ static pb_status first_ones(pb_door* d, const pb_flat_op* op, int x, int64_t cou
   const pb_s1_value in = *pb_made(&d->m, x);
   int rank, dims[PB_NEST_RANK], number, axis = in.rank - 1;
   bool few = are_few(d, in.shape[axis]);
-  PB_TRY((few ? ranks : merged)(d, op, 1, &x, axis, larger, &rank));
+  const pb_radix_key key = {.descending = true, .by_codes = true};
+  if (!few && has_digits(d, &in, axis))
+    rank = pb__door_radix(d, &x, axis, 1, &key);
+  else
+    PB_TRY((few ? ranks : merged)(d, op, 1, &x, axis, larger, &rank));
   for (int k = 0; k < 2; ++k) {
     int y = results[k];
     if (!few && !k) pb__door_in_order(d, x, rank, axis, y);
