@@ -70,6 +70,13 @@ def main():
         check(bench, "a row alone", rng.standard_normal(777).astype(np.float32), 20)
         check(bench, "rows of rows", rng.integers(-50, 50, (2, 3, 260)).astype(np.float32), 30)
         check(bench, "long rows", rng.integers(-9, 9, (2, 40000)).astype(np.float32), 70)
+        for name in "float32", "int16", "uint8":  # by blocks, the last of which may be short; of any code, and of few
+            kind = np.dtype(name)
+            codes = rng.integers(0, 256, (3, 2511, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]
+            check(bench, f"blocks of {name}", codes, 7)
+            check(bench, f"blocks of {name}, ties", rng.integers(0, 3, (2, 2, 4096)).astype(kind), 33)
+        least = np.full((2, 3001), np.uint32(0xFFFFFFFF)).view(np.float32)  # as low as what fills the last block
+        check(bench, "blocks of the least code", least, 5)
         check(bench, "more than are ranked", rng.standard_normal((2, 1500)).astype(np.float32), 600)
         check(bench, "most of them, which are sorted", rng.standard_normal((3, 400)).astype(np.float32), 300, False)
         check(bench, "of f64, which are sorted", rng.standard_normal((3, 400)), 30, False)

@@ -1,7 +1,8 @@
 // The k largest of many without an order of all: the k-th largest is found bit by bit, as the largest number that k
 // elements or more reach, which takes a count of all for each bit, in lanes. Those above it, and of those that are
 // it as many as are missing, are the ones that are wanted; where they stand is looked up in the numbers of them so far,
-// by halving. Then k are put in order.
+// by halving. Then k are put in order. Of many for each of the k, blocks are chosen so first, and only their elements
+// are looked at.
 #include "core/frontend/stablehlo/operators/select.h"
 
 #include "core/frontend/stablehlo/operators/merge.h"
@@ -188,24 +189,128 @@ static void find_places(pb_door* d, int sums, int missing, int places) {
   for (int so_far = -1; step; step >>= AT_ONCE) so_far = halve(d, sums, missing, so_far, step, AT_ONCE, places);
 }
 
-pb_status pb__door_select(pb_door* d, const pb_flat_op* top, int64_t count, int* places) {
-  pb_writer w = pb__write_start(d, top);
-  int key = keys(&w, top->operands[0]);
-  pb_flat_type type = pb__write_type(&w, key), wide = type;
+// The places of the k largest, from the first one on: i64. `from`: the type of what has these keys.
+static int chosen_places(pb_writer* w, int key, pb_type from, int64_t count) {
+  pb_door* d = w->d;
+  pb_flat_type type = pb__write_type(w, key), wide = type;
   int axis = type.rank - 1;
   int64_t n = type.shape[axis], shape[PB_FLAT_RANK];
-  int limit = along_rows(&w, kth(&w, key, pb__door_type(d, top->operands[0])->type, count), type);
+  int limit = along_rows(w, kth(w, key, from, count), type);
   wide.type = n <= INT16_MAX ? PB_I32 : PB_I64;
   int half = pb_type_bits(wide.type) / 2;
-  int none = splat(&w, wide, 0), one = splat(&w, wide, 1), above_it = splat(&w, wide, (int64_t)1 << half);
-  int is_it = compared(&w, "EQ", key, limit), is_above = compared(&w, "GT", key, limit);
-  int both = chosen(&w, is_above, above_it, chosen(&w, is_it, one, none));
-  int sums = summed_so_far(&w, both), all = pb__write_rows(&w, sums, axis, n - 1, n);
-  int above = with_number(&w, "stablehlo.shift_right_arithmetic", all, half);
-  int missing = pb__write_binary(&w, "stablehlo.subtract", splat(&w, pb__write_type(&w, all), count), above);
+  int none = splat(w, wide, 0), one = splat(w, wide, 1), above_it = splat(w, wide, (int64_t)1 << half);
+  int is_it = compared(w, "EQ", key, limit), is_above = compared(w, "GT", key, limit);
+  int both = chosen(w, is_above, above_it, chosen(w, is_it, one, none));
+  int sums = summed_so_far(w, both), all = pb__write_rows(w, sums, axis, n - 1, n);
+  int above = with_number(w, "stablehlo.shift_right_arithmetic", all, half);
+  int missing = pb__write_binary(w, "stablehlo.subtract", splat(w, pb__write_type(w, all), count), above);
   memcpy(shape, type.shape, sizeof *shape * (size_t)type.rank);
   shape[axis] = count;
-  *places = pb_make_value(&d->m, PB_I64, type.rank, shape);
-  if (w.status == PB_OK) find_places(d, pb__door_get(d, sums).value, pb__door_get(d, missing).value, *places);
+  int places = pb_make_value(&d->m, PB_I64, type.rank, shape);
+  if (w->status == PB_OK) find_places(d, pb__door_get(d, sums).value, pb__door_get(d, missing).value, places);
+  return places;
+}
+
+// ---- by blocks ----
+
+// Of the k blocks whose largest elements are the k largest ones, each has one that goes before all of any other block,
+// be it only as the first of those that are alike, for blocks are neighbours and the first blocks are taken. So the k
+// largest of all are the k largest of those blocks. Fewer are left than there are where blocks are as long as there are
+// elements for each of the k, squared.
+enum { LEAST_BLOCK = 8, MOST_BLOCK = 64, FEWER = 3 };
+
+static int64_t block_of(int64_t n, int64_t count) {
+  int64_t block = LEAST_BLOCK;
+  while (2 * block <= MOST_BLOCK && 2 * block * block * count <= n) block *= 2;
+  return n / block + block * count <= n / FEWER && n >= FEWER * MANY ? block : 0;
+}
+
+// The keys with the least one behind them, as many as fill the last block.
+static int filled(pb_writer* w, int key, int64_t block) {
+  pb_flat_type rest = pb__write_type(w, key);
+  int axis = rest.rank - 1;
+  if (!(rest.shape[axis] % block)) return key;
+  rest.shape[axis] = block - rest.shape[axis] % block;
+  const int parts[] = {key, splat(w, rest, INT32_MIN)};
+  return pb__write_joined(w, axis, 2, parts);
+}
+
+static int largest_of_blocks(pb_writer* w, int key, int64_t block) {
+  pb_flat_type type = pb__write_type(w, key), one = pb__write_shaped(type, 0, NULL), blocks = type;
+  int64_t axis = type.rank;
+  type.shape[axis - 1] /= block;
+  blocks = type;
+  blocks.shape[blocks.rank++] = block;
+  int apart = pb__write(w, "stablehlo.reshape", blocks, 1, &key, 0, NULL);
+  const pb_flat_attr dims = pb__write_ints(w, "dimensions", 1, &axis);
+  const pb_flat_block most = pb__write_combiner(w, "stablehlo.maximum", one);
+  const int operands[] = {apart, splat(w, one, INT32_MIN)};
+  return pb__write_by(w, "stablehlo.reduce", type, 2, operands, 1, &dims, 1, &most);
+}
+
+static int kept_within(pb_nest* n, int v, int64_t most) {
+  int low = op(n, PB_OP_MAX, v, whole(n, 0));
+  return op(n, PB_OP_MIN, low, whole(n, most));
+}
+
+// The elements of those blocks, one behind the other.
+static int gathered_blocks(pb_writer* w, int key, int blocks, int64_t block) {
+  pb_door* d = w->d;
+  pb_flat_type type = pb__write_type(w, key);
+  int axis = type.rank - 1, x = pb__door_get(d, key).value, dims[PB_NEST_RANK];
+  int64_t all = type.shape[axis], count = pb_made(&d->m, blocks)->shape[axis];
+  type.shape[axis] = count * block;
+  int made = pb_make_value(&d->m, PB_I32, type.rank, type.shape);
+  pb_nest* n = pb_make_start(&d->m, "gather");
+  for (int r = 0; r < axis; ++r) dims[r] = pb_make_loop(&d->m, type.shape[r]);
+  int at = pb_make_loop(&d->m, count), inner = pb_make_loop(&d->m, block);
+  int which = pb_make_access(&d->m, blocks), from = pb_make_access(&d->m, x);
+  for (int r = 0; r < axis; ++r) {
+    pb_make_move(&d->m, which, r, dims[r], 1);
+    pb_make_move(&d->m, from, r, dims[r], 1);
+  }
+  pb_make_move(&d->m, which, axis, at, 1);
+  pb_make_move(&d->m, from, axis, inner, 1);
+  int length = whole(n, block), first = op(n, PB_OP_MUL, pb_nest_load(n, which), length);
+  (void)pb_nest_gather(n, from, axis, pb__door_as_place(n, kept_within(n, first, all - block)));
+  int to = pb_make_access(&d->m, made);
+  for (int r = 0; r < axis; ++r) pb_make_move(&d->m, to, r, dims[r], 1);
+  pb_make_move(&d->m, to, axis, at, block);
+  pb_make_move(&d->m, to, axis, inner, 1);
+  pb_make_finish(&d->m);
+  return pb__write_given(w, type, (pb_door_value){made, -1});
+}
+
+// Places among all of places among the blocks' elements.
+static int places_of(pb_door* d, int blocks, int inside, int64_t block) {
+  const pb_s1_value out = *pb_made(&d->m, inside);
+  int axis = out.rank - 1, made = pb_make_value(&d->m, PB_I64, out.rank, out.shape), dims[PB_NEST_RANK];
+  pb_nest* n = pb_make_walk(&d->m, "gather", made, dims);
+  int at = pb_make_access(&d->m, inside), from = pb_make_access(&d->m, blocks);
+  pb_make_along(&d->m, at, dims);
+  for (int r = 0; r < axis; ++r) pb_make_move(&d->m, from, r, dims[r], 1);
+  int place = pb_nest_load(n, at), length = whole(n, block);
+  int which = kept_within(n, op(n, PB_OP_DIV, place, length), pb_made(&d->m, blocks)->shape[axis] - 1);
+  int block_place = pb_nest_gather(n, from, axis, pb__door_as_place(n, which));
+  int first = op(n, PB_OP_MUL, block_place, length);
+  int inner = op(n, PB_OP_REM, place, length);
+  (void)op(n, PB_OP_ADD, first, inner);
+  pb_make_end(&d->m, made, dims);
+  return made;
+}
+
+pb_status pb__door_select(pb_door* d, const pb_flat_op* top, int64_t count, int* places) {
+  pb_writer w = pb__write_start(d, top);
+  const pb_flat_type* x = pb__door_type(d, top->operands[0]);
+  int key = keys(&w, top->operands[0]);
+  int64_t block = x->rank + 2 < PB_NEST_RANK ? block_of(x->shape[x->rank - 1], count) : 0;
+  if (!block) {
+    *places = chosen_places(&w, key, x->type, count);
+    return pb__write_end(&w);
+  }
+  key = filled(&w, key, block);
+  int blocks = chosen_places(&w, largest_of_blocks(&w, key, block), x->type, count);
+  if (w.status != PB_OK) return pb__write_end(&w);
+  *places = places_of(d, blocks, chosen_places(&w, gathered_blocks(&w, key, blocks, block), x->type, count), block);
   return pb__write_end(&w);
 }
