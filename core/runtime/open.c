@@ -201,8 +201,8 @@ static bool are_same(const pb_rt* rt, const int64_t* const* shapes) {
 // Copies with codes of another sign were as large as inputs were.
 static void forget_copies(pb_rt* rt) {
   for (int k = 0; k < rt->engine->input_count; ++k) {
-    free(rt->signed_inputs[k]);
-    rt->signed_inputs[k] = NULL;
+    free(rt->own_inputs[k]);
+    rt->own_inputs[k] = NULL;
   }
 }
 

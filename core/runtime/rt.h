@@ -99,7 +99,10 @@ struct pb_rt {
   uint64_t *given_inputs, *given_outputs;
   bool wants_graph;
   void* const* run_outputs;
-  void** signed_inputs; // of inputs with unsigned codes, or of i64 that kernels have as i32: a copy as those have them
+  // Copies of inputs as kernels want them: with unsigned codes, of i64 that kernels have as i32, or that begin with a
+  // line of the caches, as those should that a loop reads in each turn.
+  void** own_inputs;
+  bool* comes_again;
   pb_rt_tensor *inputs, *outputs;
   pb_rt_step* steps;
   pb_rt_trace trace;
@@ -117,6 +120,9 @@ int pb__rt_code(pb_status status);
 pb_status pb__unsigned_inputs(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__unsigned_outputs(pb_rt* rt);
 void pb__unsigned_free(pb_rt* rt);
+// Inputs that are read again and again.
+void pb__aligned_prepare(pb_rt* rt);
+void pb__aligned_inputs(pb_rt* rt);
 
 // Of a program with open dims; the inputs' and outputs' shapes are its own afterwards.
 void pb__open_prepare(pb_rt* rt);

@@ -75,8 +75,9 @@ static pb_status prepare(pb_rt* rt, pb_diag* diag) {
   rt->inputs = describe(rt, rt->engine->input_count, rt->engine->inputs);
   rt->outputs = describe(rt, rt->engine->output_count, rt->engine->outputs);
   rt->run_inputs = PB_NEW_ARRAY(&rt->arena, const void*, (size_t)rt->engine->input_count);
-  rt->signed_inputs = PB_NEW_ARRAY(&rt->arena, void*, (size_t)rt->engine->input_count);
+  rt->own_inputs = PB_NEW_ARRAY(&rt->arena, void*, (size_t)rt->engine->input_count);
   describe_steps(rt);
+  pb__aligned_prepare(rt);
   pb__open_prepare(rt);
   return PB_OK;
 }
@@ -289,6 +290,7 @@ int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   for (int k = 0; k < rt->engine->input_count; ++k) rt->run_inputs[k] = inputs[k];
   rt->run_outputs = outputs;
   status = pb__unsigned_inputs(rt, &diag);
+  pb__aligned_inputs(rt);
   if (status == PB_OK) status = run(rt, &diag);
   if (status == PB_OK) pb__unsigned_outputs(rt);
   atomic_store(&rt->is_running, false);

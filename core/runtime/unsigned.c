@@ -26,14 +26,14 @@ static pb_status keep_in_words(const pb_rt* rt, int input, int32_t* to, const vo
 
 static pb_status turn_input(pb_rt* rt, int k, const void* from, pb_diag* diag) {
   uint64_t bytes = rt->inputs[k].bytes;
-  if (!rt->signed_inputs[k]) rt->signed_inputs[k] = malloc(bytes ? bytes : 1);
-  if (!rt->signed_inputs[k])
+  if (!rt->own_inputs[k]) rt->own_inputs[k] = malloc(bytes ? bytes : 1);
+  if (!rt->own_inputs[k])
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for input '%s'", rt->inputs[k].name);
   if (rt->engine->inputs[k].type == PB_W64)
-    PB_TRY(keep_in_words(rt, k, rt->signed_inputs[k], from, diag));
+    PB_TRY(keep_in_words(rt, k, rt->own_inputs[k], from, diag));
   else
-    turn(rt->signed_inputs[k], from, bytes);
-  rt->run_inputs[k] = rt->signed_inputs[k];
+    turn(rt->own_inputs[k], from, bytes);
+  rt->run_inputs[k] = rt->own_inputs[k];
   return PB_OK;
 }
 
@@ -50,5 +50,5 @@ void pb__unsigned_outputs(pb_rt* rt) {
 }
 
 void pb__unsigned_free(pb_rt* rt) {
-  for (int k = 0; rt->signed_inputs && k < rt->engine->input_count; ++k) free(rt->signed_inputs[k]);
+  for (int k = 0; rt->own_inputs && k < rt->engine->input_count; ++k) free(rt->own_inputs[k]);
 }

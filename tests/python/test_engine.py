@@ -228,6 +228,39 @@ def test_other_targets():
     assert np.array_equal(e(X.astype(float), X.astype(float)), 2.0 * X)
 
 
+def test_loops_read_from_anywhere():
+    """Arrays that a loop reads in each turn are copied where they begin inside of a line of the caches, anew in each run."""
+    text = """func.func @main(%w: tensor<96x96xf32>, %x: tensor<8x96xf32>) -> tensor<8x96xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%k = %zero, %v = %x) : tensor<i32>, tensor<8x96xf32>
+  cond {
+    %many = stablehlo.constant dense<2000> : tensor<i32>
+    %p = stablehlo.compare LT, %k, %many, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %k, %one : tensor<i32>
+    %y = stablehlo.dot_general %v, %w, contracting_dims = [1] x [0] : (tensor<8x96xf32>, tensor<96x96xf32>) -> tensor<8x96xf32>
+    stablehlo.return %next, %y : tensor<i32>, tensor<8x96xf32>
+  }
+  return %r#1 : tensor<8x96xf32>
+}
+"""
+    engine = polyblocks.compile(text)
+    rows = np.random.default_rng(1).permutation(96)
+    x = np.random.default_rng(2).standard_normal((8, 96)).astype(np.float32)
+    memory = np.zeros(96 * 96 * 4 + 128, np.uint8)
+    for offset in (0, 4, 16, 60):
+        start = -memory.ctypes.data % 64 + offset
+        w = memory[start : start + 96 * 96 * 4].view(np.float32).reshape(96, 96)
+        for turn in range(2):  # the same memory with other numbers in it
+            w[:] = np.eye(96, dtype=np.float32)[np.roll(rows, turn)]
+            want = x
+            for _ in range(2000):
+                want = want @ w
+            assert np.array_equal(engine(w, x), want) and np.array_equal(w, np.eye(96, dtype=np.float32)[np.roll(rows, turn)])
+
+
 def test_threads(adder):
     """Eight threads with numbers of their own; the interpreter runs beside them."""
     wrong = []
