@@ -35,6 +35,8 @@ void pb_s1_rows_by_host(pb_s1* program);
 
 // Drops operators whose results nobody reads, in this turn or a later one.
 void pb_s1_drop_unread(pb_s1* program);
+// Variables of loops that stay what they are become that (rewrite/hoist.c).
+void pb_s1_drop_unchanged(pb_s1* program);
 // Moves what each turn of a loop computes alike in front of the loop (rewrite/hoist.c).
 void pb_s1_hoist(pb_s1* program);
 // Short last dims that are summed away become first ones (rewrite/short_dims.c).

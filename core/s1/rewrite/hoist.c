@@ -50,7 +50,7 @@ static bool same_type(const pb_s1_value* a, const pb_s1_value* b) {
   return a->type == b->type && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
 }
 
-static void drop_unchanged(pb_s1* p) {
+void pb_s1_drop_unchanged(pb_s1* p) {
   int* writers = calloc(p->value_count + 1, sizeof *writers);
   if (!writers) pb_no_memory(p->value_count);
   for (size_t k = 0; k < p->op_count; ++k)
@@ -168,7 +168,7 @@ static void move_out(hoister* h) {
 
 void pb_s1_hoist(pb_s1* program) {
   if (!pb_s1_has_control(program)) return;
-  drop_unchanged(program);
+  pb_s1_drop_unchanged(program);
   size_t values = program->value_count;
   for (size_t k = program->op_count; k-- > 0;) { // inner loops first: what leaves one may leave those around it
     if (program->ops[k].kind != PB_S1_LOOP) continue;

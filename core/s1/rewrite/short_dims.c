@@ -8,6 +8,9 @@
 //
 // All or none of the values of such a shape that nests without sums make of each other, and none that anything but
 // a nest touches. What is read beside them and would come by strides is turned round first, where it is small.
+//
+// And a matrix of short rows that each turn of a loop multiplies by a vector, as regressions do, is turned round in
+// front of the loop: its rows' numbers would have to be added up lane by lane, and stand in lanes then.
 #include "core/s1/control.h"
 
 #include <stdlib.h>
@@ -237,7 +240,92 @@ static bool turn_one(pb_s1* program) {
   return turned;
 }
 
+// ---- matrices of loops ----
+
+enum { SHORT_ROW = 64, LEAST_ROW = 4, MANY_ROWS = 256 };
+
+static bool is_whole(const pb_s1* p, const pb_access* access) {
+  const pb_s1_value* v = &p->values[access->buffer];
+  return !access->gathered && !access->boxed && access->rank == v->rank &&
+         !memcmp(access->shape, v->shape, sizeof *v->shape * (size_t)v->rank);
+}
+
+// The access to a matrix of many short rows that the nest multiplies by a vector; -1: it does something else.
+static int matrix_of(const pb_s1* p, const pb_s1_op* op) {
+  const pb_nest* nest = op->nest;
+  if (op->kind != PB_S1_NEST || nest->reduce != PB_ACC_ADD || nest->access_count != 3 || nest->expr_count != 3 ||
+      nest->expr[2].op != PB_OP_MUL)
+    return -1;
+  for (int a = 0; a < 2; ++a) {
+    const pb_access *matrix = &nest->access[a], *vector = &nest->access[1 - a], *store = &nest->access[2];
+    const pb_s1_value* v = &p->values[matrix->buffer];
+    if (matrix->rank != 2 || !is_whole(p, matrix) || v->type != PB_F32 || v->alias_of >= 0 || v->const_id >= 0)
+      continue;
+    int row = dim_of(matrix, 0), column = dim_of(matrix, 1);
+    if (row < 0 || column < 0 || row >= PB_NEST_DIMS || column >= PB_NEST_DIMS) continue;
+    bool product = moves(store, row) && !moves(store, column) && moves(vector, column) && !moves(vector, row);
+    bool whole = nest->extent[row] == v->shape[0] && nest->extent[column] == v->shape[1];
+    if (product && whole && v->shape[0] >= MANY_ROWS && v->shape[1] >= LEAST_ROW && v->shape[1] <= SHORT_ROW) return a;
+  }
+  return -1;
+}
+
+// The loop that the operator stands in, in no branch of it; -1: none.
+static int64_t loop_around(const pb_s1* p, size_t k) {
+  int depth = 0;
+  while (k-- > 0) {
+    depth -= pb_s1_opens(p->ops[k].kind);
+    if (depth < 0) return p->ops[k].kind == PB_S1_LOOP ? (int64_t)k : -1;
+  }
+  return -1;
+}
+
+static bool is_made_within(const pb_s1* p, size_t begin, size_t end, int value) {
+  for (size_t k = begin; k <= end; ++k)
+    if (p->ops[k].y >= 0 && pb_s1_base(p, p->ops[k].y) == value) return true;
+  return false;
+}
+
+// What an operator between those makes of the matrix by turning it round; -1: nothing does.
+static int turned_before(const pb_s1* p, size_t begin, size_t end, int matrix) {
+  for (size_t k = begin; k < end; ++k) {
+    const pb_s1_op* op = &p->ops[k];
+    if (!is_set(op) || op->nest->access_count != 2 || op->nest->expr_count != 1 || op->nest->access[0].buffer != matrix)
+      continue;
+    const pb_access *from = &op->nest->access[0], *to = &op->nest->access[1];
+    bool turned = to->rank == 2 && is_whole(p, from) && is_whole(p, to) && dim_of(to, 0) >= 0 && dim_of(to, 1) >= 0 &&
+                  dim_of(to, 0) == dim_of(from, 1) && dim_of(to, 1) == dim_of(from, 0);
+    if (turned && to->shape[0] == from->shape[1] && to->shape[1] == from->shape[0]) return to->buffer;
+  }
+  return -1;
+}
+
+static void turn_matrices(pb_s1* p) {
+  for (size_t k = 0; k < p->op_count; ++k) {
+    int a = matrix_of(p, &p->ops[k]);
+    int64_t loop = a >= 0 ? loop_around(p, k) : -1;
+    if (loop < 0) continue;
+    pb_access* access = &((pb_nest*)(uintptr_t)p->ops[k].nest)->access[a]; // the program's own
+    int matrix = access->buffer;
+    if (is_made_within(p, (size_t)loop, pb_s1_end_of(p, (size_t)loop), matrix)) continue;
+    int turned = turned_before(p, (size_t)loop, k, matrix);
+    if (turned < 0) { // in front of the product; pb_s1_hoist takes it out
+      pb_s1_op copy = copy_of(p, &p->ops[k], matrix);
+      turned = copy.y;
+      PB_PUSH(p->ops, p->op_count, p->op_capacity, copy);
+      memmove(p->ops + k + 1, p->ops + k, (p->op_count - 1 - k) * sizeof *p->ops);
+      p->ops[k++] = copy;
+    }
+    turn_access(access);
+    access->buffer = turned;
+    if (p->ops[k].x == matrix) p->ops[k].x = turned;
+  }
+}
+
 void pb_s1_turn_short_dims(pb_s1* program) {
   enum { ROUNDS = 64 };
   for (int k = 0; k < ROUNDS && turn_one(program); ++k) continue;
+  if (!pb_s1_has_control(program)) return;
+  pb_s1_drop_unchanged(program);
+  turn_matrices(program);
 }
