@@ -188,10 +188,10 @@ static bool overlaps(const pb_stages* s, int loop) {
   return false;
 }
 
-// Tiles along one loop, of one iteration along those around it and of all along those inside it.
-static void search_loop(search* f, int at, int64_t first, int64_t least) {
+// Tiles along one loop, of one iteration along those around it, or (alone) of all, and of all along those inside it.
+static void search_loop(search* f, int at, bool alone, int64_t first, int64_t least) {
   int64_t steps[PB_MAX_SHARED];
-  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at ? 1 : f->stages->extent[k];
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at && !alone ? 1 : f->stages->extent[k];
   for (steps[at] = first; steps[at] >= least; steps[at] = next_step(f, at, steps[at])) {
     int64_t cycles = consider_steps(f, steps);
     // shorter iterations only wait more
@@ -247,7 +247,7 @@ static void deepen(search* f) {
 }
 
 // In caches loops further out are tiled only where each iteration reads weights again, and as long as all of those
-// inside are in one already.
+// inside are in one already. In a core's own memory what one loop alone moves may be all that has to come in parts.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   pb_arena scratch = {0};
   search f = {.chip = chip, .stages = s, .best = plan, .memo = {.chip = chip, .arena = &scratch}};
@@ -258,8 +258,10 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   for (int at = last; at >= 0; --at) {
     bool again = !s->blocks && pb_program_products_by_weights(s->program) > 0;
     if (cached && at < last && !(again && takes_whole(&f, at + 1))) break;
-    search_loop(&f, at, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at], cached && at < last ? 2 : 1);
+    search_loop(&f, at, false, s->blocks ? next_step(&f, at, s->extent[at]) : s->extent[at],
+                cached && at < last ? 2 : 1);
   }
+  for (int at = last; at > 0 && s->near >= 0; --at) search_loop(&f, at, true, next_step(&f, at, s->extent[at]), 1);
   if (moves && last > 0 && overlaps(s, last - 1))
     search_tiles(&f, last - 1, false);
   else if (moves && last > 0 && repeats(s, last - 1))
