@@ -22,6 +22,9 @@ enum {
   PB_MOST_IN_SEMAPHORE = 15, // so that a number of them is four bits
   PB_MAX_MEMORIES = 16,
   PB_MAX_CONSTANT_MEMORIES = 4,
+  PB_MAX_CORE_MOVERS = 4,
+  PB_MOST_MOVE_LOOPS = 3, // around a run
+  PB_MOST_MOVES = 64,     // of one that are under way
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
@@ -76,6 +79,15 @@ typedef struct pb_grid {
   const char *triple, *processor; // LLVM's names
   int block_bytes, block_warps;
 } pb_grid;
+
+// A mover of each core's own, beside its code.
+typedef struct pb_core_mover {
+  const char* name;
+  pb_place place;
+  int near; // the memory of the core's between which and the system's it copies
+  bool in, out;
+  int loops, depth, start_cycles;
+} pb_core_mover;
 
 typedef struct pb_level {
   const char* name;
@@ -234,6 +246,8 @@ typedef struct pb_chip {
   const char** queue_names; // of all cores
   const char** list_names;  // the same of lists
   pb_level* levels;
+  int core_mover_count; // of each core that runs code
+  pb_core_mover* core_movers;
   pb_insn* insns; // in order of appearance in the file
   pb_insn* loop;  // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
   int loop_iterations, loop_body, loop_most; // its fields, and how many commands a body has at most
@@ -302,6 +316,8 @@ int pb_insn_palette(const pb_chip* chip, const pb_insn* insn);
 int pb_insn_two_of_four(const pb_insn* insn);
 // Bytes that so many neighbouring elements take, from a whole byte on.
 static inline int64_t pb_bytes_of(pb_type type, int64_t elements) { return (elements * pb_type_bits(type) + 7) / 8; }
+// The mover of each core that brings to a memory of its own, or (out) takes from there; -1: it has none.
+int pb_core_mover_of(const pb_chip* chip, int memory, bool out);
 // Whether it has instructions that can read for several of its cores.
 bool pb_chip_broadcasts(const pb_chip* chip);
 // The number of the memory among those of constants; -1: it is none of them.

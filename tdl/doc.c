@@ -483,6 +483,16 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
     print_list_queues(chip, out);
   else if (chip->control == PB_CONTROL_QUEUES)
     print_queues(chip, out);
+  if (chip->core_mover_count)
+    fprintf(out,
+            "\n## Movers\n\nEach core has them beside its code, between %s and a memory of its own.\n\n"
+            "| name | memory | brings | takes | loops | under way | cycles to start |\n|---|---|---|---|---|---|---|\n",
+            chip->memories[chip->system_memory].name);
+  for (int k = 0; k < chip->core_mover_count; ++k) {
+    const pb_core_mover* m = &chip->core_movers[k];
+    fprintf(out, "| %s | %s | %s | %s | %d | %d | %d |\n", m->name, chip->memories[m->near].name, m->in ? "yes" : "no",
+            m->out ? "yes" : "no", m->loops, m->depth, m->start_cycles);
+  }
   if (chip->function_count)
     fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
   for (int k = 0; k < chip->function_count; ++k)
@@ -506,6 +516,9 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
     fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks%s, %lld bytes a cycle\n", chip->memories[k].name,
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
             pb_in_banks(&chip->memories[k]) ? " taken in turn" : "", (long long)chip->memories[k].bytes_per_cycle);
+  for (int k = 0; k < chip->core_mover_count; ++k)
+    fprintf(out, "mover %s of each core: %s, %d loops, %d under way\n", chip->core_movers[k].name,
+            chip->memories[chip->core_movers[k].near].name, chip->core_movers[k].loops, chip->core_movers[k].depth);
   for (int k = 0; k < chip->queue_count; ++k)
     if (chip->fence || chip->semaphore_count)
       fprintf(out, "queue %s: depth %d%s\n", chip->queues[k].name, chip->queues[k].depth,

@@ -370,6 +370,20 @@ class CoreInstruction<string emit> {
   int Latency = 0;              // further cycles until the result can be used
 }
 
+// A mover that each core has to itself, where cores run code (control by threads): it copies between the system's memory and one of
+// the core's own while the code goes on. Code starts a move, and waits for it before it reads what that brings, or writes again what
+// it takes; of the moves that were started it makes one after the other. A move is a run of neighbours, repeated along so many loops
+// as the mover has. It takes as many beats of the system's memory as its runs touch. A processor that has none runs such code by a
+// machine in its runtime, which makes a move no sooner than somebody waits for it and counts cycles.
+class CoreMover {
+  Memory Near = ?;              // of scope "core" or "thread", addressed, not cached
+  bit In = 1;                   // it brings to that memory
+  bit Out = 1;                  // it takes from there
+  int Loops = 2;                // around a run, 0 to 3
+  int Depth = ?;                // moves that are started and not done, at most: a core that starts another waits
+  int StartCycles = ?;          // of the core, for each move that it starts
+}
+
 // A command that repeats those behind it in its queue, whichever queue that is, or in the list. Behind it stand as many pairs of words as
 // the field Body says: a command and a step. In turn t of as many as the field Turns says, the queue runs each command as
 // the number command + t * step, modulo 2^(8 * CommandBytes); so every field may grow or fall by a constant of its own.

@@ -49,6 +49,19 @@ static pb_status open_object(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
+// Code of cores with movers beside them calls a machine, by the description that the engine carries.
+static pb_status open_cores(pb_rt* rt, pb_diag* diag) {
+  void* table = dlsym(rt->native.library, PB_CORE_MACHINE);
+  if (!table) return PB_OK;
+  const char* colon = strchr(rt->engine->target, ':');
+  if (!rt->chip) PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
+  if (!rt->chip->core_mover_count)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5028, "compile for one target alone",
+                    "the native code starts moves of movers that '%s' lacks", rt->engine->target);
+  rt->native.cores = pb__core_machine_open(rt->chip, table);
+  return PB_OK;
+}
+
 static pb_status make_arena(pb_rt* rt, pb_diag* diag) {
   rt->native.arena = pb_pages_alloc(rt->engine->arena_bytes);
   if (rt->native.arena) return PB_OK;
@@ -66,6 +79,7 @@ pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
                     "this processor lacks '%s'; the engine is for '%s'", missing, rt->engine->target);
   rt->native.processors = usable_processors();
   PB_TRY(open_object(rt, diag));
+  PB_TRY(open_cores(rt, diag));
   return make_arena(rt, diag);
 }
 
@@ -96,6 +110,7 @@ void pb__native_step(pb_rt* rt, int index) {
     entry(args, 0, 1);
   else
     pb__team_do(&rt->native.team, entry, args);
+  if (rt->native.cores) rt->steps[index].cycles += pb__core_machine_cycles(rt->native.cores);
 }
 
 // Others are woken where a kernel is shared among them.
@@ -107,6 +122,7 @@ void pb__native_run(pb_rt* rt, void (*body)(void* user), void* user) {
 void pb__native_close(pb_rt* rt) {
   if (rt->native.library) dlclose(rt->native.library);
   if (rt->native.file > 0) close(rt->native.file);
+  pb__core_machine_close(rt->native.cores);
   free(rt->native.arena);
   rt->native = (pb__native){0};
 }

@@ -3,6 +3,7 @@
 #define PB_RUNTIME_RT_H
 
 #include "core/artefact/engine.h"
+#include "core/runtime/core_machine.h"
 #include "core/runtime/team.h"
 #include "pb/device.h"
 #include "pb/pb.h"
@@ -52,6 +53,7 @@ typedef struct pb__native {
   int processors;
   bool shares; // a kernel is more than one thread's
   pb__team team;
+  pb__core_machine* cores; // with movers beside them; NULL: it is code of a processor at hand
 } pb__native;
 
 typedef struct pb__memory {

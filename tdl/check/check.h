@@ -34,6 +34,8 @@ void pb__check_palettes(const pb_chip* chip, pb_diag* diag, int* faults);
 void pb__check_two_of_four(const pb_chip* chip, pb_diag* diag, int* faults);
 // Rows gathered by their numbers. In gather.c, called by pb__check_chip.
 void pb__check_gathers(const pb_chip* chip, pb_diag* diag, int* faults);
+// A mover of a core's own. In core_mover.c.
+void pb__check_core_mover(const pb_chip* chip, const pb_core_mover* mover, pb_diag* diag, int* faults);
 void pb__check_broadcasts(const pb_chip* chip, pb_diag* diag, int* faults);
 // A name that appears in IR, SystemVerilog and reports: letters, digits and '_', at most so many.
 void pb__check_name(const char* what, const char* name, size_t most, pb_place place, pb_diag* diag, int* faults);

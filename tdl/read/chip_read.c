@@ -272,6 +272,34 @@ static void read_levels(reader* r) {
   }
 }
 
+// Movers of each core that runs code, as they stand in the file.
+static void read_core_movers(reader* r) {
+  json_t* list = pb__instances(r, "CoreMover");
+  pb_chip* c = r->chip;
+  c->core_movers = PB_NEW_ARRAY(&c->arena, pb_core_mover, json_array_size(list) + 1);
+  for (size_t k = 0; k < json_array_size(list) && k < PB_MAX_CORE_MOVERS; ++k) {
+    record rec = pb__open_record(r, pb__text_of(json_array_get(list, k)));
+    const char* near = pb__get_def(json_object_get(rec.json, "Near"));
+    pb_core_mover mover = {.name = pb__keep(r, rec.name),
+                           .place = pb__keep_place(r, &rec),
+                           .near = near ? pb_chip_memory(c, near) : -1,
+                           .in = pb__get_int(&rec, "In", 1) != 0,
+                           .out = pb__get_int(&rec, "Out", 1) != 0,
+                           .loops = pb__get_int32(&rec, "Loops", 2),
+                           .depth = pb__get_int32(&rec, "Depth", 1),
+                           .start_cycles = pb__get_int32(&rec, "StartCycles", 0)};
+    int at = c->core_mover_count++;
+    for (; at && c->core_movers[at - 1].place.line > mover.place.line; --at)
+      c->core_movers[at] = c->core_movers[at - 1];
+    c->core_movers[at] = mover;
+    pb__name(&rec, "a mover", mover.name, 64);
+    pb__check_core_mover(c, &mover, r->diag, &r->faults);
+  }
+  if (json_array_size(list) > PB_MAX_CORE_MOVERS)
+    pb__fault(&(record){.r = r, .name = c->name, .place = c->place}, 3401, NULL, "%zu movers of a core, more than %d",
+              json_array_size(list), PB_MAX_CORE_MOVERS);
+}
+
 // Threads are the one level of a chip whose code they share.
 static void check_threads(reader* r) {
   pb_chip* c = r->chip;
@@ -486,6 +514,7 @@ static pb_status read_json(reader* r, const char* text) {
   check_scopes(r);
   pb__read_queues(r);
   read_functions(r);
+  read_core_movers(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);
   read_loop(r);
   pb__read_formulas(r);

@@ -2,14 +2,21 @@
 //
 // A signal processor of our own: cores with vector registers of 8 floats that load from a memory of the core's own, which
 // code fills. Nothing is cached. Its code runs as AVX2's, with the scratchpads on the threads' stacks. All numbers are
-// assumed, those of a small embedded core.
+// assumed, those of a small embedded core. With MOVER each core has a DMA between DRAM and that memory, of two loops around a
+// run: code starts it and goes on, and each buffer there has two copies.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar Lanes = 8;
 
+#ifdef MOVER
+def dmadsp : Chip {
+  let Name = "dmadsp";
+#else
 def dsp : Chip {
-  let Summary = "Vector cores with scratchpads"; let Name = "dsp"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "threads";
+  let Name = "dsp";
+#endif
+  let Summary = "Vector cores with scratchpads"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "threads";
   let Features = "avx2,fma";
 }
 
@@ -18,6 +25,10 @@ def CORE : Level { let Name = "core"; let Max = 64; let Sync = "barrier"; let Sy
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 40); let RowBytes = 32; let BytesPerCycle = 4; let Latency = 200; }
 def TCM  : Memory { let Scope = "core"; let Bytes = !mul(512, 1024); let RowBytes = 32; let BytesPerCycle = 64; let Latency = 3; }
 def VREG : Memory { let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(16, 32); let RowBytes = 32; let BytesPerCycle = 256; let Latency = 0; }
+
+#ifdef MOVER
+def DMA  : CoreMover { let Near = TCM; let Loops = 2; let Depth = 16; let StartCycles = 12; }
+#endif
 
 def VFMADD : CoreInstruction<"llvm.fma"> {
   let Summary = "c += a * b, rounded once";

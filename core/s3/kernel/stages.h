@@ -36,9 +36,13 @@ typedef struct pb_stages {
   // One ends before the next begins, as a core runs them: each is planned by itself, and nobody waits for a second
   // copy. Else they go on beside each other, from iteration to iteration, as queues run them.
   bool in_turn;
-  bool in_caches; // what lies between them is where tensors are, and stays in a core's caches
-  int near;       // the memory of a core's own through which tensors pass on their way; -1: through none
+  bool in_caches;    // what lies between them is where tensors are, and stays in a core's caches
+  int near;          // the memory of a core's own through which tensors pass on their way; -1: through none
+  int brings, takes; // the movers beside the core that bring tensors there, and take results back; -1: code copies them
 } pb_stages;
+
+// Whether movers beside a core fill its buffers, or take its results.
+static inline bool pb_stages_are_moved(const pb_stages* s) { return s->brings >= 0 || s->takes >= 0; }
 
 // Finds the loops that all nests of a kernel share, if any, and its blocks. false: a nest is of no form that a stage
 // has, or the blocks are none of the kernel's.

@@ -9,6 +9,7 @@
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
 #include "core/s3/compose.h"
 #include "core/s3/kernel/plain.h"
+#include "core/s3/lower/core_moves.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
@@ -26,6 +27,11 @@ typedef struct lowering {
   int fill_count;
   pb_nest** fills; // of its products' operands
   int stage;       // its number since the last loop over tiles
+  // Movers beside the core fill buffers, or take results. turn, odd: which copy of those that go in turn this iteration
+  // has, as a number and whether it is the second; starts: of an iteration those moves alone are printed that are
+  // started an iteration ahead.
+  bool moved, starts;
+  const char *turn, *odd;
 } lowering;
 
 // The runs of iterations of one axis: loops that stand one behind the other.
@@ -63,7 +69,7 @@ static bool in_registers(const lowering* s, const pb_tiled_buffer* buffer) {
 
 // A buffer in the system's memory, or in one of the core's own, becomes the thread's; one in the register file is a
 // tile's values.
-static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
+static void new_buffer(lowering* s, const pb_tiled_buffer* buffer) {
   bool inside = in_registers(s, buffer);
   bool own = buffer->memory != s->l.unit->chip->system_memory; // tables lie there whole, as they do outside
   pb_value value = {.ir = buffer->ir,
@@ -81,9 +87,34 @@ static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
     if (there >= 0) value.argument = s->p.values[there].argument;
   }
   int number = pb_program_add_value(&s->p, &s->l.unit->pass, &value);
-  if (value.argument == number)
-    pb_text_add(&s->l.head, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
+  for (int copy = 0; copy < buffer->depth && value.argument == number; ++copy) {
+    pb_text_add(&s->l.head, "  %%a%d", number);
+    if (buffer->depth > 1) pb_text_add(&s->l.head, "_%d", copy);
+    pb_text_add(&s->l.head, " = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n",
                 (long long)pb_access_elements(&buffer->shape), pb_type_name(buffer->shape.type));
+  }
+}
+
+// The value that lies where value v does, the first of those that do; its elements are those that the IR knows.
+static const pb_value* at_place(const lowering* s, int v) {
+  const pb_value* value = s->p.values;
+  while (value->argument != s->p.values[v].argument) ++value;
+  return value;
+}
+
+static const char* flat_type(const lowering* s, const pb_value* value) {
+  pb_access shape = pb_value_shape(value);
+  return pb_printf(&s->l.unit->pass, "memref<%lldx%s>", (long long)pb_access_elements(&shape),
+                   pb_type_name(value->type));
+}
+
+// The buffer, and where its copies go in turn, the one that has its turn.
+static void add_buffer(lowering* s, const pb_tiled_buffer* buffer, int indent) {
+  if (!s->moved || pb_program_value(&s->p, buffer->ir) < 0) new_buffer(s, buffer);
+  if (buffer->depth < 2) return;
+  const pb_value* value = at_place(s, pb_program_value(&s->p, buffer->ir));
+  pb_text_line(s->e.text, indent, "%%a%d = arith.select %s, %%a%d_1, %%a%d_0 : %s\n", value->argument, s->odd,
+               value->argument, value->argument, flat_type(s, value));
 }
 
 // An argument by element number: what nests use.
@@ -283,13 +314,133 @@ static void print_iteration_number(lowering* s, int level, int64_t inside, int64
   pb_text_add(text, ")>(%%%s%d)\n", name, id);
 }
 
-// Bands whose iterations have a number together: this thread's part of them, or all.
+// ---- moves ----
+
+static bool is_move(const pb_tree* node) { return node->kind == PB_TREE_NEST && pb_is_move(node->nest); }
+
+static bool goes_out(const pb_nest* nest) { return nest->access[0].buffer >= 0; }
+
+static const pb_tiled_buffer* moved_buffer(const lowering* s, const pb_nest* nest) {
+  return &s->l.tiled->buffers[nest->access[!goes_out(nest)].buffer];
+}
+
+static bool has_moves(const pb_tree* loop) {
+  for (const pb_tree* node = loop->first; node; node = node->next)
+    if (is_move(node)) return true;
+  return false;
+}
+
+// Whether an iteration of the loop has moves that are started in the one before.
+static bool starts_ahead(const lowering* s, const pb_tree* loop) {
+  for (const pb_tree* node = loop->first; node; node = node->next)
+    if (is_move(node) && !goes_out(node->nest) && moved_buffer(s, node->nest)->depth > 1) return true;
+  return false;
+}
+
+// That of the buffer's copy which has its turn.
+static const char* flag_of(lowering* s, const pb_nest* nest, int indent) {
+  const pb_tiled_buffer* buffer = moved_buffer(s, nest);
+  int argument = at_place(s, pb_program_value(&s->p, buffer->ir))->argument;
+  if (buffer->depth < 2) return pb_lowered_integer(&s->l, PB_INDEX, 2 * (int64_t)argument, 1);
+  return pb_lowered_line(&s->l, indent, "affine.apply affine_map<(d0) -> (d0 + %d)>(%s)", 2 * argument, s->turn);
+}
+
+static void print_start(lowering* s, const pb_nest* nest, int indent) {
+  const pb_tiled_buffer* buffer = moved_buffer(s, nest);
+  pb_move_end ends[2];
+  pb_move move;
+  for (int a = 0; a < 2; ++a) {
+    const pb_value* value = at_place(s, pb_program_value(&s->p, nest->access[a].memref));
+    ends[a].name = pb_printf(&s->l.unit->pass, "%%%s%d", value->rank == 1 ? "a" : "f", value->argument);
+    ends[a].type = flat_type(s, value);
+    ends[a].access = &nest->access[a];
+  }
+  pb_move_of(s->l.unit->chip, nest, goes_out(nest), buffer->memory, &move);
+  pb_core_move_start(&s->l, nest, &move, ends, s->level, flag_of(s, nest, indent), indent);
+}
+
+// In front of a block: its buffers; the moves that bring what it reads, but for those that have been started before,
+// are started together and waited for; so are those that took what it makes anew. Of an iteration to come those are
+// started that go ahead.
+static void print_moves(lowering* s, const pb_tree* tree, int indent) {
+  for (const pb_tree* node = tree->first; node; node = node->next)
+    if (node->kind == PB_TREE_ALLOC) add_buffer(s, &s->l.tiled->buffers[node->buffer], indent);
+  for (const pb_tree* node = tree->first; node; node = node->next)
+    if (is_move(node) && !goes_out(node->nest) && s->starts == (moved_buffer(s, node->nest)->depth > 1))
+      print_start(s, node->nest, indent);
+  for (const pb_tree* node = tree->first; node && !s->starts; node = node->next)
+    if (is_move(node)) pb_core_move_wait(&s->l, flag_of(s, node->nest, indent), indent);
+}
+
+// One iteration of axes, by its number %<name><id>.
+static pb_status print_numbered(lowering* s, const axis* axes, int count, int64_t tiles, const char* name, int id,
+                                int indent) {
+  int64_t inside = 1;
+  for (int k = count - 1; k >= 0; --k) {
+    print_iteration_number(s, s->level + k, inside, k ? axes[k].iterations : 0, tiles, name, id, indent);
+    inside *= axes[k].iterations;
+  }
+  return print_iteration(s, axes, count - 1, indent);
+}
+
+// Iteration %n<of>, or (ahead) the one behind it, of loops in which the copies of buffers go in turn. starts: no more
+// of it than the moves that go ahead.
+static pb_status print_turn(lowering* s, const axis* axes, int count, int64_t tiles, int of, bool ahead, bool starts,
+                            int indent) {
+  const char *turn = s->turn, *odd = s->odd;
+  int id = ahead ? s->l.serial++ : of;
+  if (ahead) pb_text_line(s->e.text, indent, "%%n%d = affine.apply affine_map<(d0) -> (d0 + 1)>(%%n%d)\n", id, of);
+  s->turn = pb_lowered_line(&s->l, indent, "affine.apply affine_map<(d0) -> (d0 mod 2)>(%%n%d)", id);
+  s->odd = pb_lowered_line(&s->l, indent, "arith.cmpi eq, %s, %s : index", s->turn,
+                           pb_lowered_integer(&s->l, PB_INDEX, 1, 1));
+  s->starts = starts;
+  PB_TRY(print_numbered(s, axes, count, tiles, "n", id, indent));
+  s->starts = false;
+  s->turn = turn;
+  s->odd = odd;
+  return PB_OK;
+}
+
+// The axes where movers beside the core bring what an iteration reads: it is started an iteration ahead. Threads share
+// runs of iterations, in which all of this goes on.
+static pb_status print_moved_axes(lowering* s, const axis* axes, int count, int64_t tiles, int indent) {
+  pb_text* text = s->e.text;
+  const pb_tree* outer = axes[0].run[0];
+  int id = s->l.serial++;
+  long long parts = outer->parts > 1 ? outer->parts : 1;
+  const char* bounds[2] = {"0", "1"};
+  for (int end = 0; end < 2; ++end)
+    if (parts > 1)
+      pb_text_line(text, indent, "%%b%d_%d = affine.apply affine_map<(d0) -> ((d0 * %lld) floordiv %lld)>(%%lo#%s)\n",
+                   id, end, (long long)tiles, parts, bounds[end]);
+    else
+      pb_text_line(text, indent, "%%b%d_%d = arith.constant %lld : index\n", id, end, end ? (long long)tiles : 0LL);
+  pb_text_line(text, indent,
+               "affine.for %%n%d = affine_map<(d0) -> (d0)>(%%b%d_0) to affine_map<(d0) -> (d0)>(%%b%d_1) {\n", id, id,
+               id);
+  bool ahead = starts_ahead(s, axes[count - 1].run[0]);
+  if (ahead) {
+    pb_text_line(text, indent + 1, "affine.if affine_set<(d0, d1) : (d0 - d1 == 0)>(%%n%d, %%b%d_0) {\n", id, id);
+    PB_TRY(print_turn(s, axes, count, tiles, id, false, true, indent + 2));
+    close(s, indent + 1);
+    pb_text_line(text, indent + 1, "affine.if affine_set<(d0, d1) : (d1 - d0 - 2 >= 0)>(%%n%d, %%b%d_1) {\n", id, id);
+    PB_TRY(print_turn(s, axes, count, tiles, id, true, true, indent + 2));
+    close(s, indent + 1);
+  }
+  PB_TRY(print_turn(s, axes, count, tiles, id, false, false, indent + 1));
+  close(s, indent);
+  return PB_OK;
+}
+
+// Axes whose iterations have a number together: this thread's part of them, or all.
 static pb_status print_axis(lowering* s, const pb_tree* tree, const axis* outer, int indent) {
   pb_text* text = s->e.text;
   axis axes[PB_NEST_OUTERS];
-  int count = read_axes(outer, axes), id = s->l.serial++, begin = indent;
-  int64_t parts = outer->run[0]->parts, tiles = 1, inside = 1;
+  int count = read_axes(outer, axes), begin = indent;
+  int64_t parts = outer->run[0]->parts, tiles = 1;
   for (int k = 0; k < count; ++k) tiles *= axes[k].iterations;
+  if (s->moved && (parts || has_moves(axes[count - 1].run[0]))) return print_moved_axes(s, axes, count, tiles, indent);
+  int id = s->l.serial++;
   if (parts > 1) {
     pb_text_line(text, indent, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
                  (long long)outer->run[0]->parts_step, (long long)parts);
@@ -305,17 +456,14 @@ static pb_status print_axis(lowering* s, const pb_tree* tree, const axis* outer,
     else
       pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
   }
-  for (int k = count - 1; k >= 0; --k) {
-    print_iteration_number(s, s->level + k, inside, k ? axes[k].iterations : 0, tiles, alone ? "p" : "n", id, indent);
-    inside *= axes[k].iterations;
-  }
-  PB_TRY(print_iteration(s, outer, count - 1, indent));
+  PB_TRY(print_numbered(s, axes, count, tiles, alone ? "p" : "n", id, indent));
   if (indent > begin) close(s, begin);
   return PB_OK;
 }
 
 static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
-  for (const pb_tree* node = tree->first; node;) {
+  if (s->moved) print_moves(s, tree, indent);
+  for (const pb_tree* node = s->starts ? NULL : tree->first; node;) {
     if (is_tile_loop(node)) {
       axis outer;
       read_axis(node, &outer);
@@ -324,9 +472,12 @@ static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
       node = outer.next;
       continue;
     }
-    if (node->kind == PB_TREE_ALLOC)
-      add_buffer(s, &s->l.tiled->buffers[node->buffer]);
-    else if (!part_is(node, "fill"))
+    if (is_move(node)) {
+      PB_TRY(end_stages(s, indent));
+      if (goes_out(node->nest)) print_start(s, node->nest, indent);
+    } else if (node->kind == PB_TREE_ALLOC && !s->moved)
+      add_buffer(s, &s->l.tiled->buffers[node->buffer], indent);
+    else if (node->kind != PB_TREE_ALLOC && !part_is(node, "fill"))
       PB_TRY(collect(s, node, (struct place){.block = -1}, indent));
     node = node->next;
   }
@@ -405,6 +556,12 @@ static size_t count_nests(const pb_tree* node) {
   return nests;
 }
 
+static bool any_moves(const pb_tree* node) {
+  bool any = has_moves(node);
+  for (const pb_tree* inner = node->first; inner && !any; inner = inner->next) any = any_moves(inner);
+  return any;
+}
+
 static pb_status print_kernel(lowering* s) {
   pb_arena* arena = &s->l.unit->pass;
   size_t nests = count_nests(&s->l.tiled->root);
@@ -413,7 +570,9 @@ static pb_status print_kernel(lowering* s) {
   pb_program_begin_nests(&arguments, nests, arena, &s->p);
   s->places = PB_NEW_ARRAY(arena, struct place, nests + 1);
   s->fills = PB_NEW_ARRAY(arena, pb_nest*, nests + 1);
+  s->moved = any_moves(&s->l.tiled->root);
   bool guarded = false;
+  if (s->moved) pb_core_moves_begin(s->e.text);
   for (int v = 0; v < s->p.value_count; ++v) guarded |= is_guard(&s->p.values[v]);
   if (guarded) pb_program_print_flats(&s->p, s->e.text);
   if (guarded)
@@ -426,9 +585,13 @@ static pb_status print_kernel(lowering* s) {
   MlirBlock block = pb_op_body(s->l.func);
   PB_FOR_OPS (op, block)
     if (pb_op_is(op, "memref.collapse_shape") || pb_op_is(op, "memref.expand_shape")) add_flat(s, op);
-  pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
+  if (s->moved) // a thread goes through its parts in one
+    pb_text_add(s->e.text, "  affine.if affine_set<(d0, d1) : (d1 - d0 - 1 >= 0)>(%%lo#0, %%lo#1) {\n");
+  else
+    pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
   PB_TRY(print_block(s, &s->l.tiled->root, 2));
   close(s, 1);
+  if (s->moved) pb_core_moves_end(s->e.text);
   return PB_OK;
 }
 
@@ -452,7 +615,11 @@ static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
   lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
   pb_status status = pb_lowered_begin(unit, func, &s.l);
   if (status == PB_OK) status = print_kernel(&s);
-  return pb_lowered_end(&s.l, status, "pb.shared", partition, "registers");
+  const char* functions = s.moved ? pb_printf(&unit->pass, "%s%s", partition, pb_core_move_functions) : partition;
+  return pb_lowered_end(&s.l, status, "pb.shared", functions, "registers");
 }
 
-pb_status pb_s3_registers(pb_unit* unit) { return pb_kernels_each(unit, lower_kernel); }
+pb_status pb_s3_registers(pb_unit* unit) {
+  if (unit->chip->core_mover_count) pb_core_moves_load(unit->context); // before several threads read text
+  return pb_kernels_each(unit, lower_kernel);
+}

@@ -186,6 +186,7 @@ pb_status pb_tiled_print(pb_tiled_printer* p, const pb_tree* tree, int indent) {
     if (node->kind == PB_TREE_NEST) PB_TRY(p->nest(p->user, node->nest, indent));
     if (node->kind == PB_TREE_ITERATION) PB_TRY(print_iteration(p, node, indent));
     if (node->kind == PB_TREE_LOOP) PB_TRY(print_loop(p, node, indent));
+    if (node->kind == PB_TREE_STAGE) PB_TRY(pb_tiled_print(p, node, indent));
   }
   return PB_OK;
 }

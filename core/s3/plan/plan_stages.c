@@ -108,6 +108,8 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   stages->in_turn = !instructions;
   stages->in_caches = !moves;
   stages->near = near;
+  stages->brings = pb_core_mover_of(chip, near, false);
+  stages->takes = pb_core_mover_of(chip, near, true);
   memcpy(stages->fills, filled.fills, sizeof filled.fills);
   return read && (moves || stages->shared > 0);
 }
@@ -145,8 +147,10 @@ bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops
   if (!s->stages->in_turn) return pb_tree_cost(t, loops);
   const pb_level* level = pb_level_shared(s->chip);
   const pb_shares iterations = {s->parts, 1, s->parts, 1, level ? level->busy : 0};
-  loops->cycles = s->cycles + s->cycles * pb_share_imbalance(&iterations) / 1024;
+  loops->cycles = s->cycles;
   loops->bound = "compute";
+  if (pb_stages_are_moved(s->stages)) pb_tree_cost_wholes(t, loops);
+  loops->cycles += loops->cycles * pb_share_imbalance(&iterations) / 1024;
   return fits(t, s->stages);
 }
 
@@ -182,6 +186,8 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
   if (stages->in_turn && (pb_plan_copies(&plan->loops, PB_OF_RESULT) != 1 || plan->skewed || plan->holds)) return false;
+  *why = "movers beside a core take turns with two copies of what they move, at most, and without such there is one";
+  if (stages->in_turn && pb_plan_copies(&plan->loops, PB_OF_X) > (pb_stages_are_moved(stages) ? 2 : 1)) return false;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(s, why);
   if (!iteration) return false;
   *why = "it has another number of stages";
@@ -227,6 +233,16 @@ static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* st
   pb_arena_free(&scratch);
 }
 
+// Homes of what movers beside a core move, and how it goes.
+static void print_moved(pb_text* text, const pb_chip* chip, const pb_stages* s, int copies, int depth) {
+  const char *outside = chip->memories[chip->system_memory].name, *near = chip->memories[s->near].name;
+  pb_text_line(text, depth, "home moved, %d %s //", copies, copies == 1 ? "copy" : "copies");
+  if (s->brings >= 0) pb_text_add(text, " %s -> %s by %s", outside, near, chip->core_movers[s->brings].name);
+  if (s->takes >= 0)
+    pb_text_add(text, "%s %s -> %s by %s", s->brings >= 0 ? "," : "", near, outside, chip->core_movers[s->takes].name);
+  pb_text_add(text, "\n");
+}
+
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
   const pb_plan* loops = &plan->loops;
   int depth = 1, copies = pb_plan_copies(loops, PB_OF_RESULT);
@@ -235,6 +251,7 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
     const pb_axis* axis = &loops->axes[b];
     pb_plan_print_axis(text, chip, axis, pb_plan_left(loops, b, axis->dim, s->extent[axis->dim]), "", depth++);
   }
+  if (pb_stages_are_moved(s)) print_moved(text, chip, s, pb_plan_copies(loops, PB_OF_X), depth);
   pb_text_line(text, depth, "home between, %d %s\n", copies, copies == 1 ? "copy" : "copies");
   if (plan->skewed) pb_text_line(text, depth, "ahead // the first stage's sums are made an iteration ahead\n");
   if (plan->holds) pb_text_line(text, depth, "held // what several stages read comes once for all of them\n");
@@ -248,6 +265,10 @@ pb_status pb_stage_plan_read(pb_plan_reader* r, const pb_stages* s, pb_arena* ar
   plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1);
   while (pb_plan_takes(r, "loop")) PB_TRY(pb_plan_read_axis(r, s->shared, &plan->loops));
   PB_TRY(pb_plan_expects(r, "home"));
+  if (pb_plan_takes(r, "moved")) {
+    PB_TRY(pb_plan_read_copies(r, &pb_plan_home_of(&plan->loops, PB_OF_X)->copies));
+    PB_TRY(pb_plan_expects(r, "home"));
+  }
   PB_TRY(pb_plan_expects(r, "between"));
   PB_TRY(pb_plan_read_copies(r, &pb_plan_home_of(&plan->loops, PB_OF_RESULT)->copies));
   plan->skewed = pb_plan_takes(r, "ahead");

@@ -62,7 +62,8 @@ static bool cost_whole(void* user, pb_plan* plan, const char** why) { return cos
 // Plans the last of the stages so far.
 static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
   const pb_judge judge = {.cost = cost_with, .user = s, .is_last = s->tiles.built == s->plan.count};
-  bool alone = s->tiles.stages->in_turn, single = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
+  bool alone = s->tiles.stages->in_turn,
+       single = alone || s->room == TIGHT || (s->room == PRODUCTS && !group->contraction);
   return pb_plan_stage(s->tiles.chip, group, alone ? 0 : s->plan.loops.axis_count, single ? 1 : 2,
                        alone ? NULL : &judge, best);
 }
@@ -123,10 +124,12 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
   s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
   s->plan.loops = (pb_plan){.bound = ""};
   pb_plan_begin(&s->plan.loops);
-  pb_plan_home_of(&s->plan.loops, PB_OF_RESULT)->copies = room == ROOMY ? 2 : 1;
+  bool moved = pb_stages_are_moved(stages); // by movers beside a core, whose code goes on meanwhile
   s->plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)stages->program->nest_count + 1);
   for (int k = 0; k < stages->shared; ++k)
     if (steps[k] < stages->extent[k]) s->plan.loops.axes[s->plan.loops.axis_count++] = (pb_axis){k, steps[k], 0};
+  bool turns = room == ROOMY && (!moved || s->plan.loops.axis_count); // else no iteration comes before another
+  pb_plan_home_of(&s->plan.loops, moved ? PB_OF_X : PB_OF_RESULT)->copies = turns ? 2 : 1;
   pb__stage_plan_begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
   s->tiles.memo = &f->memo;
   const pb_iteration_groups* iteration = pb__stage_plan_iteration(&s->tiles, &unused);
@@ -138,13 +141,14 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
   return planned || !possible;
 }
 
-// All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
+// All ways and rooms that make a difference: cores wait for no copies but those of movers beside them. Returns the
+// least cycles.
 static int64_t consider_steps(search* f, const int64_t* steps) {
   int64_t cycles = INT64_MAX;
-  bool waits = !f->stages->in_turn;
+  bool waits = !f->stages->in_turn, moved = pb_stages_are_moved(f->stages);
   for (int way = waits ? HELD : PLAIN; way < (waits ? WAYS : AHEAD); ++way) {
     if (way == PLAIN && cycles < INT64_MAX) continue;
-    for (room room = waits ? ROOMY : TIGHT; room <= TIGHT; ++room)
+    for (room room = waits || moved ? ROOMY : TIGHT; room <= TIGHT; room = waits ? room + 1 : room + TIGHT)
       if (consider(f, steps, way, room, &cycles)) break;
   }
   return cycles;

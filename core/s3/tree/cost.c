@@ -11,6 +11,7 @@
 
 #include "core/s3/tree/cost_cores.h"
 #include "core/s3/tree/cost_loops.h"
+#include "core/s3/tree/moves.h"
 
 #include <string.h>
 
@@ -234,6 +235,24 @@ static bool by_commands(pb_tiling* t, part* p, event* e) {
   return true;
 }
 
+// A move by one of the movers beside a core. Code that starts it goes on, and starts what is taken out behind what it
+// brings for the next iteration: so these are issuers of their own, and the system memory's port has both.
+static bool by_mover(pb_tiling* t, part* p, event* e) {
+  const pb_nest* nest = e->nest;
+  pb_move move;
+  e->unit = -1;
+  if (!pb_is_move(nest)) return true; // a border, which code fills once
+  bool out = nest->access[1].memref.ptr != NULL;
+  pb_move_of(t->chip, nest, out, t->buffers[nest->access[!out].buffer].memory, &move);
+  e->unit = e->queue = 1 + 2 * move.mover + out;
+  e->taken[e->unit] = pb_move_cycles(t->chip, &move, nest->access[0].type);
+  p->system += e->taken[e->unit];
+  e->commands = pb_move_starts(&move);
+  e->until_done = out ? 0 : t->chip->memories[t->chip->system_memory].latency;
+  issue(&p->queue[CORE], e->commands * t->chip->core_movers[move.mover].start_cycles);
+  return true;
+}
+
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   pb_match found; // not set to 0: it is large
   event e = {.nest = nest, .found = &found, .unit = CORE, .queue = CORE};
@@ -245,6 +264,14 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
 }
 
 // ---- trees ----
+
+// A stage that a core runs as a whole: when its buffers are there, and until what it makes is.
+static void whole_cost(pb_tiling* t, const pb_tree* stage, part* sum) {
+  event e = {.nest = stage->nest, .unit = CORE, .queue = CORE, .commands = 1};
+  e.taken = PB_NEW_ARRAY(t->arena, int64_t, (size_t)t->issuers->count);
+  e.taken[CORE] = stage->cycles;
+  run_units(t, sum, &e);
+}
 
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
 
@@ -285,6 +312,7 @@ static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
     if (node->kind == PB_TREE_LOOP && !(shared && node->iterations_before) && !loop_cost(t, &loop, sum)) return false;
     if (node->kind == PB_TREE_ITERATION && !t->issuers->of_one && !iteration_cost(t, node, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
+    if (node->kind == PB_TREE_STAGE) whole_cost(t, node, sum);
   }
   return true;
 }
@@ -334,6 +362,26 @@ static void finish_queues(pb_tiling* t, part* all, pb_plan* plan) {
   plan->cycles = larger(larger(all->end, all->chain), most) + pb__port_arrival(t->chip);
 }
 
+static void finish_movers(pb_tiling* t, part* all, pb_plan* plan) {
+  int64_t most = pb__part_busiest(t, all, &plan->bound);
+  plan->cycles = larger(larger(all->end, all->chain), most);
+}
+
+// A core that runs stages as wholes, and the movers beside it.
+static const pb_issuers* core_and_movers(const pb_tiling* t) {
+  const pb_chip* chip = t->chip;
+  pb_issuers* all = PB_NEW(t->arena, pb_issuers);
+  pb_issuer* of = PB_NEW_ARRAY(t->arena, pb_issuer, 2 * (size_t)chip->core_mover_count + 1);
+  of[CORE].name = "compute";
+  for (int k = 0; k < 2 * chip->core_mover_count; ++k) of[1 + k].name = chip->core_movers[k / 2].name;
+  *all = (pb_issuers){.count = 1 + 2 * chip->core_mover_count,
+                      .of = of,
+                      .outside = chip->memories[chip->system_memory].name,
+                      .take = by_mover,
+                      .finish = finish_movers};
+  return all;
+}
+
 // Of a kernel whose nests code runs, or commands; the same for all ways to share its tree.
 static const pb_issuers* issuers_of(const pb_tiling* t) {
   const pb_chip* chip = t->chip;
@@ -360,6 +408,15 @@ static const pb_issuers* issuers_of(const pb_tiling* t) {
     of[u].depth = u >= all->queues ? 0 : queue->depth > 0 ? queue->depth : 1;
   }
   return all;
+}
+
+void pb_tree_cost_wholes(pb_tiling* t, pb_plan* plan) {
+  part all;
+  t->issuers = core_and_movers(t);
+  part_begin(t, &all);
+  ++added_up;
+  (void)tree_cost(t, &t->root, &all);
+  t->issuers->finish(t, &all, plan);
 }
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {

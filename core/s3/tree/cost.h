@@ -8,6 +8,10 @@
 // why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 
+// Cycles and bound of a kernel whose stages a core runs as wholes, by what its plans say of each, while movers beside
+// it fill its buffers and take its results.
+void pb_tree_cost_wholes(pb_tiling* tiling, pb_plan* plan);
+
 // Trees that this thread has added up so far: schedules that were looked at.
 int64_t pb_trees_added_up(void);
 // Of a tree of cores that was added up: no way to share it as the plan does takes less, whatever caches bring.

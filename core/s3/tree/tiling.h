@@ -49,8 +49,9 @@ typedef struct pb_twins {
   const struct pb_twins* around; // of a remainder in which this one is; NULL: it is in none
 } pb_twins;
 
-// ITERATION: what it holds is done in one iteration of one of the loops around.
-typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_ITERATION } pb_tree_kind;
+// ITERATION: what it holds is done in one iteration of one of the loops around. STAGE: it is one stage of a kernel,
+// which a core runs as its own plan says, while movers beside the core go on.
+typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_ITERATION, PB_TREE_STAGE } pb_tree_kind;
 typedef struct pb_tree {
   pb_tree_kind kind;
   int level;      // loops around it
@@ -65,7 +66,8 @@ typedef struct pb_tree {
   int loop; // ITERATION: the level of the loop, and its iteration
   int64_t iteration;
   struct pb_tree* others; // ITERATION: what the other iterations do; NULL: nothing
-  pb_nest* nest;          // NEST
+  pb_nest* nest;          // NEST; STAGE: its accesses are the buffers that the stage takes, the last one what it makes
+  int64_t cycles;         // STAGE: of the core
   int buffer;             // ALLOC
   struct pb_tree *first, *last, *next;
 } pb_tree;

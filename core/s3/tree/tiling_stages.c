@@ -136,6 +136,53 @@ static bool plan_rest(const pb_tiling* t, const pb_stage_tiles* s, const pb_iter
   return true;
 }
 
+// ---- stages as wholes, where movers go on beside them ----
+
+static int find_access(const pb_nest* nest, int buffer) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].buffer == buffer) return a;
+  return -1;
+}
+
+// Adds the buffers of a memory that nests of the tree take, or (`made`) make, each once.
+static void note_taken(const pb_tiling* t, const pb_tree* tree, int memory, bool made, pb_nest* whole) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    note_taken(t, node, memory, made, whole);
+    for (int a = 0; node->kind == PB_TREE_NEST && a < node->nest->access_count; ++a) {
+      const pb_access* access = &node->nest->access[a];
+      bool near = !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].memory == memory;
+      bool stored = a + 1 == node->nest->access_count;
+      if (!near || stored != made || find_access(whole, access->buffer) >= 0) continue;
+      if (whole->access_count + 1 < PB_NEST_ACCESSES || made)
+        whole->access[whole->access_count++].buffer = access->buffer;
+    }
+  }
+}
+
+// From now on what is added at the level is one stage. NULL: nobody asks for its stages as wholes.
+static pb_tree* begin_whole(pb_tiling* t, const pb_stage_tiles* s, int level) {
+  if (!pb_stages_are_moved(s->stages)) return NULL;
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  *node = *t->body[level]; // of the loop that it stands in
+  node->kind = PB_TREE_STAGE;
+  node->level = level;
+  node->first = node->last = node->next = NULL;
+  pb_tree_put(t->body[level], node);
+  return t->body[level] = node;
+}
+
+static void end_whole(const pb_tiling* t, const pb_stage_tiles* s, const pb_plan* plan, pb_tree* node) {
+  pb_nest* nest = node->nest = PB_NEW(t->arena, pb_nest);
+  pb_nest_begin(nest, t->group->main.name, "whole", 0);
+  nest->outer_count = node->level;
+  note_taken(t, node, s->stages->near, false, nest);
+  int taken = nest->access_count;
+  note_taken(t, node, s->stages->near, true, nest);
+  if (nest->access_count == taken) nest->access[nest->access_count++].buffer = -1; // it makes a tensor, where that is
+  nest->access_count = taken + 1;
+  node->cycles = plan->cycles + s->chip->stage_cycles;
+}
+
 static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
                         int k, int level, const int* buffer) {
   const pb_group* group = &iteration->groups[k];
@@ -157,7 +204,9 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
   t->plan = &plan;
   t->into = NULL;
   take_buffers(t, iteration, k, buffer);
+  pb_tree* whole = begin_whole(t, s, level);
   bool built = pb__tiling_build_group(t);
+  if (whole) end_whole(t, s, &plan, whole);
   t->group = around;
   t->plan = loops;
   t->base = base;
@@ -226,7 +275,8 @@ static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
     int64_t some = iterations_of(s->stages, &blocks->items[b], &outer);
     if (!b || some > iterations) iterations = some;
   }
-  return brings && iterations > FEW_PARTS ? FEW_PARTS : iterations;
+  bool anew = brings && !pb_stages_are_moved(s->stages); // movers bring it once for all parts of a thread
+  return anew && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
 
 void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,

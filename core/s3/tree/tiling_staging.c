@@ -1,7 +1,9 @@
 // What stands for tensors in a core's own memory. A tensor's home is a buffer at the outermost level inside which no
 // loop moves what an access touches: weights that all rows multiply come once for all of them. What is set goes back
 // at the end of each iteration. The copies are nests like others, and code of the core's: it walks them by registers.
+// Where a mover beside the core makes them instead, inside loops each buffer has as many copies as the plan says.
 #include "core/s3/kernel/vector.h"
+#include "core/s3/tree/moves.h"
 #include "core/s3/tree/tiling_stages.h"
 
 #include <string.h>
@@ -55,6 +57,23 @@ static pb_home* find_home(const pb_staging* s, int value, const pb_home* like, b
   return NULL;
 }
 
+// Copies of a home: of what a mover fills or takes they go in turn.
+static int copies_of(const pb_tiling* t, const pb_staging* s, bool set, int level) {
+  bool moved = (set ? s->stages->takes : s->stages->brings) >= 0;
+  return moved && level > t->base ? pb_plan_copies(t->plan, PB_OF_X) : 1;
+}
+
+// Carries a copy between a tensor and a buffer out, by a mover if there is one.
+static bool carry_out(pb_tiling* t, const pb_staging* s, pb_nest* copy, bool out, int level, pb_copy_builder by_code,
+                      void* user) {
+  pb_access* own = &copy->access[!out];
+  if ((out ? s->stages->takes : s->stages->brings) < 0) return by_code(t, user, copy, level);
+  pb_move_begin(copy);
+  own->shape[0] = t->buffers[own->buffer].shape[0];
+  pb__tiling_add(t, level, copy);
+  return !t->failure;
+}
+
 static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a, int level, pb_copy_builder copy,
                   void* user) {
   const pb_program* p = s->stages->program;
@@ -72,11 +91,11 @@ static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a
   if (shared) return true;
   if (set && !pb__tiling_leaves_no_holes(t, &point.access[a], point.extent, level)) return false;
   pb_access flat = {.type = home->box.type, .rank = 1, .shape = {pb_access_elements(&home->box)}};
-  pb__tiling_own(t, &flat, level, s->memory, 1, set ? "result" : "operand");
+  pb__tiling_own(t, &flat, level, s->memory, copies_of(t, s, set, level), set ? "result" : "operand");
   home->box.buffer = flat.buffer;
   if (set || t->failure) return !t->failure;
   pb__tiling_copy_box(t, &home->box, &home->origin, &load);
-  return copy(t, user, &load, level);
+  return carry_out(t, s, &load, false, level, copy, user);
 }
 
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user) {
@@ -138,7 +157,7 @@ bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_bu
     if (!home) continue;
     pb__tiling_copy_box(t, &home->box, &home->origin, &store);
     pb__tiling_turn(&store, "store");
-    if (!copy(t, user, &store, level)) return false;
+    if (!carry_out(t, s, &store, true, level, copy, user)) return false;
   }
   return true;
 }

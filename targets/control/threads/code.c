@@ -1,6 +1,7 @@
 #include "targets/control/threads/code.h"
 
 #include "core/base/processor.h"
+#include "targets/control/threads/movers.h"
 #include "targets/control/threads/rounding.h"
 #include "targets/emit/llvm/lower.h"
 
@@ -159,6 +160,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
       ok = refuse(code, text);
       LLVMDisposeErrorMessage(text);
     }
+    if (code->chip->core_mover_count) pb_threads_count_cycles(code->chip, module);
     ok = ok && write_code(code, module, machine);
     LLVMDisposePassBuilderOptions(options);
     LLVMDisposeTargetData(layout);

@@ -5,6 +5,7 @@
 #include "core/base/workers.h"
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
+#include "targets/control/threads/movers.h"
 #include "targets/emit/llvm/kernels.h"
 
 #include <errno.h>
@@ -116,6 +117,7 @@ static void make_group(void* user, int k) {
   const groups* all = user;
   pb_code* code = &all->codes[all->order[k]];
   copy_group(all, all->order[k]);
+  if (code->chip->core_mover_count) pb_threads_print_movers(&code->entries);
   if (!code->why) pb_code_make(code);
 }
 

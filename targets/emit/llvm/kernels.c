@@ -1,6 +1,7 @@
 #include "targets/emit/llvm/kernels.h"
 
 #include "core/s3/kernels.h"
+#include "core/s3/lower/core_moves.h"
 #include "targets/emit/llvm/intrinsic.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -98,6 +99,7 @@ bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
     if (visit) visit(user, k, op);
   }
   pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
+  if (chip->core_mover_count) pb_text_add(&instructions, "%s", pb_core_move_declarations);
   bool good = pb_llvm_add(*copy, mlirStringRefCreate(instructions.data, instructions.length));
   pb_text_free(&instructions);
   pb_arena_free(&c.arena);

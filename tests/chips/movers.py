@@ -1,0 +1,104 @@
+"""A mover beside each core, which fills the core's memory and takes results out of it while the core computes. ResNet-18 on dmadsp.td
+has the bits of dsp.td, whose code copies, with one thread and with several; with two copies of each buffer it takes a fifth less than
+with one, as predicted; plans with three copies, plans of it for a chip without a mover and movers that cannot be are refused.
+
+    movers.py --bin BUILD/bin
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+
+CODE, MOVER = (os.path.join(HERE, name) for name in ("dsp.td", "dmadsp.td"))
+NEAR = 0.05  # that all of the network may be off from what is predicted
+EACH = 0.10  # and with two copies each kernel of some cycles: short ones begin and end at most
+
+
+def run(a, work, model, target, threads, *options):
+    """The logits, and by step the cycles and those predicted."""
+    engine, output, stats = (os.path.join(work, f) for f in ("m.pbe", "out.npy", "stats.json"))
+    tools.compile_model(a.bin, model, target, engine, *options)
+    tools.run([os.path.join(a.bin, "pb-run"), engine, f"--threads={threads}", "--input", "image=random:7", "--output", output,
+               f"--stats={stats}"])
+    steps = json.load(open(stats))["steps"]
+    return np.load(output).view(np.int32), [(s["cycles"], s["predicted_cycles"], s["origin"]) for s in steps]
+
+
+def plan_of(a, model, target, *options):
+    return tools.call([os.path.join(a.bin, "pbc"), model, f"--target={target}", "--emit=plan", *options])
+
+
+def given(a, work, model, target, plan):
+    path = os.path.join(work, "plan.txt")
+    open(path, "w").write(plan)
+    return plan_of(a, model, target, f"--plan={path}"), f"--plan={path}"
+
+
+def check_plans(a, work, model):
+    """As printed a plan is taken again; copies that nobody takes turns with are not. Returns the option for plans of one copy."""
+    plan = plan_of(a, model, MOVER).stdout
+    assert "home moved, 2 copies // DRAM -> TCM by DMA, TCM -> DRAM by DMA" in plan, plan
+    again, _ = given(a, work, model, MOVER, plan)
+    assert again.returncode == 0 and again.stdout == plan, again.stderr
+    three, _ = given(a, work, model, MOVER, plan.replace("moved, 2 copies", "moved, 3 copies"))
+    assert three.returncode == 1 and "take turns with two copies" in three.stderr and "PB2405" in three.stderr, three.stderr
+    none, _ = given(a, work, model, CODE, plan)
+    assert none.returncode == 1 and "PB2405" in none.stderr, none.stderr
+    one, option = given(a, work, model, MOVER, plan.replace("moved, 2 copies", "moved, 1 copy"))
+    assert one.returncode == 0, one.stderr
+    print("a plan is taken as printed; of three copies, or without a mover, it is refused")
+    return option
+
+
+def check_descriptions(a, work):
+    """Movers that cannot be: each is told by the line of its record."""
+    text = open(CODE).read()
+    mover = next(line for line in text.split("\n") if line.startswith("def DMA"))
+    for old, new, code in (("Near = TCM", "Near = DRAM", "PB3402"), ("Near = TCM", "Near = VREG", "PB3402"),
+                           ("StartCycles = 12", "StartCycles = 12; let In = 0; let Out = 0", "PB3403"), ("Loops = 2", "Loops = 4", "PB3404"),
+                           ("Depth = 16", "Depth = 0", "PB3405"), ("StartCycles = 12", "StartCycles = -1", "PB3406")):
+        assert old in mover, mover
+        path = os.path.join(work, "other.td")
+        open(path, "w").write("#define MOVER\n" + text.replace(mover, mover.replace(old, new)))
+        told = tools.call([os.path.join(a.bin, "pb-tdl"), "check", path])
+        line = open(path).read().split("\n").index(mover.replace(old, new)) + 1
+        assert told.returncode and code in told.stderr and f"other.td:{line}:" in told.stderr, told.stderr
+    print("movers that cannot be are refused")
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    a = p.parse_args()
+    tools.skip_without(a.bin, CODE)
+    with tempfile.TemporaryDirectory() as work:
+        check_descriptions(a, work)
+        model = tools.network(a.bin, "resnet18", "f32", 64, 1000)
+        option = check_plans(a, work, model)
+        right, _ = run(a, work, model, CODE, 2)
+        cycles = {}
+        for name, threads, options in (("two copies", 1, ()), ("one copy", 1, (option,)), ("two copies, two threads", 2, ())):
+            bits, steps = run(a, work, model, MOVER, threads, *options)
+            assert np.array_equal(bits, right), f"{name}: other bits"
+            cycles[name], predicted = (sum(s[k] for s in steps) for k in (0, 1))
+            print(f"{name}: {cycles[name]:,} cycles, predicted {predicted:,}")
+            if threads > 1:
+                continue
+            assert abs(predicted / cycles[name] - 1) <= NEAR, predicted
+            off = [s for s in steps if not options and s[0] > 10000 and abs(s[1] / s[0] - 1) > EACH]
+            assert not off, off
+        assert cycles["two copies"] < 0.8 * cycles["one copy"], cycles
+        assert cycles["two copies, two threads"] < 0.6 * cycles["two copies"], cycles
+
+
+if __name__ == "__main__":
+    main()
