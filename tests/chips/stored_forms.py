@@ -92,7 +92,7 @@ class Forms(Bench):
 
 def digits(t):
     for chip, (command, kinds) in CHIPS.items():
-        for kind, (tensors, share) in kinds.items():
+        for kind, (tensors, share) in list(kinds.items())[:t.kinds]:
             model = os.path.join(t.work, "digits.onnx")
             with_weights(kind, model)
             expected = t.expected(model)
@@ -175,9 +175,11 @@ def main():
     parts = {"digits": digits, "blocks": blocks, "floats": floats}
     parser = arguments()
     parser.add_argument("--only", default=",".join(parts))
+    parser.add_argument("--kinds", type=int, help="so many of each chip's networks of digits")
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         t = Forms(a.bin, work, a.images)
+        t.kinds = a.kinds
         if a.net:
             on_network(t, a.net, a.size)
         else:
