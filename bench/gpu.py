@@ -7,7 +7,8 @@ Nothing here is the time of a GPU. Random weights of a seed; images of 224, text
 their base's width. One thread of the host, all checks; times are of the processor (user and system of all processes), so that
 they say the same beside other work. Compiled: PTX without and with ptxas; of AMD's there is one. off: the largest difference
 from --target=cpu, of the largest output; int8 must have its bits. FMAs: of 100 instructions of warps. sectors: read and written,
-over what the bytes alone would take. DRAM: bytes behind the model of L2. Rows go to the end of FILE (Markdown) as they are made."""
+over what the bytes alone would take. DRAM: bytes behind the model of L2. cycles: thousands that the launches would keep such a GPU
+busy at least, by the machine's clock. Rows go to the end of FILE (Markdown) as they are made."""
 
 import argparse
 import os
@@ -40,7 +41,7 @@ BUILT = {
     "vit-2": (transformers.vit, (224, 16, 2, 768, 12, 1000)),
 }
 NETS = [*IMAGES, *BUILT, "resnet18-int8"]
-HEAD = ["network", "type", "target", "compiled, s", "with ptxas", "run, s", "off", "FMAs", "sectors", "DRAM read, MB", "written"]
+HEAD = ["network", "type", "target", "compiled, s", "with ptxas", "run, s", "off", "cycles", "FMAs", "sectors", "DRAM read, MB", "written"]
 
 
 def model_of(name, folder):
@@ -108,7 +109,7 @@ def row_of(options, name, kind, target, path, inputs, wanted, folder):
     if not off <= {"f32": 1e-4, "f16": 2e-2, "int8": 0}[kind]:
         raise SystemExit(f"{name} of {kind} on {target}: {off} of the largest output off")
     return [name, kind, target, f"{plain:.1f}", "-" if ptxas is None else f"{ptxas:.1f}", f"{spent:.0f}", f"{off:.1e}" if off else "bits",
-            f"{100 * counts['class.fma'] / counts['warp.instructions']:.0f}", f"{counts['global.sectors'] / counts['global.ideal_sectors']:.2f}",
+            f"{counts['cycles'] / 1e3:.0f}", f"{100 * counts['class.fma'] / counts['warp.instructions']:.0f}", f"{counts['global.sectors'] / counts['global.ideal_sectors']:.2f}",
             f"{counts['dram.read'] / 1e6:.0f}", f"{counts['dram.write'] / 1e6:.0f}"]
 
 
