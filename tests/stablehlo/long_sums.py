@@ -1,4 +1,4 @@
-"""Long sums of f32 down columns and in products with few results: as near to f64 as sums of blocks are, which one by one they
+"""Long sums of f32 down columns, along rows, of whole tensors and in products with few results: as near to f64 as sums of blocks are, which one by one they
 are not; of any rank, and of extents that have no block. And short sums, over the last dim of differences of all pairs.
 
     tests/stablehlo/long_sums.py --bin build/bin"""
@@ -15,7 +15,7 @@ tools.require("numpy")
 import numpy as np  # noqa: E402
 from doors import Bench  # noqa: E402
 
-NEAR, ONE_BY_ONE = 3e-6, 1e-4  # of the result, whose terms are all above 0
+NEAR, ONE_BY_ONE, ALL = 3e-6, 1e-4, 1e-6  # of the result, whose terms are all above 0
 
 
 def kind(shape):
@@ -87,6 +87,13 @@ def main():
         check_sum(bench, some(3, 10000, 20), [1])
         check_sum(bench, some(20000, 2, 17), [0, 1])
         check_sum(bench, some(30011, 16), [0], ONE_BY_ONE)  # a prime
+        check_sum(bench, some(512, 512, 3), [0, 1])  # of several dims, each of them short
+        check_sum(bench, some(2, 40, 30, 50, 5), [1, 2, 3])
+        check_sum(bench, some(700000), [0], ALL)  # in lanes, which are long sums too
+        check_sum(bench, some(600, 1100), [0, 1], ALL)
+        check_sum(bench, some(3, 400, 500), [1, 2], ALL)
+        check_sum(bench, some(5, 200000), [1], ALL)
+        check_sum(bench, some(599993), [0], ONE_BY_ONE)
         check_product(bench, some(30000, 16), some(30000, 8))
         check_product(bench, some(10000, 24), some(10000, 33))
         check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)

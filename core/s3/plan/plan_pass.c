@@ -50,7 +50,15 @@ static bool is_plain(pb_unit* unit, MlirOperation func, const pb_program* progra
   return pb_group_read(program, unit->chip, &unit->pass, &quiet, &group) == PB_OK && group.plain;
 }
 
-// A kernel without a plan: plain loops, mostly on one thread. Said, and kept for the report.
+// Whether the kernel is done in no time, however it goes.
+static bool is_small(const pb_program* program) {
+  enum { FEW = 64 };
+  int64_t turns = 0;
+  for (int n = 0; n < program->nest_count; ++n) turns += pb_nest_iterations(&program->nests[n]);
+  return turns <= FEW;
+}
+
+// A kernel without a plan: plain loops, mostly on one thread. Kept for the report, and said where it takes any time.
 static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
   const char* name = pb_func_name(func, &unit->pass);
   for (int n = 0; n < program->nest_count; ++n)
@@ -59,6 +67,7 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       break;
     }
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
+  if (is_small(program)) return;
   const char* threads = pb_plain_may_share(func) ? "" : " on one thread";
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);
 }

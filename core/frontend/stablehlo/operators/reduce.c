@@ -34,23 +34,52 @@ static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, c
   return PB_OK;
 }
 
+static bool is_long_sum(const pb_door* d, pb_type type, int64_t count) {
+  enum { MANY = 2048 };
+  return d->inputs && d->inputs->keeps_loops && !d->m.consts->open && type == PB_F32 && count >= MANY;
+}
+
 int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count) {
-  enum { MANY = 2048, LEAST = 32, MOST = 512 };
-  if (!d->inputs || !d->inputs->keeps_loops || d->m.consts->open || type != PB_F32 || count < MANY) return 0;
+  enum { LEAST = 32, MOST = 512 };
+  if (!is_long_sum(d, type, count)) return 0;
   int64_t best = 0;
   for (int64_t b = LEAST; b <= MOST; ++b) // as many as there are blocks, nearly
     if (count % b == 0 && (!best || llabs(b * b - count) < llabs(best * best - count))) best = b;
   return best;
 }
 
+// How many of so many rows of `inner` elements are a block of nearly `wanted` elements; 0: none is.
+static int64_t rows_of_block(int64_t rows, int64_t inner, int64_t wanted) {
+  enum { LEAST = 32 };
+  int64_t best = 0;
+  for (int64_t b = 1; b < rows && (b == 1 || b * inner <= 4 * wanted); ++b)
+    if (rows % b == 0 && b * inner >= LEAST && (!best || llabs(b * inner - wanted) < llabs(best * inner - wanted)))
+      best = b;
+  return best;
+}
+
 // The first dim that goes: of a sum over many rows, whose columns are lanes, *block of them are summed by themselves.
-// -1: it is none. In a row lanes are sums by themselves as it is.
+// In a row lanes are sums by themselves as it is; longer ones, and all of a tensor, go by blocks of them too. -1: it is
+// none.
 static int many_rows(const pb_door* d, const pb_flat_op* op, const pb_s1_value* in, const bool* gone, int64_t* block) {
+  enum { LANES = 16, LEAST_ROW = 1024 };
   int first = 0;
   while (first < in->rank && !gone[first]) ++first;
   bool sums = known_reduction(op, in->type) == PB_ACC_ADD && in->rank && in->rank < PB_GRAPH_RANK;
-  if (!sums || first == in->rank || gone[in->rank - 1] || in->rank + 2 > PB_NEST_DIMS) return -1;
-  *block = pb__door_block_of_sum(d, in->type, in->shape[first]);
+  if (!sums || first == in->rank || in->rank + 2 > PB_NEST_DIMS) return -1;
+  int64_t inner = 1, rows = in->shape[first], wanted = 1;
+  for (int r = first + 1; r < in->rank; ++r)
+    if (gone[r]) inner *= in->shape[r];
+  while (wanted * wanted < rows * inner) wanted *= 2;
+  bool in_lanes = gone[in->rank - 1];
+  if (in_lanes)
+    *block = is_long_sum(d, in->type, rows * inner / LANES)
+                 ? rows_of_block(rows, inner, wanted > LEAST_ROW ? wanted : LEAST_ROW)
+                 : 0;
+  else if (inner > 1)
+    *block = is_long_sum(d, in->type, rows * inner) ? rows_of_block(rows, inner, wanted) : 0;
+  else
+    *block = pb__door_block_of_sum(d, in->type, rows);
   return *block ? first : -1;
 }
 
