@@ -7,6 +7,7 @@
 
 // Cycles of adding up the lanes of one register, roughly: as scalars, by way of memory.
 enum { LANE_SUM_CYCLES = 20 };
+enum { MOST_STEP = 4 }; // of windows along a row: neighbours of the result are so far apart
 
 static bool is_plain(const pb_layout* l, int v) { return l->few[v] || !l->blocks[v]; }
 
@@ -55,11 +56,27 @@ static bool keeps_plain(const pb_layout* l, int n) {
   return true;
 }
 
+// Whether a sum or maximum of one tensor goes along rows of planes, whole registers of neighbours at once: each a
+// result of its own, or all of one, whose lanes are then added up.
+static bool pools_rows(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (nest->reduce == PB_SET || nest->access_count != 2 || pb_program_is_fixed(&l->program, n)) return false;
+  if (!is_plain(l, l->program.value_of[n][0])) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t step = pb_access_stride(&nest->access[0], d);
+    bool kept = pb_access_stride(&nest->access[1], d) == 1 && step >= 1 && step <= MOST_STEP;
+    if (pb_access_uses(&nest->access[1], d) ? kept && nest->extent[d] >= l->lanes
+                                            : step == 1 && nest->extent[d] >= 2 * l->lanes)
+      return true;
+  }
+  return false;
+}
+
 static bool allows_few(const pb_layout* l, int n, int v) {
   const pb_nest* nest = &l->program.nests[n];
   pb_contraction_dims roles;
   if (!pb__layout_contraction_dims(l, n, &roles))
-    return nest->access_count == 1 || (nest->reduce == PB_SET && keeps_plain(l, n));
+    return nest->access_count == 1 || pools_rows(l, n) || (nest->reduce == PB_SET && keeps_plain(l, n));
   const int* value_of = l->program.value_of[n];
   if (value_of[roles.w] == v || !pb__layout_weighs(l, n, &roles)) return false;
   if (value_of[roles.y] == v) return makes_few(l, n, &roles);
