@@ -70,6 +70,52 @@ def one_hot(numbers, w):
     return jax.nn.one_hot(numbers, w.shape[0]) @ w
 
 
+def edits(a, b):
+    """The edit distance, a row a turn; what is put in is a running minimum along it."""
+    k = jnp.arange(b.shape[0] + 1)
+
+    def row(before, x):
+        i, c = x
+        best = jnp.concatenate([i[None], jnp.minimum(before[:-1] + (b != c), before[1:] + 1)])
+        return jax.lax.cummin(best - k) + k, None
+
+    return jax.lax.scan(row, k, (jnp.arange(1, a.shape[0] + 1), a))[0][-1]
+
+
+def aligned(a, b):
+    """Smith and Waterman's score, by antidiagonals."""
+    n, m = a.shape[0], b.shape[0]
+    i = jnp.arange(n + 1)
+
+    def diagonal(state, k):
+        last, before, best = state
+        j = k - i
+        same = jnp.where(a[jnp.clip(i - 1, 0, n - 1)] == b[jnp.clip(j - 1, 0, m - 1)], 3, -3)
+        up, across = (jnp.concatenate([jnp.zeros(1, jnp.int32), v[:-1]]) for v in (last, before))
+        new = jnp.maximum(0, jnp.maximum(across + same, jnp.maximum(last, up) - 2))
+        new = jnp.where((i >= 1) & (j >= 1) & (j <= m), new, 0)
+        return (new, last, jnp.maximum(best, new.max())), None
+
+    zero = jnp.zeros(n + 1, jnp.int32)
+    return jax.lax.scan(diagonal, (zero, zero, jnp.zeros((), jnp.int32)), jnp.arange(2, n + m + 1))[0][2]
+
+
+def beams(scores):
+    """The 16 best ways through 50 steps of 1000 words."""
+    def step(best, row):
+        best, at = jax.lax.top_k((best[:, None] + row).ravel(), 16)
+        return best, (at // row.shape[0], at % row.shape[0])
+
+    return jax.lax.scan(step, jnp.zeros(16, scores.dtype), scores)
+
+
+def experts(x, choose, w):
+    """The two best of eight matrices for each row."""
+    share, which = jax.lax.top_k(jax.nn.softmax(x @ choose), 2)
+    every = jnp.einsum("td,edh->teh", x, w)
+    return (jnp.take_along_axis(every, which[..., None], 1) * (share / share.sum(-1, keepdims=True))[..., None]).sum(1)
+
+
 def rows(count, most):
     return lambda: (floats(3, most, 64), whole(4, most, count))
 
@@ -100,4 +146,8 @@ PROGRAMS = {
     "Viterbi, 500 steps of 64 states": (viterbi, lambda: (floats(34, 500, 64), floats(35, 64, 64))),
     "dynamic time warping, 200 x 200": (warping, lambda: (floats(36, 200), floats(37, 200))),
     "k-means, 20,000 x 16 into 32": (nearest, lambda: (floats(38, 20000, 16), floats(39, 32, 16))),
+    "edit distance, 400 and 500": (edits, lambda: (whole(44, 4, 400), whole(45, 4, 500))),
+    "alignment by Smith and Waterman, 400 and 500": (aligned, lambda: (whole(46, 4, 400), whole(47, 4, 500))),
+    "beam search, 50 steps of 1,000": (beams, lambda: (floats(48, 50, 1000),)),
+    "mixture of 8 experts, 256 x 64": (experts, lambda: (floats(49, 256, 64), floats(50, 64, 8), floats(51, 8, 64, 128, scale=0.1))),
 }

@@ -171,6 +171,45 @@ def rotated(x):
     return jax.scipy.ndimage.map_coordinates(x, [0.8 * i - 0.6 * j + h / 2, 0.6 * i + 0.8 * j + w / 2], order=1)
 
 
+def components(x):
+    """Connected ones, each by its least number, until nothing changes."""
+    inside, most = x > 0.4, x.size
+
+    def step(state):
+        label, _ = state
+        p = jnp.pad(label, 1, constant_values=most)
+        near = jnp.minimum(jnp.minimum(p[:-2, 1:-1], p[2:, 1:-1]), jnp.minimum(p[1:-1, :-2], p[1:-1, 2:]))
+        new = jnp.where(inside, jnp.minimum(label, near), most)
+        return new, (new != label).any()
+
+    label = jnp.where(inside, jnp.arange(most).reshape(x.shape), most)
+    return jax.lax.while_loop(lambda state: state[1], step, (label, jnp.array(True)))[0]
+
+
+def by_grid(x):
+    """A bilateral filter by a coarse grid of places and levels: summed up, blurred, looked up."""
+    (h, w), size, levels = x.shape, 16, 10
+    i, j = jnp.meshgrid(jnp.arange(h) // size, jnp.arange(w) // size, indexing="ij")
+    z = jnp.clip((x * levels).astype(jnp.int32), 0, levels - 1)
+    grid = jnp.zeros((h // size, w // size, levels, 2), x.dtype).at[i, j, z].add(jnp.stack([x, jnp.ones_like(x)], -1))
+    for axis in range(3):
+        p = jnp.pad(grid, [(int(k == axis),) * 2 for k in range(4)])
+        a, b, c = (jax.lax.slice_in_dim(p, k, k + grid.shape[axis], axis=axis) for k in range(3))
+        grid = 0.25 * a + 0.5 * b + 0.25 * c
+    found = grid[i, j, z]
+    return found[..., 0] / jnp.maximum(found[..., 1], 1e-6)
+
+
+def warped(x, flow):
+    i, j = jnp.meshgrid(jnp.arange(x.shape[0], dtype=x.dtype), jnp.arange(x.shape[1], dtype=x.dtype), indexing="ij")
+    return jax.scipy.ndimage.map_coordinates(x, [i + flow[0], j + flow[1]], order=1, mode="nearest")
+
+
+def white(x):
+    """White balance of a picture whose colours are its last dim."""
+    return jnp.clip(x * (x.mean() / x.mean((0, 1))), 0, 1)
+
+
 def picture(seed, *shape):
     return lambda: (uniform(seed, *shape),)
 
@@ -202,4 +241,8 @@ PROGRAMS = {
     "convolution by Fourier transforms, 256 x 256": (by_transform, lambda: (uniform(21, 256, 256), uniform(22, 31, 31) / 961)),
     "rotation, bilinear, 1024 x 1024": (rotated, picture(23, 1024, 1024)),
     "spectrogram of 65,536": (spectrogram, lambda: (uniform(24, 65536) - 0.5,)),
+    "connected components, 256 x 256": (components, picture(25, 256, 256)),
+    "bilateral grid, 512 x 512": (by_grid, picture(26, 512, 512)),
+    "warp by a flow, 512 x 512": (warped, lambda: (uniform(27, 512, 512), 6 * uniform(28, 2, 512, 512) - 3)),
+    "white balance, 512 x 512 x 3": (white, picture(29, 512, 512, 3)),
 }

@@ -184,6 +184,91 @@ def shortest_ways(d):
     return jax.lax.fori_loop(0, d.shape[0], lambda k, d: jnp.minimum(d, d[:, k, None] + d[None, k]), d)
 
 
+def fdtd(ez, hx, hy):
+    """Maxwell's equations in a plane on Yee's grid, with a source."""
+    def step(k, state):
+        ez, hx, hy = state
+        hx = hx.at[:, :-1].add(-0.5 * (ez[:, 1:] - ez[:, :-1]))
+        hy = hy.at[:-1, :].add(0.5 * (ez[1:, :] - ez[:-1, :]))
+        ez = ez.at[1:-1, 1:-1].add(0.5 * (hy[1:-1, 1:-1] - hy[:-2, 1:-1] - hx[1:-1, 1:-1] + hx[1:-1, :-2]))
+        return ez.at[100, 100].set(jnp.sin(k * np.float32(0.1)).astype(ez.dtype)), hx, hy
+
+    return jax.lax.fori_loop(0, 50, step, (ez, hx, hy))[0]
+
+
+def spins(s, seed):
+    """Ising's model, ten sweeps of a checkerboard."""
+    i, j = jnp.meshgrid(jnp.arange(s.shape[0]), jnp.arange(s.shape[1]), indexing="ij")
+
+    def half(s, key, which):
+        near = jnp.roll(s, 1, 0) + jnp.roll(s, -1, 0) + jnp.roll(s, 1, 1) + jnp.roll(s, -1, 1)
+        turn = jax.random.uniform(key, s.shape, jnp.float32) < jnp.exp(-0.8 * (s * near).astype(jnp.float32))
+        return jnp.where(which & turn, -s, s)
+
+    def sweep(s, key):
+        first, second = jax.random.split(key)
+        black = (i + j) % 2 == 0
+        return half(half(s, first, black), second, ~black), s.sum()
+
+    return jax.lax.scan(sweep, s, jax.random.split(jax.random.wrap_key_data(seed, impl="threefry2x32"), 10))
+
+
+def shallow_water(h, u, v):
+    def step(_, state):
+        h, u, v = state
+        dx, dy = ((lambda a, r=r: (jnp.roll(a, -1, r) - jnp.roll(a, 1, r)) * 0.5) for r in (1, 0))
+        new_u = u - 0.02 * (u * dx(u) + v * dy(u) + 9.8 * dx(h))
+        new_v = v - 0.02 * (u * dx(v) + v * dy(v) + 9.8 * dy(h))
+        return h - 0.02 * (dx(new_u * h) + dy(new_v * h)), new_u, new_v
+
+    return jax.lax.fori_loop(0, 20, step, (h, u, v))
+
+
+def lorenz(y):
+    """As many systems side by side, 100 steps of RK4."""
+    def slope(v):
+        return jnp.stack([10 * (v[1] - v[0]), v[0] * (28 - v[2]) - v[1], v[0] * v[1] - 8 / 3 * v[2]])
+
+    def one(y):
+        def step(v, _):
+            h = 0.005
+            a = slope(v)
+            b = slope(v + h / 2 * a)
+            c = slope(v + h / 2 * b)
+            v = v + h / 6 * (a + 2 * b + 2 * c + slope(v + h * c))
+            return v, v[0]
+
+        return jax.lax.scan(step, y, None, length=100)
+
+    return jax.vmap(one)(y)
+
+
+def on_a_grid(p):
+    """Particles summed up on a grid, each into the four places around it, and what lies there read back."""
+    n = 128
+    c = jnp.floor(p).astype(jnp.int32)
+    f = p - c
+    near = [((c[:, 0] + i) % n, (c[:, 1] + j) % n, (f[:, 0] if i else 1 - f[:, 0]) * (f[:, 1] if j else 1 - f[:, 1])) for i in (0, 1) for j in (0, 1)]
+    grid = jnp.zeros((n, n), p.dtype)
+    for i, j, w in near:
+        grid = grid.at[i, j].add(w)
+    return grid, sum(w * grid[i, j] for i, j, w in near)
+
+
+def tridiagonal(a, b, c, d):
+    """Thomas's method, forth and back, for many right sides."""
+    def forth(state, x):
+        before, part = state
+        a, b, c, d = x
+        m = b - a * before
+        state = c / m, (d - a * part) / m
+        return state, state
+
+    zero = jnp.zeros(a.shape[1:], a.dtype)
+    _, made = jax.lax.scan(forth, (zero, zero), (a, b, c, d))
+    return jax.lax.scan(lambda x, s: (s[1] - s[0] * x,) * 2, zero, made, reverse=True)[1]
+
+
 PROGRAMS = {
     "20 Jacobi steps, 1024 x 1024": (jacobi, lambda: (floats(10, 1024, 1024),)),
     "20 heat steps by roll, 1024 x 1024": (heat, lambda: (floats(11, 1024, 1024),)),
@@ -202,4 +287,10 @@ PROGRAMS = {
     "10 steps of a fluid, 9 x 128 x 256": (fluid, lambda: (0.5 + 0.1 * uniform(26, 9, 128, 256),)),
     "shortest ways between 200 places": (shortest_ways, lambda: (10 * uniform(27, 200, 200),)),
     "Newton's method until all are found, 100,000": (roots, lambda: (1 + 9 * uniform(25, 100000),)),
+    "50 steps of Maxwell's equations, 300 x 400": (fdtd, lambda: (np.zeros((300, 400), np.float32),) * 3),
+    "10 sweeps of Ising's model, 256 x 256": (spins, lambda: (np.sign(floats(28, 256, 256)).astype(np.int32), np.array([1, 2], np.uint32))),
+    "20 steps of shallow water, 256 x 256": (shallow_water, lambda: (1 + 0.1 * uniform(29, 256, 256), floats(30, 256, 256, scale=0.1), floats(31, 256, 256, scale=0.1))),
+    "2,000 systems of Lorenz, 100 steps": (lorenz, lambda: (floats(32, 2000, 3),)),
+    "50,000 particles on a grid, 128 x 128": (on_a_grid, lambda: (128 * uniform(33, 50000, 2),)),
+    "64 tridiagonal systems of 300": (tridiagonal, lambda: (uniform(34, 300, 64), 4 + uniform(35, 300, 64), uniform(36, 300, 64), floats(37, 300, 64))),
 }

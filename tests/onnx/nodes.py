@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
 import outcomes  # noqa: E402
+import plain_loops  # noqa: E402
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
@@ -32,6 +33,7 @@ from onnx import numpy_helper  # noqa: E402
 
 DATA = Path("/usr/share/libonnx-testdata/data")
 PINS = Path(__file__).parent / "outcomes.txt"
+ON_ONE_THREAD = defaultdict(set)  # by operator: tests of which a part runs as plain loops
 SETS = "node", "simple", "pytorch-operator", "pytorch-converted"
 RTOL, ATOL = 1e-3, 1e-7
 NARROW = {"float16": 2**-9, "bfloat16": 2**-6}  # two units in the last place
@@ -104,10 +106,10 @@ def save(path, value):
 
 
 def compiled(model, engine, *options):
-    """(engine made, it was refused, the first line of what was said)"""
+    """(engine made, it was refused, what was said: of a refusal the first line)"""
     done = tools.call([f"{BIN}/pbc", str(model), f"--target={TARGET}", "-o", str(engine), *options], timeout=120)
     if not done.returncode:
-        return True, False, ""
+        return True, False, done.stderr
     lines = [line for line in done.stderr.strip().splitlines() if "error: " in line]
     known = done.returncode == 1 and lines and not any("PB4090" in line or "PB4200" in line for line in lines)
     return False, known, (lines or [done.stderr.strip() or f"exit code {done.returncode}"])[0]
@@ -201,6 +203,8 @@ def run_one(folder, work, erased=False):
             made, refused, why = compiled(path, engine, *told, *(f"--bind={n}={inputs[n]}" for n in bound))
     if not made:
         return ("refused" if refused else "failed"), why
+    if TARGET == "cpu" and plain_loops.is_said(why):
+        ON_ONE_THREAD[operator_of(folder)].add(folder.name)
     args = [word for n in inputs if n not in bound for word in ("--input", f"{n}={inputs[n]}")]
     outputs = {v.name + at: value for k, v in enumerate(model.graph.output)
                for at, value in read_values(given / f"output_{k}.pb", v.type).items()}
@@ -381,6 +385,8 @@ def run_all(options, work):
     if options.erased is not None:
         return judge_erased(results, options.erased, options.page)
     moved = outcomes.moved(outcomes.read(PINS), seen)
+    for operator in sorted(set(ON_ONE_THREAD) - plain_loops.listed("ONNX's ") - {"functions, expanded", "several"}):
+        moved.append(f"{operator} runs as plain loops on one thread, which sdk-docs/plain-loops.md does not list: {sorted(ON_ONE_THREAD[operator])}")
     print("\n".join(moved))
     return 1 if moved or not results or any(c["failed"] for c in sets.values()) else 0
 
