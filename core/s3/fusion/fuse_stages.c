@@ -172,7 +172,8 @@ static bool plan_apart(const fuser* f, const region* r, const pb_program* whole,
   *apart = (pb_plan){.cycles = 0};
   for (int k = 0; k < r->count; ++k)
     if (!add_alone(f, r->groups[k], k == 0, apart)) return false;
-  for (int v = 0; v < whole->value_count && f->cached; ++v) // movers' cycles are in the kernels' already
+  bool in_caches = pb_chip_in_place(f->unit->chip); // else the kernels' cycles have what they bring and take out
+  for (int v = 0; v < whole->value_count && in_caches; ++v)
     if (pb_program_is_local(whole, v)) apart->cycles += handing_on(f, &facts, whole, v);
   return true;
 }
@@ -270,7 +271,7 @@ pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
   fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = !pb_chip_moves(unit->chip)};
   fuse(&f);
   f.weights = true;
-  if (!f.cached || pb_chip_in_place(unit->chip)) fuse(&f);
+  fuse(&f);
   pb_table_free(&f.texts);
   free(f.known);
   return PB_OK;

@@ -191,8 +191,14 @@ bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_
 bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan) {
   pb_diag quiet = {.sink = pb_diag_drop};
   pb_group group;
-  return pb_group_read(program, unit->chip, arena, &quiet, &group) == PB_OK && !group.plain &&
-         pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
+  pb_stages stages;
+  pb_stage_plan one;
+  if (pb_group_read(program, unit->chip, arena, &quiet, &group) != PB_OK || group.plain) return false;
+  if (!pb_stages_of_one(unit->chip, program, arena, &stages))
+    return pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
+  if (!pb_stage_plan_again(unit, &stages, false, arena, &one)) return false;
+  *plan = one.loops;
+  return true;
 }
 
 pb_proofs* pb_plan_proofs(pb_unit* unit) {

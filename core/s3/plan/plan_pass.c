@@ -39,7 +39,8 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
 // Whether outline made the kernel of several stages, or tensors pass through a memory of a core's own.
 static bool is_staged(pb_unit* unit, MlirOperation func, const pb_program* program, pb_stages* stages) {
   bool several = !mlirAttributeIsNull(pb_op_attribute(func, "pb.stages"));
-  return (several || pb_chip_staging(unit->chip) >= 0) && pb_stages_of(unit->chip, program, &unit->pass, stages);
+  return several ? pb_stages_of(unit->chip, program, &unit->pass, stages)
+                 : pb_stages_of_one(unit->chip, program, &unit->pass, stages);
 }
 
 // Whether it is a kernel of one stage that cores run as plain loops.

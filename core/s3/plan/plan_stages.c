@@ -114,6 +114,10 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   return read && (moves || stages->shared > 0);
 }
 
+bool pb_stages_of_one(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  return pb_chip_staging(chip) >= 0 && pb_stages_of(chip, program, arena, stages);
+}
+
 // Of a core's caches three quarters, which is less than tensors of what stages add up would take in memory; of kernels
 // that only copy what their product reads, a quarter, beside which the product's own blocks have room.
 static int64_t most_bytes(const pb_chip* chip, const pb_program* p) {

@@ -31,5 +31,7 @@ bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_
 
 // Finds the loops that the stages of a kernel share and that the chip can tile.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);
+// The same of a kernel of one stage, where it is one of stages because tensors pass through a memory of a core's own.
+bool pb_stages_of_one(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);
 
 #endif
