@@ -35,6 +35,7 @@ static pb_program* take_fills(const pb_program* program, bool resident, pb_arena
   for (int n = 0; n < program->nest_count; ++n) {
     const pb_nest* nest = &program->nests[n];
     bool fill = nest->access_count == 1 && nest->reduce == PB_SET && stages->fill_count < PB_MAX_FILLS &&
+                !pb_program_is_local(program, pb_program_stored(program, n)) &&
                 (!resident || program->values[pb_program_stored(program, n)].space);
     for (int k = n + 1; k < program->nest_count; ++k) // what sums start from
       fill &= program->nests[k].reduce == PB_SET || !pb_program_same_place(program, n, k);

@@ -1,8 +1,8 @@
 // The parts of a tiling: axes, slices, buffers. Every access of the main nest is written over two kinds of columns:
 // the axes (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
 // is a box read off the columns: what moves with axes around the buffer is its origin, what moves inside is its
-// extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
-// tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
+// extent. Tiles are rectangles, so the box is exact up to the holes of strides: the tree of a chosen plan is built once
+// more with isl proving every box (core/poly/slice.c).
 #include "core/s3/tree/tiling_stage.h"
 
 #include "core/poly/slice.h"
@@ -374,9 +374,12 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
     for (int c = 0; c < PB_NEST_COLS; ++c) {
       int64_t coef = access->index[r].coef[c], turns = coef ? turns_of(t, c, extents, level) : 0;
       if (!turns) continue;
-      extent += coef * (turns - 1);
+      int64_t back = coef < 0 ? -coef * (turns - 1) : 0; // where it walks backwards the box begins with the last
+      extent += coef < 0 ? back : coef * (turns - 1);
       local->index[r].coef[c] = coef;
+      local->index[r].cst += back;
       origin->index[r].coef[c] = 0;
+      origin->index[r].cst -= back;
     }
     if (access->splat && r == access->rank - 1) extent = access->shape[r];
     if (access->gathered == r + 1) extent = access->shape[r]; // any of them
@@ -431,12 +434,13 @@ static bool is_dense_along(const pb_tiling* t, const pb_index* index, const int6
     grows = false;
     dense = true;
     for (int c = 0; c < PB_NEST_COLS; ++c) {
-      int64_t turns = index->coef[c] && !taken[c] ? turns_of(t, c, extents, level) : 0;
+      int64_t step = index->coef[c] < 0 ? -index->coef[c] : index->coef[c];
+      int64_t turns = step && !taken[c] ? turns_of(t, c, extents, level) : 0;
       if (turns < 2) continue;
-      taken[c] = index->coef[c] <= span;
+      taken[c] = step <= span;
       dense &= taken[c];
       if (!taken[c]) continue;
-      span += index->coef[c] * (turns - 1);
+      span += step * (turns - 1);
       grows = true;
     }
   }
