@@ -65,6 +65,15 @@ for _channels in (5, 16, 20):
     conv_with_plain(_channels, "Sub", (1, _channels, 6, 6))
 
 
+def channels_last(outputs):
+    """What a convolution makes goes from blocks of channels to the model's own order of dims by one copy."""
+    added(f"conv_of_{outputs}_channels_last", lambda m: m.op("Transpose", conv(m, m.input("x", 2, 8, 6, 6), 8, outputs), perm=[0, 2, 3, 1]))
+
+
+channels_last(16)
+channels_last(17)
+
+
 def constant_then_tensor(m):
     x = m.op("Mul", m.input("x", 2, 5, 7, 7), m.const(drawn(m, 5, 1, 1)))
     return m.op("Sigmoid", m.op("Mul", x, m.input("z", 1, 5, 1, 7)))

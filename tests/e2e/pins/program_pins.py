@@ -33,6 +33,7 @@ tools.require("numpy", "onnx")
 import code_cases  # noqa: E402, F401  (registers its cases)
 import folded_cases  # noqa: E402, F401  (the same)
 import function_cases  # noqa: E402, F401  (the same)
+import image_cases  # noqa: E402, F401  (the same)
 import quantised_cases  # noqa: E402
 import regression_cases  # noqa: E402
 import suite  # noqa: E402
