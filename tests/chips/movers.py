@@ -75,6 +75,23 @@ def check_descriptions(a, work):
     print("movers that cannot be are refused")
 
 
+def check_kinds(a, work, model, right):
+    """A mover that brings alone, and code copies results; one for each way; one of single runs, each of which code waits for."""
+    text = open(CODE).read()
+    mover = next(line for line in text.split("\n") if line.startswith("def DMA"))
+    one = "def {} : CoreMover {{ let Near = TCM; let Depth = {}; let StartCycles = 12; {} }}"
+    for name, records in (("in", [one.format("DMA", 8, "let Out = 0;")]),
+                          ("both", [one.format("BRING", 8, "let Out = 0;"), one.format("TAKE", 8, "let In = 0;")]),
+                          ("runs", [one.format("DMA", 1, "let Loops = 0;")])):
+        path = os.path.join(work, f"{name}.td")
+        open(path, "w").write("#define MOVER\n" + text.replace(mover, "\n".join(records)))
+        bits, steps = run(a, work, model, path, 1)
+        assert np.array_equal(bits, right), f"{name}: other bits"
+        cycles, predicted = (sum(s[k] for s in steps) for k in (0, 1))
+        print(f"{name}: {cycles:,} cycles, predicted {predicted:,}")
+        assert abs(predicted / cycles - 1) <= EACH, name
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
@@ -96,6 +113,7 @@ def main():
             assert abs(predicted / cycles[name] - 1) <= NEAR, predicted
             off = [s for s in steps if not options and s[0] > 10000 and abs(s[1] / s[0] - 1) > EACH]
             assert not off, off
+        check_kinds(a, work, model, right)
         assert cycles["two copies"] < 0.8 * cycles["one copy"], cycles
         assert cycles["two copies, two threads"] < 0.6 * cycles["two copies"], cycles
 

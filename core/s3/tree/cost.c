@@ -236,7 +236,8 @@ static bool by_commands(pb_tiling* t, part* p, event* e) {
 }
 
 // A move by one of the movers beside a core. Code that starts it goes on, and starts what is taken out behind what it
-// brings for the next iteration: so these are issuers of their own, and the system memory's port has both.
+// brings for the next iteration: so these are issuers of their own, and the system memory's port has both. Of more
+// moves than the mover can have under way code waits for those that are too many: for each, where that is one.
 static bool by_mover(pb_tiling* t, part* p, event* e) {
   const pb_nest* nest = e->nest;
   pb_move move;
@@ -249,7 +250,10 @@ static bool by_mover(pb_tiling* t, part* p, event* e) {
   p->system += e->taken[e->unit];
   e->commands = pb_move_starts(&move);
   e->until_done = out ? 0 : t->chip->memories[t->chip->system_memory].latency;
-  issue(&p->queue[CORE], e->commands * t->chip->core_movers[move.mover].start_cycles);
+  const pb_core_mover* mover = &t->chip->core_movers[move.mover];
+  int64_t many = mover->depth == 1 ? e->commands : larger(e->commands - mover->depth, 0);
+  int64_t waits = e->taken[e->unit] * many / e->commands + many * e->until_done;
+  issue(&p->queue[CORE], e->commands * mover->start_cycles + waits);
   return true;
 }
 
