@@ -432,7 +432,7 @@ void pb_program_cut_value(pb_program* p, int v, int r, int64_t inner) {
   value->shape[r + 1] = inner;
 }
 
-void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
+static void add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);
   if (at < uses->count && uses->nests[at] == nest) return;
@@ -451,19 +451,31 @@ int pb_program_add_access(pb_program* p, pb_arena* arena, int n, int value) {
   p->nests[n].access[at] = pb_value_shape(&p->values[value]);
   p->value_of[n][at + 1] = p->value_of[n][at];
   p->value_of[n][at] = value;
-  pb_program_add_use(p, arena, n, value);
+  add_use(p, arena, n, value);
   return at;
+}
+
+static void take_use(pb_program* p, int nest, int value) {
+  pb_uses* uses = &p->uses[value];
+  int at = place_among(uses, nest);
+  if (at == uses->count || uses->nests[at] != nest) return; // of several accesses to it another one was first
+  memmove(uses->nests + at, uses->nests + at + 1, sizeof *uses->nests * (size_t)(--uses->count - at));
 }
 
 void pb_program_set_value(pb_program* p, pb_arena* arena, int nest, int access, int value) {
   int before = p->value_of[nest][access];
   p->value_of[nest][access] = value;
-  pb_program_add_use(p, arena, nest, value);
+  add_use(p, arena, nest, value);
   for (int a = 0; a < p->nests[nest].access_count; ++a)
     if (p->value_of[nest][a] == before) return;
-  pb_uses* uses = &p->uses[before];
-  int at = place_among(uses, nest);
-  memmove(uses->nests + at, uses->nests + at + 1, sizeof *uses->nests * (size_t)(--uses->count - at));
+  take_use(p, nest, before);
+}
+
+void pb_program_set_nest(pb_program* p, pb_arena* arena, int nest, const pb_nest* to, const int* values) {
+  for (int a = 0; a < p->nests[nest].access_count; ++a) take_use(p, nest, p->value_of[nest][a]);
+  pb_nest_copy(&p->nests[nest], to);
+  memcpy(p->value_of[nest], values, sizeof *values * (size_t)to->access_count);
+  for (int a = 0; a < to->access_count; ++a) add_use(p, arena, nest, values[a]);
 }
 
 int pb_program_given(const pb_program* p) {

@@ -114,8 +114,8 @@ int pb_program_add_access(pb_program* program, pb_arena* arena, int nest, int va
 // Index r of the value, and of each access to it, becomes two: whole runs of `inner`, and within one. Loops stay as
 // they are.
 void pb_program_cut_value(pb_program* program, int value, int r, int64_t inner);
-// Notes that the nest uses the value, where its accesses were changed by hand.
-void pb_program_add_use(pb_program* program, pb_arena* arena, int nest, int value);
+// The nest becomes this one, whose accesses are to these values; the uses of all are kept.
+void pb_program_set_nest(pb_program* program, pb_arena* arena, int nest, const pb_nest* to, const int* values);
 // Makes the uses of all values anew, after nests were put in or taken out.
 void pb_program_index(pb_program* program, pb_arena* arena);
 // *to: the program with room for so many other nests in place of its own, of which there are none yet.

@@ -65,16 +65,13 @@ static bool gains(const pb_chip* chip, const pb_join* m) {
   return both && (!maker || !taker || both < maker + taker + spreads(m));
 }
 
-static bool inline_one(inliner* i, int n) {
-  const pb_program* p = &i->program;
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
-    if (!pb_join_find(i->join, n, a) || is_epilogue(i, i->join->maker)) continue;
-    if (!pb_join_make(i->join) || !gains(i->unit->chip, i->join)) continue;
-    i->dropped[i->join->maker] = true;
-    pb_join_keep(i->join, &i->unit->pass);
-    return true;
-  }
-  return false;
+// The taker has the maker's expression; who takes nothing any more is nobody's.
+static void keep(inliner* i) {
+  int maker = i->join->maker, value = pb_program_stored(&i->program, maker);
+  pb_join_keep(i->join, &i->unit->pass);
+  i->dropped[maker] = true;
+  PB_FOR_USES (n, &i->program, value)
+    if (!i->dropped[n] && pb_program_reads(&i->program, n, value)) i->dropped[maker] = false;
 }
 
 // ---- what many take ----
@@ -126,18 +123,10 @@ static bool spread_one(inliner* i, int maker) {
   if (!pb_program_is_local(p, value) || !pb_join_takes(&p->nests[maker]) || !only_spreads(i, maker) ||
       is_epilogue(i, maker) || !all_take(i, value))
     return false;
-  bool all = true;
-  PB_FOR_USES (n, p, value) {
-    if (i->dropped[n] || n == maker) continue;
-    for (int a; (a = pb_program_load_of(p, n, value)) >= 0;) {
-      if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) {
-        all = false; // the maker is in it at another place, and there is no more room: the rest reads what is made
-        break;
-      }
-      pb_join_keep(i->join, &i->unit->pass);
-    }
-  }
-  i->dropped[maker] = all;
+  PB_FOR_USES (n, p,
+               value) // where the maker is at another place there may be no more room: the rest reads what is made
+    for (int a = 0; !i->dropped[n] && n != maker && (a = pb_program_load_of(p, n, value)) >= 0; keep(i))
+      if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) break;
   return true;
 }
 
@@ -148,55 +137,45 @@ static bool goes_to_places(const pb_nest* nest) {
   return (nest->reduce == PB_SET || nest->reduce == PB_ACC_BODY) && pb_nest_is_fixed(nest);
 }
 
-static bool is_taken(const inliner* i, int value) {
-  PB_FOR_USES (n, &i->program, value)
-    if (!i->dropped[n] && pb_program_reads(&i->program, n, value)) return true;
-  return false;
+// Whether nest n may compute what load a takes, and that pays: what a pointwise nest makes for it alone; or, `simple`,
+// a tensor that is one number everywhere, whoever else takes it, and places that a few operators make for a nest alone
+// that goes to them, as they bring those from the end inside.
+static bool may_take(inliner* i, int n, int a, bool simple) {
+  const pb_nest* nests = i->program.nests;
+  bool places = goes_to_places(&nests[n]), alone = simple ? places : pb_join_takes(&nests[n]);
+  if (!alone && !pb_join_takes(&nests[n])) return false;
+  if (simple && pb_join_find_any(i->join, n, a) && pb_join_is_number(&nests[i->join->maker]))
+    return pb_join_make(i->join);
+  return alone && pb_join_find(i->join, n, a) && !is_epilogue(i, i->join->maker) &&
+         (!simple || is_fast_nest(&nests[i->join->maker], OF_AN_INDEX)) && pb_join_make(i->join) &&
+         (simple || gains(i->unit->chip, i->join));
 }
 
-// A tensor that is one number everywhere is that number in a nest that works by elements or goes to places; and places
-// that a few operators make for such a nest alone, as they bring those from the end inside, are made on the way.
-static bool simplify_one(inliner* i, int n) {
-  pb_program* p = &i->program;
-  const pb_nest* nest = &p->nests[n];
-  bool places = goes_to_places(nest);
-  if (!places && !pb_join_takes(nest)) return false;
-  for (int a = 0; a + 1 < nest->access_count; ++a) {
-    int value = p->value_of[n][a];
-    if (!pb_program_is_local(p, value) || !pb_join_find_any(i->join, n, a)) continue;
-    const pb_nest* maker = &p->nests[i->join->maker];
-    bool number = pb_join_is_number(maker);
-    if (!number && (!places || !is_fast_nest(maker, OF_AN_INDEX) || is_epilogue(i, i->join->maker) ||
-                    !pb_join_find(i->join, n, a)))
-      continue;
-    if (!pb_join_make(i->join)) continue;
-    pb_join_keep(i->join, &i->unit->pass);
-    i->dropped[i->join->maker] = !is_taken(i, value);
-    return true;
-  }
-  return false;
-}
-
-// What is read at single elements has numbers and places in its code.
-static bool simplify(inliner* i) {
+// Joins every nest with the makers of what it takes, and these with theirs.
+static bool join_all(inliner* i, bool simple) {
   bool changed = false;
   for (int n = 0; n < i->program.nest_count; ++n)
-    while (!i->dropped[n] && simplify_one(i, n)) changed = true;
-  for (int n = 0; n < i->program.nest_count; ++n)
-    if (!i->dropped[n]) changed |= spread_one(i, n);
+    for (int a = 0; !i->dropped[n] && a + 1 < i->program.nests[n].access_count; ++a) {
+      if (!may_take(i, n, a, simple)) continue;
+      keep(i);
+      changed = true;
+      a = -1; // it takes what the maker took
+    }
   return changed;
 }
 
 pb_status pb_s3_inline(pb_unit* unit) {
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read_main(unit, &i.program));
-  bool changed = false;
   i.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)i.program.nest_count + 1);
   i.join = PB_NEW(&unit->pass, pb_join);
   i.join->p = &i.program;
   i.join->dropped = i.dropped;
-  for (int n = 0; n < i.program.nest_count; ++n)
-    while (pb_join_takes(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
-  if (!pb_chip_moves(unit->chip)) changed |= simplify(&i);
+  bool changed = join_all(&i, false);
+  if (!pb_chip_moves(unit->chip)) { // what is read at single elements has numbers and places in its code
+    changed |= join_all(&i, true);
+    for (int n = 0; n < i.program.nest_count; ++n)
+      if (!i.dropped[n]) changed |= spread_one(&i, n);
+  }
   return changed ? pb_program_rewrite(unit, &i.program, i.dropped, "inline") : PB_OK;
 }

@@ -107,7 +107,5 @@ bool pb_join_find(pb_join* m, int n, int a) {
 }
 
 void pb_join_keep(pb_join* m, pb_arena* arena) {
-  pb_nest_copy(&m->p->nests[m->taker], &m->out);
-  memcpy(m->p->value_of[m->taker], m->values, sizeof *m->values * (size_t)m->out.access_count);
-  for (int a = 0; a < m->out.access_count; ++a) pb_program_add_use(m->p, arena, m->taker, m->values[a]);
+  pb_program_set_nest(m->p, arena, m->taker, &m->out, m->values);
 }

@@ -272,10 +272,7 @@ static void remember(quantising* q, int n, int makers, state* s) {
 }
 
 static void restore(quantising* q, int n, const state* s) {
-  pb_program* p = &q->program;
-  pb_nest_copy(&p->nests[n], s->nest);
-  memcpy(p->value_of[n], s->values, sizeof s->values);
-  for (int a = 0; a < p->nests[n].access_count; ++a) pb_program_add_use(p, &q->unit->pass, n, s->values[a]);
+  pb_program_set_nest(&q->program, &q->unit->pass, n, s->nest, s->values);
 }
 
 // What copies bring of constants is read where they lie.
@@ -335,7 +332,6 @@ pb_status pb_s3_quantisers(pb_unit* unit) {
   for (int n = 0; n < q.program.nest_count; ++n)
     if (!dropped[n] && converts_to_codes(&q.program.nests[n])) any |= quantise(&q, n, dropped);
   if (!any) return PB_OK;
-  pb_program_index(&q.program, &unit->pass); // nests were tried with others in them
   pb_program_drop_unread(&q.program, dropped);
   return pb_program_rewrite(unit, &q.program, dropped, "quantisers");
 }
