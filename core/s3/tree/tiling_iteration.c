@@ -185,9 +185,8 @@ static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb
 // Of cores that run code: beside the tensors, in place of what is read for the last time.
 static void place_code(const pb_stage_tiles* s, const pb_program* program, const int* of, pb_arena* arena,
                        pb_iteration_groups* iteration) {
-  int memory = s->staging.memory >= 0 ? s->staging.memory : s->chip->system_memory;
   pb_stages_homes(program, of, pb_vector_facts_of(s->chip).lanes, arena, &iteration->home);
-  for (int v = 0; v < program->value_count; ++v) iteration->memory[v] = memory;
+  for (int v = 0; v < program->value_count; ++v) iteration->memory[v] = s->staging.memory;
 }
 
 // The values of a view, as the program that it is of has them.

@@ -302,8 +302,8 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   s->between = NULL;
   pb_tiling_begin(s->chip, group, s->loops, arena, t);
   s->cycles = 0;
-  s->staging = pb__staging_begin(s->stages, arena);
-  if (s->staging.memory >= 0) s->iterations = NULL; // what was read names the buffers of another tree
+  s->staging = pb__staging_begin(s->chip, s->stages, arena);
+  if (s->staging.homes) s->iterations = NULL; // what was read names the buffers of another tree
   s->at = &s->iterations;
 }
 

@@ -13,8 +13,8 @@ typedef struct pb_home {
 
 typedef struct pb_staging {
   const pb_stages* stages;
-  int memory;                          // -1: tensors are read and written where they are, and there are no homes
-  pb_home* (*homes)[PB_NEST_ACCESSES]; // by nest and access; NULL: none yet
+  int memory;                          // of the homes, and of what lies between stages
+  pb_home* (*homes)[PB_NEST_ACCESSES]; // by nest and access, NULL: none yet. NULL: tensors are read where they are
 } pb_staging;
 
 // What several stages read of a tensor in an iteration, all of them the same part: a nest of one of them, and its
@@ -102,7 +102,7 @@ bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int l
 // A nest that copies between a tensor and a buffer, to be built inside `level` loops.
 typedef bool (*pb_copy_builder)(pb_tiling* t, void* user, const pb_nest* copy, int level);
 
-pb_staging pb__staging_begin(const pb_stages* stages, pb_arena* arena);
+pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena);
 // How many of the axes stand around nothing but each other: no tensor is brought between them. *first: any is brought
 // in front of all of them.
 int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first);

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-pb_staging pb__staging_begin(const pb_stages* stages, pb_arena* arena) {
-  pb_staging s = {.stages = stages, .memory = stages->near};
-  if (s.memory >= 0) s.homes = pb_alloc_array(arena, (size_t)stages->program->nest_count + 1, sizeof *s.homes);
+pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena) {
+  pb_staging s = {.stages = stages, .memory = stages->near >= 0 ? stages->near : chip->system_memory};
+  if (stages->near >= 0) s.homes = pb_alloc_array(arena, (size_t)stages->program->nest_count + 1, sizeof *s.homes);
   return s;
 }
 
@@ -34,7 +34,7 @@ static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
 int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first) {
   int least = t->plan->axis_count;
   *first = false;
-  for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
+  for (int n = 0; s->homes && n < s->stages->program->nest_count; ++n)
     for (int a = 0; a < s->stages->program->nests[n].access_count; ++a) {
       int level = is_tensor(s, n, a) ? level_of(t, s, n, a) - t->base : least;
       if (level > 0 && level < least) least = level;
@@ -100,7 +100,7 @@ static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a
 
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user) {
   const pb_program* p = s->stages->program;
-  if (s->memory < 0) return true;
+  if (!s->homes) return true;
   pb_home*(*outside)[PB_NEST_ACCESSES] = s->homes;
   s->homes = pb_alloc_array(t->arena, (size_t)p->nest_count + 1, sizeof *s->homes);
   memcpy(s->homes, outside, (size_t)p->nest_count * sizeof *s->homes);
@@ -123,7 +123,7 @@ void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena
   const pb_program* p = s->stages->program;
   size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
          nests = (size_t)p->nest_count + 1;
-  if (s->memory < 0) return;
+  if (!s->homes) return;
   pb_value* values = PB_NEW_ARRAY(arena, pb_value, most);
   int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, nests, sizeof *value_of);
   memcpy(values, iteration->values, sizeof *values * (size_t)iteration->value_count);
@@ -147,7 +147,7 @@ void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena
 
 bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user) {
   const pb_program* p = s->stages->program;
-  for (int v = 0; s->memory >= 0 && v < p->value_count; ++v) {
+  for (int v = 0; s->homes && v < p->value_count; ++v) {
     pb_home* home = NULL;
     if (pb_program_is_local(p, v) || !is_set(s, v)) continue;
     for (int n = 0; n < p->nest_count && !home; ++n)
