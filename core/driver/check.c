@@ -1,10 +1,12 @@
 #include "core/driver/check.h"
 
+#include "core/base/half.h"
 #include "core/driver/pipeline.h"
 #include "core/ir/execute.h"
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -110,19 +112,21 @@ pb_status pb_check_main(const pb_unit* unit, const char* what) {
   return check_main(unit, pb_module_func(unit->module, "main"), what);
 }
 
-static void take_result(const pb_access* shape, const void* data, pb_results* results) {
+static void take_result(const pb_access* shape, MlirStringRef name, const void* data, pb_results* results) {
   size_t bytes = bytes_of(shape);
   results->data = realloc(results->data, results->bytes + bytes + 1);
   if (!results->data) pb_no_memory(results->bytes + bytes);
   memcpy(results->data + results->bytes, data, bytes);
   results->bytes += bytes;
-  PB_PUSH(results->parts, results->part_count, results->part_capacity, ((struct pb_result_part){shape->type, bytes}));
+  PB_PUSH(results->parts, results->part_count, results->part_capacity,
+          ((struct pb_result_part){shape->type, bytes, name}));
 }
 
 typedef struct argument {
   pb_access shape;
   int constant; // -1: the buffer is the check's own
   bool output;
+  MlirStringRef name; // of an output
   bool turned; // codes that lie there without sign: those that the check draws, and compares, with their sign bit
                // flipped
 } argument;
@@ -146,7 +150,9 @@ static void read_argument(const pb_unit* unit, MlirOperation main, int k, argume
   MlirAttribute id = pb_argument_attribute(value, "pb.const");
   pb_access_of_value(value, &a->shape);
   a->constant = mlirAttributeIsNull(id) ? -1 : (int)mlirIntegerAttrGetValueInt(id);
-  a->output = !mlirAttributeIsNull(pb_argument_attribute(value, "pb.output"));
+  MlirAttribute output = pb_argument_attribute(value, "pb.output");
+  a->output = !mlirAttributeIsNull(output);
+  if (a->output) a->name = mlirStringAttrGetValue(output);
   a->turned = is_turned(unit, value);
 }
 
@@ -181,7 +187,7 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
   for (int k = 0; k < count * SETS; ++k) {
     const argument* a = &arguments[k % count];
     if (a->output) turn(a, buffers[k]);
-    if (status == PB_OK && a->output) take_result(&a->shape, buffers[k], results);
+    if (status == PB_OK && a->output) take_result(&a->shape, a->name, buffers[k], results);
     if (a->constant < 0) free(buffers[k]);
   }
   pb_arena_free(&arena);
@@ -239,17 +245,34 @@ bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first) {
   return true;
 }
 
-static bool floats_close(const char* a, const char* b, size_t bytes, double relative, size_t* first) {
-  float largest = 0, x, y;
-  for (size_t k = 0; k + 4 <= bytes; k += 4) {
-    memcpy(&x, a + k, 4);
-    if (isfinite(x) && fabsf(x) > largest) largest = fabsf(x);
+static double number_at(pb_type type, const char* data) {
+  uint16_t half;
+  float single;
+  double number;
+  if (type == PB_F64) return memcpy(&number, data, sizeof number), number;
+  if (type == PB_F32) return memcpy(&single, data, sizeof single), (double)single;
+  memcpy(&half, data, sizeof half);
+  return (double)(type == PB_F16 ? pb_half_number(half) : pb_bfloat_number(half));
+}
+
+// How far elements may be apart, of the largest, where f32 ones may be by `relative`.
+static double relative_of(pb_type type, double relative) {
+  if (type == PB_F64) return relative * (DBL_EPSILON / FLT_EPSILON);
+  double place = type == PB_F16 ? 0x1p-10 : type == PB_BF16 ? 0x1p-7 : 0;
+  return relative + place;
+}
+
+static bool floats_close(pb_type type, const char* a, const char* b, size_t bytes, double relative, size_t* first) {
+  size_t each = (size_t)pb_type_bits(type) / 8;
+  double largest = 0;
+  for (size_t k = 0; k + each <= bytes; k += each) {
+    double x = number_at(type, a + k);
+    if (isfinite(x) && fabs(x) > largest) largest = fabs(x);
   }
-  for (size_t k = 0; k + 4 <= bytes; k += 4) {
-    memcpy(&x, a + k, 4);
-    memcpy(&y, b + k, 4);
-    bool same = !memcmp(&x, &y, 4) || (isnan(x) && isnan(y));
-    if (same || (isfinite(x) && isfinite(y) && fabs((double)x - (double)y) <= relative * largest)) continue;
+  for (size_t k = 0; k + each <= bytes; k += each) {
+    double x = number_at(type, a + k), y = number_at(type, b + k);
+    bool same = !memcmp(a + k, b + k, each) || (isnan(x) && isnan(y));
+    if (same || (isfinite(x) && isfinite(y) && fabs(x - y) <= relative * largest)) continue;
     *first = k;
     return false;
   }
@@ -260,11 +283,13 @@ bool pb_results_close(const pb_results* a, const pb_results* b, double relative,
   size_t at = 0;
   if (a->bytes != b->bytes) return pb_results_equal(a, b, first);
   for (size_t p = 0; p < a->part_count; ++p) {
+    pb_type type = a->parts[p].type;
     size_t bytes = a->parts[p].bytes;
-    bool same = a->parts[p].type == PB_F32 ? floats_close(a->data + at, b->data + at, bytes, relative, first)
-                                           : !memcmp(a->data + at, b->data + at, bytes);
+    bool floats = type == PB_F64 || type == PB_F32 || type == PB_F16 || type == PB_BF16;
+    bool same = floats ? floats_close(type, a->data + at, b->data + at, bytes, relative_of(type, relative), first)
+                       : !memcmp(a->data + at, b->data + at, bytes);
     if (!same) {
-      if (a->parts[p].type != PB_F32) *first = 0;
+      if (!floats) *first = 0;
       *first += at;
       return false;
     }

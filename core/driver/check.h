@@ -5,7 +5,8 @@
 #include "core/base/expr.h"
 #include "core/s3/s3.h"
 
-// How far f32 results may be from each other, of the largest, once a pass takes sums in another order.
+// How far f32 results may be from each other, of the largest, once a pass takes sums in another order. f64 ones may be
+// as many of their own last places apart, and what is stored in 16 bits one more of its.
 #define PB_REASSOCIATION 1e-4
 // The same where values are rounded to 16 bits in between: the last place of an f32 may turn one of bf16, 2^-8 of it.
 #define PB_REASSOCIATION_NARROW 0x1p-7
@@ -15,8 +16,9 @@ typedef struct pb_results {
   char* data;
   size_t bytes;
   struct pb_result_part {
-    pb_type type;
+    pb_type type; // as the IR has it: floats of 16 bits are integers there
     size_t bytes;
+    MlirStringRef name; // in the unit's context
   } * parts;
   size_t part_count, part_capacity;
 } pb_results; // starts as {0}
@@ -32,7 +34,8 @@ void pb_results_free(pb_results* results);
 void pb_number_store(void* data, pb_type type, int64_t index, double number);
 // Whether two runs gave the same bytes, any NaN being as good as another; *first is the first that differs.
 bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first);
-// The same after a pass that rounds in another order: f32 outputs may differ by `relative` of their largest element.
+// The same after a pass that rounds in another order: outputs of floats may differ by `relative`, as f32
+// has it, of their largest element.
 bool pb_results_close(const pb_results* a, const pb_results* b, double relative, size_t* first);
 
 #endif

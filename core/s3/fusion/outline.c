@@ -282,7 +282,7 @@ static void take_beginning(outliner* o, int nest, int group) {
   int other = o->made.group[nest];
   o->made.group[nest] = group;
   if (other < 0 || o->made.first_main[other] != nest) return;
-  for (int n = 0; n <= o->made.last[other]; ++n)
+  for (int n = 0; n < o->program.nest_count; ++n) // fills of its border may stand behind its last one
     if (o->made.group[n] == other) o->made.group[n] = group;
   o->made.last[other] = -1;
 }

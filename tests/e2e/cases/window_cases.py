@@ -107,6 +107,26 @@ for _channels in (32, 40):
         CASES[_label] = lambda label=_label, channels=_channels, behind=_behind: turned_behind(label, channels, behind)
 
 
+def pooled_into_a_border(label, channels, kind):
+    """A pool of blocks of channels of which the last is not full is several reductions, all in one kernel; the border that a convolution
+    of groups reads around its result is filled in that kernel too (core/s3/fusion/outline.c)."""
+    m = Maker(label)
+    draw = lambda *shape: m.const(m.rng.standard_normal(shape).astype(F32))  # noqa: E731
+    x = m.op("Conv", m.input("x", 1, channels, 12, 16), draw(channels, 1, 1, 2), draw(channels), group=channels)
+    if kind == "MaxPool":
+        y = m.op("MaxPool", x, kernel_shape=[1, 3], pads=[0, 2, 0, 0], strides=[2, 1])
+    else:
+        y = m.op("AveragePool", x, kernel_shape=[2, 3], pads=[0, 1, 0, 1], strides=[1, 1], count_include_pad=1)
+    y = m.op("Conv", y, draw(6, channels // 2, 4, 3), group=2, pads=[4, 2, 3, 0], strides=[1, 2], dilations=[2, 1])
+    return m.done(y, targets=("cpu", "cpu:v3"))
+
+
+for _channels in (20, 34, 50):
+    for _kind in ("MaxPool", "AveragePool"):
+        _label = f"{_kind.lower()}_of_{_channels}_into_a_border"
+        CASES[_label] = lambda label=_label, channels=_channels, kind=_kind: pooled_into_a_border(label, channels, kind)
+
+
 def infinity_in_parts(label, first, second, between):
     """An infinity becomes zeros in two parts of channels that fill no rows of lanes; a sum over both, and over other parts of what it
     makes, never sees it, nor what stands between the parts."""
