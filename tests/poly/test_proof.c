@@ -1,6 +1,5 @@
-// The slices that a tiling's buffers hold are proved before a plan is carried out, in every build. Its mutant is a nest
-// that walks a tensor backwards over a loop that its buffer outlives: the box read off is none, and only the proof says
-// so.
+// The slices that a tiling's buffers hold are proved before a plan is carried out, in every build: of what is walked
+// forwards and backwards. Boxes that are wrong are test_slice.c's.
 #include "core/poly/slice.h"
 #include "core/s3/tree/tiling.h"
 
@@ -56,16 +55,17 @@ static void a_box_is_proved(void** state) {
   pb_arena_free(&arena);
 }
 
-static void a_wrong_box_is_not_proved(void** state) {
+static void a_box_of_what_is_walked_backwards_is_proved(void** state) {
   (void)state;
   pb_arena arena = {0};
   pb_tiling tiling;
   pb_select_memo memo = {.chip = chip, .arena = &arena};
   pb_group backwards = rows_maximum(ROWS - 1, -1, &memo);
-  assert_true(pb_tiling_build(chip, &backwards, &plan, &arena, &tiling));
   pb_proofs proofs = {.arena = &arena};
-  assert_false(pb_tiling_prove(chip, &backwards, &plan, &arena, &proofs, &tiling));
-  assert_non_null(strstr(tiling.failure, "isl"));
+  assert_true(pb_tiling_build(chip, &backwards, &plan, &arena, &tiling));
+  assert_true(pb_tiling_prove(chip, &backwards, &plan, &arena, &proofs, &tiling));
+  assert_true(proofs.known.count > 0);
+  assert_int_equal(tiling.buffers[0].shape[0], ROWS);
   pb_table_free(&proofs.known);
   pb_arena_free(&arena);
 }
@@ -73,7 +73,7 @@ static void a_wrong_box_is_not_proved(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_box_is_proved),
-      cmocka_unit_test(a_wrong_box_is_not_proved),
+      cmocka_unit_test(a_box_of_what_is_walked_backwards_is_proved),
   };
   if (pb_chip_find("simnpu", NULL, NULL, &chip) != PB_OK) return 1;
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
