@@ -58,7 +58,8 @@ typedef struct view {
   const grid_request* q;
   const grid_memory* m;
   bool shared;
-  uint32_t tag, epoch_shift; // a record counts if its tag, moved by this, is the view's
+  uint32_t tag, epoch_shift;   // a record counts if its tag, moved by this, is the view's
+  uint32_t mask, first_thread; // the lanes that touch it, and the thread of lane 0
 } view;
 
 static inline bool current(const view* v, uint32_t tag) { return tag >> v->epoch_shift == v->tag >> v->epoch_shift; }
@@ -73,12 +74,30 @@ static bool stores_the_same(const view* v, int lane) {
   return true;
 }
 
+// Stores what has been recorded as this store's already: two stores of two blocks that overlap may each have recorded
+// what the other one waits for.
+static void store_recorded(const view* v) {
+  const grid_request* q = v->q;
+  uint32_t size = UINT32_C(1) << v->m->shift, clock = q->warp->clock & ((1u << CLOCK_BITS) - 1);
+  for (uint32_t left = v->mask; left; left &= left - 1) {
+    int l = __builtin_ctz(left);
+    uint64_t from = q->address[l] - v->m->address;
+    for (uint32_t at = 0; at < q->bytes; at += size) {
+      record r = unpack(__atomic_load_n(&v->m->writers[(from + at) >> v->m->shift], __ATOMIC_RELAXED));
+      if (r.tag != v->tag || r.thread != v->first_thread + (uint32_t)l || r.clock != clock) continue;
+      for (uint32_t k = at; k < at + size && k < q->bytes; ++k)
+        v->m->data[from + k] = (uint8_t)(q->stores[k / 4][l] >> 8 * (k % 4));
+    }
+  }
+}
+
 // A block on another thread of the host has said that it writes, and does so right after: its bytes come soon, or are
 // others.
 static bool will_be_the_same(const view* v, int lane) {
   enum { TURNS = 200, WAIT = 5000000 }; // a second in all, ns each
   const struct timespec wait = {.tv_nsec = WAIT};
   if (v->q->effect != GRID_WRITE || !v->q->stores[0] || v->q->repeats) return false;
+  store_recorded(v);
   for (int turn = 0; turn < TURNS; ++turn) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (stores_the_same(v, lane)) return true;
@@ -190,8 +209,8 @@ static uint32_t at_once(const view* v, uint32_t mask, uint32_t first_thread, uin
 
 int grid__race(const grid_request* q, const grid_memory* m, uint32_t mask, bool shared) {
   grid_block* b = q->block;
-  view v = {q, m, shared, shared ? b->run : b->tag, shared ? 0 : 20};
   uint32_t first_thread = q->warp->index * GRID_LANES;
+  view v = {q, m, shared, shared ? b->run : b->tag, shared ? 0 : 20, mask, first_thread};
   uint32_t per = q->bytes >> m->shift ? q->bytes >> m->shift : 1;
   if (q->effect == GRID_WRITE) {
     int code = lanes_collide(&v, &mask);
