@@ -26,6 +26,7 @@ SET = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at =
 SET_ROW = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 0>(y, at, u) }" % TAIL
 TAKE = "g (float[n, 3] x) => (float[1, 2] z) <%s, int64[1, 2] at = {0, 2}> { y = Slice(x, from, to, zero) z = GatherElements<axis = 1>(y, at) }" % TAIL
 SAID = "g (float[1, n, m] x, int64[3] s) => (float[a, b] z) <float[4, 1] w = {1,1,1,1}> { t = Expand(x, s) y = Flatten<axis = 0>(t) z = MatMul(y, w) }"
+LARGEST = "g (float[n, 3] x) => (int64[1, 3] z) { z = ArgMax<axis = 0>(x) }"
 SQUEEZE = "g (float[n, 3] x) => (float[m, 3] y) { y = Squeeze(x) }"
 
 
@@ -104,6 +105,8 @@ def main():
         for name, model in (("sets elements", SET), ("sets rows", SET_ROW), ("takes elements", TAKE)):
             feeds = {"x": (4, 3)} if model == TAKE else {"x": (4, 3), "u": (1, 3)}
             t.run_refused(f"{name} of a tensor that has none", model, feeds, "PB5049", "is more than")
+        t.run_refused("the place of the largest of none", LARGEST, {"x": (0, 3)}, "PB5049", "1 is more than 0")
+        t.runs("and of some", {"x": (2, 3)}, (1, 3))
         t.run_refused("Squeeze of an extent that is 1", SQUEEZE, {"x": (1, 3)}, "PB5049", "2 is more than 1")
         t.run_refused("another choice than when it was read", PAD, {"x": (7,)}, "PB5049", "10 is more than 7")
         t.runs("and the same", {"x": (12,)}, (12,))

@@ -85,6 +85,7 @@ int pb__o_first_of_most(pb_onnx* o, int x, int axis, bool least, bool last) {
   bool gone[PB_FLAT_RANK] = {false};
   gone[axis] = true;
   if (in.rank && !in.shape[axis]) pb__o_refuse(o, "an operand without elements");
+  if (in.rank) pb_consts_guard(o->l->consts, false, 1, in.shape[axis], "an operand without elements");
   int most = pb__o_reduce_kept(o, x, least ? "minimum" : "maximum", gone);
   int is = pb__o_compare(o, "EQ", x, most);
   if (pb_type_is_float(in.type)) is = pb__o_binary(o, "or", is, pb__o_compare(o, "NE", x, x));
