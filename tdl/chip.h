@@ -52,6 +52,7 @@ typedef struct pb_memory {
   int64_t bytes, row_bytes, bytes_per_cycle, line_bytes, sector_bytes;
   int banks, ports, latency, ways;
   int apart_cycles; // registers: of a load whose lanes have addresses of their own, 0: there is none
+  int same_at_once; // registers: numbers that are one for all lanes and come by one load
   bool cached;
   const char *value, *from_vector, *to_vector; // registers: see pb.td; "": they are vectors
 } pb_memory;

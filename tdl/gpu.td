@@ -32,6 +32,7 @@ class LaneRegisters<int lanes, int count> : Memory {
   let RowBytes = !mul(lanes, 4);
   let BytesPerCycle = !mul(lanes, 16);
   let ApartCycles = lanes; // one of the cache's sectors after the other
+  let SameAtOnce = 4;
 }
 
 // A cache's line is what one request of a warp's lanes brings.

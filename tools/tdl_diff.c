@@ -41,6 +41,7 @@ static const struct {
             {"Memory", "Ports", PLAN, false},
             {"Memory", "LineBytes", PLAN, false},
             {"Memory", "SectorBytes", PLAN, false},
+            {"Memory", "SameAtOnce", PLAN, false},
             {"Memory", "Ways", PLAN, false},
             {"Queue", "Depth", PLAN, false},
             {"Queue", "Tokens", PLAN, true},

@@ -10,7 +10,7 @@ defvar Lanes = 32;
 defvar Processors = 96;
 defvar Schedulers = 2;
 defvar L2Bytes = !mul(6, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 12; defvar DRAMRate = 2;
+defvar L1Rate = 64; defvar L2Rate = 18; defvar DRAMRate = 2; defvar Latency = 4;
 #else
 defvar Lanes = 64;
 defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycles
@@ -18,12 +18,12 @@ defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycle
 defvar Arch = "gfx90a";
 defvar Processors = 220;
 defvar L2Bytes = !mul(16, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 37; defvar DRAMRate = 8;
+defvar L1Rate = 64; defvar L2Rate = 55; defvar DRAMRate = 8; defvar Latency = 1;
 #else
 defvar Arch = "gfx942";
 defvar Processors = 304;
 defvar L2Bytes = !mul(32, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 54; defvar DRAMRate = 8;
+defvar L1Rate = 64; defvar L2Rate = 80; defvar DRAMRate = 8; defvar Latency = 1;
 #endif
 #endif
 
@@ -46,17 +46,18 @@ def amdgpu : GridChip {
   let BlockBytes = !mul(64, 1024);
 }
 
-// Rates are a share of one of so many waves as keep all units busy, by the time of a product.
+// Rates are a share of one of so many waves as keep all units busy, by the time of a product, and so is latency;
+// what neighbours take of the second cache is half theirs together.
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = DRAMRate; let Latency = 700; }
 def L2   : LineCache<"chip", L2Bytes, L2Rate, 250>;
 def L1   : LineCache<"core", !mul(16, 1024), L1Rate, 60>;
 def VREG : LaneRegisters<Lanes, 128>;
 
-def FMA : LaneFma<VREG, Lanes, 4>;
-def HFMA : LaneHalfFma<VREG, F16, Lanes, 4>;
-def BFMA : LaneHalfFma<VREG, BF16, Lanes, 4>;
+def FMA : LaneFma<VREG, Lanes, Latency>;
+def HFMA : LaneHalfFma<VREG, F16, Lanes, Latency>;
+def BFMA : LaneHalfFma<VREG, BF16, Lanes, Latency>;
 #ifdef VARIANT_gfx1100
-def DOT4 : LaneDot<"llvm.amdgcn.sudot4", VREG, Lanes, 4, "1 1 0">; // both factors have signs, and no sum is clamped
+def DOT4 : LaneDot<"llvm.amdgcn.sudot4", VREG, Lanes, Latency, "1 1 0">; // both factors have signs, and no sum is clamped
 #else
-def DOT4 : LaneDot<"llvm.amdgcn.sdot4", VREG, Lanes, 4>;
+def DOT4 : LaneDot<"llvm.amdgcn.sdot4", VREG, Lanes, Latency>;
 #endif

@@ -187,6 +187,7 @@ static bool by_code(pb_tiling* t, part* p, event* e) {
   e->commands = 1;
   p->traffic += pb__core_traffic(t, t->issuers->facts, e->nest, &waited);
   p->waited += waited;
+  p->near += pb__core_near(t, t->issuers->facts, e->nest);
   return true;
 }
 
@@ -299,6 +300,7 @@ static bool iteration_cost(pb_tiling* t, const pb_tree* iteration, part* sum) {
   int64_t cycles = (one.queue[CORE].cycles + (iterations - 1) * others.queue[CORE].cycles) / iterations;
   sum->traffic += one.traffic / iterations + others.traffic;
   sum->waited += one.waited / iterations + others.waited;
+  sum->near += (one.near + (iterations - 1) * others.near) / iterations;
   issue(queue, cycles);
   queue->free_at += cycles;
   sum->end = larger(sum->end, queue->free_at);
@@ -340,10 +342,24 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
 
 // A core computes while caches bring what it takes next, and hides most of the shorter of the two, but for what it
 // waits for.
+static int64_t with_imbalance(const pb_tiling* t, const pb_plan* plan, int64_t cycles, int64_t members) {
+  return cycles + cycles * pb__core_imbalance(t, t->issuers->facts->kernel, plan, members) / 1024;
+}
+
+// Members that there always are: those that compute may be few, but what caches bring they share.
+static int64_t total_of_all(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
+  const pb_level* level = pb_level_shared(t->chip);
+  int64_t processors = pb_chip_neighbours(t->chip) ? t->chip->levels[1].max : level->busy;
+  int64_t compute = with_imbalance(t, plan, t->compute, level->busy);
+  int64_t brought = larger(traffic, with_imbalance(t, plan, t->near, processors)), longer = larger(compute, brought);
+  return longer + (compute + brought - longer) / EXPOSED + waited;
+}
+
 static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
   traffic -= waited;
+  if (t->issuers->facts->members) return total_of_all(t, plan, traffic, waited);
   int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED + waited;
-  return cycles + cycles * pb__core_imbalance(t, t->issuers->facts->kernel, plan) / 1024;
+  return with_imbalance(t, plan, cycles, 0);
 }
 
 int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0, 0); }
@@ -433,6 +449,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   pb__state_count(t);
   if (!tree_cost(t, &t->root, &all)) return false;
   t->compute = larger(all.end, all.queue[CORE].cycles);
+  t->near = all.near;
   for (int q = 0; q < t->issuers->count; ++q) plan->busy[q] = all.queue[q].busy;
   t->issuers->finish(t, &all, plan);
   return true;

@@ -22,6 +22,7 @@ enum {
 void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f) {
   *f = (pb_core_facts){.kernel = k, .vector = pb_vector_facts_of(chip), .latency = 4, .units = 1, .products = 1};
   f->shared = &chip->memories[chip->system_memory];
+  f->members = pb_level_shared(chip) ? pb_level_shared(chip)->busy : 0;
   for (int m = 0; m < chip->memory_count; ++m)
     if (chip->memories[m].scope == PB_SCOPE_CHIP && chip->memories[m].cached) f->shared = &chip->memories[m];
   if (f->vector.near[0] && f->vector.near[0]->cached) f->line = f->vector.near[0]->line_bytes;
@@ -200,12 +201,13 @@ static const pb_access* loaded_by(const pb_nest* loader, const pb_nest* nest, in
 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
 static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
-  int64_t loads = 0, filled[PB_NEST_DIMS];
+  int64_t loads = 0, filled[PB_NEST_DIMS], same = k->insn.insn ? pb_vector_facts_of(t->chip).same_at_once : 1;
   for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
     sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
                  ? pb_core_window(k, size, -1)
-                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef);
+                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef) /
+                       (k->lane_dim >= 0 && !pb_vkernel_stride(&k->main->access[a], k->lane_dim) ? same : 1);
   }
   return loads;
 }
@@ -224,10 +226,18 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   else
     step = sums ? operations_of(k, size) + points : points * (nest->expr_count + turn);
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
+  if (f->members) return (step * steps + f->units - 1) / f->units;
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
   int64_t arithmetic = step * steps, longer = loads > arithmetic ? loads : arithmetic;
   if (k->insn.group > 1) longer += (loads + arithmetic - longer) / SEEN_LOADS; // of f32 tiles none was seen
   return (longer + f->units - 1) / f->units;
+}
+
+int64_t pb__core_near(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+  int64_t size[PB_NEST_DIMS];
+  if (!f->members || f->kernel->taps || strcmp(nest->part, "reduce") != 0) return 0;
+  sizes_of(f->kernel, nest, size);
+  return loads_of(t, f->kernel, nest, size) * f->register_bytes / pb_core_rate_of(f, 0, 1);
 }
 
 static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }
@@ -473,10 +483,9 @@ int64_t pb_share_imbalance(const pb_shares* s) {
   return lost / 3;
 }
 
-int64_t pb__core_imbalance(const pb_tiling* t, const pb_vkernel* k, const pb_plan* plan) {
-  const pb_level* level = pb_level_shared(t->chip);
+int64_t pb__core_imbalance(const pb_tiling* t, const pb_vkernel* k, const pb_plan* plan, int64_t members) {
   pb_shares shares = {t->row_tiles, t->column_tiles, pb_registers_parts(k, plan, false),
-                      pb_registers_parts(k, plan, true), level ? level->busy : 0};
+                      pb_registers_parts(k, plan, true), members};
   if (t->apart && shares.members) // each tile may be a part by itself
     shares.row_parts = shares.rows, shares.column_parts = shares.columns;
   return t->group->alone ? 0 : pb_share_imbalance(&shares);

@@ -15,6 +15,7 @@ typedef struct pb_core_facts {
   int64_t register_bytes;
   int64_t products; // cycles of one step of one sum
   int64_t units;    // that take such steps at once
+  int64_t members;  // that share a kernel and always are there; 0: nobody knows how many there will be
 } pb_core_facts;
 
 // Of a chip whose cores run code, and of the kernel's instruction; NULL: of the chip alone.
@@ -35,6 +36,9 @@ int64_t pb_core_window(const pb_vkernel* kernel, const int64_t* size, int outer)
 // Cycles of one execution of the nest. What fills registers with an operand of a product takes none of its own: its
 // loads go on beside the product's arithmetic.
 int64_t pb__core_cycles(pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// Of the nest, where members share the innermost cache, cycles in which that hands over what it loads. Else 0: a core's
+// cycles have them.
+int64_t pb__core_near(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
 // Of the cycles for its products of x those outside of borders of zeros. `nest` is what loads x.
 int64_t pb__core_outside(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_nest* nest, const pb_access* x,
                          int64_t cycles);
@@ -49,7 +53,7 @@ typedef struct pb_shares {
 // Uneven shares of them: of 1024 cycles that all members need together what they take longer, since some have more
 // tiles than others or none. Where nobody knows how many there will be, what 2, 4 and 8 threads lose on average.
 int64_t pb_share_imbalance(const pb_shares* shares);
-// The same of a plan's tiles.
-int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_plan* plan);
+// The same of a plan's tiles, for so many members.
+int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_vkernel* kernel, const pb_plan* plan, int64_t members);
 
 #endif

@@ -323,6 +323,7 @@ void pb__cost_loop(const pb_tiling* t, const pb_tree* loop, part* one, part* sum
   for (int k = 0; k < t->chip->constant_memory_count; ++k) sum->constants[k] += one->constants[k] * extent;
   sum->loaded += one->loaded * extent;
   sum->loaders |= one->loaders;
+  sum->near += one->near * extent;
   sum->traffic += one->traffic;
   sum->waited += one->waited;
   all.period = larger(chain, pb__part_busiest(t, one, &unused));

@@ -44,6 +44,7 @@ typedef struct part {
   int64_t end;                                 // the last result is there
   int64_t traffic, waited; // cycles in which caches further out bring what nests take, of all iterations of the loops
                            // around; those of them that nothing hides
+  int64_t near;            // cycles in which the innermost cache hands over what nests load, where members share it
   queue_part queue[PB_CORE_QUEUES];
   buffer_part buffer[PB_MAX_BUFFERS]; // as many as the tree has are set
 } part;

@@ -105,7 +105,7 @@ typedef struct pb_tiling {
   // a core itself; apart: each operand has the caches to itself, as far as traffic is concerned.
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_issuers* issuers;
-  int64_t compute;
+  int64_t compute, near;
   const pb_nest* filled[PB_MAX_BUFFERS]; // with operands, by what, of the core's registers
   bool apart;
   const char* failure;               // why there is no such tiling; NULL: all is well
