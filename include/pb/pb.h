@@ -113,7 +113,7 @@ int pb_rt_wait(pb_rt* rt);
 typedef struct pb_rt_step {
   const char *kernel, *origin, *bound;
   uint64_t macs, predicted_cycles;
-  uint64_t cycles;      // 0 for native code
+  uint64_t cycles;      // 0 for native code, but of cores with movers, whose machine counts
   const uint64_t* busy; // by queue, of pb_rt_queue_count: cycles in which it executed a command
   uint64_t commands;
   uint64_t dram_read, dram_write, dram_fetch; // bytes of data, and of commands; 0 where the device cannot tell
