@@ -79,6 +79,13 @@ def fits(extents, attrs):
                for k, n in enumerate(extents))
 
 
+def leaves_ends(extents, attrs):
+    """Whether SAME windows with steps longer than themselves leave out two elements or more: ONNX Runtime's pools begin such ones later
+    (SAME_UPPER), its convolutions at the first element, as TensorFlow, whose word it is, has them."""
+    steps = zip(extents, attrs["kernel_shape"], attrs["strides"])
+    return attrs.get("auto_pad", "VALID") != "VALID" and any((-(-n // s) - 1) * s + k - n < -1 for n, k, s in steps)
+
+
 def pool(d, x):
     dims = x.rank - 2
     if dims not in (1, 2, 3):
@@ -93,6 +100,8 @@ def pool(d, x):
         attrs["dilations"] = [1] * dims
     elif d.chance(0.8):
         attrs["pads"] = pads_of(d, kernel)
+    if leaves_ends(x.shape[2:], attrs):
+        return None
     if not fits(x.shape[2:], attrs):  # ONNX Runtime rounds the number of such windows towards 0
         return None
     if kind == "AveragePool":
