@@ -29,13 +29,18 @@ void pb__aligned_prepare(pb_rt* rt) {
     rt->comes_again[k] &= rt->inputs[k].bytes >= LEAST && rt->inputs[k].bytes <= MOST && !is_of_results(rt, k);
 }
 
+void* pb__own_input(pb_rt* rt, int input) {
+  uint64_t bytes = rt->inputs[input].bytes + (rt->inputs[input].bytes == 0);
+  if (!rt->own_inputs[input]) rt->own_inputs[input] = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+  return rt->own_inputs[input];
+}
+
 void pb__aligned_inputs(pb_rt* rt) {
   for (int k = 0; k < rt->engine->input_count; ++k) {
     if (!rt->comes_again[k] || !((uintptr_t)rt->run_inputs[k] % LINE)) continue;
-    uint64_t bytes = rt->inputs[k].bytes;
-    if (!rt->own_inputs[k]) rt->own_inputs[k] = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
-    if (!rt->own_inputs[k]) continue; // where it lies it is right as well
-    memcpy(rt->own_inputs[k], rt->run_inputs[k], bytes);
-    rt->run_inputs[k] = rt->own_inputs[k];
+    void* own = pb__own_input(rt, k);
+    if (!own) continue; // where it lies it is right as well
+    memcpy(own, rt->run_inputs[k], rt->inputs[k].bytes);
+    rt->run_inputs[k] = own;
   }
 }

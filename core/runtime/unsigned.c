@@ -26,8 +26,7 @@ static pb_status keep_in_words(const pb_rt* rt, int input, int32_t* to, const vo
 
 static pb_status turn_input(pb_rt* rt, int k, const void* from, pb_diag* diag) {
   uint64_t bytes = rt->inputs[k].bytes;
-  if (!rt->own_inputs[k]) rt->own_inputs[k] = malloc(bytes ? bytes : 1);
-  if (!rt->own_inputs[k])
+  if (!pb__own_input(rt, k))
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for input '%s'", rt->inputs[k].name);
   if (rt->engine->inputs[k].type == PB_W64)
     PB_TRY(keep_in_words(rt, k, rt->own_inputs[k], from, diag));

@@ -187,11 +187,10 @@ static int broadcast(pb_onnx* o, pb_type type, int count, const int* operands) {
   int rank = 0;
   for (int k = 0; k < count; ++k) {
     const pb_flat_type* t = pb__o_type(o, operands[k]);
-    if (pb__broadcast(shape, &rank, t->shape, t->rank)) continue;
-    if (!pb__o_bad(o) && pb__unifies(o->l, shape, rank, t->shape, t->rank))
-      o->status = PB_ERR_UNSUPPORTED; // it is read again
-    else
-      pb__o_refuse(o, "shapes that do not fit");
+    bool fits = pb__o_bad(o) ? pb__broadcast(shape, &rank, t->shape, t->rank)
+                             : pb__broadcast_open(o->l, shape, &rank, t->shape, t->rank);
+    if (fits) continue;
+    pb__o_refuse(o, "shapes that do not fit");
     return pb__o_new(o, type, 0, NULL);
   }
   return pb__o_new(o, type, rank, shape);
@@ -342,7 +341,7 @@ int pb__o_join(pb_onnx* o, int count, const int* parts, int axis) {
   for (int k = 0; k < count; ++k) {
     const pb_flat_type* t = pb__o_type(o, parts[k]);
     bool fits = t->rank == first.rank && t->type == first.type;
-    for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || pb__meet(o->l, t->shape[r], first.shape[r]);
+    for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || pb__o_meet(o, t->shape[r], first.shape[r]);
     if (!fits) pb__o_refuse(o, "parts that do not fit");
     shape[axis] += t->shape[axis];
   }

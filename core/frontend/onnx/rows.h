@@ -36,6 +36,8 @@ static inline void pb__o_works_in_f32(pb_onnx* o) {
   o->rounded_to = PB_F32;
 }
 static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
+// pb__meet, but of what is refused already: its shapes say nothing of open dims.
+static inline bool pb__o_meet(pb_onnx* o, int64_t a, int64_t b) { return pb__o_bad(o) ? a == b : pb__meet(o->l, a, b); }
 
 // ---- the node ----
 

@@ -265,10 +265,8 @@ pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK], k = a.shape[a.rank - 1];
   int batch = a.rank - 2;
   memcpy(shape, a.shape, sizeof shape);
-  if (!pb__broadcast(shape, &batch, b.shape, b.rank - 2)) {
-    (void)pb__unifies(l, shape, batch, b.shape, b.rank - 2);
+  if (!pb__broadcast_open(l, shape, &batch, b.shape, b.rank - 2))
     return pb__refuse(l, n, "matrices, or stacks of them", "factors whose shapes do not fit");
-  }
   if (k > INT32_MAX / (UINT8_MAX * UINT8_MAX)) return pb__refuse(l, n, NULL, "sums that may not fit 32 bits");
   pb_s1_walk* w = PB_NEW(&l->consts->arena, pb_s1_walk);
   w->dims = batch + 3;

@@ -102,15 +102,13 @@ bool pb__meet(lifter* l, int64_t a, int64_t b) {
   return a == b;
 }
 
-bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank) {
-  bool one = false;
-  for (int r = 1; l->consts->open && l->consts->symbols && r <= rank && r <= other_rank; ++r) {
-    int64_t a = shape[rank - r], b = other[other_rank - r];
-    if (a == b || a == 1 || b == 1) continue;
-    if (!may_be_one(l, a, b)) return false;
-    one = true;
+bool pb__broadcast_open(lifter* l, int64_t* shape, int* rank, const int64_t* other, int other_rank) {
+  if (pb__broadcast(shape, rank, other, other_rank)) return true;
+  for (int r = 1; l->consts->open && l->consts->symbols && r <= *rank && r <= other_rank; ++r) {
+    int64_t a = shape[*rank - r], b = other[other_rank - r];
+    if (a != b && a != 1 && b != 1 && !may_be_one(l, a, b)) return false;
   }
-  return one;
+  return false;
 }
 
 // The operands as values, and the shape that they have together.
@@ -120,9 +118,7 @@ static pb_status take(lifter* l, const pb_node* n, int count, pb_s1_op* op, int6
   for (int k = 0; k < count; ++k) {
     PB_TRY(pb__own_any(l, n, pb__input(n, k), to[k]));
     const pb_s1_value* v = &l->out->values[*to[k]];
-    if (pb__broadcast(shape, rank, v->shape, v->rank)) continue;
-    if (pb__unifies(l, shape, *rank, v->shape, v->rank)) return PB_ERR_UNSUPPORTED; // it is read again
-    return pb__refuse(l, n, NULL, "shapes that do not fit");
+    if (!pb__broadcast_open(l, shape, rank, v->shape, v->rank)) return pb__refuse(l, n, NULL, "shapes that do not fit");
   }
   return PB_OK;
 }

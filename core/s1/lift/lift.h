@@ -96,9 +96,8 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
 // The elements [from, to) of each dim: the value itself when that is all.
 int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to);
-// Whether two open dims keep the shapes from being broadcast to each other: they are one from now on, and the model is
-// read again.
-bool pb__unifies(lifter* l, const int64_t* shape, int rank, const int64_t* other, int other_rank);
+// pb__broadcast, where open dims that keep the shapes apart are what they must be, as pb__meet has it.
+bool pb__broadcast_open(lifter* l, int64_t* shape, int* rank, const int64_t* other, int other_rank);
 // Whether two extents that must be one are. Where they are not, but may be, since one is an open dim's, the model is
 // read again with what they are, and what is refused until then is not said.
 bool pb__meet(lifter* l, int64_t a, int64_t b);

@@ -145,10 +145,7 @@ static bool product_shape(lifter* l, const int64_t* a, int a_rank, const int64_t
   if (a_rank < 2 || b_rank < 2 || !pb__meet(l, a[a_rank - 1], b[b_rank - 2])) return false;
   *rank = a_rank - 2;
   memcpy(shape, a, sizeof *shape * (size_t)*rank);
-  if (!pb__broadcast(shape, rank, b, b_rank - 2)) {
-    (void)pb__unifies(l, shape, *rank, b, b_rank - 2);
-    return false;
-  }
+  if (!pb__broadcast_open(l, shape, rank, b, b_rank - 2)) return false;
   shape[(*rank)++] = a[a_rank - 2];
   shape[(*rank)++] = b[b_rank - 1];
   return true;

@@ -153,8 +153,7 @@ static void note_taken(const pb_tiling* t, const pb_tree* tree, int memory, bool
       bool near = !access->memref.ptr && access->buffer >= 0 && t->buffers[access->buffer].memory == memory;
       bool stored = a + 1 == node->nest->access_count;
       if (!near || stored != made || find_access(whole, access->buffer) >= 0) continue;
-      if (whole->access_count + 1 < PB_NEST_ACCESSES || made)
-        whole->access[whole->access_count++].buffer = access->buffer;
+      if (whole->access_count + !made < PB_NEST_ACCESSES) whole->access[whole->access_count++].buffer = access->buffer;
     }
   }
 }

@@ -51,9 +51,9 @@ static bool read_heads(pb_onnx* o, heads* h) {
   const pb_flat_type q = *pb__o_type(o, h->q), k = *pb__o_type(o, h->k), v = *pb__o_type(o, h->v);
   h->batch = q.shape[0], h->q_heads = q.shape[1], h->tokens = q.shape[2], h->size = q.shape[3];
   h->kv_heads = k.shape[1], h->keys = k.shape[2], h->v_size = v.shape[3];
-  bool fits = q.rank == 4 && k.rank == 4 && v.rank == 4 && pb__meet(o->l, k.shape[0], h->batch) &&
-              pb__meet(o->l, v.shape[0], h->batch) && pb__meet(o->l, k.shape[3], h->size) &&
-              pb__meet(o->l, v.shape[1], h->kv_heads) && pb__meet(o->l, v.shape[2], h->keys) && h->kv_heads > 0 &&
+  bool fits = q.rank == 4 && k.rank == 4 && v.rank == 4 && pb__o_meet(o, k.shape[0], h->batch) &&
+              pb__o_meet(o, v.shape[0], h->batch) && pb__o_meet(o, k.shape[3], h->size) &&
+              pb__o_meet(o, v.shape[1], h->kv_heads) && pb__o_meet(o, v.shape[2], h->keys) && h->kv_heads > 0 &&
               h->q_heads % h->kv_heads == 0;
   if (!fits) pb__o_refuse(o, "queries, keys and values that do not fit");
   return !pb__o_bad(o);

@@ -253,7 +253,7 @@ static void run_direction(pb_onnx* o, cell* c, int x, int d, bool backwards, boo
   c->r = pb__o_worked(o, of_direction(o, 2, d));
   if (!pb__o_bad(o) && (pb__o_type(o, w)->shape[0] != width || pb__o_type(o, c->r)->shape[0] != width ||
                         pb__o_type(o, c->r)->shape[1] != c->hidden ||
-                        !pb__meet(o->l, pb__o_type(o, w)->shape[1], pb__o_type(o, x)->shape[2]) ||
+                        !pb__o_meet(o, pb__o_type(o, w)->shape[1], pb__o_type(o, x)->shape[2]) ||
                         (bias >= 0 && pb__o_type(o, bias)->shape[0] != 2 * width)))
     pb__o_refuse(o, "weights that do not fit");
   if (pb__o_bad(o)) return;

@@ -19,7 +19,7 @@ int pb__o_matmul(pb_onnx* o, int x, int z, pb_type type) {
   if (b.rank == 1) z = pb__o_reshape(o, z, 2, (const int64_t[]){b.shape[0], 1});
   const pb_flat_type c = *pb__o_type(o, x), d = *pb__o_type(o, z);
   bool fits = pb__broadcast(shape, &rank, c.shape, c.rank - 2) && pb__broadcast(shape, &rank, d.shape, d.rank - 2) &&
-              pb__meet(o->l, c.shape[c.rank - 1], d.shape[d.rank - 2]);
+              pb__o_meet(o, c.shape[c.rank - 1], d.shape[d.rank - 2]);
   if (!fits) pb__o_refuse(o, "shapes that do not fit");
   if (pb__o_bad(o)) return x;
   memcpy(of_x, shape, sizeof shape);
@@ -133,7 +133,7 @@ static void take_diagonals(pb_onnx* o, term* t) {
     int s = found(t, t->letters[r]);
     const pb_flat_type in = *pb__o_type(o, t->v);
     if (s == r) continue;
-    if (!pb__meet(o->l, in.shape[s], in.shape[r])) pb__o_refuse(o, "'%c' with two extents", t->letters[r]);
+    if (!pb__o_meet(o, in.shape[s], in.shape[r])) pb__o_refuse(o, "'%c' with two extents", t->letters[r]);
     int64_t a[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, b[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     a[s] = b[r] = in.shape[r];
     int column = pb__o_iota(o, PB_I64, in.rank, b, r);
@@ -160,7 +160,7 @@ static void product(pb_onnx* o, term* a, term* b, const char* kept) {
       term* less = mine == 1 ? a : b;
       int64_t shape[PB_FLAT_RANK];
       memcpy(shape, pb__o_type(o, less->v)->shape, sizeof shape);
-      if (mine != 1 && its != 1 && !pb__meet(o->l, mine, its)) pb__o_refuse(o, "'%c' with two extents", a->letters[r]);
+      if (mine != 1 && its != 1 && !pb__o_meet(o, mine, its)) pb__o_refuse(o, "'%c' with two extents", a->letters[r]);
       shape[mine == 1 ? r : s] = mine == 1 ? its : mine;
       if (!pb__o_bad(o)) less->v = pb__o_expand(o, less->v, less->count, shape);
     }

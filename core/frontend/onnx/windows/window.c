@@ -50,7 +50,7 @@ void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int
 // ---- convolutions ----
 
 static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w, int64_t inputs) {
-  bool fits = in->rank >= 3 && in->rank <= 5 && w->rank == in->rank && pb__meet(o->l, in->shape[1], inputs);
+  bool fits = in->rank >= 3 && in->rank <= 5 && w->rank == in->rank && pb__o_meet(o, in->shape[1], inputs);
   const pb_attr* said = pb_node_attr(o->n, "kernel_shape");
   for (int s = 2; fits && said && s < in->rank; ++s)
     fits = said->count == in->rank - 2 && said->ints[s - 2] == w->shape[s];
