@@ -3,10 +3,8 @@ several sizes, among them those where it is decided otherwise than for large one
 
     tests/open/decided.py --bin build/bin [--only TEXT]"""
 
-import argparse
 import random
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -17,7 +15,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx.parser  # noqa: E402
 from exact import session_of  # noqa: E402
-from run import close, execute  # noqa: E402
+from run import close, execute, judge_all  # noqa: E402
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 SIZES = 1, 2, 3, 5, 7, 12, 30
@@ -146,7 +144,7 @@ def choices():
 CASES = [*slices(), *many(), *windows(), *tables(), *choices()]
 
 
-def check(bin_dir, text, shapes, folder, name=""):
+def check(bin_dir, folder, name, text, shapes):
     path, engine, model = folder / "m.onnx", folder / "m.pbe", onnx.parser.parse_model(HEAD + text)
     path.write_bytes(model.SerializeToString())
     named = {d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param}
@@ -172,22 +170,5 @@ def check(bin_dir, text, shapes, folder, name=""):
     return ""
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text, shapes in CASES[::options.every]:
-            if options.only not in name:
-                continue
-            why = check(options.bin, text, shapes, Path(folder), name)
-            failed += bool(why)
-            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:500]}", flush=True)
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_all(CASES, check))

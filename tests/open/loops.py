@@ -2,9 +2,7 @@
 engine each, run at several extents, against ONNX Runtime.
 
     tests/open/loops.py --bin build/bin [--only TEXT]"""
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -17,6 +15,7 @@ import onnx  # noqa: E402
 import onnx.parser  # noqa: E402
 import onnxruntime  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from run import judge_all  # noqa: E402
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 ADD = "body = b (int64 i, bool c, float[n, 3] v) => (c, w%s) { half = Constant<value_float = 0.5>() m = Mul(v, half) w = Add(m, v)%s }"
@@ -111,7 +110,7 @@ def run(bin_dir, folder, session, inputs):
     return ""
 
 
-def check(bin_dir, folder, model):
+def check(bin_dir, folder, name, model):
     onnx.save(model, folder / "m.onnx")
     options = [x for d in ("n", "l") for x in ("--dim", f"{d}=?") if any(
         p.dim_param == d for i in model.graph.input for p in i.type.tensor_type.shape.dim)]
@@ -128,24 +127,5 @@ def check(bin_dir, folder, model):
     return ""
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
-    failed = count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, model in list(cases())[::options.every]:
-            if options.only not in name:
-                continue
-            why = check(options.bin, Path(folder), model)
-            failed += bool(why)
-            count += 1
-            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:700]}", flush=True)
-    print(f"{count - failed} of {count} right at five extents")
-    return failed > 0 or not count
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_all(cases(), check))

@@ -37,6 +37,27 @@ def execute(bin_dir, engine, inputs, outputs, folder):
     return [np.load(folder / f"out_{name}.npy") for name in outputs] if not done.returncode else done.stderr
 
 
+def judge_all(cases, judge):
+    """A test of cases, each a name and what it is: judge(bin_dir, folder, name, ...) says what is wrong, or nothing. 1: some are, or
+    there was none."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
+    options = parser.parse_args()
+    failed = count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, *case in list(cases)[:: options.every]:
+            if options.only not in name:
+                continue
+            why = judge(options.bin, Path(folder), name, *case)
+            failed += bool(why)
+            count += 1
+            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:700]}", flush=True)
+    print(f"{count - failed} of {count} right")
+    return failed > 0 or not count
+
+
 def check(bin_dir, row, folder):
     name, f, specs, least = row
     engine = folder / "m.pbe"

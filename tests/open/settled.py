@@ -3,9 +3,7 @@ rest stays open. By NumPy's random numbers against ONNX Runtime; another extent 
 
     tests/open/settled.py --bin build/bin [--only TEXT]"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -16,7 +14,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx.parser  # noqa: E402
 from exact import session_of  # noqa: E402
-from run import close, execute  # noqa: E402
+from run import close, execute, judge_all  # noqa: E402
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 RNG = np.random.default_rng(0)
@@ -70,7 +68,7 @@ CASES = [
 SAID = {"two that data say": (np.array([6, 4]), np.array([4, 6])), "a convolution of what data say": (np.array([2, 3, 6, 5]), np.array([2, 2, 6, 5]))}
 
 
-def check(bin_dir, name, text, extents, settled, folder):
+def check(bin_dir, folder, name, text, extents, settled):
     model, engine, path = onnx.parser.parse_model(f"{HEAD}g {text}".replace("> <", ", ")), folder / "m.pbe", folder / "m.onnx"
     path.write_bytes(model.SerializeToString())
     named = sorted({d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
@@ -95,22 +93,5 @@ def check(bin_dir, name, text, extents, settled, folder):
     return "" if isinstance(got, str) and "PB50" in got else f"{wrong} is taken: {got}"
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, *case in CASES[:: options.every]:
-            if options.only not in name:
-                continue
-            why = check(options.bin, name, *case, Path(folder))
-            failed += bool(why)
-            print(f"{'FAILED' if why else 'ok    '} {name}{': ' if why else ''}{why[:500]}", flush=True)
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_all(CASES, check))

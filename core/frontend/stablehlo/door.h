@@ -186,6 +186,9 @@ int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count);
 // The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
 int pb__door_turn(pb_nest* n, int dim);
 int pb__door_as_place(pb_nest* n, int at);
+// An i64 of the body, kept between two numbers; one of two values by a truth.
+int pb__door_within(pb_nest* n, int v, int64_t least, int64_t most);
+int pb__door_chosen(pb_nest* n, int truth, int yes, int no);
 // y's elements all what one value is: `from` has one element.
 void pb__door_fill(pb_door* d, int y, int from);
 

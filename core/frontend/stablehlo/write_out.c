@@ -101,6 +101,17 @@ int pb__write_binary(pb_writer* w, const char* name, int x, int y) {
   return pb__write(w, name, pb__write_type(w, x), 2, (const int[]){x, y}, 0, NULL);
 }
 
+int pb__write_compared(pb_writer* w, const char* how, int x, int y) {
+  pb_flat_type truths = pb__write_type(w, x);
+  truths.type = PB_I1;
+  const pb_flat_attr direction = pb__write_text("comparison_direction", how);
+  return pb__write(w, "stablehlo.compare", truths, 2, (const int[]){x, y}, 1, &direction);
+}
+
+int pb__write_chosen(pb_writer* w, int truths, int yes, int no) {
+  return pb__write(w, "stablehlo.select", pb__write_type(w, yes), 3, (const int[]){truths, yes, no}, 0, NULL);
+}
+
 int pb__write_constant(pb_writer* w, pb_flat_type type, const void* bytes) {
   pb_flat_attr value = {.name = "value", .kind = PB_FLAT_TENSOR, .text = "", .type = type, .bytes = bytes};
   return pb__write(w, "stablehlo.constant", type, 0, NULL, 1, &value);

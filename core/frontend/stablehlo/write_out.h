@@ -32,6 +32,8 @@ pb_flat_attr pb__write_text(const char* name, const char* text);
 
 int pb__write_unary(pb_writer* w, const char* name, int x);
 int pb__write_binary(pb_writer* w, const char* name, int x, int y);
+int pb__write_compared(pb_writer* w, const char* how, int x, int y); // of one shape
+int pb__write_chosen(pb_writer* w, int truths, int yes, int no);     // the same
 int pb__write_constant(pb_writer* w, pb_flat_type type, const void* bytes);
 int pb__write_rows(pb_writer* w, int x, int axis, int64_t from, int64_t to); // [from, to) of one dim
 int pb__write_transposed(pb_writer* w, int x, const int64_t* order);

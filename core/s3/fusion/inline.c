@@ -123,8 +123,8 @@ static bool spread_one(inliner* i, int maker) {
   if (!pb_program_is_local(p, value) || !pb_join_takes(&p->nests[maker]) || !only_spreads(i, maker) ||
       is_epilogue(i, maker) || !all_take(i, value))
     return false;
-  PB_FOR_USES (n, p,
-               value) // where the maker is at another place there may be no more room: the rest reads what is made
+  // Where the maker is at another place there may be no more room: the rest reads what is made.
+  PB_FOR_USES (n, p, value)
     for (int a = 0; !i->dropped[n] && n != maker && (a = pb_program_load_of(p, n, value)) >= 0; keep(i))
       if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) break;
   return true;

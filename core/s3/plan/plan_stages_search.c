@@ -148,8 +148,8 @@ static int64_t consider_steps(search* f, const int64_t* steps) {
   bool waits = !f->stages->in_turn, moved = pb_stages_are_moved(f->stages);
   for (int way = waits ? HELD : PLAIN; way < (waits ? WAYS : AHEAD); ++way) {
     if (way == PLAIN && cycles < INT64_MAX) continue;
-    for (room room = waits || moved ? ROOMY : TIGHT; room <= TIGHT; room = waits ? room + 1 : room + TIGHT)
-      if (consider(f, steps, way, room, &cycles)) break;
+    for (room room = waits || moved ? ROOMY : TIGHT; room <= TIGHT; ++room)
+      if ((waits || room != PRODUCTS) && consider(f, steps, way, room, &cycles)) break;
   }
   return cycles;
 }

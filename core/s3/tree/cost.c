@@ -340,26 +340,28 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
                                       m->name, (long long)m->bytes));
 }
 
-// A core computes while caches bring what it takes next, and hides most of the shorter of the two, but for what it
-// waits for.
 static int64_t with_imbalance(const pb_tiling* t, const pb_plan* plan, int64_t cycles, int64_t members) {
   return cycles + cycles * pb__core_imbalance(t, t->issuers->facts->kernel, plan, members) / 1024;
 }
 
+// A core computes while caches bring what it takes next, and hides most of the shorter of the two.
+static int64_t overlapped(int64_t compute, int64_t brought) {
+  int64_t longer = larger(compute, brought);
+  return longer + (compute + brought - longer) / EXPOSED;
+}
+
 // Members that there always are: those that compute may be few, but what caches bring they share.
-static int64_t total_of_all(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
-  const pb_level* level = pb_level_shared(t->chip);
-  int64_t processors = pb_chip_neighbours(t->chip) ? t->chip->levels[1].max : level->busy;
-  int64_t compute = with_imbalance(t, plan, t->compute, level->busy);
-  int64_t brought = larger(traffic, with_imbalance(t, plan, t->near, processors)), longer = larger(compute, brought);
-  return longer + (compute + brought - longer) / EXPOSED + waited;
+static int64_t total_of_all(const pb_tiling* t, const pb_plan* plan, int64_t traffic) {
+  int64_t members = t->issuers->facts->members;
+  int64_t processors = pb_chip_neighbours(t->chip) ? t->chip->levels[1].max : members;
+  return overlapped(with_imbalance(t, plan, t->compute, members),
+                    larger(traffic, with_imbalance(t, plan, t->near, processors)));
 }
 
 static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic, int64_t waited) {
   traffic -= waited;
-  if (t->issuers->facts->members) return total_of_all(t, plan, traffic, waited);
-  int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED + waited;
-  return with_imbalance(t, plan, cycles, 0);
+  if (t->issuers->facts->members) return total_of_all(t, plan, traffic) + waited;
+  return with_imbalance(t, plan, overlapped(t->compute, traffic) + waited, 0);
 }
 
 int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0, 0); }

@@ -200,8 +200,9 @@ static const pb_access* loaded_by(const pb_nest* loader, const pb_nest* nest, in
 }
 
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
-static int64_t loads_of(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size) {
-  int64_t loads = 0, filled[PB_NEST_DIMS], same = k->insn.insn ? pb_vector_facts_of(t->chip).same_at_once : 1;
+static int64_t loads_of(const pb_tiling* t, const pb_core_facts* f, const pb_vkernel* k, const pb_nest* nest,
+                        const int64_t* size) {
+  int64_t loads = 0, filled[PB_NEST_DIMS], same = k->insn.insn ? f->vector.same_at_once : 1;
   for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
     sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
@@ -218,7 +219,7 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   const pb_nest* nest = k->main;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, k, tile, size),
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, f, k, tile, size),
           rate = pb_core_rate_of(f, 0, 1);
   int64_t step, turn = k->apart_cycles ? k->apart_cycles : k->transpose_dim >= 0 ? TURN_CYCLES : 0;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
@@ -237,7 +238,7 @@ int64_t pb__core_near(const pb_tiling* t, const pb_core_facts* f, const pb_nest*
   int64_t size[PB_NEST_DIMS];
   if (!f->members || f->kernel->taps || strcmp(nest->part, "reduce") != 0) return 0;
   sizes_of(f->kernel, nest, size);
-  return loads_of(t, f->kernel, nest, size) * f->register_bytes / pb_core_rate_of(f, 0, 1);
+  return loads_of(t, f, f->kernel, nest, size) * f->register_bytes / pb_core_rate_of(f, 0, 1);
 }
 
 static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }

@@ -25,7 +25,7 @@ typedef struct pb_move {
 } pb_move;
 
 bool pb_is_move(const pb_nest* nest);
-// The nest becomes a move by mover `mover`.
+// The nest, a copy, becomes a move.
 void pb_move_begin(pb_nest* nest);
 // memory: in which the buffer lies.
 void pb_move_of(const pb_chip* chip, const pb_nest* nest, bool out, int memory, pb_move* move);

@@ -1,6 +1,7 @@
 #include "targets/control/threads/movers.h"
 
 #include "core/base/arena.h"
+#include "core/base/table.h"
 #include "core/runtime/core_machine.h"
 
 #include <string.h>
@@ -102,34 +103,26 @@ static int64_t handed_over(const rates* r, LLVMValueRef i) {
   return bytes < r->memory_bytes / 2 ? r->memory_bytes / 2 : bytes; // two accesses a cycle at most
 }
 
-// Values of a block by number, in a table of pointers.
+// Values of a block, and their numbers.
 typedef struct block {
   LLVMValueRef* values; // in order
   int64_t* behind;      // how long behind the phi that is looked at each is made; -1: it does not depend on it
-  int count, slots;
-  int* slot; // 1 + a value's number, 0: empty
+  int count;
+  pb_table numbers;
 } block;
 
-static int slot_of(const block* b, LLVMValueRef value) {
-  size_t at = ((size_t)(uintptr_t)value >> 4) * 2654435761u % (size_t)b->slots;
-  while (b->slot[at] && b->values[b->slot[at] - 1] != value) at = (at + 1) % (size_t)b->slots;
-  return (int)at;
-}
+static int number_of(const block* b, LLVMValueRef value) { return pb_table_find_address(&b->numbers, value); }
 
-static int number_of(const block* b, LLVMValueRef value) { return b->slot[slot_of(b, value)] - 1; }
-
+// The caller frees the table.
 static void read_block(LLVMBasicBlockRef from, pb_arena* arena, block* b) {
   *b = (block){.count = 0};
   for (LLVMValueRef i = LLVMGetFirstInstruction(from); i; i = LLVMGetNextInstruction(i)) ++b->count;
-  b->slots = 2 * b->count + 1;
   b->values = PB_NEW_ARRAY(arena, LLVMValueRef, (size_t)b->count + 1);
   b->behind = PB_NEW_ARRAY(arena, int64_t, (size_t)b->count + 1);
-  b->slot = PB_NEW_ARRAY(arena, int, (size_t)b->slots);
   int n = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(from); i; i = LLVMGetNextInstruction(i)) {
     b->values[n] = i;
-    b->slot[slot_of(b, i)] = n + 1;
-    ++n;
+    pb_table_add_address(&b->numbers, i, n++);
   }
 }
 
@@ -170,6 +163,7 @@ static int64_t cycles_of(const rates* r, LLVMBasicBlockRef of) {
     work += operations(r, b.values[n]);
     bytes += handed_over(r, b.values[n]);
   }
+  pb_table_free(&b.numbers);
   pb_arena_free(&scratch);
   int64_t cycles = (work + r->units - 1) / r->units, loads = (bytes + r->memory_bytes - 1) / r->memory_bytes;
   if (loads > cycles) cycles = loads;

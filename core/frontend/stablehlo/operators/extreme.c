@@ -81,17 +81,6 @@ static int reduced(extreme* e, const char* by, int x, int first) {
   return pb__write_by(&e->w, "stablehlo.reduce", type, 2, (const int[]){x, first}, 1, &dims, 1, &body);
 }
 
-static int compared(extreme* e, const char* how, int a, int b) {
-  pb_flat_type truth = e->type;
-  truth.type = PB_I1;
-  const pb_flat_attr direction = pb__write_text("comparison_direction", how);
-  return pb__write(&e->w, "stablehlo.compare", truth, 2, (const int[]){a, b}, 1, &direction);
-}
-
-static int chosen(extreme* e, int truth, int yes, int no) {
-  return pb__write(&e->w, "stablehlo.select", pb__write_type(&e->w, yes), 3, (const int[]){truth, yes, no}, 0, NULL);
-}
-
 // The places along the axis, from the last one on: extent - 1, ..., 1, 0.
 static int places_from_end(extreme* e) {
   pb_door* d = e->w.d;
@@ -129,8 +118,7 @@ static int first_of(extreme* e, int x, int most, pb_op turned) {
     is = pb_nest_node(n, PB_OP_OR, PB_I1, is, pb_nest_node(n, PB_OP_XOR, PB_I1, number, pb_nest_integer(n, PB_I1, 1)));
   }
   int place = pb_nest_load(n, at), none = pb_nest_integer(n, PB_I32, -1);
-  int last = pb_nest_node(n, PB_OP_SELECT, PB_I32, is, place);
-  n->expr[last].args[2] = none;
+  (void)pb__door_chosen(n, is, place, none);
   n->reduce = PB_ACC_MAX;
   pb_make_end(&d->m, best, dims);
   pb_flat_type type = pb__write_type(&e->w, most);
@@ -154,7 +142,7 @@ static int place_of(extreme* e, int x) {
 static int at_place(extreme* e, int x, int places, int place) {
   int worst = number(e, e->type.type, end_of(e->type.type, !e->largest));
   int all = spread(e, worst), at = spread(e, place);
-  int there = chosen(e, compared(e, "EQ", places, at), x, all);
+  int there = pb__write_chosen(&e->w, pb__write_compared(&e->w, "EQ", places, at), x, all);
   return reduced(e, e->largest ? "stablehlo.maximum" : "stablehlo.minimum", there, worst);
 }
 

@@ -16,17 +16,6 @@ static int op(pb_nest* n, pb_op o, int a, int b) { return pb_nest_node(n, o, PB_
 static int add(pb_nest* n, int a, int b) { return op(n, PB_OP_ADD, a, b); }
 static int less(pb_nest* n, int a, int b) { return pb_nest_node(n, PB_OP_LESS, PB_I1, a, b); }
 
-static int chosen_by(pb_nest* n, int condition, int yes, int no) {
-  int id = pb_nest_node(n, PB_OP_SELECT, n->expr[yes].type, condition, yes);
-  n->expr[id].args[2] = no;
-  return id;
-}
-
-static int within(pb_nest* n, int v, int64_t count) {
-  int low = op(n, PB_OP_MAX, v, whole(n, 0));
-  return op(n, PB_OP_MIN, low, whole(n, count - 1));
-}
-
 static int low_half(pb_nest* n, const pb_door_merge* m, int number) {
   return op(n, PB_OP_AND, number, whole(n, ((int64_t)1 << m->half) - 1));
 }
@@ -54,7 +43,7 @@ static void move_rows(pb_door* d, const pb_door_merge* m, int access) {
 // The number at place `at` of the half that begins at `base`.
 static int number_at(pb_door* d, const pb_door_merge* m, int base, int at) {
   pb_nest* n = &d->m.nest;
-  int access = pb_make_access(&d->m, m->work), place = add(n, base, within(n, at, m->count));
+  int access = pb_make_access(&d->m, m->work), place = add(n, base, pb__door_within(n, at, 0, m->count - 1));
   move_work(d, m, access);
   return wide(n, pb_nest_gather(n, access, work_index(m, m->axis), pb__door_as_place(n, place)));
 }
@@ -109,8 +98,8 @@ pb_door_merge pb__door_merge_start(pb_door* d, int rank, const int64_t* shape, i
   // Which half: all passes before.
   int done = add(n, op(n, PB_OP_MUL, key, whole(n, m.passes)), p);
   int odd = less(n, none, op(n, PB_OP_AND, done, whole(n, 1)));
-  int half = whole(n, m.count), first = chosen_by(n, odd, half, none);
-  m.base = chosen_by(n, odd, none, half); // what is written
+  int half = whole(n, m.count), first = pb__door_chosen(n, odd, half, none);
+  m.base = pb__door_chosen(n, odd, none, half); // what is written
   // Runs of `width` from `start` on, the last one shorter: `all` in both, `most` in the left one.
   int width = op(n, PB_OP_SHL, whole(n, 1), p), pair = op(n, PB_OP_SHL, whole(n, 2), p);
   int at = op(n, PB_OP_AND, k, op(n, PB_OP_SUB, pair, whole(n, 1))), start = op(n, PB_OP_SUB, k, at);
@@ -118,12 +107,12 @@ pb_door_merge pb__door_merge_start(pb_door* d, int rank, const int64_t* shape, i
   int all = op(n, PB_OP_MIN, pair, left), most = op(n, PB_OP_MIN, width, left);
   int before = number_at(d, &m, m.base, add(n, k, whole(n, -1)));
   int inside = less(n, none, at), taken = op(n, PB_OP_SHR, before, whole(n, m.half));
-  taken = chosen_by(n, inside, taken, none);
+  taken = pb__door_chosen(n, inside, taken, none);
   int other = add(n, most, op(n, PB_OP_SUB, at, taken)); // the next one of the right run
   m.has_left = less(n, taken, most);
   m.has_right = less(n, other, all);
-  m.left = within(n, low_half(n, &m, number_at(d, &m, first, add(n, start, taken))), m.count);
-  m.right = within(n, low_half(n, &m, number_at(d, &m, first, add(n, start, other))), m.count);
+  m.left = pb__door_within(n, low_half(n, &m, number_at(d, &m, first, add(n, start, taken))), 0, m.count - 1);
+  m.right = pb__door_within(n, low_half(n, &m, number_at(d, &m, first, add(n, start, other))), 0, m.count - 1);
   m.taken = taken;
   return m;
 }
@@ -146,7 +135,7 @@ static int order_of(pb_door* d, const pb_door_merge* m) {
   move_work(d, &now, from);
   pb_make_move(&d->m, from, at, now.dims[m->axis], 1);
   if (m->passes * m->keys % 2) n->access[from].index[at].cst += m->count;
-  (void)within(n, low_half(n, m, wide(n, pb_nest_load(n, from))), m->count);
+  (void)pb__door_within(n, low_half(n, m, wide(n, pb_nest_load(n, from))), 0, m->count - 1);
   int to = pb_make_access(&d->m, order);
   move_rows(d, &now, to);
   pb_make_move(&d->m, to, m->axis, now.dims[m->axis], 1);
@@ -157,10 +146,10 @@ static int order_of(pb_door* d, const pb_door_merge* m) {
 int pb__door_merge_end(pb_door* d, const pb_door_merge* m, int right_first) {
   pb_nest* n = &d->m.nest;
   int one = whole(n, 1), none = whole(n, 0);
-  int to_right = chosen_by(n, m->has_left, chosen_by(n, right_first, one, none), one);
-  to_right = chosen_by(n, m->has_right, to_right, none);
+  int to_right = pb__door_chosen(n, m->has_left, pb__door_chosen(n, right_first, one, none), one);
+  to_right = pb__door_chosen(n, m->has_right, to_right, none);
   int is = less(n, none, to_right), taken = add(n, m->taken, op(n, PB_OP_SUB, one, to_right));
-  int chosen = chosen_by(n, is, m->right, m->left), access = pb_make_access(&d->m, m->work);
+  int chosen = pb__door_chosen(n, is, m->right, m->left), access = pb_make_access(&d->m, m->work);
   move_work(d, m, access);
   n->access[access].gathered = 1 + work_index(m, m->axis);
   n->stored_at = pb__door_as_place(n, add(n, m->base, m->turn));
@@ -179,7 +168,7 @@ void pb__door_in_order(pb_door* d, int x, int order, int axis, int y) {
   pb_make_along(&d->m, at, dims);
   for (int r = 0; r < n->access[from].rank; ++r)
     if (r != axis) pb_make_move(&d->m, from, r, dims[r], 1);
-  int place = pb__door_as_place(n, within(n, pb_nest_load(n, at), pb_made(&d->m, x)->shape[axis]));
+  int place = pb__door_as_place(n, pb__door_within(n, pb_nest_load(n, at), 0, pb_made(&d->m, x)->shape[axis] - 1));
   (void)pb_nest_gather(n, from, axis, place);
   pb_make_end(&d->m, y, dims);
 }

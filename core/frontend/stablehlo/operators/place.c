@@ -35,6 +35,17 @@ int pb__door_as_place(pb_nest* n, int at) {
   return pb_nest_node(n, PB_OP_SEXT, PB_INDEX, at < 0 ? number(n, 0) : at, -1);
 }
 
+int pb__door_within(pb_nest* n, int v, int64_t least, int64_t most) {
+  int low = pb_nest_node(n, PB_OP_MAX, PB_I64, v, pb_nest_integer(n, PB_I64, least));
+  return pb_nest_node(n, PB_OP_MIN, PB_I64, low, pb_nest_integer(n, PB_I64, most));
+}
+
+int pb__door_chosen(pb_nest* n, int truth, int yes, int no) {
+  int id = pb_nest_node(n, PB_OP_SELECT, n->expr[yes].type, truth, yes);
+  n->expr[id].args[2] = no;
+  return id;
+}
+
 static void strides_of(const pb_s1_value* v, int64_t* stride) {
   int64_t all = 1;
   for (int r = v->rank - 1; r >= 0; --r) {

@@ -31,17 +31,6 @@ static int with(pb_nest* n, pb_op o, int a, int64_t number) {
   return op(n, o, a, b);
 }
 
-static int within(pb_nest* n, int v, int64_t least, int64_t most) {
-  int low = with(n, PB_OP_MAX, v, least);
-  return with(n, PB_OP_MIN, low, most);
-}
-
-static int chosen_by(pb_nest* n, int condition, int yes, int no) {
-  int id = pb_nest_node(n, PB_OP_SELECT, n->expr[yes].type, condition, yes);
-  n->expr[id].args[2] = no;
-  return id;
-}
-
 static int is_positive(pb_nest* n, int v) { return pb_nest_node(n, PB_OP_LESS, PB_I1, whole(n, 0), v); }
 
 // ---- keys ----
@@ -63,12 +52,16 @@ static int code_of(pb_nest* n, pb_type type, pb_radix_key key, int v) {
     int number = pb_nest_node(n, PB_OP_EQUAL, PB_I1, v, v);
     int zero = pb_nest_node(n, PB_OP_EQUAL, PB_I1, v, pb_nest_const(n, is, 0));
     int same = pb_nest_integer(n, whole_type, quiet), none = pb_nest_integer(n, whole_type, 0);
-    code = chosen_by(n, number, code, same);
-    code = chosen_by(n, zero, none, code);
+    code = pb__door_chosen(n, number, code, same);
+    code = pb__door_chosen(n, zero, none, code);
   }
   int sign = pb_nest_node(n, PB_OP_SHR, whole_type, code, pb_nest_integer(n, whole_type, bits - 1));
   int least = pb_nest_integer(n, whole_type, bits == 32 ? INT32_MIN : INT64_MIN);
   return pb_nest_node(n, PB_OP_XOR, whole_type, code, pb_nest_node(n, PB_OP_OR, whole_type, sign, least));
+}
+
+static void loop_lead(const radix* s, int* dims) {
+  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(&s->d->m, s->shape[r]);
 }
 
 static void move_lead(const radix* s, int access, const int* dims) {
@@ -124,14 +117,14 @@ static int counts_of(const radix* s, int codes) {
   pb_make_end(m, made, dims);
 
   pb_nest* n = pb_make_start(m, "order");
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int turn = pb_make_loop(m, s->n), pass = pb_make_loop(m, s->passes);
   int from = pb_make_access(m, codes), own = pb_make_access(m, made);
   move_lead(s, from, dims);
   pb_make_move(m, from, s->lead, turn, 1);
   move_lead(s, own, dims);
   int element = with(n, PB_OP_SHL, op(n, PB_OP_ZEXT, pb_nest_load(n, from), -1), HALF);
-  int place = pb__door_as_place(n, within(n, counter_of(s, element, pb__door_turn(n, pass)), 0, all - 1));
+  int place = pb__door_as_place(n, pb__door_within(n, counter_of(s, element, pb__door_turn(n, pass)), 0, all - 1));
   (void)with(n, PB_OP_ADD, pb_nest_gather(n, own, s->lead, place), 1);
   int to = pb_make_access(m, made);
   move_lead(s, to, dims);
@@ -141,17 +134,17 @@ static int counts_of(const radix* s, int codes) {
   pb_make_finish(m);
 
   n = pb_make_start(m, "order"); // so far
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int by = pb_make_loop(m, s->passes), digit = pb_make_loop(m, DIGITS);
   own = pb_make_access(m, made);
   to = pb_make_access(m, made);
   move_lead(s, own, dims);
   move_lead(s, to, dims);
   int at = pb__door_turn(n, digit), base = with(n, PB_OP_MUL, pb__door_turn(n, by), DIGITS), here = add(n, base, at);
-  int before = within(n, with(n, PB_OP_ADD, here, -1), 0, all - 1), none = whole(n, 0);
+  int before = pb__door_within(n, with(n, PB_OP_ADD, here, -1), 0, all - 1), none = whole(n, 0);
   int fewer = pb_nest_gather(n, own, s->lead, pb__door_as_place(n, before));
-  place = pb__door_as_place(n, within(n, here, 0, all - 1));
-  int up_to = chosen_by(n, is_positive(n, at), fewer, none), count = pb_nest_gather(n, own, s->lead, place);
+  place = pb__door_as_place(n, pb__door_within(n, here, 0, all - 1));
+  int up_to = pb__door_chosen(n, is_positive(n, at), fewer, none), count = pb_nest_gather(n, own, s->lead, place);
   (void)add(n, count, up_to);
   n->access[to].gathered = 1 + s->lead;
   n->stored_at = place;
@@ -167,7 +160,7 @@ static int work_of(const radix* s, int codes, int counts, int order) {
   int64_t all = (int64_t)DIGITS * s->passes;
   int work = new_value(s, PB_I64, 2 * s->n + all), dims[PB_NEST_RANK];
   pb_nest* n = pb_make_start(m, "init");
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int half = pb_make_loop(m, 2), turn = pb_make_loop(m, s->n), from = pb_make_access(m, codes), code;
   move_lead(s, from, dims);
   int which = pb__door_turn(n, turn);
@@ -177,7 +170,7 @@ static int work_of(const radix* s, int codes, int counts, int order) {
   } else {
     int at = pb_make_access(m, order);
     move_sorted(s, at, dims, turn);
-    which = within(n, pb_nest_load(n, at), 0, s->n - 1);
+    which = pb__door_within(n, pb_nest_load(n, at), 0, s->n - 1);
     code = pb_nest_gather(n, from, s->lead, pb__door_as_place(n, which));
   }
   int high = with(n, PB_OP_SHL, op(n, PB_OP_ZEXT, code, -1), HALF);
@@ -189,13 +182,13 @@ static int work_of(const radix* s, int codes, int counts, int order) {
   pb_make_finish(m);
 
   n = pb_make_start(m, "init");
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int by = pb_make_loop(m, s->passes), digit = pb_make_loop(m, DIGITS), count = pb_make_access(m, counts);
   move_lead(s, count, dims);
   int at = pb__door_turn(n, digit), base = with(n, PB_OP_MUL, pb__door_turn(n, by), DIGITS);
-  int before = within(n, with(n, PB_OP_ADD, add(n, base, at), -1), 0, all - 1), none = whole(n, 0);
+  int before = pb__door_within(n, with(n, PB_OP_ADD, add(n, base, at), -1), 0, all - 1), none = whole(n, 0);
   int fewer = pb_nest_gather(n, count, s->lead, pb__door_as_place(n, before));
-  (void)chosen_by(n, is_positive(n, at), fewer, none);
+  (void)pb__door_chosen(n, is_positive(n, at), fewer, none);
   to = pb_make_access(m, work);
   move_lead(s, to, dims);
   pb_make_move(m, to, s->lead, by, DIGITS);
@@ -216,20 +209,20 @@ static void sort_work(const radix* s, int work) {
   int64_t all = 2 * s->n + (int64_t)DIGITS * s->passes;
   int dims[PB_NEST_RANK];
   pb_nest* n = pb_make_start(m, "order");
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int by = pb_make_loop(m, s->passes), turn = pb_make_loop(m, s->n), store = pb_make_loop(m, 2);
   int pass = pb__door_turn(n, by), second = is_positive(n, with(n, PB_OP_AND, pass, 1));
   int half = whole(n, s->n), none = whole(n, 0);
-  int read = chosen_by(n, second, half, none), written = chosen_by(n, second, none, half);
+  int read = pb__door_chosen(n, second, half, none), written = pb__door_chosen(n, second, none, half);
   int from = add(n, read, pb__door_turn(n, turn));
-  int element = load_work(s, work, dims, within(n, from, 0, 2 * s->n - 1));
-  int counter = within(n, with(n, PB_OP_ADD, counter_of(s, element, pass), 2 * s->n), 2 * s->n, all - 1);
+  int element = load_work(s, work, dims, pb__door_within(n, from, 0, 2 * s->n - 1));
+  int counter = pb__door_within(n, with(n, PB_OP_ADD, counter_of(s, element, pass), 2 * s->n), 2 * s->n, all - 1);
   int place = load_work(s, work, dims, counter);
-  int goes_to = add(n, written, within(n, place, 0, s->n - 1));
-  int counts = is_positive(n, pb__door_turn(n, store)), at = chosen_by(n, counts, counter, goes_to);
-  at = within(n, at, 0, all - 1);
+  int goes_to = add(n, written, pb__door_within(n, place, 0, s->n - 1));
+  int counts = is_positive(n, pb__door_turn(n, store)), at = pb__door_chosen(n, counts, counter, goes_to);
+  at = pb__door_within(n, at, 0, all - 1);
   int where = pb__door_as_place(n, at), more = with(n, PB_OP_ADD, place, 1);
-  (void)chosen_by(n, counts, more, element);
+  (void)pb__door_chosen(n, counts, more, element);
   int to = pb_make_access(m, work);
   move_lead(s, to, dims);
   n->access[to].gathered = 1 + s->lead;
@@ -244,7 +237,7 @@ static int order_of(const radix* s, int work, int like) {
   const pb_s1_value in = *pb_made(m, like);
   int order = pb_make_value(m, PB_I64, in.rank, in.shape), dims[PB_NEST_RANK];
   pb_nest* n = pb_make_start(m, "point");
-  for (int r = 0; r < s->lead; ++r) dims[r] = pb_make_loop(m, s->shape[r]);
+  loop_lead(s, dims);
   int turn = pb_make_loop(m, s->n), from = pb_make_access(m, work);
   move_lead(s, from, dims);
   pb_make_move(m, from, s->lead, turn, 1);

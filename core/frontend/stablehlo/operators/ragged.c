@@ -24,11 +24,8 @@ static int size_of_group(pb_writer* w, const ragged* r, int64_t group) {
 }
 
 static int compared(pb_writer* w, const char* how, int x, int y) {
-  pb_flat_type type = pb__write_type(w, x), truths = type;
-  truths.type = PB_I1;
-  pb_flat_attr direction = pb__write_text("comparison_direction", how);
-  int all = pb__write_spread(w, y, type.rank, type.shape);
-  return pb__write(w, "stablehlo.compare", truths, 2, (const int[]){x, all}, 1, &direction);
+  pb_flat_type type = pb__write_type(w, x);
+  return pb__write_compared(w, how, x, pb__write_spread(w, y, type.rank, type.shape));
 }
 
 // x where its place along the dim is the group's, else `other`.

@@ -52,17 +52,6 @@ static int with_number(pb_writer* w, const char* name, int x, int64_t number) {
   return pb__write_binary(w, name, x, splat(w, pb__write_type(w, x), number));
 }
 
-static int compared(pb_writer* w, const char* how, int a, int b) {
-  pb_flat_type truth = pb__write_type(w, a);
-  truth.type = PB_I1;
-  const pb_flat_attr direction = pb__write_text("comparison_direction", how);
-  return pb__write(w, "stablehlo.compare", truth, 2, (const int[]){a, b}, 1, &direction);
-}
-
-static int chosen(pb_writer* w, int truth, int yes, int no) {
-  return pb__write(w, "stablehlo.select", pb__write_type(w, yes), 3, (const int[]){truth, yes, no}, 0, NULL);
-}
-
 // As i32 in the order of the elements: floats in that of all their codes (-0 below 0, NaN outside of the infinities).
 static int keys(pb_writer* w, int x) {
   pb_flat_type type = pb__write_type(w, x), as = type;
@@ -131,8 +120,8 @@ static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
   int at = splat(w, lead, least), enough = splat(w, lead, count);
   for (int bit = bits - 1; bit >= 0 && w->status == PB_OK; --bit) {
     int32_t more = (int32_t)((uint32_t)1 << bit); // of 32 bits it goes round from the least number
-    int reached = compared(w, "GE", counted(w, key, at, more), enough);
-    at = chosen(w, reached, with_number(w, "stablehlo.add", at, more), at);
+    int reached = pb__write_compared(w, "GE", counted(w, key, at, more), enough);
+    at = pb__write_chosen(w, reached, with_number(w, "stablehlo.add", at, more), at);
   }
   return at;
 }
@@ -164,8 +153,7 @@ static int halve(pb_door* d, int sums, int missing, int so_far, int64_t step, in
   for (; step && times--; step /= 2) {
     int next = op(n, PB_OP_ADD, below, whole(n, step));
     int at = op(n, PB_OP_ADD, next, whole(n, -1));
-    at = op(n, PB_OP_MAX, at, whole(n, 0));
-    at = op(n, PB_OP_MIN, at, whole(n, in.shape[axis] - 1));
+    at = pb__door_within(n, at, 0, in.shape[axis] - 1);
     int sum = load_wide(n, pb_nest_gather(n, from, axis, pb__door_as_place(n, at)));
     int above = op(n, PB_OP_SHR, sum, whole(n, half));
     int alike = op(n, PB_OP_AND, sum, whole(n, ((int64_t)1 << half) - 1));
@@ -199,8 +187,8 @@ static int chosen_places(pb_writer* w, int key, pb_type from, int64_t count) {
   wide.type = n <= INT16_MAX ? PB_I32 : PB_I64;
   int half = pb_type_bits(wide.type) / 2;
   int none = splat(w, wide, 0), one = splat(w, wide, 1), above_it = splat(w, wide, (int64_t)1 << half);
-  int is_it = compared(w, "EQ", key, limit), is_above = compared(w, "GT", key, limit);
-  int both = chosen(w, is_above, above_it, chosen(w, is_it, one, none));
+  int is_it = pb__write_compared(w, "EQ", key, limit), is_above = pb__write_compared(w, "GT", key, limit);
+  int both = pb__write_chosen(w, is_above, above_it, pb__write_chosen(w, is_it, one, none));
   int sums = summed_so_far(w, both), all = pb__write_rows(w, sums, axis, n - 1, n);
   int above = with_number(w, "stablehlo.shift_right_arithmetic", all, half);
   int missing = pb__write_binary(w, "stablehlo.subtract", splat(w, pb__write_type(w, all), count), above);
@@ -248,11 +236,6 @@ static int largest_of_blocks(pb_writer* w, int key, int64_t block) {
   return pb__write_by(w, "stablehlo.reduce", type, 2, operands, 1, &dims, 1, &most);
 }
 
-static int kept_within(pb_nest* n, int v, int64_t most) {
-  int low = op(n, PB_OP_MAX, v, whole(n, 0));
-  return op(n, PB_OP_MIN, low, whole(n, most));
-}
-
 // The elements of those blocks, one behind the other.
 static int gathered_blocks(pb_writer* w, int key, int blocks, int64_t block) {
   pb_door* d = w->d;
@@ -272,7 +255,7 @@ static int gathered_blocks(pb_writer* w, int key, int blocks, int64_t block) {
   pb_make_move(&d->m, which, axis, at, 1);
   pb_make_move(&d->m, from, axis, inner, 1);
   int length = whole(n, block), first = op(n, PB_OP_MUL, pb_nest_load(n, which), length);
-  (void)pb_nest_gather(n, from, axis, pb__door_as_place(n, kept_within(n, first, all - block)));
+  (void)pb_nest_gather(n, from, axis, pb__door_as_place(n, pb__door_within(n, first, 0, all - block)));
   int to = pb_make_access(&d->m, made);
   for (int r = 0; r < axis; ++r) pb_make_move(&d->m, to, r, dims[r], 1);
   pb_make_move(&d->m, to, axis, at, block);
@@ -290,7 +273,7 @@ static int places_of(pb_door* d, int blocks, int inside, int64_t block) {
   pb_make_along(&d->m, at, dims);
   for (int r = 0; r < axis; ++r) pb_make_move(&d->m, from, r, dims[r], 1);
   int place = pb_nest_load(n, at), length = whole(n, block);
-  int which = kept_within(n, op(n, PB_OP_DIV, place, length), pb_made(&d->m, blocks)->shape[axis] - 1);
+  int which = pb__door_within(n, op(n, PB_OP_DIV, place, length), 0, pb_made(&d->m, blocks)->shape[axis] - 1);
   int block_place = pb_nest_gather(n, from, axis, pb__door_as_place(n, which));
   int first = op(n, PB_OP_MUL, block_place, length);
   int inner = op(n, PB_OP_REM, place, length);

@@ -17,26 +17,17 @@ static int over(pb_writer* w, int x, int y) { return pb__write_binary(w, "stable
 static int power(pb_writer* w, int x, int y) { return pb__write_binary(w, "stablehlo.power", x, y); }
 static int plus(pb_writer* w, int x, double value) { return add(w, x, number(w, x, value)); }
 
-static int compare(pb_writer* w, const char* how, int x, int y) {
-  pb_flat_type truths = pb__write_type(w, x);
-  truths.type = PB_I1;
-  pb_flat_attr direction = pb__write_text("comparison_direction", how);
-  return pb__write(w, "stablehlo.compare", truths, 2, (const int[]){x, y}, 1, &direction);
-}
-
 static int compare_with(pb_writer* w, const char* how, int x, double value) {
-  return compare(w, how, x, number(w, x, value));
-}
-
-static int choose(pb_writer* w, int which, int yes, int no) {
-  return pb__write(w, "stablehlo.select", pb__write_type(w, yes), 3, (const int[]){which, yes, no}, 0, NULL);
+  return pb__write_compared(w, how, x, number(w, x, value));
 }
 
 static int number_where(pb_writer* w, int which, double value, int no) {
-  return choose(w, which, number(w, no, value), no);
+  return pb__write_chosen(w, which, number(w, no, value), no);
 }
 
-static int is_whole(pb_writer* w, int x) { return compare(w, "EQ", x, pb__write_unary(w, "stablehlo.floor", x)); }
+static int is_whole(pb_writer* w, int x) {
+  return pb__write_compared(w, "EQ", x, pb__write_unary(w, "stablehlo.floor", x));
+}
 
 static int is_even(pb_writer* w, int x) {
   int rest = pb__write_binary(w, "stablehlo.remainder", x, number(w, x, 2));
@@ -69,7 +60,8 @@ static int sum_behind(pb_writer* w, int x, int q) {
   }
   inner = plus(w, mul(w, over(w, x, a), inner), 0.5);
   int near = mul(w, first, inner);
-  near = choose(w, compare_with(w, "EQ", first, 0), first, near); // of an x for which the factors are infinite
+  near =
+      pb__write_chosen(w, compare_with(w, "EQ", first, 0), first, near); // of an x for which the factors are infinite
   int above = plus(w, x, -1), far = power(w, a, pb__write_unary(w, "stablehlo.negate", above));
   return add(w, near, over(w, far, above));
 }
@@ -79,8 +71,8 @@ static int zeta(pb_writer* w, int x, int q) {
   int minus = pb__write_unary(w, "stablehlo.negate", x), y = sum_behind(w, x, q);
   for (int k = FIRST - 1; k >= 0; --k) y = add(w, y, power(w, plus(w, q, k), minus));
   int nan = number(w, q, NAN), pole = number_where(w, is_even(w, x), INFINITY, nan);
-  pole = choose(w, is_whole(w, q), pole, nan);
-  y = choose(w, compare_with(w, "LE", q, 0), pole, y);
+  pole = pb__write_chosen(w, is_whole(w, q), pole, nan);
+  y = pb__write_chosen(w, compare_with(w, "LE", q, 0), pole, y);
   y = number_where(w, compare_with(w, "LT", x, 1), NAN, y);
   return number_where(w, compare_with(w, "EQ", x, 1), INFINITY, y);
 }
@@ -90,11 +82,11 @@ static int polygamma(pb_writer* w, int n, int x) {
   int next = plus(w, n, 1), log = pb__write_unary(w, "chlo.lgamma", next);
   int factorial = pb__write_unary(w, "stablehlo.exponential", log), y = mul(w, factorial, zeta(w, next, x));
   int even = is_even(w, n), minus = pb__write_unary(w, "stablehlo.negate", y), nan = number(w, n, NAN);
-  y = choose(w, even, minus, y);
-  y = choose(w, is_whole(w, n), y, nan);
+  y = pb__write_chosen(w, even, minus, y);
+  y = pb__write_chosen(w, is_whole(w, n), y, nan);
   y = number_where(w, compare_with(w, "LT", n, 0), NAN, y);
   int none = compare_with(w, "EQ", n, 0), digamma = pb__write_unary(w, "chlo.digamma", x);
-  return choose(w, none, digamma, y);
+  return pb__write_chosen(w, none, digamma, y);
 }
 
 // In f64, and of the result's shape, which chlo.broadcast_* has checked.
