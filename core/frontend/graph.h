@@ -171,6 +171,12 @@ typedef struct pb_input_options {
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so
 // that no stage works for minutes on what no memory holds.
 #define PB_MAX_ELEMENTS INT32_MAX
+// The same while dims are open: extents are a sample's numbers then, of which five in one tensor, or two beside a
+// vocabulary, are more than any memory holds. No tensor of a sample is ever made.
+#define PB_MAX_OPEN_ELEMENTS ((int64_t)1 << 50)
+static inline int64_t pb_most_elements(const pb_consts* consts) {
+  return consts->open ? PB_MAX_OPEN_ELEMENTS : PB_MAX_ELEMENTS;
+}
 
 // Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
 // them. Every size is checked against the file before it is used. The caller frees the graph.

@@ -24,7 +24,7 @@ int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
   }
   pb_flat_type* t = &o->types[o->flat.value_count];
   *t = (pb_flat_type){.type = type, .rank = rank, .text = pb_type_name(type)};
-  bool good = rank >= 0 && rank <= PB_FLAT_RANK && (pb__elements(rank, shape) > 0 || pb__is_empty(rank, shape));
+  bool good = rank >= 0 && rank <= PB_FLAT_RANK && (pb__fits(o->l->consts, rank, shape) || pb__is_empty(rank, shape));
   if (!good) {
     if (rank < 0 || rank > PB_FLAT_RANK)
       pb__o_refuse(o, "a tensor of more than 8 dims");

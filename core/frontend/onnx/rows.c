@@ -186,7 +186,8 @@ static int constant_value(pb_onnx* o, int tensor) {
   const pb_const from = *pb__constant(o->l, tensor);
   pb_type type = from.type == PB_I8 && o->l->g->tensors[tensor].is_unsigned ? PB_UI8 : from.type;
   if (pb__is_empty(from.rank, from.shape)) return pb_make_value(&o->door.m, type, from.rank, from.shape);
-  if (pb__elements(from.rank, from.shape) < 0) {
+  int64_t count = pb__elements(from.rank, from.shape);
+  if (count < 0 || count > PB_MAX_ELEMENTS) {
     pb__o_refuse(o, "a constant of more than 2^31 - 1 elements");
     return -1;
   }

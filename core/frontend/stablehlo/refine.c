@@ -23,7 +23,7 @@ pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int value, int ra
   bool fits = said->type != PB_TYPE_COUNT && said->rank == rank;
   for (int r = 0; fits && r < rank; ++r) {
     fits = (said->shape[r] < 0 || said->shape[r] == shape[r]) && shape[r] >= 0 &&
-           shape[r] <= INT32_MAX / (elements ? elements : 1);
+           shape[r] <= pb_most_elements(d->m.consts) / (elements ? elements : 1);
     if (fits) elements *= shape[r];
   }
   if (!fits)

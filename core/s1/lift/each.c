@@ -11,7 +11,8 @@ enum { DEQUANTISING = 32 }; // each is made within the one that reads it; graphs
 static int constant_value(lifter* l, int tensor) {
   const pb_const* c = pb__signed_constant(l, tensor);
   int id = (int)(c - l->consts->items);
-  if (pb__elements(c->rank, c->shape) < 0) l->impossible = "a constant without elements, or of more than 2^31 - 1";
+  int64_t count = pb__elements(c->rank, c->shape);
+  if (count < 0 || count > PB_MAX_ELEMENTS) l->impossible = "a constant without elements, or of more than 2^31 - 1";
   pb_const from = *c;
   int v = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
   if (pb_type_stored(from.type) != from.type && from.type != PB_I1)

@@ -636,7 +636,7 @@ static pb_status take_input(lifter* l, int k) {
   for (int i = 0; t->is_sequence && i < t->item_count; ++i) PB_TRY(take_input(l, t->items[i]));
   if (!t->is_input) return PB_OK; // an initialiser too, or bound
   bool empty = pb__is_empty(t->rank, t->shape);
-  if (!empty && pb__elements(t->rank, t->shape) < 0)
+  if (!empty && !pb__fits(l->consts, t->rank, t->shape))
     return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
                           "an input of more than 2^31 - 1 elements");
   l->value_of[k] = (empty ? pb__add_empty : pb__add_value)(l, t->name, t->type, t->rank, t->shape);

@@ -71,8 +71,10 @@ const pb_const* pb__signed_constant(lifter* l, int tensor);
 const pb_const* pb__byte_codes(lifter* l, int tensor);
 bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
-// Elements of a shape; -1: none, more than a tensor may have, or more dims.
+// Elements of a shape; -1: none, more than a tensor of a sample may have, or more dims.
 int64_t pb__elements(int rank, const int64_t* shape);
+// Whether a tensor of the program may have that shape, elements and no more of them than pb_most_elements.
+bool pb__fits(const pb_consts* consts, int rank, const int64_t* shape);
 // Whether one of the extents is 0: no tensor of it is ever read or written.
 bool pb__is_empty(int rank, const int64_t* shape);
 // Whether a node takes such a tensor: forms have elements.

@@ -57,7 +57,8 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
     if (!out[k]) return pb__refuse(l, n, NULL, "a window larger than the padded input");
     op->pad[k + 2] += op->over[k];
   }
-  if (out[0] > PB_MAX_ELEMENTS / out[1]) return pb__refuse(l, n, NULL, "a result of more than 2^31 - 1 elements");
+  if (out[0] > pb_most_elements(l->consts) / out[1])
+    return pb__refuse(l, n, NULL, "a result of more than 2^31 - 1 elements");
   return PB_OK;
 }
 

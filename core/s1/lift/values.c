@@ -8,10 +8,15 @@ int64_t pb__elements(int rank, const int64_t* shape) {
   int64_t count = 1;
   if (rank > PB_GRAPH_RANK) return -1;
   for (int r = 0; r < rank; ++r) {
-    if (shape[r] < 1 || shape[r] > PB_MAX_ELEMENTS / count) return -1;
+    if (shape[r] < 1 || shape[r] > PB_MAX_OPEN_ELEMENTS / count) return -1;
     count *= shape[r];
   }
   return count;
+}
+
+bool pb__fits(const pb_consts* consts, int rank, const int64_t* shape) {
+  int64_t count = pb__elements(rank, shape);
+  return count > 0 && count <= pb_most_elements(consts);
 }
 
 bool pb__is_empty(int rank, const int64_t* shape) {
@@ -36,7 +41,7 @@ int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int
 
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
   static const int64_t none[PB_GRAPH_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  if (pb__elements(rank, shape) < 0) {
+  if (!pb__fits(l->consts, rank, shape)) {
     l->impossible = "a result without elements, or of more than 2^31 - 1";
     if (rank > PB_GRAPH_RANK) rank = PB_GRAPH_RANK;
     shape = none; // the node is refused once its lifting returns

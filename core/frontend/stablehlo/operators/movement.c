@@ -349,7 +349,8 @@ pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, con
   for (int r = 0; r < in.rank; ++r) {
     low[r] = edges[2 * r];
     shape[r] = (in.shape[r] - 1) * step[r] + 1 + low[r] + edges[2 * r + 1];
-    if (shape[r] < 1 || shape[r] > INT32_MAX / elements) return pb__door_refuse(d, op, "a padding that does not fit");
+    if (shape[r] < 1 || shape[r] > pb_most_elements(d->m.consts) / elements)
+      return pb__door_refuse(d, op, "a padding that does not fit");
     elements *= shape[r];
   }
   *y = pb_make_value(&d->m, in.type, in.rank, shape);
