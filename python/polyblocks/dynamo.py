@@ -17,6 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .aten.graph import Module, decompositions
 from .aten.resizing import kept_whole
+from .aten.taken_apart import TAKEN_APART
 from .errors import PolyBlocksWarning
 from .from_torch import Tensors, stamps
 from .options import Options
@@ -88,7 +89,7 @@ def polyblocks(graph_module, example_inputs, *, options=None, mode=None):
     whole = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)  # recurrent layers as plain operators
     try:
-        with kept_whole(), sdpa_kernel(SDPBackend.MATH) if trains else contextlib.nullcontext():  # whose gradient is made of plain operators
+        with kept_whole(TAKEN_APART), sdpa_kernel(SDPBackend.MATH) if trains else contextlib.nullcontext():  # whose gradient is made of plain operators
             return aot(graph_module, example_inputs)
     finally:
         torch._C._set_mkldnn_enabled(whole)

@@ -58,6 +58,8 @@ class Tensors:
         kept, inputs = [], []
         for what, shape, dtype in zip(self.plan, self.shapes, self.dtypes):
             tensor = given[what] if type(what) is int else what() if callable(what) else what
+            if tensor is None:  # the token of an order of checks
+                tensor = torch.empty(shape, dtype=dtype)
             if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
                 tensor = tensor.contiguous().resolve_conj().resolve_neg()
             if tensor.shape != shape or tensor.dtype != dtype or tensor.device.type != "cpu":

@@ -71,9 +71,9 @@ def wrong_dim(v):
     return v.sum(3)  # here
 
 
-@mistake(x(3, 4), says="linalg_svd")
+@mistake(x(3, 3), says="linalg_ldl_factor")
 def decomposition(v):
-    return torch.linalg.svd(v)[1]  # here
+    return torch.linalg.ldl_factor(v)[0]  # here
 
 
 @mistake(x(3, 3), says="linalg_eig")
@@ -81,9 +81,9 @@ def eigenvalues(v):
     return torch.linalg.eigvals(v)  # here
 
 
-@mistake(x(3, 3), says="linalg_solve")
-def solved(v):
-    return torch.linalg.solve(v, v)  # here
+@mistake(x(3, 3), x(4, 2), says="cannot be exported")
+def wrong_system(v, w):
+    return torch.linalg.solve(v, w)  # here
 
 
 @mistake(x(6), says="unique")
@@ -141,7 +141,7 @@ def listed(v, k):
     return [v[j] for j in k.tolist()]  # here
 
 
-@mistake(x(4, 4), says="qr")
+@mistake(x(4, 4).to(torch.complex64), says="linalg_qr")
 def orthogonal(v):
     return torch.linalg.qr(v)[0]  # here
 

@@ -263,11 +263,11 @@ class Builder:
 
     # ---- operations with bodies ----
 
-    def body(self, arguments, write):
-        """A region: `write` has its arguments as values and returns the values that it ends with."""
+    def region(self, arguments, write):
+        """`write` has its arguments, of (type, shape), as values and returns the values that it ends with."""
         inner = Builder.__new__(Builder)
         inner.__dict__.update(self.__dict__, lines=[], sources=[], known={})
-        values = [Value(self.name(), dtype, ()) for dtype in arguments]
+        values = [Value(self.name(), dtype, shape) for dtype, shape in arguments]
         inner.count = self.count
         ends = write(inner, *values)
         ends = ends if isinstance(ends, list) else [ends]
@@ -275,10 +275,40 @@ class Builder:
         text = " ".join(line.strip() for line in inner.lines)
         heads = ", ".join(f"{v.name}: {v.type}" for v in values)
         kinds = ", ".join(v.type for v in ends)
-        return f' ({{ ^bb0({heads}): {text} "stablehlo.return"({", ".join(v.name for v in ends)}) : ({kinds}) -> () }})'
+        head = f"^bb0({heads}): " if values else ""
+        return f'{{ {head}{text} "stablehlo.return"({", ".join(v.name for v in ends)}) : ({kinds}) -> () }}'
+
+    def body(self, arguments, write):
+        """A region of numbers, alone."""
+        return f" ({self.region([(dtype, ()) for dtype in arguments], write)})"
 
     def combiner(self, name, dtype):
         return self.body([dtype, dtype], lambda b, x, y: b.binary(name, x, y))
+
+    def choose(self, condition, types, write_true, write_false):
+        """The values of one of two regions, of (type, shape)."""
+        regions = ", ".join(self.region([], write) for write in (write_true, write_false))
+        return self.ops("stablehlo.if", [condition], types, regions=f" ({regions})")
+
+    def loop(self, first, condition, step):
+        """Values after as many steps as the condition holds; both are written with the values."""
+        types = [(v.dtype, v.shape) for v in first]
+        return self.ops("stablehlo.while", first, types, regions=f" ({self.region(types, condition)}, {self.region(types, step)})")
+
+    def turns(self, count, first, step):
+        """Values after `count` steps, which are written with the number of the step (i64) and the values."""
+        return self.loop([self.constant(0, torch.int64), *first], lambda b, k, *_: b.compare("LT", k, b.constant(count, k.dtype)),
+                         lambda b, k, *values: [b.add(k, 1), *step(b, k, *values)])[1:]  # fmt: skip
+
+    def part(self, x, starts, sizes):
+        """A part of x that begins where numbers of one element say (None: at 0)."""
+        places = [self.constant(0, torch.int64) if start is None else start for start in starts]
+        return self.op("dynamic_slice", [x, *places], x.dtype, sizes, ints("slice_sizes", sizes))
+
+    def put(self, x, y, starts):
+        """x with y in place of the part of it that begins there."""
+        places = [self.constant(0, torch.int64) if start is None else start for start in starts]
+        return self.op("dynamic_update_slice", [x, y, *places], x.dtype, x.shape)
 
     def reduce(self, name, x, dims, first):
         """By one operation over dims, which go."""

@@ -242,6 +242,23 @@ def fmod(b, x, y, *, made):
     return b.binary("remainder", b.convert(x, made.dtype), operand(b, y, made.dtype))
 
 
+def whole_power(b, x, y):
+    """Of integers, which wrap: a factor for each bit of y. Below 0 what is left of 1 / x^-y."""
+    zero, one = b.constant(0, x.dtype, x.shape), b.constant(1, x.dtype, x.shape)
+
+    def step(b, k, square, rest, product):
+        is_odd = b.compare("NE", b.binary("and", rest, 1), 0)
+        return [b.multiply(square, square), b.binary("shift_right_logical", rest, 1), b.select(is_odd, b.multiply(product, square), product)]
+
+    product = b.turns(8 * x.dtype.itemsize - 1 + (not x.dtype.is_signed), [x, y, one], step)[2]
+    if not x.dtype.is_signed:
+        return product
+    minus = b.unary("negate", one)
+    turned = b.select(b.compare("NE", b.binary("and", y, 1), 0), minus, one)
+    below = b.select(b.compare("EQ", x, one), one, b.select(b.compare("EQ", x, minus), turned, zero))
+    return b.select(b.compare("LT", y, 0), below, product)
+
+
 @row("pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar")
 def power(b, x, y, *, made):
     if not isinstance(y, Value) and isinstance(x, Value) and made.dtype not in PART:
@@ -258,7 +275,10 @@ def power(b, x, y, *, made):
             return b.divide(b.constant(1, x.dtype, x.shape), x)
         if made.dtype.is_floating_point and y == -0.5:
             return b.unary("rsqrt", x)
-    return b.binary("power", operand(b, x, made.dtype), operand(b, y, made.dtype))
+    x, y = operand(b, x, made.dtype), operand(b, y, made.dtype)
+    if made.dtype.is_floating_point or made.dtype in PART:
+        return b.binary("power", x, y)
+    return whole_power(b, *b.together(x, y))
 
 
 @row("atan2")
@@ -277,7 +297,7 @@ extreme("minimum")
 
 
 def bits(name, operation):
-    @row(f"bitwise_{name}.Tensor", f"bitwise_{name}.Scalar")
+    @row(f"bitwise_{name}.Tensor", f"bitwise_{name}.Scalar", f"bitwise_{name}.Scalar_Tensor", f"__{name}__.Tensor", f"__{name}__.Scalar")
     def function(b, x, y, *, made):
         return b.binary(operation, operand(b, x, made.dtype), operand(b, y, made.dtype))
 
@@ -300,14 +320,14 @@ def logical_not(b, x):
     return b.unary("not", b.convert(x, torch.bool))
 
 
-def shifts(name, operation):
-    @row(f"{name}.Tensor_Scalar", f"{name}.Tensor")
+def shifts(name, short, operation):
+    @row(f"{name}.Tensor_Scalar", f"{name}.Tensor", f"{name}.Scalar_Tensor", f"{short}.Scalar", f"{short}.Tensor")
     def function(b, x, y, *, made):
-        return b.binary(operation, b.convert(x, made.dtype), operand(b, y, made.dtype))
+        return b.binary(operation(made.dtype), operand(b, x, made.dtype), operand(b, y, made.dtype))
 
 
-shifts("bitwise_left_shift", "shift_left")
-shifts("bitwise_right_shift", "shift_right_arithmetic")
+shifts("bitwise_left_shift", "__lshift__", lambda dtype: "shift_left")
+shifts("bitwise_right_shift", "__rshift__", lambda dtype: "shift_right_arithmetic" if dtype.is_signed else "shift_right_logical")
 
 
 def comparisons(name, direction):

@@ -182,7 +182,56 @@ class Module:
             if any(word in str(args[1]) for word in (*NOTHING, "check_errors")):
                 return [args[0], None]
             raise NotSupported(f"operator {args[1]} has effects", self.b.source)
-        raise NotSupported(f"{name}: control flow that data decide", self.b.source)
+        if name == "cond":
+            return self.chosen(*args, node)
+        if name == "while_loop":
+            return self.looped(*args)
+        if name in ("scan", "map_impl"):
+            return self.scanned(*(args if name == "scan" else (args[0], [], *args[1:])), node)
+        raise NotSupported(f"operator {name} of other graphs is not known", self.b.source)
+
+    def within(self, graph_module, captured):
+        """What writes a graph as a region that has some of its arguments and captures the others."""
+
+        def write(inner, *values):
+            outer, self.b = self.b, inner
+            try:
+                results = self.walk(graph_module, [*values, *captured])
+            finally:
+                self.b = outer
+            if any(not isinstance(result, Value) for result in results):
+                raise NotSupported("a branch or turn has a result that is no tensor", self.b.source)
+            return results
+
+        return write
+
+    def chosen(self, condition, if_true, if_false, operands, node):
+        if not isinstance(condition, Value):
+            return self.walk(if_true if condition else if_false, operands)
+        types = [(value.dtype, value.shape) for value in _Made.of(node.meta["val"])]
+        condition = self.b.reshape(condition, ())
+        return self.b.choose(condition, types, self.within(if_true, operands), self.within(if_false, operands))
+
+    def looped(self, condition, step, carried, captured):
+        carried = [v if isinstance(v, Value) else self.b.constant(v, torch.int64) for v in carried]
+        write = self.within(condition, captured)
+        return self.b.loop(carried, lambda b, *values: [b.reshape(v, ()) for v in write(b, *values)], self.within(step, captured))
+
+    def scanned(self, step, first, along, captured, node):
+        """One step for each item along the first dim; what a step leaves besides the carried values is gathered."""
+        count, write = along[0].shape[0], self.within(step, captured)
+        gathered = _Made.of(node.meta["val"])[len(first) :]
+        rows = [self.b.constant(0, value.dtype, value.shape) for value in gathered]
+
+        def turn(b, k, *values):
+            carried, rows = values[: len(first)], values[len(first) :]
+            items = [b.reshape(b.part(x, [k] + [None] * (x.rank - 1), (1, *x.shape[1:])), x.shape[1:]) for x in along]
+            results = write(b, *carried, *items)
+            made = results[len(first) :]
+            put = [b.put(row, b.reshape(y, (1, *y.shape)), [k] + [None] * y.rank) for row, y in zip(rows, made)]
+            return [*results[: len(first)], *put]
+
+        return self.b.turns(count, [*first, *rows], turn)
 
 
 class _Constant:

@@ -1,4 +1,4 @@
-"""Products: matrices, convolutions and their gradients, attention, systems, Fourier transforms."""
+"""Products: matrices, convolutions and their gradients, attention, Fourier transforms."""
 
 import math
 
@@ -240,49 +240,6 @@ def pdist(b, x, p=2.0, *, made):
         return b.constant(0, x.dtype, made.shape)
     first, second = (b.table([pair[k] for pair in pairs_], torch.int64, (len(pairs_),)) for k in (0, 1))
     return norm(b, b.unary("abs", b.subtract(rows(b, x, 0, first), rows(b, x, 0, second))), p)
-
-
-# ---- systems ----
-
-
-@row("cholesky", "linalg_cholesky_ex")
-def cholesky(b, x, upper=False, *, check_errors=False, made):
-    several = isinstance(made, list)
-    y = b.op("cholesky", [x], x.dtype, x.shape, "lower = true")
-    rows, columns = b.iota(x.shape[-2:], 0), b.iota(x.shape[-2:], 1)
-    y = b.select(b.broadcast(b.compare("LE", columns, rows), x.shape), y, b.constant(0, x.dtype, x.shape))
-    y = b.transpose(y, [*range(x.rank - 2), x.rank - 1, x.rank - 2]) if upper else y
-    return [y, b.constant(0, made[1].dtype, made[1].shape)] if several else y
-
-
-@row("linalg_solve_triangular")
-def solve_triangular(b, a, y, *, upper, left=True, unitriangular=False):
-    outer = torch.broadcast_shapes(a.shape[:-2], y.shape[:-2])
-    a, y = b.broadcast(a, outer + a.shape[-2:]), b.broadcast(y, outer + y.shape[-2:])
-    said = [f"left_side = {str(left).lower()}", f"lower = {str(not upper).lower()}", "transpose_a = #stablehlo<transpose NO_TRANSPOSE>"]
-    said.append(f"unit_diagonal = {str(unitriangular).lower()}")
-    return b.op("triangular_solve", [a, y], y.dtype, y.shape, ", ".join(said))
-
-
-@row("triangular_solve")
-def old_solve_triangular(b, y, a, upper=True, transpose=False, unitriangular=False):
-    if transpose:
-        a, upper = b.transpose(a, [*range(a.rank - 2), a.rank - 1, a.rank - 2]), not upper
-    return [solve_triangular(b, a, y, upper=upper, unitriangular=unitriangular), a]
-
-
-@row("cholesky_solve")
-def cholesky_solve(b, y, factor, upper=False):
-    turned_factor = b.transpose(factor, [*range(factor.rank - 2), factor.rank - 1, factor.rank - 2])
-    lower, higher = (turned_factor, factor) if upper else (factor, turned_factor)
-    return solve_triangular(b, higher, solve_triangular(b, lower, y, upper=False), upper=True)
-
-
-@row("cholesky_inverse")
-def cholesky_inverse(b, factor, upper=False):
-    n = factor.shape[-1]
-    one = b.convert(b.compare("EQ", b.iota((n, n), 0), b.iota((n, n), 1)), factor.dtype)
-    return cholesky_solve(b, b.broadcast(one, factor.shape), factor, upper)
 
 
 # ---- Fourier transforms: along a last dim, the others one after another ----

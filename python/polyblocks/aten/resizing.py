@@ -228,10 +228,12 @@ NAMES = [pattern.format(spatial) for pattern, (_, counts, _) in KINDS.items() fo
 
 
 @contextlib.contextmanager
-def kept_whole():
-    """While a graph is traced through autograd: PyTorch takes them apart there, into gathers of elements, whatever the table says."""
+def kept_whole(also=()):
+    """While a graph is traced through autograd: PyTorch takes them apart there, into gathers of elements, whatever the table says.
+    also: overloads of which the same holds."""
     keys = torch._C.DispatchKey.Autograd, torch._C.DispatchKey.CompositeImplicitAutograd
     overloads = [getattr(getattr(torch.ops.aten, name), part) for name in NAMES if hasattr(torch.ops.aten, name) for part in ("default", "vec")]
+    overloads += also
     taken = [(op, key, op.py_kernels.pop(key)) for op in overloads for key in keys if key in op.py_kernels]
     for op in overloads:
         op._dispatch_cache.clear()

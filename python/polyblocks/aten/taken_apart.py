@@ -1,7 +1,10 @@
-"""Decompositions of ours: fast paths of eager that PyTorch itself takes apart nowhere."""
+"""Decompositions of ours: what PyTorch itself takes apart nowhere, or not as eager has it."""
+
+import math
 
 import torch
 import torch.nn.functional as F
+from torch._higher_order_ops import while_loop
 
 from .gradients import GRADIENTS
 
@@ -49,8 +52,136 @@ def self_attention(
     return attended(query, heads, qkv_weight, qkv_bias, out_weight, out_bias, mask, mask_type), None
 
 
+def margins_of(x, target):
+    """Of labels (up to the first below 0) and other classes: which, where the labels are, and how far margins are from kept."""
+    rows, labels = torch.atleast_2d(x), torch.atleast_2d(target)
+    counts = (labels < 0).cumsum(1) == 0
+    at = torch.where(counts, labels, 0)
+    is_target = torch.zeros_like(labels).scatter_add(1, at, counts.to(labels.dtype)) > 0
+    margins = 1 - rows.gather(1, at).unsqueeze(2) + rows.unsqueeze(1)
+    return counts.unsqueeze(2) & ~is_target.unsqueeze(1), at, is_target, margins
+
+
+def labels_margin(x, target, reduction):
+    """PyTorch's own decomposition counts labels behind the end too."""
+    pairs, _, is_target, margins = margins_of(x, target)
+    losses = torch.where(pairs, margins.clamp_min(0), 0).sum((1, 2)) / margins.shape[2]
+    losses = losses.mean() if reduction == 1 else losses.sum() if reduction == 2 else losses.reshape(x.shape[:-1])
+    return losses, is_target.to(x.dtype).reshape(target.shape)
+
+
+def labels_margin_gradient(gradient, x, target, reduction, is_target):
+    pairs, at, _, margins = margins_of(x, target)
+    many, _, classes = margins.shape
+    moves = (pairs & (margins > 0)).to(x.dtype) / (classes * (many if reduction == 1 else 1))
+    slopes = moves.sum(1).scatter_add(1, at, -moves.sum(2))
+    return (slopes * (gradient.reshape(-1, 1) if gradient.dim() else gradient)).reshape(x.shape)
+
+
+def trilinear(x, y, z, expand_x, expand_y, expand_z, sums, unroll_dim=1):
+    """A sum of products of three over some dims; each lacks those dims that it is expanded by."""
+    rank = x.dim() + len(expand_x)
+
+    def dims(expand):
+        return [d for d in range(rank) if d not in expand]
+
+    return torch.einsum(x, dims(expand_x), y, dims(expand_y), z, dims(expand_z), [d for d in range(rank) if d not in sums])
+
+
+def polar(size, angle):
+    return torch.complex(size * angle.cos(), size * angle.sin())
+
+
+def hypotenuse(x, y):
+    x, y = x.abs(), y.abs()
+    large, small = torch.maximum(x, y), torch.minimum(x, y)
+    ratio = small / torch.where(large == 0, 1, large)
+    endless = torch.isinf(x) | torch.isinf(y)
+    return torch.where(endless, math.inf, large * torch.sqrt(1 + ratio * ratio))
+
+
+def scaled_erfc(x):
+    """exp(x^2) erfc(x), in f64; far out by its asymptotic series, as erfc itself is 0 there."""
+    wide = (x if x.is_floating_point() else x.to(torch.get_default_dtype())).double()
+    near = torch.exp(wide.clamp(max=10) ** 2) * torch.erfc(wide.clamp(max=10))
+    far, square, series = wide.clamp(min=10), 2 * wide.clamp(min=10) ** 2, 1.0
+    for k in range(15, 0, -2):
+        series = 1 - k / square * series
+    y = torch.where(wide < 10, near, series / (far * math.sqrt(math.pi)))
+    return y.to(x.dtype if x.is_floating_point() else torch.get_default_dtype())
+
+
+def log_normal(x):
+    """The logarithm of the normal distribution's function."""
+    x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
+    t = x * math.sqrt(0.5)
+    below = torch.log(scaled_erfc(-t) / 2) - t * t
+    return torch.where(x < -1, below, torch.log1p(-torch.erfc(t) / 2))
+
+
+def pseudo_inverse(a, *, atol=None, rtol=None, hermitian=False):
+    if 0 in a.shape:
+        return torch.zeros_like(a.mT)
+    if rtol is None:
+        least = torch.finfo(a.dtype).eps * max(a.shape[-2:])
+        rtol = torch.full((), least, dtype=a.dtype) if atol is None else torch.where(atol > 0, 0.0, least)
+    if hermitian:
+        values, left = torch.linalg.eigh(a)
+        right = left.mT
+    else:
+        left, values, right = torch.linalg.svd(a, full_matrices=False)
+    size = values.abs()
+    least = rtol.unsqueeze(-1) * size.amax(-1, keepdim=True)
+    least = least if atol is None else torch.maximum(least, atol.unsqueeze(-1))
+    inverted = torch.where(size > least, 1 / values, 0)
+    return (right.mT * inverted.unsqueeze(-2)) @ left.mT
+
+
+def least_squares(a, y, rcond=None, *, driver=None):
+    """By the pseudo-inverse: the shortest of the solutions."""
+    is_vector = y.dim() == 1 or (a.dim() - 1 == y.dim() and y.shape == a.shape[:-1])
+    y = y.unsqueeze(-1) if is_vector else y
+    left, values, right = torch.linalg.svd(a, full_matrices=False)
+    least = (torch.finfo(a.dtype).eps * max(a.shape[-2:]) if rcond is None else rcond) * values.amax(-1, keepdim=True)
+    counts = values > least
+    x = right.mT @ (torch.where(counts, 1 / values, 0).unsqueeze(-1) * (left.mT @ y))
+    m, n = a.shape[-2:]
+    none = y.new_empty(0)
+    residuals = (y - a @ x).square().sum(-2) if m > n and driver != "gelsy" else none
+    rank = counts.sum(-1) if driver not in (None, "gels") else torch.empty(0, dtype=torch.int64)
+    return x.squeeze(-1) if is_vector else x, residuals, rank, values if driver in ("gelss", "gelsd") else none
+
+
+def matrix_exponential(a):
+    """By Taylor's series of a / 2^k, whose norm is at most 1/2, squared k times."""
+    n, wide = a.shape[-1], a.dtype == torch.float64
+    one = torch.eye(n, dtype=a.dtype).expand(a.shape)
+    norm = a.abs().sum(-2).amax(-1)[..., None, None] if n else a.sum((-2, -1), keepdim=True)
+    times = torch.where(norm > 0.5, torch.log2(norm * 2).ceil(), 0.0).clamp(0, 40)
+    x = a * torch.exp2(-times)
+    y = one
+    for k in range(16 if wide else 9, 0, -1):
+        y = one + x @ y / k
+
+    def step(k, y):
+        return k + 1, torch.where(k < times, y @ y, y)
+
+    k, most = torch.zeros((), dtype=a.dtype), times.amax()
+    return while_loop(lambda k, y: k < most, step, (k, y))[1]
+
+
 TAKEN_APART = {
     **GRADIENTS,
+    aten.multilabel_margin_loss_forward.default: labels_margin,
+    aten.multilabel_margin_loss_backward.default: labels_margin_gradient,
+    aten._trilinear.default: trilinear,
+    aten.polar.default: polar,
+    aten.hypot.default: hypotenuse,
+    aten.special_erfcx.default: scaled_erfc,
+    aten.special_log_ndtr.default: log_normal,
+    aten.linalg_pinv.atol_rtol_tensor: pseudo_inverse,
+    aten.linalg_lstsq.default: least_squares,
+    aten.linalg_matrix_exp.default: matrix_exponential,
     aten._transformer_encoder_layer_fwd.default: encoder_layer,
     aten._native_multi_head_attention.default: self_attention,
 }
