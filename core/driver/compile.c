@@ -247,7 +247,10 @@ pb_status pb__compile_program(compilation* c) {
     pb_warning(c->unit.diag, (pb_place){.file = o->model}, 2038,
                "'%s', which is open, is taken as %lld, which the engine checks: an operator takes no other",
                c->symbols->settled[k].name, (long long)c->symbols->settled[k].extent);
-  if (c->control->alone && !c->consts.open) pb_s1_turn_short_dims(&c->s1);
+  if (c->control->alone && !c->consts.open) {
+    pb_s1_split_short_dims(&c->s1);
+    pb_s1_turn_short_dims(&c->s1);
+  }
   if (!c->consts.open) pb_s1_hoist(&c->s1);
   take_integers(c);
   pb__stage_done(c, "s1");

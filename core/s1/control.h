@@ -39,6 +39,8 @@ void pb_s1_drop_unread(pb_s1* program);
 void pb_s1_drop_unchanged(pb_s1* program);
 // Moves what each turn of a loop computes alike in front of the loop (rewrite/hoist.c).
 void pb_s1_hoist(pb_s1* program);
+// Values with a short dim that is taken apart become a value for each place along it (rewrite/planes.c).
+void pb_s1_split_short_dims(pb_s1* program);
 // Short last dims that are summed away become first ones (rewrite/short_dims.c).
 void pb_s1_turn_short_dims(pb_s1* program);
 
