@@ -59,6 +59,10 @@ pb_status pb__settle_constants(compilation* c, const struct pb_pass* first) PB_M
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 // Segment `number` of a program with control as a compilation of its own, which takes its program.
 void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out);
+// Whether the operator stands in a loop, as one that is a kernel by now does not.
+bool pb__is_in_loop(const pb_s1* program, size_t op);
+// What turns of its loops make of what they carry is made where that lies, where nobody can tell (in_place.c).
+void pb__make_in_place(compilation* c);
 // Loops of such a program that are a kernel each from now on (turns.c).
 pb_status pb__join_loops(compilation* c) PB_MUST_CHECK;
 // Small kernels that loops' turns launch one behind the other, from the number on that the next kernel gets (runs.c).

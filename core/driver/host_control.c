@@ -109,7 +109,7 @@ static int add_jump(builder* b, const pb_s1_op* from) {
 static void add_move(builder* b, const pb_s1_op* op) {
   int step = b->host.engine->step_count;
   uint64_t bytes = bytes_of(&b->program->values[op->y]);
-  if (!bytes) return;
+  if (!bytes || pb_s1_base(b->program, op->x) == op->y) return;
   pb_step* move = add_step(b, PB_HOST_MOVE, op);
   move->bytes = bytes;
   move->arg_count = 2;

@@ -220,16 +220,8 @@ static pb_status join_runs(compilation* c, MlirOperation main, int* number, bool
   return end_run(&r, number, any);
 }
 
-// Whether the segment stands in a loop, as one that is a kernel by now does not.
-static bool is_in_loop(const pb_s1* program, size_t first) {
-  int depth = 0;
-  for (size_t k = 0; k < first; ++k)
-    depth += (program->ops[k].kind == PB_S1_LOOP) - (program->ops[k].kind == PB_S1_AGAIN);
-  return depth > 0;
-}
-
 pb_status pb__join_runs(compilation* c, int* number, bool* any) {
   for (size_t s = 0; s < c->segments.count; ++s)
-    if (is_in_loop(&c->s1, c->segments.items[s].first)) PB_TRY(join_runs(c, c->mains[s], number, any));
+    if (pb__is_in_loop(&c->s1, c->segments.items[s].first)) PB_TRY(join_runs(c, c->mains[s], number, any));
   return PB_OK;
 }

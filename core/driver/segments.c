@@ -34,6 +34,12 @@ static void take_given(compilation* c, int number, compilation* part) {
   part->unit.given = &part->given;
 }
 
+bool pb__is_in_loop(const pb_s1* program, size_t op) {
+  int depth = 0;
+  for (size_t k = 0; k < op; ++k) depth += (program->ops[k].kind == PB_S1_LOOP) - (program->ops[k].kind == PB_S1_AGAIN);
+  return depth > 0;
+}
+
 void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out) {
   *part = (compilation){.options = c->options, .out = out, .chip = c->chip, .control = c->control, .since = c->since};
   part->s1 = c->segments.items[number].program;
@@ -46,7 +52,8 @@ void pb__start_segment(compilation* c, int number, compilation* part, pb_compile
                          .consts = &c->consts,
                          .diag = c->unit.diag,
                          .between_outside = c->unit.between_outside,
-                         .codes_like = c->unit.codes_like};
+                         .codes_like = c->unit.codes_like,
+                         .in_turns = c->control->alone && pb__is_in_loop(&c->s1, c->segments.items[number].first)};
   if (c->options->plan_file) take_given(c, number, part);
   if (!c->unit.fallback) return;
   part->fallback = (pb_fallback){.chip = c->fallback.chip, .target = c->fallback.target};
@@ -236,6 +243,7 @@ pb_status pb__compile_segments(compilation* c) {
     if (!c->given.items[k].used)
       status = pb_error(c->unit.diag, c->given.items[k].place, 2404, "--emit=plan lists the kernels: s0.k0 and on",
                         "no kernel '%s' that is planned", c->given.items[k].kernel);
+  if (status == PB_OK && !c->out->text && c->control->alone) pb__make_in_place(c);
   if (status == PB_OK && !c->out->text) status = pb__join_loops(c);
   pb__stage_done(c, "segments");
   return status;

@@ -239,6 +239,7 @@ static void put_copy(joiner* j, const char* from, MlirType from_type, const char
 }
 
 static void put_move(joiner* j, const pb_s1_op* op) {
+  if (pb_s1_base(j->program, op->x) == op->y) return;
   int x = operand_of(j, op->x), y = operand_of(j, op->y);
   MlirType element = mlirShapedTypeGetElementType(j->tensors[x].type);
   int64_t count = elements_of(j->tensors[y].type);

@@ -130,6 +130,7 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   }
   begin(func, locals, arena, program);
   program->reserved = reserved_by(func, arena);
+  program->over = !mlirAttributeIsNull(pb_op_attribute(func, "pb.over"));
   program->nest_capacity =
       nests + program->value_capacity; // a copy of each value may go in; memory not touched is free
   program->nests = pb_alloc_raw(arena, ((size_t)program->nest_capacity + 1) * sizeof *program->nests);

@@ -38,6 +38,7 @@ typedef struct pb_program {
   pb_nest* nests;
   int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
   pb_uses* uses;                     // by value: passes ask it instead of looking through all nests
+  bool over;                         // a kernel that may store where it loads (pb.over)
   const int64_t* reserved;           // by memory, bytes that tensors of other kernels' take meanwhile; NULL: none
 } pb_program;
 

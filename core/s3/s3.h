@@ -23,6 +23,7 @@ typedef struct pb_unit {
   struct pb_replacements* replacements; // of the kernels that are being visited, of kernels.c
   struct pb_plan_memo* plans;           // made so far, of plan_memo.h, which frees it
   struct pb_fallback* fallback;         // --fallback, of fallback.h; NULL: what the chip cannot run is an error
+  bool in_turns; // what it makes may lie where it was before, as of a loop's turns: kernels say over what (pb.over)
   bool between_outside;                 // tensors between kernels lie in the system's memory, all of them
   const char* codes_like; // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
   double scales_off;      // the largest share by which a scale is off there

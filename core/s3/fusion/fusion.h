@@ -44,6 +44,12 @@ bool pb_fusion_fills(pb_unit* unit, const pb_program* program, const int* nests,
 // Whether the chip runs these nests of the program as one kernel of one stage.
 bool pb_fusion_runs(pb_unit* unit, const pb_program* program, const int* nests, int count);
 
+// Of a kernel of these nests, whose tensors are `values`, attributes of its calls: which it makes (pb.makes), which of
+// them may lie over which others, pair by pair (pb.over), and whether it only copies those (pb.copies). false: none may.
+enum { PB_OVER_TENSORS = 64 };
+bool pb_print_over(const pb_program* program, const int* nests, int count, const int* values, int value_count,
+                   pb_text* text);
+
 // Joins what makes one padded tensor.
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
 

@@ -471,6 +471,23 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
 
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
 // text; the function that stands for them keeps the names of the first.
+// false: no tensor that it makes may lie over one that it reads.
+static bool print_over(const outliner* o, int group, const signature* s, pb_text* text) {
+  int nests[PB_OVER_TENSORS], count = 0;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
+    if (count == PB_OVER_TENSORS) return false;
+    nests[count++] = n;
+  }
+  return pb_print_over(&o->program, nests, count, s->values, s->count, text);
+}
+
+static bool lies_over(const outliner* o, int group, const signature* s) {
+  pb_text none = {0};
+  bool over = o->cached && o->unit->in_turns && print_over(o, group, s, &none);
+  pb_text_free(&none);
+  return over;
+}
+
 static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
                          pb_text* text) {
   pb_text_add(text, "(");
@@ -494,7 +511,8 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   }
   pb_text_add(text, ") attributes {pb.kernel%s", o->made.staged[group] ? ", pb.stages" : "");
   print_blocks(o->made.blocks[group], text);
-  pb_text_add(text, "%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "");
+  pb_text_add(text, "%s%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "",
+              lies_over(o, group, s) ? ", pb.over" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
@@ -602,7 +620,9 @@ static void print_call(outliner* o, int group, const signature* s, int kernel, b
   pb_text_add(&o->calls, ") {pb.origin = ");
   pb_text_add_quoted(&o->calls, origin.data ? origin.data : "");
   pb_text_free(&origin);
-  pb_text_add(&o->calls, ", pb.macs = %llu : i64} : (", (unsigned long long)multiplies(o, group));
+  pb_text_add(&o->calls, ", pb.macs = %llu : i64", (unsigned long long)multiplies(o, group));
+  if (o->cached && o->unit->in_turns) print_over(o, group, s, &o->calls);
+  pb_text_add(&o->calls, "} : (");
   for (int k = 0; k < s->count; ++k) {
     if (k) pb_text_add(&o->calls, ", ");
     print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));

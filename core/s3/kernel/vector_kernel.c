@@ -317,5 +317,6 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
   g->contraction = k->insn.insn;
   g->insn_roles = (pb_contraction_dims){.x = k->insn.x, .w = k->insn.w, .y = k->insn.y};
   find_borders(g, k);
+  k->once = g->program->over;
   return NULL;
 }

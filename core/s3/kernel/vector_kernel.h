@@ -27,6 +27,9 @@ struct pb_vkernel {
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
   int64_t rows, depth;    // how many of them at once
   int shapes;             // of matrices that the kernel's stages multiply, 0: this stage's alone
+  // Each element is stored where one of a tensor is loaded, in whose place it may lie: tiles, which load all that they
+  // need before they store, may not meet.
+  bool once;
   // Of x, along what moves all lanes alike: products by their zeros are left out.
   pb_border borders[PB_NEST_RANK];
   int border_count;

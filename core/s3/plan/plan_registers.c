@@ -98,8 +98,9 @@ const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const 
     return "a tile needs more registers than there are";
   if (pb_core_registers(k, size, NULL) > PB_VTILE_POINTS) return "a tile has more values than are written out";
   if (parts && !can_cut_sum(k)) return "the sum cannot be taken in parts";
-  if (parts && k->lane_dim >= 0 && last_overlaps(k, tile))
-    return "parts of a sum would be added twice where the last register of a row lies over another tile";
+  if ((parts || k->once) && k->lane_dim >= 0 && last_overlaps(k, tile))
+    return parts ? "parts of a sum would be added twice where the last register of a row lies over another tile"
+                 : "the last register of a row lies over another tile, which may have stored what it loads";
   return NULL;
 }
 

@@ -1,0 +1,118 @@
+"""Loops whose turns change what they carry in its place (core/driver/in_place.c), against NumPy in f64, on 1, 2 and 7 threads, of
+extents that fill no whole registers: two fields that change each other, one of which a point is set in; and what must not lie in
+one place: a value that is read around, one that another variable takes as it was, one that a later kernel reads, a small one.
+
+    tests/stablehlo/turns_in_place.py --bin build/bin"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from doors import Bench  # noqa: E402
+
+TURNS = 7
+
+
+def text(n, m, body, result="%r#2"):
+    """%u and %v become %u1 and %v1, TURNS times."""
+    t = f"tensor<{n}x{m}xf32>"
+    body = body.replace("T", t).replace("N1", str(n - 1)).replace("M1", str(m - 1)).replace("N", str(n)).replace("M", str(m))
+    return f"""func.func @main(%a: {t}, %b: {t}, %n: tensor<i32>) -> {t} {{
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %nothing = stablehlo.constant dense<0.0> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : {t}
+  %r:3 = stablehlo.while(%i = %zero, %u = %a, %v = %b) : tensor<i32>, {t}, {t}
+  cond {{
+    %p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+{body}
+    stablehlo.return %next, %u1, %v1 : tensor<i32>, {t}, {t}
+  }}
+  %s = stablehlo.add %r#1, %r#2 : {t}
+  return %s : {t}
+}}
+"""
+
+
+SHIFTED = """    %{0}w = stablehlo.slice %{1} [0:N, 1:M] : (T) -> tensor<NxM1xf32>
+    %{0} = stablehlo.pad %{0}w, %nothing, low = [0, 0], high = [0, 1], interior = [0, 0] : (tensor<NxM1xf32>, tensor<f32>) -> T
+"""
+
+FIELDS = SHIFTED.format("d", "v") + """    %dh = stablehlo.multiply %d, %half : T
+    %u1 = stablehlo.subtract %u, %dh : T
+""" + SHIFTED.format("e", "u1") + """    %eh = stablehlo.multiply %e, %half : T
+    %x = stablehlo.add %v, %eh : T
+    %xh = stablehlo.multiply %x, %half : T
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %point = stablehlo.constant dense<0.25> : tensor<1x1xf32>
+    %v1 = stablehlo.dynamic_update_slice %xh, %point, %three, %three : (T, tensor<1x1xf32>, tensor<i32>, tensor<i32>) -> T"""
+
+AROUND = SHIFTED.format("d", "u") + """    %s1 = stablehlo.add %u, %d : T
+    %u1 = stablehlo.multiply %s1, %half : T
+    %v1 = stablehlo.multiply %v, %half : T"""
+
+TAKEN = """    %s1 = stablehlo.add %u, %v : T
+    %u1 = stablehlo.multiply %s1, %half : T
+    %v1 = stablehlo.negate %u : T"""
+
+LATER = """    %s1 = stablehlo.multiply %u, %half : T
+    %u1 = stablehlo.tanh %s1 : T
+""" + SHIFTED.format("d", "u") + SHIFTED.format("e", "u1") + """    %f = stablehlo.multiply %d, %e : T
+    %v1 = stablehlo.add %f, %half : T"""
+
+
+def shifted(u):
+    return np.pad(u[:, 1:], ((0, 0), (0, 1)))
+
+
+def fields(u, v):
+    u = u - shifted(v) * 0.5
+    v = (v + shifted(u) * 0.5) * 0.5
+    v[3, 3] = 0.25
+    return u, v
+
+
+CASES = {  # body, the same in NumPy, rows and columns, whether a kernel has one place twice
+    "two fields": (FIELDS, fields, (137, 261), True),
+    "rows of a register and one": (FIELDS, fields, (1065, 17), True),
+    "whole registers": (FIELDS, fields, (132, 256), True),
+    "read around": (AROUND, lambda u, v: ((u + shifted(u)) * 0.5, v * 0.5), (243, 147), True),
+    "taken as it was": (TAKEN, lambda u, v: ((u + v) * 0.5, -u), (141, 253), False),
+    "read later": (LATER, lambda u, v: (np.tanh(u * 0.5), shifted(u) * shifted(np.tanh(u * 0.5)) + 0.5), (445, 131), False),
+    "small": (FIELDS, fields, (6, 9), False),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.bin, folder)
+        for name, (body, function, (n, m), once) in CASES.items():
+            a, b = (rng.standard_normal((n, m)).astype(np.float32) for _ in range(2))
+            u, v = a.astype(np.float64), b.astype(np.float64)
+            for _ in range(TURNS):
+                u, v = function(u, v)
+            for threads, got in zip((1, 2, 7), bench.runs(text(n, m, body), (a, b, np.array(TURNS, np.int32)), (1, 2, 7))):
+                bench.say(np.allclose(got, u + v, rtol=1e-4, atol=1e-5), f"{name}, {threads} threads")
+            steps = subprocess.run([f"{bench.bin}/pb-objdump", str(bench.folder / "m.pbe"), "--headers"], check=True, capture_output=True, text=True).stdout
+            places = [re.findall(r"arena\+\d+", line) for line in steps.splitlines() if re.match(r"\s*\d+: k\d+\(", line)]
+            bench.say(any(len(set(p)) < len(p) for p in places) == once, f"{name}: {'a' if once else 'no'} kernel stores where it loads")
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
