@@ -392,6 +392,9 @@ void pb__layout_choose(pb_layout* l) {
     choose_gathers(l);
   } else {
     pb__layout_find_few(l);
+    for (size_t k = 0; k < l->const_count; ++k)
+      if (l->consts[k].late && pb_program_is_local(&l->program, l->consts[k].source))
+        l->values[l->consts[k].source].refused = true;
     do {
       memset(gained, 0, sizeof *gained * (size_t)l->program.value_count);
       choose_kinds(l, gained);

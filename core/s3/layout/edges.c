@@ -277,7 +277,8 @@ static bool is_copied_on(const pb_layout* l, int v) {
 void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_layout_twin* t = &l->twins[k];
-    bool inside = t->out && pb_program_is_local(&l->program, t->edge) && l->values[t->twin].kind == PB_LAYOUT_BLOCKED;
+    bool inside = t->out && pb_program_is_local(&l->program, t->edge) && !l->values[t->edge].refused &&
+                  l->values[t->twin].kind == PB_LAYOUT_BLOCKED;
     if (l->whole_rows) {
       if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     } else if (inside && is_copied_on(l, t->edge)) { // it goes from blocks at once

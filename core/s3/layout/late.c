@@ -1,8 +1,8 @@
-// Inside `layout`: weights that come when the program runs. Where rows enough take each of them they are to the rest of
-// layout what constants are, of elements that are not known yet: wherever a constant would be packed, a nest packs
-// them, in front of the one that reads them.
+// Inside `layout`: weights that come, or are computed, when the program runs. Where rows enough take each of them they
+// are to the rest of layout what constants are, of elements that are not known yet: wherever a constant would be
+// packed, a nest packs them, in front of the one that reads them.
 //
-//   before   y[n, o, h, w] += x[n, c, h + i, w + j] * w[o, c, i, j]             w: an input of the graph
+//   before   y[n, o, h, w] += x[n, c, h + i, w + j] * w[o, c, i, j]             w: an input of the graph, or computed
 //   after    p[o / D, (c i j), D] = w[o, c, i, j], and the contraction as by a constant that lies so
 //
 // A bias that comes so and that sums begin with is one, too, where rows of results end inside a row of lanes.
@@ -13,9 +13,10 @@
 // From how many rows on a copy of the weights in a better order pays.
 enum { ROWS_FOR_A_COPY = 32 };
 
-static void note(pb_layout* l, int id, const char* ref) {
+static void note(pb_layout* l, int id, int source, const char* ref) {
   const pb_const* item = &l->unit->consts->items[id];
-  pb_layout_const c = {.id = id, .ref = ref, .late = true, .type = pb_type_stored(item->type), .rank = item->rank};
+  pb_layout_const c = {
+      .id = id, .ref = ref, .late = true, .source = source, .type = pb_type_stored(item->type), .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
@@ -45,8 +46,8 @@ static bool comes_late(const pb_layout* l, int n, const pb_contraction_dims* rol
   const pb_program* p = &l->program;
   const pb_nest* nest = &p->nests[n];
   const pb_value *w = &p->values[p->value_of[n][roles->w]], *x = &p->values[p->value_of[n][roles->x]];
-  return pb__layout_is_image(l, x->rank) && w->kind == PB_VALUE_INPUT && x->kind != PB_VALUE_CONST &&
-         roles->x_type == PB_F32 && roles->w_type == PB_F32 && w->type == PB_F32 &&
+  return pb__layout_is_image(l, x->rank) && (w->kind == PB_VALUE_INPUT || w->kind == PB_VALUE_LOCAL) &&
+         x->kind != PB_VALUE_CONST && roles->x_type == PB_F32 && roles->w_type == PB_F32 && w->type == PB_F32 &&
          p->value_of[n][roles->w] != p->value_of[n][roles->x] && !pb_nest_is_fixed(nest) &&
          is_convolved(nest, &nest->access[roles->x], roles) &&
          pb_extent_of_role(nest, roles, PB_ROLE_M) >= ROWS_FOR_A_COPY;
@@ -70,7 +71,7 @@ static bool is_late_bias(const pb_layout* l, int n, int a) {
          pb_index_single(&from->index[0], &dim) && dim >= 0 && nest->extent[dim] % l->lanes && pb_access_uses(to, dim);
 }
 
-// An input of the graph as a constant whose elements are not known yet, in access a of nest n.
+// An input of the graph, or what is computed, as a constant whose elements are not known yet, in access a of nest n.
 static void take(pb_layout* l, int n, int a, pb_numbers* known) {
   pb_program* p = &l->program;
   int from = p->value_of[n][a], value = pb_numbers_at(known, from);
@@ -80,7 +81,8 @@ static void take(pb_layout* l, int n, int a, pb_numbers* known) {
     late.const_id = pb_consts_add(l->unit->consts, late.name, late.type, late.rank, late.shape, NULL);
     value = pb_program_add_value(p, &l->unit->pass, &late);
     pb_numbers_set(known, from, value);
-    note(l, late.const_id, pb_printf(&l->unit->pass, "%%g%d", late.argument));
+    bool own = p->values[from].kind == PB_VALUE_LOCAL;
+    note(l, late.const_id, from, pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? from : late.argument));
   }
   pb_program_set_value(p, &l->unit->pass, n, a, value);
 }
@@ -186,5 +188,5 @@ void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const i
   pack.access[1] = to;
   pb_nest_load(&pack, 0);
   pb__layout_print(l, &pack);
-  note(l, id, to.ref);
+  note(l, id, -1, to.ref);
 }

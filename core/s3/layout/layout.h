@@ -23,7 +23,7 @@ typedef enum pb_layout_kind {
 typedef struct pb_layout_value {
   pb_layout_kind kind;
   int64_t block; // of channels that lie next to each other: a row of lanes, unless it was said otherwise
-  bool refused;  // it must stay plain: what it is multiplied into does
+  bool refused;  // it must stay plain: what it is multiplied into does, or weights are packed of it
   const char* ref;
   bool masked;      // pointwise nests that make it clean its lanes
   bool ends_early;  // of padded ones: a nest sets no lanes behind a row's last element
@@ -42,7 +42,8 @@ typedef struct pb_layout_const {
   int id;
   const char* ref;
   bool splat;
-  bool late; // an input of the graph, or packed of one when the program runs: no argument (late.c)
+  bool late;  // it comes, or is computed, when the program runs, or is packed of such: no argument (late.c)
+  int source; // of late ones the value that they are, -1: packed of one
   pb_type type;
   int rank;
   int64_t shape[PB_NEST_RANK];
@@ -185,7 +186,7 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contrac
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles);
 
-// ---- late.c: weights that come when the program runs ----
+// ---- late.c: weights that come, or are computed, when the program runs ----
 
 // Contractions of many rows read them as constants from then on. Where the program was read, in front of all else.
 void pb__layout_take_late_weights(pb_layout* l);

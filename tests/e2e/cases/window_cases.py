@@ -316,7 +316,7 @@ def border_met_by_computed_weights():
     return m.done(m.op("Conv", m.input("x", 1, 16, 7, 7), w, pads=[1, 1, 1, 1]), targets=("cpu",))
 
 
-LATE = [  # weights that come when the program runs (core/s3/layout/late.c): channels, results, kernel, groups, attributes
+LATE = [  # weights that come, or are computed, when the program runs (core/s3/layout/late.c): channels, results, kernel, groups, attributes
     ("whole_blocks", 32, 48, (3, 3), 1, {"pads": [1] * 4}),
     ("ends_of_blocks", 17, 41, (3, 3), 1, {"pads": [1, 0, 1, 2]}),
     ("few_channels", 3, 24, (7, 7), 1, {"strides": [2, 2], "pads": [3] * 4}),
@@ -331,11 +331,13 @@ LATE = [  # weights that come when the program runs (core/s3/layout/late.c): cha
 ]
 
 
-def late(label, ins, outs, kernel, group, attrs, image=(13, 14), op="Conv"):
+def late(label, ins, outs, kernel, group, attrs, image=(13, 14), op="Conv", computed=False):
     m = Maker(label)
     x = m.input("x", 1, ins, *image)
     shape = (ins, outs // group) if op == "ConvTranspose" else (outs, ins // group)
     w, b = m.input("w", *shape, *kernel), m.input("b", outs)
+    if computed:
+        w = m.op("Mul", w, m.op("Tanh", m.input("v", 1, shape[1], *(1 for _ in kernel))))
     y = m.op("Relu", m.op(op, x, w, b, group=group, **attrs))
     if op == "Conv" and ins == outs and group == 1 and attrs.get("pads"):  # once more with the same weights
         y = m.op("Conv", y, w, **attrs)
@@ -345,11 +347,24 @@ def late(label, ins, outs, kernel, group, attrs, image=(13, 14), op="Conv"):
 for _name, *_facts in LATE:
     _label = f"late_weights_{_name}"
     CASES[_label] = lambda a=(_label, *_facts): late(*a)
+    CASES[f"computed_{_label}"] = lambda a=(f"computed_{_label}", *_facts): late(*a, computed=True)
 CASES["late_weights_used_twice"] = lambda: late("late_weights_used_twice", 24, 24, (3, 3), 1, {"pads": [1] * 4})
 CASES["late_weights_of_a_line"] = lambda: late("late_weights_of_a_line", 17, 24, (5,), 1, {"pads": [2, 2]}, image=(90,))
 CASES["late_weights_of_a_volume"] = lambda: late("late_weights_of_a_volume", 9, 17, (3, 3, 3), 1, {"pads": [1] * 6}, image=(5, 6, 7))
 CASES["late_weights_spread"] = lambda: late("late_weights_spread", 18, 24, (3, 3), 1, {"strides": [2, 2]}, op="ConvTranspose")
 CASES["late_weights_spread_in_groups"] = lambda: late("late_weights_spread_in_groups", 32, 32, (2, 2), 4, {"strides": [2, 2]}, op="ConvTranspose")
+CASES["computed_late_weights_of_a_volume"] = lambda: late("computed_late_weights_of_a_volume", 9, 17, (3, 3, 3), 1, {"pads": [1] * 6}, image=(5, 6, 7), computed=True)
+CASES["computed_late_weights_spread"] = lambda: late("computed_late_weights_spread", 18, 24, (3, 3), 1, {"strides": [2, 2]}, op="ConvTranspose", computed=True)
+
+
+@case
+def computed_late_weights_made_otherwise():
+    """Weights that a convolution makes, that are put together, turned, and read beside their convolution too."""
+    m = Maker("computed_late_weights_made_otherwise")
+    made = m.op("Conv", m.input("u", 16, 4, 3, 3), m.input("t", 24, 4, 3, 3), pads=[1] * 4)
+    joined = m.op("Concat", made, m.op("Transpose", m.input("v", 3, 3, 24, 8), perm=[3, 2, 0, 1]), axis=0)
+    y = m.op("Conv", m.input("x", 1, 24, 12, 12), joined)
+    return m.done(m.op("Add", y, m.op("ReduceMean", joined, keepdims=1)), targets=("cpu",))
 
 
 def late_factor(label, rows, sums, columns):

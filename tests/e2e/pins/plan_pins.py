@@ -24,6 +24,7 @@ import quantised_cases  # noqa: E402
 import regression_cases  # noqa: E402
 import transformer_cases  # noqa: E402, F401  (the same)
 import typed_cases  # noqa: E402, F401  (the same)
+import window_cases  # noqa: E402, F401  (the same)
 from float_cases import CASES  # noqa: E402
 
 PINS = os.path.join(tools.HERE, "pins", "plan_pins.txt")
@@ -41,7 +42,7 @@ def graphs():
     for make in CASES:
         if number(make.name) % EVERY_FLOAT == 0:
             yield make.name, make().model, CORES[number(make.name) // EVERY_FLOAT % 2:][:1]
-    for name in "far_rows_130_128", "far_rows_70_128_True":
+    for name in "far_rows_130_128", "far_rows_70_128_True", "computed_late_weights_whole_blocks":
         yield name, regression_cases.CASES[name]().model, CORES[1:]
     for name in "lines_by_constants", "turned_by_products", "exponentials_in_many_commands", "gated_sums_of_floats":
         yield name, regression_cases.CASES[name]().model, QUEUES[:1]
