@@ -134,6 +134,24 @@ void pb__layout_find_heads(pb_layout* l) {
   }
 }
 
+// Whether a nest takes parts of the one row apart into rows of lanes of its own, and of the last ones more than the row
+// has where it ends with its lanes: parts of 5 elements of 15, 16 lanes each.
+static bool is_read_past(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  int dim;
+  PB_FOR_ACCESSES (n, a, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access *read = &nest->access[a], *store = &nest->access[nest->access_count - 1];
+    if (read == store || store->rank < 2 || !pb_index_single(&store->index[1], &dim) || dim < 0) continue;
+    int64_t last = read->index[1].cst;
+    for (int d = 0; d < nest->dim_count; ++d)
+      last += read->index[1].coef[d] *
+              ((d == dim ? pb__layout_blocks(nest->extent[d], l->lanes) * l->lanes : nest->extent[d]) - 1);
+    if (last >= pb__layout_blocks(value->shape[1], l->lanes) * l->lanes) return true;
+  }
+  return false;
+}
+
 // [r, c] in rows of lanes.
 static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
@@ -141,7 +159,7 @@ static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
   if (pb__layout_flattened(l, v)) return PB_LAYOUT_PLAIN;
   if (pb__layout_ends_rows(l, v)) return PB_LAYOUT_ENDING;
   bool blocked = value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) || l->heads[v] ||
-                 pb__layout_made_with_numbers(l, v);
+                 pb__layout_made_with_numbers(l, v) || is_read_past(l, v);
   return blocked ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
 }
 
