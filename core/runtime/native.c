@@ -101,7 +101,17 @@ void* pb__native_address(pb_rt* rt, pb_arg arg) {
   return NULL;
 }
 
-void pb__native_step(pb_rt* rt, int index) {
+// What cores with movers have done while a step ran.
+static pb_status ask_cores(pb_rt* rt, int index, pb_diag* diag) {
+  char fault[96];
+  rt->steps[index].cycles += pb__core_machine_cycles(rt->native.cores);
+  if (!pb__core_machine_fault(rt->native.cores, fault, sizeof fault)) return PB_OK;
+  const pb_step* step = &rt->engine->steps[index];
+  return pb_error(diag, (pb_place){.what = rt->engine->kernels[step->kernel].symbol}, 5029,
+                  "waits in front of what takes a buffer, which the compiler makes", "%s", fault);
+}
+
+pb_status pb__native_step(pb_rt* rt, int index, pb_diag* diag) {
   const pb_step* step = &rt->engine->steps[index];
   void* args[PB_ENGINE_MAX_ARGS];
   for (int a = 0; a < step->arg_count; ++a) args[a] = pb__native_address(rt, step->args[a]);
@@ -110,7 +120,7 @@ void pb__native_step(pb_rt* rt, int index) {
     entry(args, 0, 1);
   else
     pb__team_do(&rt->native.team, entry, args);
-  if (rt->native.cores) rt->steps[index].cycles += pb__core_machine_cycles(rt->native.cores);
+  return rt->native.cores ? ask_cores(rt, index, diag) : PB_OK;
 }
 
 // Others are woken where a kernel is shared among them.

@@ -139,7 +139,7 @@ void pb__open_free(pb_rt* rt);
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 // Calls body(user), whose steps all threads of the engine share.
 void pb__native_run(pb_rt* rt, void (*body)(void* user), void* user);
-void pb__native_step(pb_rt* rt, int step);
+pb_status pb__native_step(pb_rt* rt, int step, pb_diag* diag);
 void* pb__native_address(pb_rt* rt, pb_arg arg); // where it is in this process
 void pb__native_close(pb_rt* rt);
 

@@ -226,7 +226,7 @@ static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
   if (words)
     PB_TRY(pb__words_step(rt, k, diag));
   else
-    pb__native_step(rt, k);
+    PB_TRY(pb__native_step(rt, k, diag));
   if (!words || !rt->words.behind) rt->steps[k].seconds += now() - start;
   if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
   return PB_OK;

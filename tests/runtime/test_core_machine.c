@@ -16,6 +16,8 @@ typedef void (*end_call)(int64_t);
 typedef void (*move_call)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                           int64_t, int64_t, int64_t, int64_t, int64_t);
 
+typedef void (*touch_call)(int64_t, int64_t, int64_t, int64_t);
+
 typedef struct machine {
   pb__core_machine* own;
   uint64_t table[PB_CORE_CALLS];
@@ -23,6 +25,7 @@ typedef struct machine {
   move_call move;
   wait_call wait;
   end_call end;
+  touch_call touch;
   int64_t core;
 } machine;
 
@@ -47,6 +50,7 @@ static machine open_machine(void) {
   take(&m, PB_CORE_MOVE, &m.move);
   take(&m, PB_CORE_WAIT, &m.wait);
   take(&m, PB_CORE_END, &m.end);
+  take(&m, PB_CORE_TOUCH, &m.touch);
   m.core = m.begin((int64_t)m.table[PB_CORE_OF]);
   return m;
 }
@@ -122,9 +126,45 @@ static void test_repeats_runs(void** state) {
   assert_int_equal(close_machine(&m), START + 4 + LATENCY); // a beat each
 }
 
+// What code touches is told once, and nothing where it may.
+static bool touched(const machine* m, const void* at, int64_t bytes, bool writes, const char* told) {
+  char fault[96] = "";
+  m->touch(m->core, (int64_t)(uintptr_t)at, bytes, writes);
+  bool any = pb__core_machine_fault(m->own, fault, sizeof fault);
+  assert_false(pb__core_machine_fault(m->own, fault, sizeof fault));
+  return any ? strstr(fault, told) != NULL : !*told;
+}
+
+static void test_tells_of_what_is_not_waited_for(void** state) {
+  (void)state;
+  machine m = open_machine();
+  uint8_t outside[4][8] = {{0}}, near[2][8] = {{0}};
+  assert_true(touched(&m, near, 8, true, ""));
+  // rows 0 and 2, of each its bytes 0 to 2 and 4 to 6
+  m.move(m.core, IN, 0, (int64_t)(uintptr_t)near, (int64_t)(uintptr_t)outside, 3, 2, 8, 16, 2, 4, 4, 1, 0, 0);
+  assert_true(touched(&m, &near[0][2], 1, false, "it reads 1 bytes that a move by DMA writes"));
+  assert_true(touched(&m, &near[1][1], 2, true, "it writes 2 bytes that a move by DMA writes"));
+  assert_true(touched(&m, &near[0][3], 1, true, "")); // between two runs
+  assert_true(touched(&m, &near[0][3], 2, false, "reads"));
+  assert_true(touched(&m, &outside[2][4], 1, false, ""));
+  assert_true(touched(&m, &outside[2][4], 1, true, "it writes 1 bytes that a move by DMA reads"));
+  assert_true(touched(&m, outside[1], 8, true, ""));
+  m.wait(m.core, 0);
+  assert_true(touched(&m, near, sizeof near, true, ""));
+  move(&m, OUT, 1, outside[0], near[0], 8);
+  move(&m, OUT, 2, outside[1], near[1], 8);
+  m.wait(m.core, 1);
+  assert_true(touched(&m, near[0], 8, true, ""));
+  assert_true(touched(&m, near[1], 8, false, ""));
+  assert_true(touched(&m, near[1], 8, true, "it writes 8 bytes that a move by DMA reads"));
+  assert_true(touched(&m, outside[1], 8, false, "it reads 8 bytes that a move by DMA writes"));
+  (void)close_machine(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_brings_when_waited_for),
                                      cmocka_unit_test(test_takes_what_is_left),
-                                     cmocka_unit_test(test_has_so_many_under_way), cmocka_unit_test(test_repeats_runs)};
+                                     cmocka_unit_test(test_has_so_many_under_way), cmocka_unit_test(test_repeats_runs),
+                                     cmocka_unit_test(test_tells_of_what_is_not_waited_for)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,11 +184,61 @@ static LLVMValueRef clock_of(LLVMValueRef function) {
   return NULL;
 }
 
+// ---- what code touches ----
+
+// The machine hears of each load and store: whether it is of bytes that are on their way.
+typedef struct hearing {
+  LLVMBuilderRef builder;
+  LLVMTypeRef wide, pointer, call;
+  LLVMValueRef table, core;
+} hearing;
+
+static bool begin_hearing(LLVMModuleRef module, hearing* h) {
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  h->wide = LLVMInt64TypeInContext(context);
+  h->pointer = LLVMPointerTypeInContext(context, 0);
+  LLVMTypeRef arguments[] = {h->wide, h->wide, h->wide, h->wide};
+  h->call = LLVMFunctionType(LLVMVoidTypeInContext(context), arguments, 4, false);
+  h->table = LLVMGetNamedGlobal(module, PB_CORE_MACHINE);
+  return h->table != NULL;
+}
+
+static void hear(const hearing* h, LLVMValueRef i) {
+  bool stores = LLVMGetInstructionOpcode(i) == LLVMStore;
+  LLVMTypeRef type = LLVMTypeOf(stores ? LLVMGetOperand(i, 0) : i);
+  LLVMPositionBuilderBefore(h->builder, i);
+  LLVMValueRef number = LLVMConstInt(h->wide, PB_CORE_TOUCH, false);
+  LLVMValueRef at = LLVMBuildGEP2(h->builder, h->wide, h->table, &number, 1, "");
+  LLVMValueRef arguments[] = {h->core, LLVMBuildPtrToInt(h->builder, LLVMGetOperand(i, stores), h->wide, ""),
+                              LLVMConstInt(h->wide, (unsigned long long)bytes_of(type), false),
+                              LLVMConstInt(h->wide, stores, false)};
+  (void)LLVMBuildCall2(h->builder, h->call, LLVMBuildLoad2(h->builder, h->pointer, at, ""), arguments, 4, "");
+}
+
+// Of both copies of a buffer LLVM may load and select the one: of what is but selected from nobody knows whether it is
+// taken.
+static bool is_selected_from(LLVMValueRef load) {
+  for (LLVMUseRef use = LLVMGetFirstUse(load); use; use = LLVMGetNextUse(use))
+    if (!LLVMIsASelectInst(LLVMGetUser(use))) return false;
+  return true;
+}
+
+// From the instruction on to the end of its block.
+static void hear_from(const hearing* h, LLVMValueRef i) {
+  for (LLVMValueRef next; i; i = next) {
+    next = LLVMGetNextInstruction(i);
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    if (op == LLVMStore || (op == LLVMLoad && !is_selected_from(i))) hear(h, i);
+  }
+}
+
 void pb_threads_count_cycles(const pb_chip* chip, LLVMModuleRef module) {
   rates r = rates_of(chip);
   LLVMContextRef context = LLVMGetModuleContext(module);
   LLVMTypeRef wide = LLVMInt64TypeInContext(context);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+  hearing h = {.builder = builder};
+  bool hears = begin_hearing(module, &h);
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
     LLVMValueRef clock = clock_of(f);
     for (LLVMBasicBlockRef b = clock ? LLVMGetFirstBasicBlock(f) : NULL; b; b = LLVMGetNextBasicBlock(b)) {
@@ -196,6 +246,8 @@ void pb_threads_count_cycles(const pb_chip* chip, LLVMModuleRef module) {
       int64_t cycles = cycles_of(&r, b);
       LLVMValueRef at = b == LLVMGetEntryBasicBlock(f) ? LLVMGetNextInstruction(clock) : LLVMGetFirstInstruction(b);
       while (at != last && LLVMIsAPHINode(at)) at = LLVMGetNextInstruction(at);
+      h.core = clock;
+      if (hears) hear_from(&h, at);
       LLVMPositionBuilderBefore(builder, at);
       LLVMValueRef place = LLVMBuildIntToPtr(builder, clock, LLVMPointerTypeInContext(context, 0), "");
       LLVMValueRef sum = LLVMBuildAdd(builder, LLVMBuildLoad2(builder, wide, place, ""),
