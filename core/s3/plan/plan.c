@@ -73,39 +73,60 @@ static void add_axes(const pb_planner* p, pb_plan* plan, const int* dims, int co
 // Whether x is another one in each block along the dim of columns: in each group of channels, say, or each head.
 static bool moves_x(const pb_planner* p, int dim) { return p->group->roles.role[dim] == PB_ROLE_B; }
 
-// Of columns those that are in a tile with their whole row of lanes (l), or the others: all (n), those along which x is
-// another one (b), and those along which it is the same (c).
-static void add_columns(const pb_planner* p, pb_plan* plan, char which) {
+// How many dims of columns x moves along.
+static int x_by_blocks(const pb_planner* p) {
+  int count = 0;
+  for (int k = 0; k < p->dims.column_count; ++k) count += moves_x(p, p->dims.columns[k]);
+  return count;
+}
+
+static bool x_by_block(const pb_planner* p) { return x_by_blocks(p) > 0; }
+
+// Those of columns along which x is the same, or another one; of these the ones that are in a tile with their whole row
+// of lanes, or all but them.
+static void add_columns(const pb_planner* p, pb_plan* plan, bool same_x, bool other_x, bool in_lanes) {
   for (int k = 0; k < p->dims.column_count; ++k) {
     int dim = p->dims.columns[k];
-    bool inside = p->columns && in_row(p, dim), taken = which == 'n' || moves_x(p, dim) == (which == 'b');
-    if (which == 'l' ? inside : !inside && taken) add_axis(p, plan, dim, p->step[dim]);
+    bool inside = p->columns && in_row(p, dim);
+    if (inside == in_lanes && (moves_x(p, dim) ? other_x : same_x)) add_axis(p, plan, dim, p->step[dim]);
   }
 }
 
-// The plan of the tile with its loops in an order, outermost first, each letter one kind: m, n, k rows, columns and
-// sums by their steps (n without l, columns in one row of lanes; b and c those of n along which x is another one, or
-// the same), i of rows the parts that are near the instructions, o columns one by one, p the parts of the first sum; X,
-// W, Y: here are the homes of x, of the weights and of the results.
-static void lay_loops(const pb_planner* p, const char* order, pb_plan* plan) {
+static void add_part(const pb_planner* p, pb_plan* plan) {
+  if (p->dims.sum_count) add_axis(p, plan, p->dims.sums[0], p->chunk);
+}
+
+static void home_here(const pb_planner* p, pb_plan* plan, pb_plan_operand operand) {
+  pb_plan_home_of(plan, operand)->around = levels_of(p, plan);
+}
+
+// The plan of the tile. Outermost rows, then columns; x is read as often as loops around its home do not move it, so
+// that is behind the last loop that does. Inside the results' home parts of the sum, inside the weights' its steps.
+// Another order has around x's home those columns alone along which x is another one, or, of registers, rows around
+// columns.
+static void lay_loops(const pb_planner* p, int order, pb_plan* plan) {
   const pb_plan_dims* s = &p->dims;
+  bool columns_outside = p->parts_outside && !order, all = !columns_outside && x_by_block(p) && !order;
   *plan = p->start;
   pb_plan_begin(plan);
   if (!p->group->contraction) plan->chain[PB_OF_W].count = 0;
   pb_plan_home_of(plan, PB_OF_RESULT)->copies = p->copies ? p->copies : p->results;
-  for (; *order; ++order) {
-    int here = levels_of(p, plan);
-    if (*order == 'X') pb_plan_home_of(plan, PB_OF_X)->around = here;
-    if (*order == 'W') pb_plan_home_of(plan, PB_OF_W)->around = here;
-    if (*order == 'Y') pb_plan_home_of(plan, PB_OF_RESULT)->around = here;
-    if (*order == 'm') add_axes(p, plan, s->rows, s->row_count, p->step);
-    if (strchr("nbcl", *order)) add_columns(p, plan, *order);
-    if (*order == 'o') add_axes(p, plan, s->columns, s->column_count, NULL);
-    if (*order == 'i') add_axes(p, plan, s->rows, s->row_count, p->near);
-    if (*order == 'p' && s->sum_count) add_axis(p, plan, s->sums[0], p->chunk);
-    if (*order == 'k') add_axes(p, plan, s->sums, s->sum_count, p->step);
-    for (int d = 0; *order == 'k' && d < p->group->main.dim_count; ++d) add_axis(p, plan, d, s->taps.step[d]);
-  }
+  if (p->parts_outside) add_part(p, plan);
+  if (columns_outside) add_columns(p, plan, true, true, false);
+  add_axes(p, plan, s->rows, s->row_count, p->step);
+  add_columns(p, plan, all, !columns_outside, false);
+  home_here(p, plan, PB_OF_X);
+  add_columns(p, plan, !all && !columns_outside, false, false);
+  home_here(p, plan, PB_OF_RESULT);
+  if (!p->side_by_side) add_columns(p, plan, true, true, true);
+  if (!p->parts_outside) add_part(p, plan);
+  if (p->side_by_side) home_here(p, plan, PB_OF_X);
+  if (p->side_by_side) add_axes(p, plan, s->columns, s->column_count, NULL);
+  home_here(p, plan, PB_OF_W);
+  add_axes(p, plan, s->sums, s->sum_count, p->step);
+  for (int d = 0; d < p->group->main.dim_count; ++d) add_axis(p, plan, d, s->taps.step[d]);
+  add_axes(p, plan, s->rows, s->row_count, p->near);
+  for (int o = PB_OF_X; o <= PB_OF_W && p->x_in_sums; ++o) home_here(p, plan, o);
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o)
     for (int more = o == PB_OF_X ? p->x_homes : o == PB_OF_RESULT ? p->result_homes : 0; more > 1; --more)
       plan->chain[o].home[plan->chain[o].count++] = (pb_plan_home){levels_of(p, plan), NEAR_COPIES, 0};
@@ -135,7 +156,7 @@ static void plan_near(pb_planner* p) {
     for (int64_t units = p->step[d] / p->unit[d]; units > 0 && p->result->legal < legal + MOST;
          units = pb_next_step(p->step[d] / p->unit[d], units)) {
       p->near[d] = units * p->unit[d];
-      lay_loops(p, p->orders[0], &plan);
+      lay_loops(p, 0, &plan);
       pb_plan_home_of(&plan, PB_OF_X)->copies = p->x_copies;
       pb__plan_judge(p, &plan);
     }
@@ -149,7 +170,7 @@ static bool fits_near(const pb_planner* p) {
   pb_plan plan;
   probe.result = &found;
   for (int k = 0; k < p->dims.row_count; ++k) probe.near[p->dims.rows[k]] = p->unit[p->dims.rows[k]];
-  lay_loops(&probe, p->orders[0], &plan);
+  lay_loops(&probe, 0, &plan);
   pb_plan_home_of(&plan, PB_OF_X)->copies = p->x_copies;
   pb__plan_judge(&probe, &plan);
   if (!found.found) snprintf(p->result->why, sizeof p->result->why, "%s", found.why);
@@ -165,9 +186,9 @@ void pb__plan_tile(pb_planner* p) {
   if (p->unrolls) pb__registers_unroll(p, p->unrolls);
   for (int copies = p->x_copies; copies >= p->x_least; --copies)
     for (p->chunk = whole; p->chunk; p->chunk = next_chunk(p, whole))
-      for (int o = 0; o < p->order_count; ++o) {
+      for (int o = 0; o < p->orders; ++o) {
         pb_plan plan;
-        lay_loops(p, p->orders[o], &plan);
+        lay_loops(p, o, &plan);
         pb_plan_home* x = pb_plan_home_of(&plan, PB_OF_X);
         x->copies = copies;
         if (copies > p->x_least && x->around == p->base + p->start.axis_count) continue; // no turns to take
@@ -196,27 +217,15 @@ void pb__plan_steps(pb_planner* p, const int* dims, int count, int64_t points) {
 
 // ---- tiles of memories: products ----
 
-// How many dims of columns x moves along.
-static int x_by_blocks(const pb_planner* p) {
-  int count = 0;
-  for (int k = 0; k < p->dims.column_count; ++k) count += moves_x(p, p->dims.columns[k]);
-  return count;
-}
-
-static bool x_by_block(const pb_planner* p) { return x_by_blocks(p) > 0; }
-
 // The dims of x's rows outermost, then blocks of the result's lanes, then the reduction: x is read once, and partial
 // results never leave the chip. Where each block has an x of its own, it comes with the block; where several blocks of
 // a group have one, before them, if there is room.
 static void begin_product(pb_planner* p) {
-  static const char* const by_rows[] = {"mXnYlpWk"};
-  static const char* const by_blocks[] = {"mnXYlpWk", "mbXcYlpWk"};
   pb__plan_whole(p);
   for (int k = 0; k < p->dims.column_count; ++k) p->step[p->dims.columns[k]] = 1;
   for (int k = 0; k < p->dims.sum_count; ++k) p->step[p->dims.sums[k]] = 1;
-  p->orders = x_by_block(p) ? by_blocks : by_rows;
   bool groups = x_by_block(p) && x_by_blocks(p) < p->dims.column_count;
-  p->order_count = groups && !p->judge ? 2 : 1; // the room of one stage among others is that of the next ones
+  p->orders = groups && !p->judge ? 2 : 1; // the room of one stage among others is that of the next ones
   p->x_copies = p->results = 2;
   p->x_least = p->judge || x_by_block(p) ? 2 : 1;
   p->moves_w = p->cuts_sums = true;
@@ -288,7 +297,7 @@ static bool consider_chunk(pb_planner* p, int64_t chunk) {
   pb_plan plan;
   int legal = p->result->legal;
   p->chunk = chunk;
-  lay_loops(p, "mnYpXoWk", &plan);
+  lay_loops(p, 0, &plan);
   pb_plan_home_of(&plan, PB_OF_X)->copies = 2;
   pb_plan_home* w = pb_plan_home_of(&plan, PB_OF_W);
   for (w->copies = FREE_COPIES; w->copies > 1 && p->result->legal == legal; --w->copies) pb__plan_judge(p, &plan);
@@ -355,6 +364,7 @@ static void plan_parts_of_sums(pb_planner* p) {
   parts.result = &found;
   begin_product(&parts);
   parts.results = 1; // the next sums begin with the block that was taken first
+  parts.side_by_side = true;
   for (int k = 0; k < p->dims.batches; ++k) parts.step[p->dims.rows[k]] = 1;
   for (int64_t step = next_step(&parts, outer, 0); step; step = next_step(&parts, outer, step)) {
     parts.step[outer] = step;
@@ -402,10 +412,9 @@ static void plan_rows(pb_planner* p, int around, int at) {
 // Sums whose rows, one at a time, have no room: part after part onto what is there. Rows that end inside a row of lanes
 // are cut where parts end with such rows, and what is behind the last one is a part of its own.
 static void plan_parts_of_rows(pb_planner* p) {
-  static const char* const orders[] = {"mYkXW"};
   const pb_nest* main = &p->group->main;
   const pb_plan_dims* s = &p->dims;
-  p->orders = orders;
+  p->x_in_sums = true;
   for (int k = 0; k < s->row_count; ++k) p->step[s->rows[k]] = 1;
   for (int k = 0; k < s->sum_count; ++k) {
     int d = s->sums[k];
@@ -423,8 +432,6 @@ static void plan_parts_of_rows(pb_planner* p) {
 // Where everything lies in buffers inside all loops: channels one block at a time, then rows, or rows of all blocks at
 // a time, where all blocks read the same; of copies all at once, as long as that fits; of one dim rows of lanes.
 static void plan_tiles(const pb_planner* one) {
-  static const char* const orders[] = {"mXWYk"};
-  static const char* const near[] = {"mXWYi"}; // homes on the way around those near the instructions
   pb_planner p = *one;
   const pb_nest* main = &p.group->main;
   int64_t lanes = p.group->lanes;
@@ -436,8 +443,7 @@ static void plan_tiles(const pb_planner* one) {
   if (flat && whole) p.extent[0] -= p.extent[0] % lanes;
   pb__plan_whole(&p);
   if (flat) p.unit[0] = lanes;
-  p.orders = p.x_homes > 1 || p.result_homes > 1 ? near : orders;
-  p.order_count = 1;
+  p.orders = 1;
   p.x_copies = p.x_least = p.results = (copies ? *count > 0 : whole) ? 2 : 1;
   for (int d = 0; d < main->dim_count; ++d) // sums that end inside a row of lanes: whole rows, and what is behind them
     if (pb_nest_reduces_over(main, d) && pb_access_stride(&main->access[p.group->x], d) == 1)

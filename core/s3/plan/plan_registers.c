@@ -178,12 +178,11 @@ static bool take_tile(pb_planner* p, const pb_vkernel* k, const pb_plan* plan) {
 // are in registers inside all loops.
 void pb__plan_registers(pb_planner* p) {
   const pb_vkernel* k = p->group->registers;
-  static const char* const orders[] = {"pnmYkXW", "pmnYkXW"};
   int dims[PB_NEST_DIMS], count = 0;
   pb_found plain = {0};
   pb__plan_whole(p);
   p->start = (pb_plan){.bound = ""};
-  p->orders = orders;
+  p->parts_outside = p->x_in_sums = true;
   p->results = p->x_copies = p->x_least = 1;
   p->fine = true;
   p->takes_last = k->main->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
@@ -198,7 +197,7 @@ void pb__plan_registers(pb_planner* p) {
   } else {
     int64_t registers = pb__register_count(p->chip, k);
     p->room = k->lanes == 1 ? 16 : p->takes_last ? 4 : k->insn.insn ? registers : registers / 2;
-    p->order_count = 1;
+    p->orders = 1;
     // what windows share waits in registers, and parts of a cycle count
     p->unrolls = pb_vkernel_by_vectors(k) || k->insn.group > 1 ? k : NULL;
     p->plain = k->border_count ? &plain : NULL;
@@ -208,7 +207,7 @@ void pb__plan_registers(pb_planner* p) {
     p->unrolls = k;
   }
   // parts of the sum and shares of this tile, all of them on trees of their own
-  p->order_count = 2;
+  p->orders = 2;
   p->cuts_sums = p->dims.sum_count > 0;
   p->shares = true;
   p->gain = p->takes_last ? 0 : SHARES_GAIN;

@@ -34,9 +34,11 @@ typedef struct pb_planner {
 
   // The tile: what it has of each dim, in whole numbers of `unit`, and the part of the first sum that is made at once.
   int64_t step[PB_NEST_DIMS], unit[PB_NEST_DIMS], chunk;
-  // What there is to choose. orders: of its loops, as lay_loops (plan.c) reads them.
-  const char* const* orders;
-  int order_count;
+  // What there is to choose. orders: of its loops, as lay_loops (plan.c) has them.
+  int orders;
+  bool parts_outside; // parts of the first sum are around all else: what is made of one lies where the result will be
+  bool side_by_side;  // sums of several blocks of columns lie side by side, and each part of x is taken for all of them
+  bool x_in_sums;     // operands come inside all loops
   // Steps: each that makes parts of nearly one size, from the shortest on, and parts of the sum of one size, a whole
   // number of steps each, for what is in between lies in memory. false: as pb_next_step says.
   bool fine;
