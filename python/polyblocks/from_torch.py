@@ -282,7 +282,8 @@ def traces_of_users():
         return traceback.StackSummary.from_list([frame for frame in summary if "/torch/" not in frame.filename])
 
     plain = TracerBase.__dict__.get("_filter_traceback_frames")
-    with _export_lock:
+    with _export_lock, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)  # of PyTorch's own copies
         if plain is None:  # another version's tracer
             yield
             return
@@ -315,13 +316,17 @@ def _like(tensor):
 def _export_error(error):
     """What torch.export says, with the line of the user's where there is one."""
     text = str(error).strip().splitlines()
-    trace, place = error.__traceback__, None
+    trace, place, transformed = error.__traceback__, None, "functorch" in str(error) or "_unwrap_for_grad" in str(error)
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if "/torch/" not in file and "/polyblocks/" not in file and not file.startswith("<"):
             place = f"{file}:{trace.tb_lineno}"
+        transformed = transformed or file.endswith(("_functorch/predispatch.py", "_functorch/eager_transforms.py", "_functorch/pyfunctorch.py"))
         trace = trace.tb_next
-    return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, " ".join(text[1:2]))
+    hint = " ".join(text[1:2])
+    if transformed:
+        hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'
+    return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, hint)
 
 
 def _is_of_codes(node):

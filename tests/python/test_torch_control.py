@@ -1,5 +1,6 @@
 """Control flow that data decide, from PyTorch: branches, loops, scans; and integers' shifts and powers, losses of labels."""
 
+import polyblocks
 import pytest
 import torch
 import torch.nn.functional as F
@@ -64,6 +65,14 @@ def lengths(x):
     return torch.view_as_real(y * y), torch.hypot(x, x.flip(0)), torch.hypot(ends, ends.flip(0)), torch.special.erfcx(x * 9), torch.special.log_ndtr(x * 9)
 
 
+def per_sample(x):
+    def loss(weights, row):
+        return torch.func.functional_call(LINEAR, weights, (row,)).square().sum()
+
+    return torch.func.vmap(torch.func.grad(loss), (None, 0))(dict(LINEAR.named_parameters()), x), torch.func.vmap(lambda v: v * 2 + x.sum())(x)
+
+
+LINEAR = nn.Linear(5, 3)
 NUMBERS = torch.tensor([[-10, -3, -2, -1, 0], [1, 2, 3, 9, 63]])
 CASES = {
     "branch": (branch, f(3).abs(), f(3)),
@@ -89,6 +98,17 @@ def test_case(name, way):
         got = (polyblocks_jit_torch(function) if way == "decorator" else torch.compile(function, backend="polyblocks"))(*given)
     for a, b in zip(pytree.tree_leaves(got), pytree.tree_leaves(want), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5, equal_nan=True)
+
+
+def test_transforms():
+    """Of torch.func: torch.compile takes them, torch.export does not."""
+    torch.compiler.reset()
+    x = f(4, 5)
+    got, want = torch.compile(per_sample, backend="polyblocks")(x), per_sample(x)
+    for a, b in zip(pytree.tree_leaves(got), pytree.tree_leaves(want), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+    with pytest.raises(polyblocks.NotSupported, match="hint: .*torch.compile"):
+        polyblocks_jit_torch(lambda x: torch.func.hessian(lambda v: v.sin().sum())(x))(x[0])
 
 
 def test_gradient_of_labels():

@@ -6,6 +6,8 @@ take mean nothing here (layout, device, memory). `made` is PyTorch's own word of
 import importlib
 import inspect
 
+import torch
+
 from .builder import Unsupported
 
 ROWS = {}
@@ -47,6 +49,10 @@ def lower(b, target, args, kwargs, made, used=None):
     for argument in target._schema.arguments[len(args) :]:
         if argument.name in kwargs or argument.has_default_value():
             taken[argument.name] = kwargs.get(argument.name, argument.default_value)
+    tensors = [argument.name for argument in target._schema.arguments if argument.type.kind() == "TensorType"]
+    if len(tensors) == 1 and isinstance(taken.get(tensors[0]), (bool, int, float)):  # a number in a tensor's place, as vmap leaves them
+        number = taken[tensors[0]]
+        taken[tensors[0]] = b.constant(number, torch.tensor(number).dtype)
     positional, named = [], {}
     for argument in target._schema.arguments:
         if argument.name in IGNORED or argument.name not in taken:
