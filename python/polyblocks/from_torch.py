@@ -256,7 +256,8 @@ def _kind(leaf):
     try:
         hash(leaf)
     except TypeError:
-        raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, numbers, texts, and tuples, lists and dicts of them are") from None
+        hint = "\n  hint: torch.from_numpy makes a tensor of it" if hasattr(leaf, "__array_interface__") else ""
+        raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, numbers, texts, and tuples, lists and dicts of them are{hint}") from None
     return type(leaf), leaf
 
 
@@ -316,7 +317,7 @@ def _like(tensor):
 def _export_error(error):
     """What torch.export says, with the line of the user's where there is one."""
     text = str(error).strip().splitlines()
-    trace, place, transformed = error.__traceback__, None, "functorch" in str(error) or "_unwrap_for_grad" in str(error)
+    trace, place, transformed = error.__traceback__, None, "torch._functorch" in str(error) or "_unwrap_for_grad" in str(error)
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if "/torch/" not in file and "/polyblocks/" not in file and not file.startswith("<"):
@@ -326,6 +327,8 @@ def _export_error(error):
     hint = " ".join(text[1:2])
     if transformed:
         hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'
+    elif "data-dependent" in str(error):
+        hint = "Python decides by numbers of a tensor, which a graph does not have: torch.where chooses elements, torch.cond branches"
     return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, hint)
 
 
@@ -356,7 +359,8 @@ class Exported:
             elif spec.kind == kinds.TOKEN:  # an order of checks
                 self.where.append(None)
             else:
-                raise NotSupported(f"an input of kind {spec.kind.name}", None)
+                hint = "random numbers come of PyTorch's own generator, torch.manual_seed; another one is an argument of none" if spec.kind == kinds.CUSTOM_OBJ else ""
+                raise NotSupported(f"an input of kind {spec.kind.name}, {spec.target}", None, hint)
         self.options, self.programs = options, {}
         placeholders = [node for node in program.graph_module.graph.nodes if node.op == "placeholder"]
         self.kept = {}  # inputs of the engine that are the module's own tensors

@@ -88,7 +88,7 @@ def test_mistake(function, arguments, says, hint):
         polyblocks_jit_torch(function)(*arguments)
     lines, first = inspect.getsourcelines(function)
     here = [first + k for k, line in enumerate(lines) if line.rstrip().endswith("# here")]
-    assert says in str(error.value)
+    assert says in str(error.value) and hint in str(error.value)
     if here:
         assert f"torch_mistakes.py:{here[0]}:" in str(error.value)
 

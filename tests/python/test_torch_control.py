@@ -84,6 +84,7 @@ CASES = {
     "powers": (powers, NUMBERS),
     "labels": (labels, f(4, 5)),
     "lengths": (lengths, f(9)),
+    "leaky": (nn.RReLU().eval(), f(9)),
     "bilinear": (nn.Bilinear(3, 4, 2), f(5, 3), f(5, 4)),
 }
 

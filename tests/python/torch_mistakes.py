@@ -32,7 +32,7 @@ def number(v):
     return v * v.sum().item()  # here
 
 
-@mistake(x(3), says="cannot be exported")
+@mistake(x(3), says="cannot be exported", hint="torch.cond")
 def branch(v):
     if v.sum() > 0:  # here
         return v
@@ -129,6 +129,16 @@ def not_a_tensor(v):
 @mistake(x(3), x(2), says="cannot be exported")
 def wrong_linear(v, w):
     return torch.nn.functional.linear(v, w[None])  # here
+
+
+@mistake(x(3, 4).double(), x(2, 4), says="tensor<3x4xf64> and tensor<2x4xf32>")
+def wrong_type(v, w):
+    return torch.nn.functional.linear(v, w)  # here
+
+
+@mistake(x(3), says="CUSTOM_OBJ", hint="torch.manual_seed")
+def own_generator(v):
+    return v + torch.randn(3, generator=torch.Generator())
 
 
 @mistake(x(1, 3, 8, 8), x(4, 2, 3, 3), says="cannot be exported")

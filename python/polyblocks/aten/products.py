@@ -11,6 +11,8 @@ from .table import row
 
 def widened(b, function, x, y):
     """Products of halves are summed in f32 and rounded once."""
+    if x.dtype != y.dtype:
+        raise Unsupported(f"of {x.type} and {y.type}, which eager does not multiply either: one .to() is missing")
     if x.dtype not in HALVES:
         return function(x, y)
     return b.convert(function(b.convert(x, torch.float32), b.convert(y, torch.float32)), x.dtype)

@@ -88,6 +88,11 @@ def trilinear(x, y, z, expand_x, expand_y, expand_z, sums, unroll_dim=1):
     return torch.einsum(x, dims(expand_x), y, dims(expand_y), z, dims(expand_z), [d for d in range(rank) if d not in sums])
 
 
+def leaky_of_range(x, noise, lower=0.125, upper=1 / 3, training=False, generator=None):
+    """Where it does not train, by the middle of the range."""
+    return NotImplemented if training else (F.leaky_relu(x, (lower + upper) / 2), noise)
+
+
 def polar(size, angle):
     return torch.complex(size * angle.cos(), size * angle.sin())
 
@@ -175,6 +180,7 @@ TAKEN_APART = {
     aten.multilabel_margin_loss_forward.default: labels_margin,
     aten.multilabel_margin_loss_backward.default: labels_margin_gradient,
     aten._trilinear.default: trilinear,
+    aten.rrelu_with_noise_functional.default: leaky_of_range,
     aten.polar.default: polar,
     aten.hypot.default: hypotenuse,
     aten.special_erfcx.default: scaled_erfc,
