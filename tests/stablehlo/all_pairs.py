@@ -1,6 +1,7 @@
 """Programs of all pairs, against NumPy in f64: differences of two small tensors that several operators take are computed in each of
 them, and the coordinates of points, a short last dim, are turned round while they are few. Of 2 to 5 coordinates, batches,
-integers, three readers, the same reader twice; where a sum reads the differences too, and where they are no smaller, they stay.
+integers, three readers, the same reader twice; where a sum reads the differences too, and where they are no smaller, they stay,
+unless one tensor as large is all that they are made of.
 
     tests/stablehlo/all_pairs.py --bin build/bin"""
 
@@ -75,6 +76,12 @@ def no_smaller(p):
     return p.both("add", p.total(p.both("maximum", d, ("%a0", p.x)), 0), p.total(p.both("multiply", d, d), 1))
 
 
+def of_one(p):
+    """What is read is as large as what is made, but it is the only such, and read in the same order."""
+    d = p.both("maximum", ("%a0", p.x), p.spread(p.total(("%a0", p.x), 1), p.x.shape, [0]))
+    return p.both("add", p.both("multiply", d, d), p.both("minimum", p.both("add", d, d), ("%a0", p.x)))
+
+
 CASES = {  # the program, the input's shape and type, whether the differences go
     "bodies": (pulls, (70, 3), np.float32, True),
     "in a plane": (pulls, (64, 2), np.float32, True),
@@ -85,6 +92,7 @@ CASES = {  # the program, the input's shape and type, whether the differences go
     "three readers": (three_readers, (90,), np.float32, True),
     "summed too": (summed_too, (60, 3), np.float32, False),
     "no smaller": (no_smaller, (64, 64), np.float32, False),
+    "of one as large": (of_one, (65, 79), np.float32, True),
 }
 
 
@@ -101,7 +109,7 @@ def main():
             result, value = make(program)
             bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
             passed = bench.after("inline")
-            stays = 'pb.nest = "subtract' in passed
+            stays = f'pb.nest = "{"maximum" if make is of_one else "subtract"}' in passed
             bench.say(stays != goes and "pb.nest" in passed, f"{name}: differences {'go' if goes else 'stay'}")
     return 1 if bench.failed else 0
 

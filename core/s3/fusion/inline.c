@@ -5,8 +5,9 @@
 //   after    y[i] = a[i] * erf(a[i] / 2)
 //
 // What many take is computed in each of them where that is a few additions, products or comparisons of tensors that it
-// spreads, as differences of all pairs are: to read as many elements as it makes would take longer. Only where caches
-// show cores the system's memory; and only if all that take it can, for then nobody makes it.
+// spreads, as differences of all pairs are: to read as many elements as it makes would take longer. So is what such
+// make of one tensor as large, as places in a picture are: it is read instead, and nobody writes the other. Only where
+// caches show cores the system's memory; and only if all that take it can, for then nobody makes it.
 //
 // What takes a reduction's result alone stays by itself: it will be that reduction's epilogue, and what it leaves is
 // smaller than sums are. In front of `math`, which wants room for the functions in a nest. Where nests are commands,
@@ -20,7 +21,9 @@
 enum {
   FEW_OPERATORS = 3, // of what is computed again
   SMALLER = 8,       // what that reads, in parts of what it makes
-  OF_AN_INDEX = 6    // operators that a nest which looks up elements, or scatters them, computes on the way
+  MANY = 4096,       // elements, of what is read in its place
+  MOST_READERS = 8,
+  OF_AN_INDEX = 6 // operators that a nest which looks up elements, or scatters them, computes on the way
 };
 
 typedef struct inliner {
@@ -79,7 +82,8 @@ static void keep(inliner* i) {
 static bool is_fast(pb_op op) {
   return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_FMA || op == PB_OP_NEG ||
          op == PB_OP_ABS || op == PB_OP_MAX || op == PB_OP_MIN || op == PB_OP_SEXT || op == PB_OP_ZEXT ||
-         op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL || op == PB_OP_SELECT;
+         op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL || op == PB_OP_SELECT || op == PB_OP_FLOOR ||
+         op == PB_OP_CEIL;
 }
 
 static bool is_fast_nest(const pb_nest* nest, int most) {
@@ -90,38 +94,57 @@ static bool is_fast_nest(const pb_nest* nest, int most) {
   return true;
 }
 
-// Whether the nest makes a large tensor of small ones by a few fast operators.
-static bool only_spreads(const inliner* i, int n) {
+// Whether both go through memory alike, wherever they begin.
+static bool walk_alike(const pb_nest* nest, const pb_access* a, const pb_access* b) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_stride(a, d) != pb_access_stride(b, d)) return false;
+  return true;
+}
+
+// Whether the nest makes a large tensor of small ones by a few fast operators; or of those and one as large, which who
+// takes it reads in its place.
+static bool is_made_again(const inliner* i, int n) {
   const pb_program* p = &i->program;
   const pb_nest* nest = &p->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
-  int64_t read = 0;
+  int64_t made = pb_access_elements(store), read = 0;
+  int large = 0;
   if (!is_fast_nest(nest, FEW_OPERATORS)) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
-    if (nest->access[a].gathered || nest->access[a].boxed || pb_access_can_leave(nest, &nest->access[a])) return false;
-    read += pb_access_elements(&nest->access[a]);
+    const pb_access* access = &nest->access[a];
+    int64_t elements = pb_access_elements(access);
+    if (access->gathered || access->boxed || pb_access_can_leave(nest, access)) return false;
+    bool in_place = made >= MANY && access->type == store->type && walk_alike(nest, access, store);
+    large += in_place;
+    read += in_place ? 0 : elements;
   }
-  return read * SMALLER <= pb_access_elements(store);
+  return large <= 1 && read * SMALLER <= made;
+}
+
+// Whether nest n looks up elements or scatters them one by one, where what it reads plainly may be computed.
+static bool goes_to_places(const pb_nest* nest) {
+  return (nest->reduce == PB_SET || nest->reduce == PB_ACC_BODY) && pb_nest_is_fixed(nest);
 }
 
 // Whether every load of the value can take its maker in, tried without keeping.
-static bool all_take(inliner* i, int value) {
+static bool all_take(inliner* i, int value, int least) {
   const pb_program* p = &i->program;
   int readers = 0;
   PB_FOR_USES (n, p, value) {
     if (i->dropped[n] || pb_program_writes(p, n, value)) continue;
-    if (!pb_join_takes(&p->nests[n])) return false;
+    if (!pb_join_takes(&p->nests[n]) && !goes_to_places(&p->nests[n])) return false;
     for (int a = -1; (a = pb_program_next_access(p, n, value, a)) >= 0; ++readers)
       if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) return false;
   }
-  return readers > 1;
+  return readers >= least && readers <= MOST_READERS;
 }
 
 static bool spread_one(inliner* i, int maker) {
   pb_program* p = &i->program;
   int value = pb_program_stored(p, maker);
-  if (!pb_program_is_local(p, value) || !pb_join_takes(&p->nests[maker]) || !only_spreads(i, maker) ||
-      is_epilogue(i, maker) || !all_take(i, value))
+  bool takes = pb_join_takes(&p->nests[maker]) || pb_nest_is_copy(&p->nests[maker]);
+  if (!pb_program_is_local(p, value) || !takes || !is_made_again(i, maker) || is_epilogue(i, maker) ||
+      !all_take(i, value, pb_nest_is_copy(&p->nests[maker]) ? 1 : 2))
     return false;
   // Where the maker is at another place there may be no more room: the rest reads what is made.
   PB_FOR_USES (n, p, value)
@@ -131,11 +154,6 @@ static bool spread_one(inliner* i, int maker) {
 }
 
 // ---- numbers, and where elements are ----
-
-// Whether nest n looks up elements or scatters them one by one, where what it reads plainly may be computed.
-static bool goes_to_places(const pb_nest* nest) {
-  return (nest->reduce == PB_SET || nest->reduce == PB_ACC_BODY) && pb_nest_is_fixed(nest);
-}
 
 // Whether nest n may compute what load a takes, and that pays: what a pointwise nest makes for it alone; or, `simple`,
 // a tensor that is one number everywhere, whoever else takes it, and places that a few operators make for a nest alone
@@ -174,6 +192,7 @@ pb_status pb_s3_inline(pb_unit* unit) {
   bool changed = join_all(&i, false);
   if (!pb_chip_moves(unit->chip)) { // what is read at single elements has numbers and places in its code
     changed |= join_all(&i, true);
+    i.join->copies = true;
     for (int n = 0; n < i.program.nest_count; ++n)
       if (!i.dropped[n]) changed |= spread_one(&i, n);
   }

@@ -93,7 +93,7 @@ bool pb_join_find_any(pb_join* m, int n, int a) {
   if (pb_nest_repeats(taker, access) || pb_access_can_leave(taker, access)) return false;
   m->taker = n, m->maker = maker, m->load = a;
   const pb_nest* nest = &p->nests[maker];
-  return (pb_join_takes(nest) || pb_join_is_number(nest)) &&
+  return (pb_join_takes(nest) || pb_join_is_number(nest) || (m->copies && pb_nest_is_copy(nest))) &&
          pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
 }
 

@@ -10,6 +10,7 @@
 typedef struct pb_join {
   pb_program* p;
   const bool* dropped; // nests
+  bool copies;         // makers may be copies too
   int taker, maker, load, dim_of[PB_NEST_RANK];
   int values[PB_NEST_ACCESSES]; // by access of `out`
   pb_nest out;
