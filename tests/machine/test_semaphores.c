@@ -14,6 +14,12 @@
 
 #include <cmocka.h>
 
+#ifdef PB_SHORT // under sanitizers
+enum { PROGRAMS = 100 };
+#else
+enum { PROGRAMS = 400 };
+#endif
+
 enum { MOST = 4000, ACTIONS = 4 * MOST, ROWS = 64, SCHEDULES = 12 };
 
 // A command that touches one row of a memory on the chip; row -1: none, it was put in between.
@@ -231,7 +237,7 @@ static void order_by_random(int file) {
   pb_semaphore semaphores[PB_MAX_SEMAPHORES];
   pb_chip* chip = read_chip(file);
   pb_semaphore* own = chip->semaphores;
-  for (int k = 0; k < 400; ++k) {
+  for (int k = 0; k < PROGRAMS; ++k) {
     srand((unsigned)k);
     for (int q = 0; q < chip->queue_count; ++q) chip->queues[q].in_order = k % 2 || rand() % 4 != 0;
     draw_semaphores(chip, semaphores);
