@@ -78,7 +78,7 @@ def no_smaller(p):
 
 def of_one(p):
     """What is read is as large as what is made, but it is the only such, and read in the same order."""
-    d = p.both("maximum", ("%a0", p.x), p.spread(p.total(("%a0", p.x), 1), p.x.shape, [0]))
+    d = p.both("maximum", ("%a0", p.x), ("%a0", p.x))
     return p.both("add", p.both("multiply", d, d), p.both("subtract", p.both("add", d, d), ("%a0", p.x)))
 
 

@@ -14,7 +14,7 @@
 // which pass values on the chip, only what fewer commands compute than before.
 #include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
-#include "core/s3/fusion/join.h"
+#include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernels.h"
 
@@ -115,7 +115,9 @@ static bool is_made_again(const inliner* i, int n) {
     int64_t elements = pb_access_elements(access);
     if (access->gathered || access->boxed || pb_access_can_leave(nest, access)) return false;
     bool in_place = made >= MANY && access->type == store->type && walk_alike(nest, access, store);
-    large += in_place;
+    for (int b = 0; b < a; ++b) // read already
+      if (p->value_of[n][b] == p->value_of[n][a] && pb_same_indices(&nest->access[b], access)) elements = 0;
+    large += in_place && elements;
     read += in_place ? 0 : elements;
   }
   return large <= 1 && read * SMALLER <= made;

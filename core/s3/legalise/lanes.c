@@ -7,10 +7,16 @@
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
 //
+// What the sum takes twice so, whole registers and the rest, cannot be made tile by tile by a stage in front of it:
+// where a pointwise nest makes it for the sum alone, the sum computes it.
+//
 // Where a matrix of short rows meets a vector, summing the lanes would take longer than the products, number by number:
 // t is turned round first, u[j, i] = t[i, j], so that rows are in lanes from there on.
+#include "core/s3/chip_facts.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/join.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -186,18 +192,41 @@ static void add_in_lanes(laner* l, int n, int dim) {
   (void)pb_program_add_nest(&l->to, &part, (const int[PB_NEST_ACCESSES]){made, y});
 }
 
+// Sums with a rest compute what pointwise nests make for them alone, as long as they have neighbours to take.
+static void take_makers(laner* l, pb_join* join, bool* dropped) {
+  pb_program* p = &l->program;
+  for (int n = 0; n < p->nest_count; ++n) {
+    int dim = neighbours(l, n);
+    if (dim < 0 || p->nests[n].extent[dim] % l->lanes == 0) continue;
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+      if (!pb_join_find(join, n, a) || pb_program_is_reduced(p, p->value_of[n][a]) || !pb_join_make(join) ||
+          !strides_are(&join->out, dim, false))
+        continue;
+      pb_join_keep(join, &l->unit->pass);
+      dropped[join->maker] = true;
+      a = -1; // it takes what the maker took
+    }
+  }
+}
+
 pb_status pb_s3_lanes(pb_unit* unit) {
   enum { MOST_NESTS = 5 }; // that one becomes
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
   if (!facts.lanes) return PB_OK; // there are no registers whose lanes add up
   PB_TRY(pb_program_read_main(unit, &l.program));
+  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l.program.nest_count + 1);
+  pb_join* join = PB_NEW(&unit->pass, pb_join);
+  join->p = &l.program;
+  join->dropped = dropped;
+  if (!pb_chip_moves(unit->chip)) take_makers(&l, join, dropped);
   int in_lanes = 0;
   for (int n = 0; n < l.program.nest_count; ++n) in_lanes += neighbours(&l, n) >= 0;
   if (!in_lanes) return PB_OK;
   pb_program_begin_nests(&l.program, (size_t)l.program.nest_count + (size_t)in_lanes * MOST_NESTS, &unit->pass, &l.to);
   for (int n = 0; n < l.program.nest_count; ++n) {
     int dim = neighbours(&l, n);
+    if (dropped[n]) continue;
     if (dim >= 0)
       add_in_lanes(&l, n, dim);
     else

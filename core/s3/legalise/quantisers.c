@@ -8,7 +8,7 @@
 // those below are made apart, where the chip does not compute the conversion as it is.
 #include "core/s3/compose.h"
 #include "core/s3/fusion/interval.h"
-#include "core/s3/fusion/join.h"
+#include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernels.h"
 #include "core/s3/legalise/centred_codes.h"

@@ -7,6 +7,7 @@
 // CHECK-NEXT: affine.load %{{.*}}[%[[I]], %[[B]] * 16 + %[[L]]]
 // CHECK: affine.for %{{.*}} = 0 to 8
 // CHECK-NEXT: affine.load %{{.*}}[%{{.*}}, %{{.*}} + 32]
+// CHECK-NEXT: math.exp2
 // CHECK-NEXT: affine.store %{{.*}}, %[[T]][%{{.*}}, %{{.*}} + 16]
 // CHECK: affine.for %{{.*}} = 0 to 24
 // CHECK-NEXT: affine.load %[[T]]
@@ -21,3 +22,14 @@
 // ROW: affine.load %arg0[%{{.*}}, %{{.*}}, %{{.*}} * 16 + %{{.*}}]
 // ROW: } {pb.macs = 640 : i64, pb.nest = "scores", pb.part = "reduce"}
 // ROW-NOT: pb.macs
+
+// What only such a sum takes, whole registers and a rest, it computes: squares of 40. Those of 48 leave no rest, and a stage makes them.
+// RUN: %pb-opt %S/Inputs/rest_of_products.txt --target=cpu:avx512 --lanes --check | %FileCheck %s --check-prefix=REST
+// REST-NOT: "squares"
+// REST: arith.mulf
+// REST: } {pb.nest = "others", pb.part = "point"}
+// REST: arith.mulf
+// REST: } {pb.nest = "sum", pb.part = "reduce"}
+// REST: arith.mulf
+// REST: } {pb.nest = "sum", pb.part = "point"}
+// REST-NOT: arith.mulf

@@ -1,4 +1,4 @@
-#include "core/s3/fusion/join.h"
+#include "core/s3/kernel/join.h"
 #include "core/math/math.h"
 #include "core/s3/compose.h"
 
@@ -106,6 +106,4 @@ bool pb_join_find(pb_join* m, int n, int a) {
   return pb_join_find_any(m, n, a);
 }
 
-void pb_join_keep(pb_join* m, pb_arena* arena) {
-  pb_program_set_nest(m->p, arena, m->taker, &m->out, m->values);
-}
+void pb_join_keep(pb_join* m, pb_arena* arena) { pb_program_set_nest(m->p, arena, m->taker, &m->out, m->values); }
