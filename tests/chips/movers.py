@@ -17,6 +17,8 @@ import tools  # noqa: E402
 
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
 
 CODE, MOVER = (os.path.join(HERE, name) for name in ("dsp.td", "dmadsp.td"))
 NEAR = 0.05  # that all of the network may be off from what is predicted
@@ -92,6 +94,25 @@ def check_kinds(a, work, model, right):
         assert abs(predicted / cycles - 1) <= EACH, name
 
 
+def check_tiles(a, work):
+    """Products of which no operand has room as a whole are tiled along rows and columns, by rows of lanes: a seventh more than
+    multiplying takes at most."""
+    for rows, sums, columns in (512, 512, 512), (197, 768, 768):
+        x, w, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [rows, sums]), ("w", [sums, columns]), ("y", [rows, columns])))
+        path = os.path.join(work, "product.onnx")
+        onnx.save(helper.make_model(helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "product", [x, w], [y])), path)
+        given = {n: np.random.default_rng(k).standard_normal(s).astype(np.float32) for k, (n, s) in enumerate((("x", (rows, sums)), ("w", (sums, columns))))}
+        np.savez(os.path.join(work, "given.npz"), **given)
+        engine, output, stats = (os.path.join(work, f) for f in ("p.pbe", "p.npy", "p.json"))
+        tools.compile_model(a.bin, path, MOVER, engine)
+        tools.run([os.path.join(a.bin, "pb-run"), engine, "--threads=1", "--input", os.path.join(work, "given.npz"), "--output", output, f"--stats={stats}"])
+        assert np.allclose(np.load(output), given["x"].astype(np.float64) @ given["w"], rtol=1e-4, atol=1e-4)
+        step = max(json.load(open(stats))["steps"], key=lambda s: s["cycles"])
+        cycles, least = step["cycles"], rows * sums * columns // 8
+        print(f"{rows}x{sums} by {columns}: {cycles:,} cycles, predicted {step['predicted_cycles']:,}, multiplying {least:,}")
+        assert cycles < 1.15 * least and abs(step["predicted_cycles"] / cycles - 1) < EACH
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
@@ -99,6 +120,7 @@ def main():
     tools.skip_without(a.bin, CODE)
     with tempfile.TemporaryDirectory() as work:
         check_descriptions(a, work)
+        check_tiles(a, work)
         model = tools.network(a.bin, "resnet18", "f32", 64, 1000)
         option = check_plans(a, work, model)
         right, _ = run(a, work, model, CODE, 2)

@@ -174,12 +174,13 @@ void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb
   if (stages->in_turn) s->rest = plan_alone;
 }
 
-// The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
+// The shared loops alone: what their first iteration is. NULL: the chip cannot run it, or tensors' homes in a core's
+// own memory have no room, *why (in s->arena) says why.
 const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why) {
   pb_arena scratch = {0};
   s->built = 0;
   pb_tiling* t = pb_alloc_raw(&scratch, sizeof(pb_tiling));
-  bool built = pb_stage_tiles_build(s, &scratch, NULL, t);
+  bool built = pb_stage_tiles_build(s, &scratch, NULL, t) && (s->stages->near < 0 || fits(t, s->stages));
   if (!built) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
   pb_arena_free(&scratch);
   return built ? s->iterations : NULL;

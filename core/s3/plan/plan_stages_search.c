@@ -154,6 +154,8 @@ static int64_t consider_steps(search* f, const int64_t* steps) {
   return cycles;
 }
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
 // Whether few rows of blocks are left over by steps of so many rows.
 static bool fits_blocks(const pb_stages* s, int64_t step) {
   const pb_blocks* blocks = s->blocks;
@@ -192,11 +194,23 @@ static bool overlaps(const pb_stages* s, int loop) {
   return false;
 }
 
+// One iteration along a loop. In a core's own memory loops along neighbours of what is stored are shared as well: of
+// these a row of lanes, for code has no lanes in shorter ones.
+static int64_t one_of(const search* f, int loop) {
+  const pb_stages* s = f->stages;
+  int64_t lanes = s->near < 0 ? 1 : pb_vector_facts_of(f->chip).lanes;
+  bool along = false;
+  for (int n = 0; n < s->program->nest_count; ++n)
+    along |= pb_access_stride(pb_nest_store(&s->program->nests[n]), s->dim[n][loop]) == 1;
+  return !along ? 1 : s->extent[loop] < lanes ? s->extent[loop] : lanes;
+}
+
 // Tiles along one loop, of one iteration along those around it, or (alone) of all, and of all along those inside it.
 static void search_loop(search* f, int at, bool alone, int64_t first, int64_t least) {
   int64_t steps[PB_MAX_SHARED];
-  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at && !alone ? 1 : f->stages->extent[k];
-  for (steps[at] = first; steps[at] >= least; steps[at] = next_step(f, at, steps[at])) {
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at && !alone ? one_of(f, k) : f->stages->extent[k];
+  for (steps[at] = first; steps[at] >= (f->found ? larger(least, one_of(f, at)) : least);
+       steps[at] = next_step(f, at, steps[at])) {
     int64_t cycles = consider_steps(f, steps);
     // shorter iterations only wait more
     if (!f->stages->in_turn && f->found && cycles / HOPELESS > f->best->loops.cycles) break;
@@ -219,8 +233,8 @@ static bool repeats(const pb_stages* s, int loop) {
 static void search_tiles(search* f, int outer, bool shorter) {
   int64_t steps[PB_MAX_SHARED];
   bool any = false;
-  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? 1 : f->stages->extent[k];
-  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= 1 && (shorter || !any);
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? one_of(f, k) : f->stages->extent[k];
+  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= one_of(f, outer + 1) && (shorter || !any);
        step = next_step(f, outer + 1, step)) {
     steps[outer + 1] = step;
     for (steps[outer] = f->stages->extent[outer]; steps[outer] > 1; steps[outer] = next_step(f, outer, steps[outer]))
@@ -266,9 +280,10 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
                 cached && at < last ? 2 : 1);
   }
   for (int at = last; at > 0 && s->near >= 0; --at) search_loop(&f, at, true, next_step(&f, at, s->extent[at]), 1);
+  bool both = s->near >= 0 && last > 0 && f.found && !takes_whole(&f, last) && !takes_whole(&f, last - 1);
   if (moves && last > 0 && overlaps(s, last - 1))
     search_tiles(&f, last - 1, false);
-  else if (moves && last > 0 && repeats(s, last - 1))
+  else if ((moves && last > 0 && repeats(s, last - 1)) || both)
     search_tiles(&f, last - 1, true);
   if (moves && f.found) deepen(&f);
   pb_arena_free(&scratch);

@@ -280,10 +280,30 @@ static void whole_cost(pb_tiling* t, const pb_tree* stage, part* sum) {
 
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
 
-static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
+// Until what movers beside a core bring for an iteration is there, when nothing has started it ahead.
+static int64_t unhidden_moves(const pb_tiling* t, const part* one) {
+  int64_t most = 0;
+  for (int m = 0; m < t->chip->core_mover_count; ++m) most = larger(most, one->queue[1 + 2 * m].cycles);
+  return most ? most + t->chip->memories[t->chip->system_memory].latency : 0;
+}
+
+static bool has_loops_alone(const pb_tree* tree) {
+  for (const pb_tree* node = tree->first; node; node = node->next)
+    if (node->kind != PB_TREE_LOOP) return false;
+  return true;
+}
+
+// alone: nothing but its remainder stands beside it in the loop around. Else moves of its first iteration start when it
+// does, each time.
+static bool loop_cost(pb_tiling* t, const pb_tree* loop, bool alone, part* sum) {
   part one;
   part_begin(t, &one);
   if (!tree_cost(t, loop, &one)) return false;
+  if (t->issuers->restarts && !alone) {
+    int64_t waits = unhidden_moves(t, &one);
+    issue(&sum->queue[CORE], waits);
+    sum->queue[CORE].free_at += waits;
+  }
   pb__cost_loop(t, loop, &one, sum);
   return true;
 }
@@ -315,7 +335,9 @@ static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
     bool shared = node->parts && t->issuers->of_one;
     if (shared) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
     if (node->kind == PB_TREE_LOOP) t->around[node->level + 1] = node;
-    if (node->kind == PB_TREE_LOOP && !(shared && node->iterations_before) && !loop_cost(t, &loop, sum)) return false;
+    if (node->kind == PB_TREE_LOOP && !(shared && node->iterations_before) &&
+        !loop_cost(t, &loop, has_loops_alone(tree), sum))
+      return false;
     if (node->kind == PB_TREE_ITERATION && !t->issuers->of_one && !iteration_cost(t, node, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
     if (node->kind == PB_TREE_STAGE) whole_cost(t, node, sum);
@@ -400,7 +422,8 @@ static const pb_issuers* core_and_movers(const pb_tiling* t) {
                       .of = of,
                       .outside = chip->memories[chip->system_memory].name,
                       .take = by_mover,
-                      .finish = finish_movers};
+                      .finish = finish_movers,
+                      .restarts = true};
   return all;
 }
 

@@ -80,7 +80,8 @@ typedef struct pb_issuers {
   const pb_core_facts* facts;                                  // of code
   bool (*take)(pb_tiling* tiling, part* p, event* e);          // what one execution of a nest takes of whom
   void (*finish)(pb_tiling* tiling, part* all, pb_plan* plan); // what the tree takes
-  bool of_one; // what is added up is one member's of the level that shares the kernel; else all that they do in turn
+  bool restarts; // who starts moves goes through loops one by one: none of the next one's first iteration's are ahead
+  bool of_one;   // what is added up is one member's of the level that shares the kernel; else all that they do in turn
 } pb_issuers;
 
 static inline void pb__part_use(buffer_part* b, int64_t from, int64_t to, uint32_t walked, int64_t sweep,
