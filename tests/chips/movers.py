@@ -95,8 +95,8 @@ def check_kinds(a, work, model, right):
 
 
 def check_tiles(a, work):
-    """Products of which no operand has room as a whole are tiled along rows and columns, by rows of lanes: a seventh more than
-    multiplying takes at most."""
+    """Products of which no operand has room as a whole are tiled along rows and columns, by rows of lanes: a seventh more
+    than multiplying takes at most."""
     for rows, sums, columns in (512, 512, 512), (197, 768, 768):
         x, w, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [rows, sums]), ("w", [sums, columns]), ("y", [rows, columns])))
         path = os.path.join(work, "product.onnx")

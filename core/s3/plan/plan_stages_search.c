@@ -16,7 +16,8 @@ enum {
   SHARES = 8,
   UNEVEN_STEP = 8,
   MOST_UNEVEN = 128,
-  HOPELESS = 2 // times the best: on queues steps shorter than one so slow are not looked at
+  MOST_BESIDE = 3, // steps of a loop beside a step of another one
+  HOPELESS = 2     // times the best: on queues steps shorter than one so slow are not looked at
 };
 
 // What has two copies, so that queues work on one while others take the other: everything, all but what lies between
@@ -228,13 +229,30 @@ static bool repeats(const pb_stages* s, int loop) {
   return false;
 }
 
+// Tiles of parts of two loops, and of all of the others: of the one the longest few steps that there are plans for
+// beside each step of the other.
+static void search_pairs(search* f) {
+  const pb_stages* s = f->stages;
+  for (int b = 1; b < s->shared; ++b)
+    for (int a = 0; a < b; ++a) {
+      int64_t steps[PB_MAX_SHARED];
+      memcpy(steps, s->extent, sizeof steps);
+      while ((steps[b] = next_step(f, b, steps[b])) >= one_of(f, b)) {
+        int fit = 0;
+        steps[a] = s->extent[a];
+        while (fit < MOST_BESIDE && (steps[a] = next_step(f, a, steps[a])) >= one_of(f, a))
+          fit += consider_steps(f, steps) < INT64_MAX;
+      }
+    }
+}
+
 // Tiles of parts of two loops: where windows overlap along the outer one the longest rows that there are plans for,
 // else (`shorter`) also shorter ones, which take more rows together.
 static void search_tiles(search* f, int outer, bool shorter) {
   int64_t steps[PB_MAX_SHARED];
   bool any = false;
-  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? one_of(f, k) : f->stages->extent[k];
-  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= one_of(f, outer + 1) && (shorter || !any);
+  for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < outer ? 1 : f->stages->extent[k];
+  for (int64_t step = next_step(f, outer + 1, steps[outer + 1]); step >= 1 && (shorter || !any);
        step = next_step(f, outer + 1, step)) {
     steps[outer + 1] = step;
     for (steps[outer] = f->stages->extent[outer]; steps[outer] > 1; steps[outer] = next_step(f, outer, steps[outer]))
@@ -280,11 +298,11 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
                 cached && at < last ? 2 : 1);
   }
   for (int at = last; at > 0 && s->near >= 0; --at) search_loop(&f, at, true, next_step(&f, at, s->extent[at]), 1);
-  bool both = s->near >= 0 && last > 0 && f.found && !takes_whole(&f, last) && !takes_whole(&f, last - 1);
   if (moves && last > 0 && overlaps(s, last - 1))
     search_tiles(&f, last - 1, false);
-  else if ((moves && last > 0 && repeats(s, last - 1)) || both)
+  else if (moves && last > 0 && repeats(s, last - 1))
     search_tiles(&f, last - 1, true);
+  if (s->near >= 0 && f.found && f.best->loops.axis_count > 1) search_pairs(&f);
   if (moves && f.found) deepen(&f);
   pb_arena_free(&scratch);
   return f.found;
