@@ -236,7 +236,7 @@ typedef struct pb_chip {
   pb_place place, tokens_place; // of its records, for what is wrong between them
   int revision, mhz, arguments, command_bytes;
   bool command_port; // commands come by a port of their own, not by the system memory's
-  int token_cycles, start_cycles, stage_cycles, branch_cycles; // as plans count them
+  int token_cycles, start_cycles, stage_cycles, branch_cycles, load_cycles; // as plans count them
   pb_control control;
   pb_grid grid;
   int memory_count, queue_count, level_count, insn_count, function_count;

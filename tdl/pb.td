@@ -56,6 +56,7 @@ class Chip {
   int StartCycles = 6;          // queues: the same from when a command has arrived until it starts
   int StageCycles = 40;         // threads: what plans count for a core to begin one stage of a kernel behind another
   int BranchCycles = 20;        // threads: the same where a loop ends, whose last branch was not foreseen
+  int LoadCycles = 1;           // threads: the same of a register that a sum of plain operations loads; 0: loads go on beside operations
 }
 
 // A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.

@@ -35,6 +35,7 @@ static const struct {
             {"Chip", "StartCycles", PLAN, false},
             {"Chip", "StageCycles", PLAN, false},
             {"Chip", "BranchCycles", PLAN, false},
+            {"Chip", "LoadCycles", PLAN, false},
             {"Memory", "Bytes", PLAN, true},
             {"Memory", "BytesPerCycle", PLAN, false},
             {"Memory", "Latency", PLAN, false},

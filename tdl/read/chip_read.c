@@ -146,6 +146,7 @@ static void read_chip_record(reader* r) {
   c->start_cycles = counted_cycles(&rec, "StartCycles", 6);
   c->stage_cycles = counted_cycles(&rec, "StageCycles", 40);
   c->branch_cycles = counted_cycles(&rec, "BranchCycles", 20);
+  c->load_cycles = counted_cycles(&rec, "LoadCycles", 1);
   c->control = (pb_control)pb__choice(&rec, "Control", controls, 3);
   int64_t schema = pb__get_int(&rec, "Schema", 1);
   if (schema != 1) pb__fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);

@@ -1,9 +1,9 @@
 //===- dsp.td - cores with a scratchpad instead of caches, on threads -----===//
 //
-// A signal processor of our own: cores with vector registers of 8 floats that load from a memory of the core's own, which
-// code fills. Nothing is cached. Its code runs as AVX2's, with the scratchpads on the threads' stacks. All numbers are
-// assumed, those of a small embedded core. With MOVER each core has a DMA between DRAM and that memory, of two loops around a
-// run: code starts it and goes on, and each buffer there has two copies.
+// A signal processor of our own: cores with vector registers of 8 floats that load from a memory of the core's own, which code
+// fills. Nothing is cached. Its code runs as AVX2's, with the scratchpads on the threads' stacks. All numbers are assumed,
+// those of a small embedded core, which loads beside its operations. With MOVER each core has a DMA between DRAM and that
+// memory, of two loops around a run: code starts it and goes on, and each buffer there has two copies.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -17,7 +17,7 @@ def dsp : Chip {
   let Name = "dsp";
 #endif
   let Summary = "Vector cores with scratchpads"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "threads";
-  let Features = "avx2,fma";
+  let Features = "avx2,fma"; let LoadCycles = 0;
 }
 
 def CORE : Level { let Name = "core"; let Max = 64; let Sync = "barrier"; let SyncCycles = 2000; }

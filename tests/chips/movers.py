@@ -136,6 +136,10 @@ def main():
             off = [s for s in steps if not options and s[0] > 10000 and abs(s[1] / s[0] - 1) > EACH]
             assert not off, off
         check_kinds(a, work, model, right)
+        _, steps = run(a, work, tools.network(a.bin, "resnet18", "int8", 64, 1000), MOVER, 1)
+        of_codes, predicted = (sum(s[k] for s in steps) for k in (0, 1))
+        print(f"codes, by plain operations: {of_codes:,} cycles, predicted {predicted:,}")
+        assert abs(predicted / of_codes - 1) <= NEAR, predicted
         assert cycles["two copies"] < 0.8 * cycles["one copy"], cycles
         assert cycles["two copies, two threads"] < 0.6 * cycles["two copies"], cycles
 

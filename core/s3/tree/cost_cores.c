@@ -145,8 +145,8 @@ static int64_t steps_of(const pb_vkernel* k, const int64_t* size) {
 }
 
 // Registers in which one step over a tile computes the main nest's operations: one that takes a tensor's elements alone
-// is made for each register of them, not for each of the tile's.
-static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
+// is made for each register of them, not for each of the tile's. load: what counts for a load.
+static int64_t operations_of(const pb_vkernel* k, int64_t load, const int64_t* size) {
   const pb_nest* nest = k->main;
   int64_t moves[PB_NEST_EXPR][PB_NEST_DIMS], all = 0;
   for (int e = 0; e < nest->expr_count; ++e) {
@@ -156,7 +156,7 @@ static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
           node->op == PB_OP_LOAD ? pb_vkernel_stride(&k->main->access[node->operand], d) != 0 : node->op == PB_OP_INDEX;
       for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
     }
-    all += pb_core_registers(k, size, moves[e]);
+    all += (node->op == PB_OP_LOAD ? load : 1) * pb_core_registers(k, size, moves[e]);
   }
   return all;
 }
@@ -225,7 +225,7 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main->access[k->x].index[0].coef) : 0);
   else
-    step = sums ? operations_of(k, size) + points : points * (nest->expr_count + turn);
+    step = sums ? operations_of(k, t->chip->load_cycles, size) + points : points * (nest->expr_count + turn);
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
   if (f->members) return (step * steps + f->units - 1) / f->units;
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
