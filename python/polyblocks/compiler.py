@@ -131,6 +131,9 @@ def explained(name, data, pairs, bound, how, place=None):
 
 def _diagnostic(record, place):
     texts = [in_python(said.decode(errors="replace")) for said in (record.text, record.hint, record.whole)]
+    if "callback" in texts[0] and not texts[1]:
+        texts[1] = "what is compiled calls no Python: without jax.debug.print, jax.pure_callback, tf.py_function and their like"
+        texts[2] += f"\n  hint: {texts[1]}"
     found = Diagnostic(record.is_error, record.code, record.file.decode(errors="replace"), record.line, record.column, *texts)
     if place and record.line:
         found.source = place(record.line)

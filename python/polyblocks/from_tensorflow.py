@@ -1,6 +1,7 @@
 """TensorFlow: functions, Keras models and methods, as the StableHLO that tf.function makes for the CPU."""
 
 import functools
+import os
 import re
 import threading
 import types
@@ -217,6 +218,7 @@ def _trace_error(error):
         trace = trace.tb_next
     text = str(error).strip()
     inner = re.findall(r'File "([^"]+)", line (\d+), in', text)
+    inner = [(file if os.path.exists(file) else f"/{file}", line) for file, line in inner]  # XLA's texts leave out the first slash
     own = [f"{file}:{line}" for file, line in inner if not any(p in file for p in ("/tensorflow/", "/keras/", "/polyblocks/"))]
     found = re.search(r"[^\n]*(?:Detected unsupported|not compilable|unsupported operation)[^\n]*", text)
     lines = [found.group(0).strip()] if found else [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(("File", "in user code"))]

@@ -19,6 +19,7 @@ from .aten.graph import Module, decompositions
 from .aten import table
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .options import Options
+from .torch_state import Assigned, kind, plain_tensors
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -90,6 +91,11 @@ class _Holder(torch.nn.Module):
 
     def with_arguments(self, leaves, tree):
         made = copy.copy(self)
+        owner = getattr(self.function, "__self__", None)
+        made.__dict__["objects"] = [module for module in made.modules() if module is not made]
+        if hasattr(owner, "__dict__") and not isinstance(owner, (torch.nn.Module, types.ModuleType, type)):
+            made.objects.append(owner)
+        made.__dict__["assigned"] = Assigned(made.objects)
         made.tree, made.leaves = tree, [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         made.places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
         return made
@@ -99,7 +105,10 @@ class _Holder(torch.nn.Module):
         for k, tensor in zip(self.places, tensors):
             leaves[k] = tensor
         args, named = pytree.tree_unflatten(leaves, self.tree)
-        return self.function(*args, **named)
+        self.assigned.begin()
+        result = self.function(*args, **named)
+        assigned = self.assigned.taken()
+        return (result, assigned) if assigned else result
 
 
 class Cell:
@@ -149,7 +158,7 @@ class JitTorch:
         functools.update_wrapper(self, function, updated=() if isinstance(function, torch.nn.Module) else ("__dict__",))
         self.function, self.options = function, options
         self.programs, self.lock = {}, threading.Lock()
-        self.holder = None
+        self.holder, self.watched = None, []  # attributes that calls assign
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -214,14 +223,28 @@ class JitTorch:
             self.hold_again()
         mode = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
         key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.held_modules])
+        if self.watched:
+            key = (key, *[kind(vars(module).get(name)) for module, name in self.watched])
         program = self.programs.get(key)
         if program is None:
             with self.lock:
                 program = self.programs.get(key)
                 if program is None:
                     leaves, tree = pytree.tree_flatten((args, named))
-                    program = self.programs[key] = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
+                    program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
+                    key = self.watch(program, key)
+                    self.programs[key] = program
         return program(leaves)
+
+    def watch(self, program, key):
+        """The key of a program, once more attributes are known that calls assign; programs before are keyed without them and go."""
+        more = [pair for pair in program.assigned.names if all(pair[0] is not m or pair[1] != name for m, name in self.watched)]
+        if not more:
+            return key
+        self.programs.clear()
+        key = key[0] if self.watched else key
+        self.watched += more
+        return (key, *[kind(vars(module).get(name)) for module, name in self.watched])
 
 
 class JitTorchModule(JitTorch):
@@ -285,6 +308,7 @@ def traces_of_users():
     plain = TracerBase.__dict__.get("_filter_traceback_frames")
     with _export_lock, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)  # of PyTorch's own copies
+        warnings.filterwarnings("ignore", message=".*assigned during export", category=UserWarning)  # which torch_state takes care of
         if plain is None:  # another version's tracer
             yield
             return
@@ -343,7 +367,7 @@ class Exported:
     def __init__(self, holder, leaves, tree, options, name, compile=True):
         holder = holder.with_arguments(leaves, tree)
         program = exported_graph(holder, tuple(_like(leaves[k]) for k in holder.places))
-        signature = program.graph_signature
+        signature, self.assigned = program.graph_signature, holder.assigned
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
         self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept
@@ -373,7 +397,7 @@ class Exported:
         outputs = torch.export.graph_signature.OutputKind
         self.first = 0
         for spec in signature.output_specs:
-            if spec.kind == outputs.BUFFER_MUTATION:
+            if spec.kind in (outputs.BUFFER_MUTATION, outputs.PARAMETER_MUTATION):
                 self.mutated.append(owner_of(holder, spec.target))
             elif spec.kind == outputs.TOKEN:
                 self.mutated.append(None)
@@ -429,13 +453,17 @@ class Exported:
                 if where is None:
                     continue
                 self.tensor(where, leaves).copy_(value)
-        return pytree.tree_unflatten(results[self.first :], self.tree)
+        made = pytree.tree_unflatten(results[self.first :], self.tree)
+        if not self.assigned.names:
+            return made
+        self.assigned.put(made[1])
+        return made[0]
 
 
 def place_of(holder, tensor):
     """Where a plain tensor is read at each call: an attribute of a module, a variable of the function's; else the tensor itself."""
     places = [(owner, name, value) for owner, name, value in holder.read if isinstance(value, torch.Tensor)]
-    places += [(vars(m), name, value) for m in holder.modules() if m is not holder for name, value in vars(m).items() if isinstance(value, torch.Tensor)]
+    places += [place for owner in holder.objects for place in plain_tensors(owner)]
     for owner, name, value in places:
         if value is tensor or (value.data_ptr() == tensor.data_ptr() != 0 and value.shape == tensor.shape and value.dtype == tensor.dtype):
             return owner, name

@@ -1,7 +1,9 @@
 """Which line of Python a line of a module's text comes from, by the locations in the same text printed with them."""
 
+import os
 import re
 
+OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 REFERENCE = re.compile(r"#loc\d*\b")
 FILE = re.compile(r'"([^"]+\.py[^"]*)":(\d+)')
 AT_END = re.compile(r"loc\((#loc\d*|.*)\)\s*$")
@@ -37,9 +39,11 @@ class Places:
         return next((place for place in (self.of_line(k, depth + 1) for k in calls) if place), None)
 
     def file_in(self, location, depth):
-        """The first file that a location names: of a call, the place in what is called."""
+        """The first file that a location names, but the package's own: of a call, the place in what is called."""
         for part in re.finditer(f"{FILE.pattern}|{REFERENCE.pattern}", location):
             if part.group(1):
+                if part.group(1).startswith(OWN):
+                    continue
                 return f"{part.group(1)}:{part.group(2)}"
             inner = self.aliases.get(part.group(0))
             place = self.file_in(inner, depth + 1) if inner and depth < 40 else None

@@ -336,3 +336,10 @@ def test_explain():
     text = polyblocks.explain(f, jnp.ones((8, 8)), jnp.ones((8, 8)))
     assert "dot_general" in text or "tanh" in text
     assert not f.programs
+
+
+def test_what_calls_python_or_libraries_says_what():
+    with pytest.raises(polyblocks.CompileError, match="callback.*\n  hint: what is compiled calls no Python"):
+        jit(lambda x: (jax.debug.print("{}", x), x + 1)[1])(jnp.ones(3))
+    with pytest.raises(polyblocks.CompileError, match=r"test_jax\.py:\d+: error: .*lapack_sgeev"):
+        jit(jnp.linalg.eigvals)(jnp.ones((3, 3)))

@@ -93,6 +93,13 @@ def leaky_of_range(x, noise, lower=0.125, upper=1 / 3, training=False, generator
     return NotImplemented if training else (F.leaky_relu(x, (lower + upper) / 2), noise)
 
 
+def rows_within(table, places, most, kind):
+    """With those rows that are read no longer than `most`."""
+    lengths = torch.linalg.vector_norm(table, kind, 1, keepdim=True)
+    read = torch.zeros_like(lengths).index_fill(0, places.flatten(), 1) > 0
+    return torch.where(read & (lengths > most), table * (most / (lengths + 1e-7)), table)
+
+
 def polar(size, angle):
     return torch.complex(size * angle.cos(), size * angle.sin())
 
@@ -181,6 +188,7 @@ TAKEN_APART = {
     aten.multilabel_margin_loss_backward.default: labels_margin_gradient,
     aten._trilinear.default: trilinear,
     aten.rrelu_with_noise_functional.default: leaky_of_range,
+    aten.embedding_renorm.default: rows_within,
     aten.polar.default: polar,
     aten.hypot.default: hypotenuse,
     aten.special_erfcx.default: scaled_erfc,

@@ -1,0 +1,78 @@
+"""What a call leaves in attributes of PyTorch's modules, beside buffers, and of an object whose method it is: tensors that it assigns (the
+state of a layer, a cache, what is kept for a look at it) are results of the program and are put there after each run."""
+
+import warnings
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .errors import PolyBlocksWarning
+
+OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_polyblocks_jit")
+NUMBERS = (bool, int, float, str)
+
+
+def holds_tensors(value):
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
+
+
+def kind(value):
+    """What a program depends on of an attribute."""
+    leaves, tree = pytree.tree_flatten(value)
+    return tree, *[(leaf.shape, leaf.dtype) if isinstance(leaf, torch.Tensor) else repr(leaf) for leaf in leaves]
+
+
+class Leaf:
+    """An attribute's tensors, as a mapping from their numbers has them."""
+
+    def __init__(self, owner, name):
+        self.owner, self.name = owner, name
+
+    def __getitem__(self, k):
+        return pytree.tree_leaves(self.owner[self.name])[k]
+
+
+def plain_tensors(owner):
+    """Tensors that a module or another object holds in attributes: where each is kept, its name there, and what it is."""
+    for name, value in vars(owner).items():
+        if isinstance(value, torch.Tensor):
+            yield vars(owner), name, value
+        elif isinstance(value, (tuple, list, dict)) and name not in OWN:
+            for k, leaf in enumerate(pytree.tree_leaves(value)):
+                if isinstance(leaf, torch.Tensor):
+                    yield Leaf(vars(owner), name), k, leaf
+
+
+class Assigned:
+    """Attributes that a function assigns while it is traced: `names`, and what it made of them."""
+
+    def __init__(self, objects):
+        self.objects, self.before, self.names = objects, [], []
+
+    def begin(self):
+        self.before = [(m, {name: value for name, value in vars(m).items() if name not in OWN}) for m in self.objects]
+
+    def taken(self):
+        """What was assigned, after which all is as before: what is traced has no numbers."""
+        self.names, values = [], []
+        for module, before in self.before:
+            now = vars(module)
+            for name in [name for name in now if name not in OWN and now[name] is not before.get(name, OWN)]:
+                if holds_tensors(now[name]):
+                    self.names.append((module, name))
+                    values.append(now[name])
+                elif name in before and holds_tensors(before[name]):
+                    continue  # put down again
+                elif isinstance(now[name], NUMBERS) and isinstance(before.get(name), NUMBERS) and now[name] != before[name]:
+                    text = f"{type(module).__name__}.{name} is {before[name]!r} before a call and {now[name]!r} after it; the program keeps the first"
+                    warnings.warn(text, PolyBlocksWarning, stacklevel=2)
+                    continue
+                if name in before:
+                    now[name] = before[name]
+                else:
+                    del now[name]
+        return values
+
+    def put(self, values):
+        for (module, name), value in zip(self.names, values):
+            vars(module)[name] = value

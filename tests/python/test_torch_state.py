@@ -1,0 +1,128 @@
+"""What forward leaves behind: attributes that it assigns and parameters that it writes, call after call beside eager."""
+
+import copy
+import warnings
+
+import polyblocks
+import pytest
+import torch
+from polyblocks import polyblocks_jit_torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+if not torch.cuda.is_available():
+    torch.cuda.is_current_stream_capturing = lambda: False  # which asks the driver
+
+
+class Written(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+        self.register_buffer("b", torch.zeros(3))
+
+    def forward(self, x):
+        with torch.no_grad():
+            self.w.mul_(0.9)
+            self.b.add_(1)
+        return x * self.w + self.b
+
+
+class State(nn.Module):
+    """None at first."""
+
+    def __init__(self):
+        super().__init__()
+        self.state, self.linear = None, nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(x) if self.state is None else self.linear(x) + self.state
+        self.state = y.detach()
+        return y
+
+
+class Cache(nn.Module):
+    """That grows."""
+
+    def __init__(self):
+        super().__init__()
+        self.cache, self.linear = None, nn.Linear(3, 6)
+
+    def forward(self, x):
+        keys, values = self.linear(x[:, None]).chunk(2, -1)
+        if self.cache is not None:
+            keys, values = torch.cat([self.cache[0], keys], 1), torch.cat([self.cache[1], values], 1)
+        self.cache = keys, values
+        return (x[:, None] @ keys.mT).softmax(-1) @ values
+
+
+class Stream(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.state, self.seen = nn.LSTM(3, 4), (torch.zeros(1, 4), torch.zeros(1, 4)), 0
+
+    def forward(self, x):
+        y, state = self.layer(x, self.state)
+        self.state = tuple(t.detach() for t in state)
+        self.seen += len(x)
+        return y
+
+
+class Table(nn.Module):
+    """Made when it is first asked for, and looked at by others."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.table = nn.Sequential(State(), State()), None
+
+    def forward(self, x):
+        if self.table is None or len(self.table) < len(x):
+            self.table = torch.cos(torch.arange(len(x))[:, None] * torch.ones(3))
+        self.last = x * 2
+        return {"y": self.inner(x * self.table[: len(x)])}
+
+
+MADE = {made.__name__: made for made in (Written, State, Cache, Stream, Table)}
+MADE["Embedding"] = lambda: nn.Embedding(7, 3, max_norm=1.0)
+
+
+def state_of(module):
+    held = [value for m in module.modules() for name, value in sorted(vars(m).items()) if name in ("state", "cache", "table", "last")]
+    return [t for t in pytree.tree_leaves([held, list(module.state_dict().values())]) if isinstance(t, torch.Tensor)]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_calls(name):
+    torch.manual_seed(0)
+    plain = MADE[name]().eval()
+    eager, compiled = copy.deepcopy(plain), polyblocks_jit_torch(plain)
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore", polyblocks.PolyBlocksWarning)
+        for k in range(3):
+            x = torch.randint(7, (2, 3)) if name == "Embedding" else torch.randn(2, 3)
+            got, want = [compiled(x), state_of(plain)], [eager(x), state_of(eager)]
+            for a, b in zip(pytree.tree_leaves(got), pytree.tree_leaves(want), strict=True):
+                torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+
+
+def test_objects():
+    class Mean:
+        def __init__(self):
+            self.mean = torch.zeros(3)
+
+        def step(self, x):
+            self.mean = 0.9 * self.mean + 0.1 * x
+            return x - self.mean
+
+    ours, theirs = Mean(), Mean()
+    step = polyblocks_jit_torch(ours.step)
+    for k in range(3):
+        x = torch.randn(3)
+        torch.testing.assert_close(step(x), theirs.step(x))
+        torch.testing.assert_close(ours.mean, theirs.mean)
+    ours.mean = theirs.mean = torch.ones(3)
+    torch.testing.assert_close(step(x), theirs.step(x))
+
+
+def test_numbers_are_told():
+    with torch.no_grad(), pytest.warns(polyblocks.PolyBlocksWarning, match="Stream.seen is 0 before a call and 2 after it"):
+        polyblocks_jit_torch(Stream())(torch.randn(2, 3))
