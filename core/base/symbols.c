@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { LEAST_EXTENT = 59 }; // of a symbol, in all samples
+enum { STEP = 11, FAR = 3 * STEP * PB_SYMBOL_SAMPLES, MOST_TIMES = 4096 };
 
 int pb_symbol_named(pb_symbols* s, const char* name) {
   for (int k = 0; k < s->count; ++k)
@@ -11,6 +12,8 @@ int pb_symbol_named(pb_symbols* s, const char* name) {
   if (s->count == PB_MOST_SYMBOLS) return -1;
   s->names[s->count] = pb_strdup(&s->arena, name);
   s->same[s->count] = s->count;
+  s->times[s->count] = 1;
+  s->is_far[s->count] = false;
   return s->count++;
 }
 
@@ -30,9 +33,9 @@ static int root(const pb_symbols* s, int symbol) {
 // Steps of STEP, in an order of its own for each symbol: all remainders of divisors up to 8 are among them. No two
 // symbols are ever the same: STEP of them stand at different places of a step, and those behind them that stand at the
 // same one go in the same order from another beginning. None is a sum of others in all samples. Numbers are as small as
-// that allows: four of them are a tensor's extents.
+// that allows: four of them are a tensor's extents. Multiples are past all that are none.
 int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
-  enum { STEP = 11, GROUPS = 6 };
+  enum { GROUPS = 6 };
   _Static_assert(PB_MOST_SYMBOLS <= STEP * GROUPS && PB_SYMBOL_SAMPLES % GROUPS == 0, "two symbols would be the same");
   int order[PB_SYMBOL_SAMPLES];
   symbol = root(s, symbol);
@@ -45,7 +48,8 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
     order[other] = swap;
   }
   int from = symbol / STEP * (PB_SYMBOL_SAMPLES / GROUPS);
-  return LEAST_EXTENT + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
+  int64_t extent = LEAST_EXTENT + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
+  return s->times[symbol] * (extent + (s->is_far[symbol] ? FAR : 0));
 }
 
 bool pb_symbol_is_said(const pb_symbols* s, int symbol) {
@@ -88,6 +92,33 @@ bool pb_symbols_settle(pb_symbols* s, int64_t a, int64_t b) {
   }
   if ((of_a < 0) == (of_b < 0)) return false;
   return of_a >= 0 ? settle(s, of_a, b) : settle(s, of_b, a);
+}
+
+// The symbol whose extent it is; -1: no input's.
+static int symbol_of(const pb_symbols* s, int64_t extent) {
+  for (int k = 0; k < s->count; ++k)
+    if (pb_symbol_extent(s, k) == extent && !pb_symbol_is_said(s, k)) return root(s, k);
+  return -1;
+}
+
+bool pb_symbols_spread(pb_symbols* s, int64_t extent) {
+  int symbol = s->again ? -1 : symbol_of(s, extent);
+  if (symbol < 0 || s->is_far[symbol] || s->sample) return symbol >= 0 && s->is_far[symbol];
+  s->is_far[symbol] = s->again = true;
+  return false;
+}
+
+static int64_t divisor_of_both(int64_t a, int64_t b) { return b ? divisor_of_both(b, a % b) : a; }
+
+bool pb_symbols_multiply(pb_symbols* s, int64_t extent, int64_t times) {
+  int symbol = s->again ? -1 : symbol_of(s, extent);
+  if (symbol < 0 || times < 1 || times > MOST_TIMES) return false;
+  int64_t both = s->times[symbol] / divisor_of_both(s->times[symbol], times) * times;
+  if (both == s->times[symbol]) return true;
+  if (both > MOST_TIMES || s->sample) return false; // the first sample has asked whatever others ask
+  s->times[symbol] = both;
+  s->is_far[symbol] = s->again = true;
+  return true;
 }
 
 int64_t pb_symbol_settled(const pb_symbols* s, const char* name) {

@@ -26,8 +26,10 @@ typedef struct pb_symbols {
   int count;
   const char* names[PB_MOST_SYMBOLS]; // in `arena`
   int same[PB_MOST_SYMBOLS];          // as which one in front, or itself
+  int64_t times[PB_MOST_SYMBOLS];     // it is a multiple of that, as an operator needs it
+  bool is_far[PB_MOST_SYMBOLS];       // its numbers are far larger than what an operator divides it by
   int sample;                         // each has another number in each sample
-  bool again;                         // two were found to be one, or one to be a number: what was read is of no use
+  bool again; // two were found to be one, or one to be a number or a multiple: what was read is of no use
   int settled_count;
   struct {
     const char* name; // in `arena` of the first that had it
@@ -56,6 +58,11 @@ bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
 // Two extents that must be one, of which one is a number and the other that of an open dim, which is settled then.
 // false: they are not, or there is no room.
 bool pb_symbols_settle(pb_symbols* symbols, int64_t a, int64_t b);
+// An extent that must be a multiple of a number: an open dim whose extent it is has such numbers when the model is read
+// again. false: it is none's, or other than said by an input, or too large.
+bool pb_symbols_multiply(pb_symbols* symbols, int64_t extent, int64_t times);
+// An extent whose parts are to be told from what it is divided by. true: it is an open dim's, and as large as that.
+bool pb_symbols_spread(pb_symbols* symbols, int64_t extent);
 int64_t pb_symbol_settled(const pb_symbols* symbols, const char* name); // its extent; -1: it is not
 // The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is
 // guarded by the caller else.

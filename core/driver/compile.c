@@ -247,6 +247,12 @@ pb_status pb__compile_program(compilation* c) {
     pb_warning(c->unit.diag, (pb_place){.file = o->model}, 2038,
                "'%s', which is open, is taken as %lld, which the engine checks: an operator takes no other",
                c->symbols->settled[k].name, (long long)c->symbols->settled[k].extent);
+  for (int k = 0; k < c->symbols->count; ++k)
+    if (c->symbols->same[k] == k && c->symbols->times[k] > 1)
+      pb_warning(
+          c->unit.diag, (pb_place){.file = o->model}, 2038,
+          "'%s', which is open, is taken as a multiple of %lld, which the engine checks: an operator takes no other",
+          c->symbols->names[k], (long long)c->symbols->times[k]);
   if (c->control->alone && !c->consts.open) {
     pb_s1_split_short_dims(&c->s1);
     pb_s1_turn_short_dims(&c->s1);

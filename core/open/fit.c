@@ -60,7 +60,8 @@ static void probe(pb_fit* f) {
   for (int p = 0; p < PROBES; ++p) {
     int64_t at[PB_MOST_SYMBOLS];
     for (int s = 0; s < f->symbols->count; ++s)
-      at[s] = 1 + mixed((uint32_t)(f->symbols->same[s] * PROBES + p)) % (p % 2 ? 12u : 1000u);
+      at[s] = f->symbols->times[f->symbols->same[s]] *
+              (1 + mixed((uint32_t)(f->symbols->same[s] * PROBES + p)) % (p % 2 ? 12u : 1000u));
     for (size_t k = f->probed; k < sizes->count; ++k)
       if (!pb_size_value(sizes->items[k], at, f->probes[p], &f->probes[p][k])) f->probes[p][k] = 0;
   }
@@ -142,6 +143,15 @@ pb_fit* pb_fit_start(pb_sizes* sizes, const pb_symbols* symbols, pb_arena* arena
     term atom = {.size = pb_size_symbol(sizes, s)};
     pb_symbols at = *symbols;
     for (at.sample = 0; at.sample < COUNT; ++at.sample) atom.at[at.sample] = pb_symbol_extent(&at, s);
+    if (keep_atom(f, &atom)) ++f->symbol_count;
+  }
+  for (int s = 0; s < symbols->count; ++s) { // as symbols of their own: the quotients of those that are multiples
+    int64_t times = symbols->times[s];
+    if (symbols->same[s] != s || times == 1) continue;
+    int symbol = pb_size_symbol(sizes, s), by = pb_size_number(sizes, times);
+    term atom = {.size = pb_size_make(sizes, PB_SIZE_DIV, symbol, by)};
+    pb_symbols at = *symbols;
+    for (at.sample = 0; at.sample < COUNT; ++at.sample) atom.at[at.sample] = pb_symbol_extent(&at, s) / times;
     if (keep_atom(f, &atom)) ++f->symbol_count;
   }
   add_symbols(f);

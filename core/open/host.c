@@ -393,6 +393,18 @@ static void take_guards(host* h) {
   }
 }
 
+static void check_multiples(host* h) {
+  const pb_symbols* s = h->open->symbols;
+  pb_sizes* sizes = &h->open->sizes;
+  for (int k = 0; k < s->count; ++k) {
+    if (s->same[k] != k || s->times[k] == 1) continue;
+    int symbol = pb_size_symbol(sizes, k), times = pb_size_number(sizes, s->times[k]);
+    int whole = pb_size_make(sizes, PB_SIZE_MUL, pb_size_make(sizes, PB_SIZE_DIV, symbol, times), times);
+    add_check(h, true, symbol, whole,
+              pb_printf(&h->engine->arena, "'%s' must be a multiple of %lld", s->names[k], (long long)s->times[k]));
+  }
+}
+
 static void take_symbols(host* h) {
   const pb_symbols* s = h->open->symbols;
   pb_arena* arena = &h->engine->arena;
@@ -492,6 +504,7 @@ pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb
   take_constants(&h);
   status = take_steps(&h, diag);
   take_guards(&h);
+  check_multiples(&h);
   take_symbols(&h);
   copy_lists(&h);
   drop_unused(&h);

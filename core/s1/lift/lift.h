@@ -103,6 +103,10 @@ bool pb__broadcast_open(lifter* l, int64_t* shape, int* rank, const int64_t* oth
 // Whether two extents that must be one are. Where they are not, but may be, since one is an open dim's, the model is
 // read again with what they are, and what is refused until then is not said.
 bool pb__meet(lifter* l, int64_t a, int64_t b);
+// Whether an extent is a multiple of a number; that of an open dim is one from then on: the model is read again.
+bool pb__divides(lifter* l, int64_t extent, int64_t by);
+// Open dims that a Reshape takes apart, or that share its -1 with others, become multiples (multiples.c).
+void pb__divide_reshaped(lifter* l, const pb_s1_value* in, int rank, const int64_t* shape);
 // Notes on which side of an extent's end, and of 0, a place lies.
 void pb__guard_bound(lifter* l, int64_t at, int64_t extent);
 // Where a slice begins, or ends, that says `at`, as ONNX has it: kept within its tensor; one that goes back ends in

@@ -111,6 +111,7 @@ pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, i
       return pb__refuse(l, n, NULL, "a shape that is not constant");
     int64_t known = 1, free_dim = -1;
     bool copies = !pb_node_int(n, "allowzero", 0); // else a 0 is no extent of the input's
+    pb__divide_reshaped(l, in, (int)(c->bytes / 8), c->data);
     for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
       memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
       if (shape[rank] == 0 && copies && rank < in->rank) shape[rank] = in->shape[rank];

@@ -353,8 +353,10 @@ void pb__o_op_space_to_depth(pb_onnx* o) {
   const char* mode = pb__o_text(o, "mode", "DCR");
   bool first = !strcmp(mode, "DCR");
   if (!first && strcmp(mode, "CRD")) pb__o_refuse(o, "a mode '%s'", mode);
-  if (in.rank != 4 || b < 1 || b > 1 << 15 || in.shape[2] % b || in.shape[3] % b)
-    pb__o_refuse(o, "a block size that does not fit");
+  if (in.rank != 4 || b < 1 || b > 1 << 15) pb__o_refuse(o, "a block size that does not fit");
+  if (pb__o_bad(o)) return;
+  bool rows = pb__divides(o->l, in.shape[2], b), columns = pb__divides(o->l, in.shape[3], b);
+  if (!rows || !columns) pb__o_refuse(o, "a block size that does not fit");
   if (pb__o_bad(o)) return;
   int64_t c = in.shape[1], h = in.shape[2] / b, w = in.shape[3] / b;
   int y = pb__o_reshape(o, x, 6, (const int64_t[]){in.shape[0], c, h, b, w, b});
