@@ -8,16 +8,16 @@ from jax import export
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 from functions import ROWS
-from values import SIZES, arguments
+from values import SIZES, arguments, factors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES = {"f32": jnp.float32, "i32": jnp.int32}
 
 
 def text_of(f, specs):
-    names = sorted({d for s, _ in specs for d in s.split(",") if not d.isdigit()})
+    names = sorted({d for s, _ in specs for d in (factors(f)[1] for f in s.split(",")) if d})
     scope = dict(zip(names, export.symbolic_shape(",".join(names))))
-    shapes = [jax.ShapeDtypeStruct(tuple(int(d) if d.isdigit() else scope[d] for d in s.split(",")), TYPES[t])
+    shapes = [jax.ShapeDtypeStruct(tuple(n * scope[d] if d else n for n, d in map(factors, s.split(","))), TYPES[t])
               for s, t in specs]
     e = export.export(jax.jit(lambda *a: f(jnp, *a)))(*shapes)
     with mlir.make_ir_context():

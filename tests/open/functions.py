@@ -313,3 +313,34 @@ def loop_in_a_loop(xp, x):
         v = lax.while_loop(lambda u: xp.sum(u * u) > 4, lambda u: u * np.float32(0.5), v + 1)
         return v * 2
     return lax.fori_loop(0, x.shape[0], outer, x)
+
+
+# ---- open dims that are multiples ----
+
+@row("b,4*h,2*w,3")
+def patches(xp, x):
+    b, h, w, c = x.shape
+    return xp.transpose(x.reshape(b, h // 4, 4, w // 2, 2, c), (0, 1, 3, 2, 4, 5)).reshape(b, h // 4 * (w // 2), 8 * c)
+
+@row("b,2*h,2*w")
+def pooled_blocks(xp, x):
+    b, h, w = x.shape
+    return xp.mean(x.reshape(b, h // 2, 2, w // 2, 2), axis=(2, 4))
+
+@row("b,8*n")
+def eights(xp, x): return xp.max(x.reshape(-1, 8), axis=1)
+
+@row("b,2*n")
+def gated(xp, x):
+    half = x.shape[1] // 2
+    return x[:, :half] * sigmoid(xp, x[:, half:])
+
+@row("b,s,2*n")
+def pairs_turned(xp, x):
+    p = x.reshape(x.shape[0], x.shape[1], -1, 2)
+    return xp.stack([-p[..., 1], p[..., 0]], axis=-1).reshape(x.shape)
+
+@row("3*n,m")
+def three_parts(xp, x):
+    n = x.shape[0] // 3
+    return xp.concatenate([x[2 * n:], x[:n] + x[n:2 * n]], axis=0)

@@ -282,6 +282,23 @@ static bool unifies(pb_door* d, int truth) {
          pb__door_integers(d, pb__door_in(d, maker, 1), 1, &b) == 1 && pb_symbols_unify(d->inputs->symbols, a, b);
 }
 
+// An extent that is asserted to leave nothing when it is divided, by a remainder or a function that makes it: an open
+// dim that it is becomes a multiple, from now on.
+static bool becomes_multiple(pb_door* d, int truth) {
+  const pb_flat_op *compare = pb__door_maker_of(d, truth), *from;
+  int64_t left, none, of, by;
+  if (!d->inputs || !d->inputs->symbols || !compare || strcmp(compare->name, "stablehlo.compare") != 0 ||
+      !pb__door_says(compare, "comparison_direction", "EQ") || !(from = pb__door_maker_of(d, compare->operands[0])) ||
+      from->operand_count != 2)
+    return false;
+  bool known = pb__door_integers(d, pb__door_in(d, compare, 0), 1, &left) == 1 &&
+               pb__door_integers(d, pb__door_in(d, compare, 1), 1, &none) == 1 &&
+               pb__door_integers(d, pb__door_in(d, from, 0), 1, &of) == 1 &&
+               pb__door_integers(d, pb__door_in(d, from, 1), 1, &by) == 1;
+  return known && !none && by > 1 && of >= 0 && of % by == left && pb_symbols_multiply(d->inputs->symbols, of, by) &&
+         d->inputs->symbols->again;
+}
+
 bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b) {
   bool one = false;
   for (int r = 0; r < rank && d->inputs && d->inputs->symbols; ++r) {
@@ -301,8 +318,9 @@ pb_status pb__door_custom_call(pb_door* d, const pb_flat_op* op) {
   if (pb__door_integers(d, pb__door_in(d, op, 0), 1, &holds) != 1)
     return pb__door_refuse(d, op, "an assertion that extents alone do not decide");
   pb__door_decide_by(d, pb__door_in(d, op, 0));
-  if (holds) return PB_OK;
-  if (unifies(d, op->operands[0])) return PB_ERR_UNSUPPORTED; // it is read again
+  bool again = becomes_multiple(d, op->operands[0]);
+  if (holds && !again) return PB_OK;
+  if (again || unifies(d, op->operands[0])) return PB_ERR_UNSUPPORTED; // it is read again
   const pb_flat_attr* message = pb_flat_find(op, "error_message");
   return pb__door_refuse(d, op, "an assertion that does not hold: %s", message ? message->text : "");
 }
