@@ -68,7 +68,7 @@ static void tokens_come_behind_all(void** state) {
   (void)state;
   for (int seed = 0; seed < 8; ++seed) {
     kernel k;
-    char options[16];
+    char options[24];
     int8_t got[BYTES];
     snprintf(options, sizeof options, "seed=%d", seed);
     begin(&k, async, options);
@@ -94,7 +94,7 @@ static int overtakes(const char* chip) {
   int count = 0;
   for (int seed = 1; seed < 9; ++seed) {
     kernel k;
-    char options[16];
+    char options[24];
     snprintf(options, sizeof options, "seed=%d", seed);
     begin(&k, chip, options);
     k.ops->set_trace(k.device, note, NULL);

@@ -86,7 +86,7 @@ static void banks_change_places(void** state) {
 static void fifo_keeps_order(void** state) {
   (void)state;
   for (int seed = 0; seed < 8; ++seed) {
-    char options[16];
+    char options[24];
     kernel k;
     snprintf(options, sizeof options, "seed=%d", seed);
     begin(&k, options);

@@ -83,7 +83,7 @@ static void fences_make_order(void** state) {
   (void)state;
   for (int seed = 0; seed < 4; ++seed) {
     list l;
-    char options[16];
+    char options[24];
     snprintf(options, sizeof options, "seed=%d", seed);
     begin(&l, options);
     copy_by_way_of_vx(&l, DM, VX);
