@@ -114,11 +114,11 @@ static bool is_made_again(const inliner* i, int n) {
     const pb_access* access = &nest->access[a];
     int64_t elements = pb_access_elements(access);
     if (access->gathered || access->boxed || pb_access_can_leave(nest, access)) return false;
-    bool in_place = made >= MANY && access->type == store->type && walk_alike(nest, access, store);
+    bool is_read_instead = made >= MANY && access->type == store->type && walk_alike(nest, access, store);
     for (int b = 0; b < a; ++b) // read already
       if (p->value_of[n][b] == p->value_of[n][a] && pb_same_indices(&nest->access[b], access)) elements = 0;
-    large += in_place && elements;
-    read += in_place ? 0 : elements;
+    large += is_read_instead && elements;
+    read += is_read_instead ? 0 : elements;
   }
   return large <= 1 && read * SMALLER <= made;
 }

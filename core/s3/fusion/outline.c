@@ -469,10 +469,9 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
   if (multiplied) pb_text_add(text, ">");
 }
 
-// The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
-// text; the function that stands for them keeps the names of the first.
-// false: no tensor that it makes may lie over one that it reads.
+// What may lie over what in a kernel of a loop's turns. false: no tensor that it makes may lie over one that it reads.
 static bool print_over(const outliner* o, int group, const signature* s, pb_text* text) {
+  if (!o->cached || !o->unit->in_turns) return false;
   int nests[PB_OVER_TENSORS], count = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     if (count == PB_OVER_TENSORS) return false;
@@ -483,11 +482,13 @@ static bool print_over(const outliner* o, int group, const signature* s, pb_text
 
 static bool lies_over(const outliner* o, int group, const signature* s) {
   pb_text none = {0};
-  bool over = o->cached && o->unit->in_turns && print_over(o, group, s, &none);
+  bool over = print_over(o, group, s, &none);
   pb_text_free(&none);
   return over;
 }
 
+// The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
+// text; the function that stands for them keeps the names of the first.
 static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
                          pb_text* text) {
   pb_text_add(text, "(");
@@ -621,7 +622,7 @@ static void print_call(outliner* o, int group, const signature* s, int kernel, b
   pb_text_add_quoted(&o->calls, origin.data ? origin.data : "");
   pb_text_free(&origin);
   pb_text_add(&o->calls, ", pb.macs = %llu : i64", (unsigned long long)multiplies(o, group));
-  if (o->cached && o->unit->in_turns) print_over(o, group, s, &o->calls);
+  (void)print_over(o, group, s, &o->calls);
   pb_text_add(&o->calls, "} : (");
   for (int k = 0; k < s->count; ++k) {
     if (k) pb_text_add(&o->calls, ", ");

@@ -219,7 +219,7 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   pb_join* join = PB_NEW(&unit->pass, pb_join);
   join->p = &l.program;
   join->dropped = dropped;
-  if (!pb_chip_moves(unit->chip)) take_makers(&l, join, dropped);
+  take_makers(&l, join, dropped);
   int in_lanes = 0;
   for (int n = 0; n < l.program.nest_count; ++n) in_lanes += neighbours(&l, n) >= 0;
   if (!in_lanes) return PB_OK;
