@@ -70,8 +70,9 @@ static void find_candidates(splitter* s) {
 
 static bool fits(const splitter* s, int value, int r) {
   const pb_s1_value* v = &s->program->values[value];
+  if (!s->may[value]) return false; // of numbers there is no index r
   int64_t extent = v->shape[r];
-  return s->may[value] && extent >= LEAST && extent <= MOST && elements_of(v) / extent >= LONG;
+  return extent >= LEAST && extent <= MOST && elements_of(v) / extent >= LONG;
 }
 
 // ---- which go together ----
