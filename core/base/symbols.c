@@ -59,13 +59,15 @@ bool pb_symbol_is_said(const pb_symbols* s, int symbol) {
   return false;
 }
 
+// The symbol whose extent it is; -1: no input's.
+static int symbol_of(const pb_symbols* s, int64_t extent) {
+  for (int k = 0; k < s->count; ++k)
+    if (pb_symbol_extent(s, k) == extent && !pb_symbol_is_said(s, k)) return root(s, k);
+  return -1;
+}
+
 bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
-  int x = -1, y = -1;
-  for (int k = 0; k < s->count; ++k) {
-    if (pb_symbol_is_said(s, k)) continue;
-    if (pb_symbol_extent(s, k) == a) x = root(s, k);
-    if (pb_symbol_extent(s, k) == b) y = root(s, k);
-  }
+  int x = symbol_of(s, a), y = symbol_of(s, b);
   if (x < 0 || y < 0 || x == y) return false;
   s->same[x > y ? x : y] = x > y ? y : x;
   s->again = true;
@@ -94,13 +96,6 @@ bool pb_symbols_settle(pb_symbols* s, int64_t a, int64_t b) {
   return of_a >= 0 ? settle(s, of_a, b) : settle(s, of_b, a);
 }
 
-// The symbol whose extent it is; -1: no input's.
-static int symbol_of(const pb_symbols* s, int64_t extent) {
-  for (int k = 0; k < s->count; ++k)
-    if (pb_symbol_extent(s, k) == extent && !pb_symbol_is_said(s, k)) return root(s, k);
-  return -1;
-}
-
 bool pb_symbols_spread(pb_symbols* s, int64_t extent) {
   int symbol = s->again ? -1 : symbol_of(s, extent);
   if (symbol < 0 || s->is_far[symbol] || s->sample) return symbol >= 0 && s->is_far[symbol];
@@ -108,12 +103,11 @@ bool pb_symbols_spread(pb_symbols* s, int64_t extent) {
   return false;
 }
 
-static int64_t divisor_of_both(int64_t a, int64_t b) { return b ? divisor_of_both(b, a % b) : a; }
-
 bool pb_symbols_multiply(pb_symbols* s, int64_t extent, int64_t times) {
   int symbol = s->again ? -1 : symbol_of(s, extent);
   if (symbol < 0 || times < 1 || times > MOST_TIMES) return false;
-  int64_t both = s->times[symbol] / divisor_of_both(s->times[symbol], times) * times;
+  int64_t both = s->times[symbol];
+  while (both % times) both += s->times[symbol];
   if (both == s->times[symbol]) return true;
   if (both > MOST_TIMES || s->sample) return false; // the first sample has asked whatever others ask
   s->times[symbol] = both;

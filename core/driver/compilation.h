@@ -59,6 +59,8 @@ pb_status pb__settle_constants(compilation* c, const struct pb_pass* first) PB_M
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 // Segment `number` of a program with control as a compilation of its own, which takes its program.
 void pb__start_segment(compilation* c, int number, compilation* part, pb_compiled* out);
+// The program's value that an argument of a segment's function is, by its name; -1: it has none, as a constant.
+int pb__value_of_argument(MlirValue argument);
 // Whether the operator stands in a loop, as one that is a kernel by now does not.
 bool pb__is_in_loop(const pb_s1* program, size_t op);
 // What turns of its loops make of what they carry is made where that lies, where nobody can tell (in_place.c).

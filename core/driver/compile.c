@@ -223,6 +223,22 @@ static pb_status take_weights(compilation* c) {
   return PB_OK;
 }
 
+// Open dims that operators take as one number, or multiples of one, alone.
+static void warn_of_dims(compilation* c) {
+  const pb_symbols* s = c->symbols;
+  pb_place place = {.file = c->options->model};
+  for (int k = 0; k < s->settled_count; ++k)
+    pb_warning(c->unit.diag, place, 2038,
+               "'%s', which is open, is taken as %lld, which the engine checks: an operator takes no other",
+               s->settled[k].name, (long long)s->settled[k].extent);
+  for (int k = 0; k < s->count; ++k)
+    if (s->same[k] == k && s->times[k] > 1)
+      pb_warning(
+          c->unit.diag, place, 2038,
+          "'%s', which is open, is taken as a multiple of %lld, which the engine checks: an operator takes no other",
+          s->names[k], (long long)s->times[k]);
+}
+
 pb_status pb__compile_program(compilation* c) {
   const pb_compile_options* o = c->options;
   PB_TRY(take_between(c));
@@ -243,16 +259,7 @@ pb_status pb__compile_program(compilation* c) {
     c->graph = NULL;
   }
   PB_TRY(status);
-  for (int k = 0; k < c->symbols->settled_count; ++k)
-    pb_warning(c->unit.diag, (pb_place){.file = o->model}, 2038,
-               "'%s', which is open, is taken as %lld, which the engine checks: an operator takes no other",
-               c->symbols->settled[k].name, (long long)c->symbols->settled[k].extent);
-  for (int k = 0; k < c->symbols->count; ++k)
-    if (c->symbols->same[k] == k && c->symbols->times[k] > 1)
-      pb_warning(
-          c->unit.diag, (pb_place){.file = o->model}, 2038,
-          "'%s', which is open, is taken as a multiple of %lld, which the engine checks: an operator takes no other",
-          c->symbols->names[k], (long long)c->symbols->times[k]);
+  warn_of_dims(c);
   if (c->control->alone && !c->consts.open) {
     pb_s1_split_short_dims(&c->s1);
     pb_s1_turn_short_dims(&c->s1);

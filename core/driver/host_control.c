@@ -1,4 +1,5 @@
 // The host's program of a program with control: the segments' launches, and its marks as moves and jumps.
+#include "core/driver/compilation.h"
 #include "core/driver/host_places.h"
 #include "core/s3/kernels.h"
 
@@ -15,12 +16,6 @@ typedef struct builder {
   pb_host_span* loops;
   size_t loop_count, loop_capacity;
 } builder;
-
-static uint64_t bytes_of(const pb_s1_value* v) {
-  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(v->type)) / 8;
-  for (int r = 0; r < v->rank; ++r) bytes *= (uint64_t)v->shape[r];
-  return bytes;
-}
 
 static void add_tensor(builder* b, const pb_s1_value* v, pb_tensor_info* list, int* count) {
   pb_tensor_info* info = &list[(*count)++];
@@ -48,7 +43,7 @@ static void place_values(builder* b) {
       place.arg = (pb_arg){PB_SPACE_CONST, (uint64_t)value->const_id};
     } else if (b->segments->crosses[v]) {
       place.arg = (pb_arg){PB_SPACE_ARENA, 0};
-      place.bytes = (bytes_of(value) + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
+      place.bytes = (pb_s1_bytes(value) + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
     } else {
       continue;
     }
@@ -77,17 +72,13 @@ static void name_arguments(builder* b, MlirOperation main) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue value = mlirBlockGetArgument(body, k);
-    MlirAttribute id = pb_argument_attribute(value, "pb.const"), name = pb_argument_attribute(value, "pb.input");
+    MlirAttribute id = pb_argument_attribute(value, "pb.const");
     if (!mlirAttributeIsNull(id)) {
       pb_arg arg = {PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)};
       pb__host_name(&b->host, value, pb__host_add(&b->host, (pb_host_place){.arg = arg}));
       continue;
     }
-    if (mlirAttributeIsNull(name)) name = pb_argument_attribute(value, "pb.output");
-    MlirStringRef text = mlirStringAttrGetValue(name);
-    int number = 0;
-    for (size_t c = 0; c < text.length; ++c) number = 10 * number + (text.data[c] - '0');
-    pb__host_name(&b->host, value, b->place[number]);
+    pb__host_name(&b->host, value, b->place[pb__value_of_argument(value)]);
   }
 }
 
@@ -108,7 +99,7 @@ static int add_jump(builder* b, const pb_s1_op* from) {
 
 static void add_move(builder* b, const pb_s1_op* op) {
   int step = b->host.engine->step_count;
-  uint64_t bytes = bytes_of(&b->program->values[op->y]);
+  uint64_t bytes = pb_s1_bytes(&b->program->values[op->y]);
   if (!bytes || pb_s1_base(b->program, op->x) == op->y) return;
   pb_step* move = add_step(b, PB_HOST_MOVE, op);
   move->bytes = bytes;

@@ -50,23 +50,11 @@ typedef struct placer {
 
 // ---- what happens, in its order ----
 
-static int number_in(MlirAttribute name) {
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  int number = 0;
-  for (size_t k = 0; k < text.length; ++k) number = 10 * number + (text.data[k] - '0');
-  return number;
-}
-
-static MlirAttribute name_of(MlirValue argument) {
-  MlirAttribute name = pb_argument_attribute(argument, "pb.input");
-  return mlirAttributeIsNull(name) ? pb_argument_attribute(argument, "pb.output") : name;
-}
-
 static int value_of(placer* p, MlirValue operand) {
   MlirValue tensor = pb_tensor_viewed(operand);
   if (mlirValueIsABlockArgument(tensor)) {
-    MlirAttribute name = name_of(tensor);
-    return mlirAttributeIsNull(name) ? -1 : pb_s1_base(&p->c->s1, number_in(name));
+    int value = pb__value_of_argument(tensor);
+    return value < 0 ? -1 : pb_s1_base(&p->c->s1, value);
   }
   int known = pb_table_find_address(&p->own, tensor.ptr);
   if (known >= 0) return known;
@@ -227,12 +215,6 @@ static bool chain_holds(const placer* p, const turn* t, chain* c) {
   return true;
 }
 
-static int64_t bytes_of(const pb_s1_value* v) {
-  int64_t bytes = pb_type_bits(pb_type_stored(v->type)) / 8;
-  for (int r = 0; r < v->rank; ++r) bytes *= v->shape[r];
-  return bytes;
-}
-
 static int moved_to(const placer* p, const turn* t, int value) {
   int count = 0;
   for (size_t k = t->begin; k < t->end; ++k) count += !is_call(&p->events[k]) && writes(&p->events[k], value);
@@ -252,7 +234,7 @@ static MlirValue argument_of(placer* p, MlirOperation main, int value) {
   MlirBlock body = pb_op_body(main);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue v = mlirBlockGetArgument(body, k);
-    if (!mlirAttributeIsNull(name_of(v)) && value_of(p, v) == value) return v;
+    if (value_of(p, v) == value) return v;
   }
   return (MlirValue){0};
 }
@@ -285,7 +267,7 @@ static void rename_value(placer* p, int value, int variable) {
     MlirBlock body = pb_op_body(c->mains[s]);
     for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
       MlirValue v = mlirBlockGetArgument(body, k);
-      if (mlirAttributeIsNull(name_of(v)) || number_in(name_of(v)) != value) continue;
+      if (pb__value_of_argument(v) != value) continue;
       bool reads_it = !mlirAttributeIsNull(pb_argument_attribute(v, "pb.input"));
       pb_argument_set_attribute(function_of(v), k, reads_it ? "pb.input" : "pb.output", name);
     }
@@ -337,7 +319,7 @@ static void try_move(placer* p, turn* t) {
   const event* move = &p->events[t->move];
   int variable = move->values[0], value = move->values[1];
   chain c = {.count = 1};
-  if (variable < 0 || value < 0 || value == variable || bytes_of(&s1->values[variable]) < LEAST_BYTES) return;
+  if (variable < 0 || value < 0 || value == variable || pb_s1_bytes(&s1->values[variable]) < LEAST_BYTES) return;
   if (is_carried(p, value) || s1->values[variable].is_output || s1->values[variable].made_of) return;
   if (moved_to(p, t, variable) != 1 || moved_from(p, value) != 1 || !is_of_turn(p, t, value)) return;
   c.values[LONGEST - 1] = value;

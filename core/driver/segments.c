@@ -34,6 +34,16 @@ static void take_given(compilation* c, int number, compilation* part) {
   part->unit.given = &part->given;
 }
 
+int pb__value_of_argument(MlirValue argument) {
+  MlirAttribute name = pb_argument_attribute(argument, "pb.input");
+  if (mlirAttributeIsNull(name)) name = pb_argument_attribute(argument, "pb.output");
+  if (mlirAttributeIsNull(name)) return -1;
+  MlirStringRef text = mlirStringAttrGetValue(name);
+  int number = 0;
+  for (size_t k = 0; k < text.length; ++k) number = 10 * number + (text.data[k] - '0');
+  return number;
+}
+
 bool pb__is_in_loop(const pb_s1* program, size_t op) {
   int depth = 0;
   for (size_t k = 0; k < op; ++k) depth += (program->ops[k].kind == PB_S1_LOOP) - (program->ops[k].kind == PB_S1_AGAIN);

@@ -107,22 +107,15 @@ static int tensor_of(joiner* j, int value, int constant, MlirType type) {
   return (int)j->tensor_count - 1;
 }
 
-static int number_in(MlirAttribute name) {
-  MlirStringRef text = mlirStringAttrGetValue(name);
-  int number = 0;
-  for (size_t k = 0; k < text.length; ++k) number = 10 * number + (text.data[k] - '0');
-  return number;
-}
-
 // The tensor that the segment's function takes as argument k; -1: another one has its name, under another type.
 static int argument_of(joiner* j, MlirOperation main, intptr_t k) {
   MlirValue v = mlirBlockGetArgument(body_of(main), k);
   MlirType type = mlirValueGetType(v);
-  MlirAttribute id = pb_argument_attribute(v, "pb.const"), name = pb_argument_attribute(v, "pb.input");
-  if (mlirAttributeIsNull(name)) name = pb_argument_attribute(v, "pb.output");
-  if (!mlirTypeIsAMemRef(type) || (mlirAttributeIsNull(id) && mlirAttributeIsNull(name))) return -1;
+  MlirAttribute id = pb_argument_attribute(v, "pb.const");
   bool constant = !mlirAttributeIsNull(id);
-  int at = tensor_of(j, constant ? -1 : number_in(name), constant ? (int)mlirIntegerAttrGetValueInt(id) : -1, type);
+  int value = constant ? -1 : pb__value_of_argument(v);
+  if (!mlirTypeIsAMemRef(type) || (!constant && value < 0)) return -1;
+  int at = tensor_of(j, value, constant ? (int)mlirIntegerAttrGetValueInt(id) : -1, type);
   return mlirTypeEqual(j->tensors[at].type, type) ? at : -1;
 }
 

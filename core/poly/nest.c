@@ -374,6 +374,27 @@ void pb_nest_remove_dim(pb_nest* nest, int dim) {
     }
 }
 
+void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      pb_index* index = &nest->access[a].index[r];
+      index->cst += index->coef[dim] * turn;
+    }
+  for (int n = 0; n < nest->expr_count; ++n) {
+    pb_expr_node* node = &nest->expr[n];
+    if (node->op != PB_OP_INDEX || node->operand < dim) continue;
+    if (node->operand == dim) {
+      node->op = PB_OP_CONST;
+      node->value = (double)turn;
+      node->integer = turn;
+      node->operand = 0;
+    } else {
+      --node->operand;
+    }
+  }
+  pb_nest_remove_dim(nest, dim);
+}
+
 void pb_nest_end(pb_nest* nest, int last) {
   bool needed[PB_NEST_EXPR] = {0};
   int at[PB_NEST_EXPR];

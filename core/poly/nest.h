@@ -151,6 +151,8 @@ int pb_nest_add_dim(pb_nest* nest, int64_t extent);
 void pb_nest_walk(pb_nest* nest, pb_index* index, int64_t step, int64_t extent);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
+// The same, of one that nothing but its iteration `turn` is left of.
+void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn);
 // Own dim d of the access, of so many, is column[d] from then on; -1: it moves the access no more.
 void pb_access_renumber(pb_access* access, const int* column, int dims);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.

@@ -16,11 +16,7 @@ int pb_make_constant(pb_maker* m, pb_type type, int rank, const int64_t* shape, 
   return v;
 }
 
-int64_t pb_made_elements(const pb_maker* m, int value) {
-  int64_t n = 1;
-  for (int r = 0; r < pb_made(m, value)->rank; ++r) n *= pb_made(m, value)->shape[r];
-  return n;
-}
+int64_t pb_made_elements(const pb_maker* m, int value) { return pb_s1_element_count(pb_made(m, value)); }
 
 pb_nest* pb_make_start(pb_maker* m, const char* part) {
   memset(&m->nest, 0, sizeof m->nest);

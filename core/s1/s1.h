@@ -165,6 +165,17 @@ typedef struct pb_s1 {
 // An operator without operands, constants, pads or bounds, its window of one element.
 pb_s1_op pb_s1_new_op(const char* name, const char* type, pb_s1_kind kind);
 
+static inline int64_t pb_s1_element_count(const pb_s1_value* value) {
+  int64_t count = 1;
+  for (int r = 0; r < value->rank; ++r) count *= value->shape[r];
+  return count;
+}
+
+// As they lie in memory.
+static inline uint64_t pb_s1_bytes(const pb_s1_value* value) {
+  return (uint64_t)pb_type_bits(pb_type_stored(value->type)) / 8 * (uint64_t)pb_s1_element_count(value);
+}
+
 // The value that an alias is another shape of; of others, itself.
 static inline int pb_s1_base(const pb_s1* program, int value) {
   int alias = program->values[value].alias_of;

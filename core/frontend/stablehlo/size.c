@@ -273,30 +273,33 @@ pb_status pb__door_size(pb_door* d, const pb_flat_op* op, bool* made) {
 
 // ---- assertions ----
 
+// The comparison that makes the truth, of two known numbers for equality, where open dims may follow from it; else
+// NULL.
+static const pb_flat_op* equality_of(pb_door* d, int truth, int64_t* a, int64_t* b) {
+  const pb_flat_op* maker = pb__door_maker_of(d, truth);
+  bool is = d->inputs && d->inputs->symbols && maker && !strcmp(maker->name, "stablehlo.compare") &&
+            pb__door_says(maker, "comparison_direction", "EQ") &&
+            pb__door_integers(d, pb__door_in(d, maker, 0), 1, a) == 1 &&
+            pb__door_integers(d, pb__door_in(d, maker, 1), 1, b) == 1;
+  return is ? maker : NULL;
+}
+
 // Two extents that are asserted to be one, and are not: two open dims are, from now on.
 static bool unifies(pb_door* d, int truth) {
-  const pb_flat_op* maker = pb__door_maker_of(d, truth);
   int64_t a, b;
-  return maker && !strcmp(maker->name, "stablehlo.compare") && pb__door_says(maker, "comparison_direction", "EQ") &&
-         d->inputs && d->inputs->symbols && pb__door_integers(d, pb__door_in(d, maker, 0), 1, &a) == 1 &&
-         pb__door_integers(d, pb__door_in(d, maker, 1), 1, &b) == 1 && pb_symbols_unify(d->inputs->symbols, a, b);
+  return equality_of(d, truth, &a, &b) && pb_symbols_unify(d->inputs->symbols, a, b);
 }
 
 // An extent that is asserted to leave nothing when it is divided, by a remainder or a function that makes it: an open
 // dim that it is becomes a multiple, from now on.
 static bool becomes_multiple(pb_door* d, int truth) {
-  const pb_flat_op *compare = pb__door_maker_of(d, truth), *from;
   int64_t left, none, of, by;
-  if (!d->inputs || !d->inputs->symbols || !compare || strcmp(compare->name, "stablehlo.compare") != 0 ||
-      !pb__door_says(compare, "comparison_direction", "EQ") || !(from = pb__door_maker_of(d, compare->operands[0])) ||
-      from->operand_count != 2)
-    return false;
-  bool known = pb__door_integers(d, pb__door_in(d, compare, 0), 1, &left) == 1 &&
-               pb__door_integers(d, pb__door_in(d, compare, 1), 1, &none) == 1 &&
-               pb__door_integers(d, pb__door_in(d, from, 0), 1, &of) == 1 &&
-               pb__door_integers(d, pb__door_in(d, from, 1), 1, &by) == 1;
-  return known && !none && by > 1 && of >= 0 && of % by == left && pb_symbols_multiply(d->inputs->symbols, of, by) &&
-         d->inputs->symbols->again;
+  const pb_flat_op* compare = equality_of(d, truth, &left, &none);
+  const pb_flat_op* from = compare ? pb__door_maker_of(d, compare->operands[0]) : NULL;
+  bool divides = from && from->operand_count == 2 && pb__door_integers(d, pb__door_in(d, from, 0), 1, &of) == 1 &&
+                 pb__door_integers(d, pb__door_in(d, from, 1), 1, &by) == 1 && !none && by > 1 && of >= 0 &&
+                 of % by == left;
+  return divides && pb_symbols_multiply(d->inputs->symbols, of, by) && d->inputs->symbols->again;
 }
 
 bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b) {

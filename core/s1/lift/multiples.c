@@ -26,9 +26,7 @@ static bool is_taken_apart(lifter* l, int64_t extent, int64_t a, int64_t b) {
 static void share(lifter* l, const int64_t* extents, int count, int64_t all) {
   for (int r = count - 1; r >= 0 && all > 1; --r) {
     if (pb_symbols_multiply(l->consts->symbols, extents[r], all)) return;
-    int64_t a = all, b = extents[r];
-    for (int64_t left; b; b = left) left = a % b, a = b;
-    all /= a;
+    all /= pb_gcd(all, extents[r]);
   }
 }
 

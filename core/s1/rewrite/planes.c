@@ -38,12 +38,6 @@ typedef struct splitter {
 
 // ---- what may be taken apart ----
 
-static int64_t elements_of(const pb_s1_value* v) {
-  int64_t count = 1;
-  for (int r = 0; r < v->rank; ++r) count *= v->shape[r];
-  return count;
-}
-
 static bool is_whole(const pb_s1* p, const pb_access* access) {
   const pb_s1_value* v = &p->values[access->buffer];
   return access->rank == v->rank && !memcmp(access->shape, v->shape, sizeof *v->shape * (size_t)v->rank);
@@ -72,7 +66,7 @@ static bool fits(const splitter* s, int value, int r) {
   const pb_s1_value* v = &s->program->values[value];
   if (!s->may[value]) return false; // of numbers there is no index r
   int64_t extent = v->shape[r];
-  return extent >= LEAST && extent <= MOST && elements_of(v) / extent >= LONG;
+  return extent >= LEAST && extent <= MOST && pb_s1_element_count(v) / extent >= LONG;
 }
 
 // ---- which go together ----
@@ -267,35 +261,12 @@ static void take_plane(splitter* s, pb_access* access) {
   drop_index(access, r);
 }
 
-// One turn of a loop.
-static void fix_dim(pb_nest* nest, int d, int64_t turn) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      pb_index* index = &nest->access[a].index[r];
-      index->cst += index->coef[d] * turn;
-      index->coef[d] = 0;
-    }
-  for (int n = 0; n < nest->expr_count; ++n) {
-    pb_expr_node* node = &nest->expr[n];
-    if (node->op != PB_OP_INDEX || node->operand < d) continue;
-    if (node->operand == d) {
-      node->op = PB_OP_CONST;
-      node->value = (double)turn;
-      node->integer = turn;
-      node->operand = 0;
-    } else {
-      --node->operand;
-    }
-  }
-  pb_nest_remove_dim(nest, d);
-}
-
 // The nest with its fixed loops at turn `number` of all their turns, those that are summed over or the others.
 static void fix_dims(pb_nest* nest, const bool* fixed, const bool* summed, int64_t other, int64_t sum) {
   for (int d = nest->dim_count - 1; d >= 0; --d) {
     if (!fixed[d]) continue;
     int64_t *number = summed[d] ? &sum : &other, extent = nest->extent[d];
-    fix_dim(nest, d, *number % extent);
+    pb_nest_fix_dim(nest, d, *number % extent);
     *number /= extent;
   }
 }
@@ -392,7 +363,8 @@ static bool is_copied(const splitter* s, const pb_nest* nest, const bool* fixed,
   if (s->dim[access->buffer] || !is_there(v) || d < 0 || d >= PB_NEST_DIMS || !fixed[d] || access->gathered ||
       access->boxed || a == nest->access_count - 1 || !is_whole(s->program, access))
     return false;
-  return v->shape[r] <= MOST && stays_inside(nest, access, r) && SMALLER * elements_of(v) <= pb_nest_iterations(nest);
+  return v->shape[r] <= MOST && stays_inside(nest, access, r) &&
+         SMALLER * pb_s1_element_count(v) <= pb_nest_iterations(nest);
 }
 
 static void split_nest(splitter* s, const pb_s1_op* op, const pb_expr_node* begin) {
@@ -474,7 +446,7 @@ static void split_all(splitter* s) {
 }
 
 // Takes apart one value and those that go with it. false: there is none.
-static bool split_one(pb_s1* program, bool* tried_all) {
+static bool split_one(pb_s1* program) {
   splitter s = {.program = program, .values = program->value_count};
   bool split = false;
   s.may = calloc(s.values + 1, sizeof *s.may);
@@ -494,7 +466,6 @@ static bool split_one(pb_s1* program, bool* tried_all) {
     for (size_t v = 0; v < s.values; ++v) s.tried[v] |= s.dim[v] != 0;
   }
   if (split) split_all(&s);
-  *tried_all = !split;
   free(s.may);
   free(s.tried);
   free(s.dim);
@@ -508,6 +479,5 @@ static bool split_one(pb_s1* program, bool* tried_all) {
 void pb_s1_split_short_dims(pb_s1* program) {
   enum { ROUNDS = 64, FEW = 64 };
   size_t most = GROWTH * (program->op_count + FEW);
-  bool tried_all = false;
-  for (int k = 0; k < ROUNDS && !tried_all && program->op_count < most; ++k) (void)split_one(program, &tried_all);
+  for (int k = 0; k < ROUNDS && program->op_count < most && split_one(program);) ++k;
 }

@@ -46,12 +46,6 @@ static bool moves(const pb_access* access, int dim) {
   return false;
 }
 
-static int64_t elements_of(const pb_s1_value* v) {
-  int64_t count = 1;
-  for (int r = 0; r < v->rank; ++r) count *= v->shape[r];
-  return count;
-}
-
 static void find_turnable(turner* t) {
   pb_s1* p = t->program;
   for (size_t k = 0; k < p->value_count; ++k) {
@@ -94,7 +88,7 @@ static bool take_beside(turner* t, const pb_s1_op* op, int a, int short_dim, int
   if (a == stored(op)) return false;
   if (!moves(access, long_dim)) return true; // one for all lanes
   return fits && v->type == PB_F32 && access->rank == v->rank && v->alias_of < 0 &&
-         SMALLER * elements_of(v) <= t->elements;
+         SMALLER * pb_s1_element_count(v) <= t->elements;
 }
 
 // Finds all that turn with those that are there. false: something stands against it.
@@ -229,7 +223,7 @@ static bool turn_one(pb_s1* program) {
     if (seed < 0 || t.done[seed]) continue;
     memset(t.in, 0, values);
     t.in[seed] = true;
-    t.elements = elements_of(&program->values[seed]);
+    t.elements = pb_s1_element_count(&program->values[seed]);
     turned = close_over(&t);
     for (size_t v = 0; v < values; ++v) t.done[v] |= t.in[v];
     if (turned) turn_all(&t, values);

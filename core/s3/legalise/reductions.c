@@ -375,10 +375,7 @@ static void fix_turn(pb_nest* nest, int step) {
     if (pb_access_uses(pb_nest_store(nest), d)) continue;
     int64_t iteration = step % nest->extent[d];
     step /= (int)nest->extent[d];
-    for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < nest->access[a].rank; ++r)
-        nest->access[a].index[r].cst += nest->access[a].index[r].coef[d] * iteration;
-    pb_nest_remove_dim(nest, d);
+    pb_nest_fix_dim(nest, d, iteration);
   }
 }
 

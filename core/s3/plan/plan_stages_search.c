@@ -155,8 +155,6 @@ static int64_t consider_steps(search* f, const int64_t* steps) {
   return cycles;
 }
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 // Whether few rows of blocks are left over by steps of so many rows.
 static bool fits_blocks(const pb_stages* s, int64_t step) {
   const pb_blocks* blocks = s->blocks;
@@ -210,7 +208,7 @@ static int64_t one_of(const search* f, int loop) {
 static void search_loop(search* f, int at, bool alone, int64_t first, int64_t least) {
   int64_t steps[PB_MAX_SHARED];
   for (int k = 0; k < f->stages->shared; ++k) steps[k] = k < at && !alone ? one_of(f, k) : f->stages->extent[k];
-  for (steps[at] = first; steps[at] >= (f->found ? larger(least, one_of(f, at)) : least);
+  for (steps[at] = first; steps[at] >= least && (!f->found || steps[at] >= one_of(f, at));
        steps[at] = next_step(f, at, steps[at])) {
     int64_t cycles = consider_steps(f, steps);
     // shorter iterations only wait more
