@@ -159,21 +159,25 @@ class Checks:
         print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
 
 
-def run_parts(make, *parts):
-    """What a script's parts, each of which takes it, leave of make(BIN, FOLDER)."""
+def run_parts(make, *parts, sampled=False):
+    """What a script's parts, each of which takes it, leave of make(BIN, FOLDER). sampled: it has --every, for what asks takes_next."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
-    bin_dir = os.path.abspath(parser.parse_args().bin)
+    if sampled:
+        parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        made = make(bin_dir, folder)
+        made = make(os.path.abspath(options.bin), folder)
+        if sampled:
+            made.every = options.every
         for part in parts:
             part(made)
     return made
 
 
-def run_checks(make, *parts):
+def run_checks(make, *parts, sampled=False):
     """What a script exits with whose parts each take make(BIN, FOLDER), some Checks."""
-    return run_parts(make, *parts).failed > 0
+    return run_parts(make, *parts, sampled=sampled).failed > 0
 
 
 def written_to_outputs(bin_dir, engine):

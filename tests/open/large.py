@@ -4,20 +4,12 @@ dims beside a vocabulary. By NumPy's random numbers against ONNX Runtime, at ext
     tests/open/large.py --bin build/bin [--only TEXT] [--every N]"""
 
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import tools  # noqa: E402
+from by_runtime import Opened, model_of  # first: it skips where a package is missing
+import numpy as np
+from onnx import numpy_helper
+from run import judge_all
 
-tools.require("numpy", "onnx", "onnxruntime")
-import numpy as np  # noqa: E402
-import onnx.parser  # noqa: E402
-from exact import session_of  # noqa: E402
-from onnx import numpy_helper  # noqa: E402
-from run import close, execute, judge_all  # noqa: E402
-
-HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 RNG = np.random.default_rng(0)
 WORDS = 151936  # of a vocabulary
 FIVE = [(2, 3, 1, 4, 5), (1, 1, 1, 1, 1), (3, 2, 2, 1, 7)]
@@ -65,31 +57,20 @@ CASES = [
 ]
 
 
-def with_weights(text, weights):
-    model = onnx.parser.parse_model(f"{HEAD}g {text}")
-    for name, shape in weights.items():
-        model.graph.initializer.append(numpy_helper.from_array((RNG.standard_normal(shape) / 4).astype(np.float32), name))
-    return model
-
-
 def check(bin_dir, folder, name, text, turns, weights):
-    model, engine, path = with_weights(text, weights), folder / "m.pbe", folder / "m.onnx"
-    path.write_bytes(model.SerializeToString())
-    done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine)])
-    if done.returncode:
-        return f"refused: {done.stderr.strip()}"
-    reference = session_of(model)
+    model = model_of(f"g {text}")
+    for weight, shape in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array((RNG.standard_normal(shape) / 4).astype(np.float32), weight))
+    opened = Opened(bin_dir, folder, model)
+    if opened.refused():
+        return opened.refused()
     for turn in turns:
         shapes = turn if isinstance(turn[0], tuple) else (turn,)
         feeds = {i.name: RNG.integers(0, 300, s) if i.type == "tensor(int64)" else RNG.standard_normal(s).astype(np.float32)
-                 for i, s in zip(reference.get_inputs(), shapes)}
-        want = reference.run(None, feeds)
-        got = execute(bin_dir, engine, feeds, [o.name for o in reference.get_outputs()], folder)
-        if isinstance(got, str):
-            return f"{turn}: {got.strip()}"
-        for g, w in zip(got, want):
-            if not close(g, w, 1e-5):
-                return f"{turn}: wrong, {g.shape} for {w.shape}"
+                 for i, s in zip(opened.session.get_inputs(), shapes)}
+        why = opened.differs(feeds, 1e-5)
+        if why:
+            return f"{turn}: {why}"
     return ""
 
 

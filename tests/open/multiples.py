@@ -4,20 +4,12 @@ NumPy's random numbers against ONNX Runtime; it is said which, and an extent tha
     tests/open/multiples.py --bin build/bin [--only TEXT] [--every N]"""
 
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import tools  # noqa: E402
+from by_runtime import Opened, model_of  # first: it skips where a package is missing
+import numpy as np
+from onnx import numpy_helper
+from run import judge_all
 
-tools.require("numpy", "onnx", "onnxruntime")
-import numpy as np  # noqa: E402
-import onnx.parser  # noqa: E402
-from exact import session_of  # noqa: E402
-from onnx import numpy_helper  # noqa: E402
-from run import close, execute, judge_all  # noqa: E402
-
-HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 RNG = np.random.default_rng(0)
 NUMBERS = ", ".join(f"int64[1] i{k} = {{{k}}}" for k in (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, -1)).replace("i-1", "less")
 SIZES = "s = Shape(x) n = Slice(s, i0, i1) c = Slice(s, i1, i2) h = Slice(s, i2, i3) v = Slice(s, i3, i4) "
@@ -59,43 +51,31 @@ CASES = [
 ]
 
 
-def model_of(given, made, body):
-    inputs = given.replace("] ", "] ", 1)
-    first, *others = inputs.split("], ")
-    given = ", ".join([first.rstrip("]") + "] x", *others])
-    outputs = made.split("], ")
-    made = ", ".join([outputs[0].rstrip("]") + "] y", *outputs[1:]])
-    model = onnx.parser.parse_model(f"{HEAD}g ({given}) => ({made}) <{NUMBERS}> {{ {body} }}")
-    if " k)" in body or "(x, k)" in body:
-        model.graph.initializer.append(numpy_helper.from_array((RNG.standard_normal((3, 2, 3, 3)) / 4).astype(np.float32), "k"))
-    return model
+def graph_of(given, made, body):
+    """Inputs are x and what is named, results y and what is named."""
+    given, made = (tensors.replace("]", f"] {first}", 1) for tensors, first in ((given, "x"), (made, "y")))
+    return f"g ({given}) => ({made}) <{NUMBERS}> {{ {body} }}"
 
 
 def check(bin_dir, folder, name, given, made, body, turns, multiples, wrong):
-    model, engine, path = model_of(given, made, body), folder / "m.pbe", folder / "m.onnx"
-    path.write_bytes(model.SerializeToString())
-    named = sorted({d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
-    done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine), *(o for d in named for o in ("--dim", f"{d}=?"))])
-    if done.returncode:
-        return f"refused: {done.stderr.strip()}"
-    for dim, times in multiples.items():
-        if f"'{dim}', which is open, is taken as a multiple of {times}, " not in done.stderr:
-            return f"nothing is said of {dim}: {done.stderr.strip()}"
-    if done.stderr.count("as a multiple of") != len(multiples):
-        return f"others are multiples too: {done.stderr.strip()}"
-    session = session_of(model)
-    names, outputs = [i.name for i in session.get_inputs()], [o.name for o in session.get_outputs()]
-    for shapes in [*turns, *([wrong] if wrong else [])]:
+    model = model_of(graph_of(given, made, body))
+    if ", k)" in body:
+        model.graph.initializer.append(numpy_helper.from_array((RNG.standard_normal((3, 2, 3, 3)) / 4).astype(np.float32), "k"))
+    opened = Opened(bin_dir, folder, model)
+    why = opened.refused() or opened.takes(multiples, lambda dim: f"a multiple of {multiples[dim]}, ")
+    if why:
+        return why
+
+    def feeds_of(shapes):
         shapes = shapes if isinstance(shapes[0], tuple) else (shapes,)
-        feeds = {n: RNG.standard_normal(s).astype(np.float32) for n, s in zip(names, shapes)}
-        got = execute(bin_dir, engine, feeds, outputs, folder)
-        if wrong and shapes == (wrong if isinstance(wrong[0], tuple) else (wrong,)):
-            return "" if isinstance(got, str) and "must be a multiple of" in got else f"{wrong} is taken: {got}"
-        if isinstance(got, str):
-            return f"{shapes}: {got.strip()}"
-        if not all(close(g, w, 1e-5) for g, w in zip(got, session.run(None, feeds))):
-            return f"{shapes}: another result"
-    return ""
+        return {i.name: RNG.standard_normal(s).astype(np.float32) for i, s in zip(opened.session.get_inputs(), shapes)}
+
+    for shapes in turns:
+        why = opened.differs(feeds_of(shapes), 1e-5)
+        if why:
+            return f"{shapes}: {why}"
+    got = opened.run(feeds_of(wrong)) if wrong else "must be a multiple of"
+    return "" if isinstance(got, str) and "must be a multiple of" in got else f"{wrong} is taken: {got}"
 
 
 if __name__ == "__main__":

@@ -4,19 +4,11 @@ rest stays open. By NumPy's random numbers against ONNX Runtime; another extent 
     tests/open/settled.py --bin build/bin [--only TEXT]"""
 
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import tools  # noqa: E402
+from by_runtime import Opened, model_of  # first: it skips where a package is missing
+import numpy as np
+from run import judge_all
 
-tools.require("numpy", "onnx", "onnxruntime")
-import numpy as np  # noqa: E402
-import onnx.parser  # noqa: E402
-from exact import session_of  # noqa: E402
-from run import close, execute, judge_all  # noqa: E402
-
-HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 RNG = np.random.default_rng(0)
 
 
@@ -69,27 +61,19 @@ SAID = {"two that data say": (np.array([6, 4]), np.array([4, 6])), "a convolutio
 
 
 def check(bin_dir, folder, name, text, extents, settled):
-    model, engine, path = onnx.parser.parse_model(f"{HEAD}g {text}".replace("> <", ", ")), folder / "m.pbe", folder / "m.onnx"
-    path.write_bytes(model.SerializeToString())
-    named = sorted({d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
-    done = tools.call([f"{bin_dir}/pbc", str(path), "--target=cpu", "-o", str(engine), *(o for d in named for o in ("--dim", f"{d}=?"))])
-    if done.returncode:
-        return f"refused: {done.stderr.strip()}"
-    for dim in settled.split():
-        if f"'{dim}', which is open, is taken as " not in done.stderr:
-            return f"nothing is said of {dim}: {done.stderr.strip()}"
-    if done.stderr.count("is taken as ") != len(settled.split()):
-        return f"others are settled too: {done.stderr.strip()}"
-    session = session_of(model)
+    model, dims = model_of(f"g {text}".replace("> <", ", ")), settled.split()
+    opened = Opened(bin_dir, folder, model)
+    why = opened.refused() or opened.takes(dims, lambda dim: "")
+    if why:
+        return why
     said = SAID.get(name)
     for shape in extents:
-        feeds = {"x": RNG.standard_normal(shape).astype(np.float32)} | ({"s": said[0]} if said else {})
-        want, got = session.run(None, feeds), execute(bin_dir, engine, feeds, ["y"], folder)
-        if isinstance(got, str) or not close(got[0], want[0]):
-            return f"{shape}: {got.strip() if isinstance(got, str) else 'another result'}"
-    dims = [d.dim_param for d in model.graph.input[0].type.tensor_type.shape.dim]
-    wrong = tuple(n + (d in settled.split()) for n, d in zip(extents[0], dims))
-    got = execute(bin_dir, engine, {"x": np.zeros(wrong, np.float32)} | ({"s": said[1]} if said else {}), ["y"], folder)
+        why = opened.differs({"x": RNG.standard_normal(shape).astype(np.float32)} | ({"s": said[0]} if said else {}))
+        if why:
+            return f"{shape}: {why}"
+    named = [d.dim_param for d in model.graph.input[0].type.tensor_type.shape.dim]
+    wrong = tuple(n + (d in dims) for n, d in zip(extents[0], named))
+    got = opened.run({"x": np.zeros(wrong, np.float32)} | ({"s": said[1]} if said else {}))
     return "" if isinstance(got, str) and "PB50" in got else f"{wrong} is taken: {got}"
 
 

@@ -5,9 +5,7 @@ unless one tensor as large is all that they are made of.
 
     tests/stablehlo/all_pairs.py --bin build/bin"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
@@ -96,23 +94,17 @@ CASES = {  # the program, the input's shape and type, whether the differences go
 }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(6)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        for name, (make, shape, dtype, goes) in CASES.items():
-            x = rng.integers(-8, 8, shape).astype(dtype)  # sums of such are exact in any order
-            program = Pairs(x)
-            result, value = make(program)
-            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
-            passed = bench.after("inline")
-            stays = f'pb.nest = "{"maximum" if make is of_one else "subtract"}' in passed
-            bench.say(stays != goes and "pb.nest" in passed, f"{name}: differences {'go' if goes else 'stay'}")
-    return 1 if bench.failed else 0
+    for name, (make, shape, dtype, goes) in CASES.items():
+        x = rng.integers(-8, 8, shape).astype(dtype)  # sums of such are exact in any order
+        program = Pairs(x)
+        result, value = make(program)
+        bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
+        passed = bench.after("inline")
+        stays = f'pb.nest = "{"maximum" if make is of_one else "subtract"}' in passed
+        bench.say(stays != goes and "pb.nest" in passed, f"{name}: differences {'go' if goes else 'stay'}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

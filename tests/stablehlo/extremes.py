@@ -4,9 +4,7 @@ several types and dims, against the body itself, element by element; bodies that
 
     tests/stablehlo/extremes.py --bin build/bin [--every N]"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -106,37 +104,29 @@ def check(bench, what, x, axis, how, places="i32", first=None, nan=True, last=Fa
         bench.say(same.all() and (at == place).all(), f"{what}, {threads} threads")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(5)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        bench.every = options.every
-        for how in BODIES:
-            for axis in 0, 1:
-                x = rng.standard_normal((70, 45)).astype(np.float32)
-                check(bench, f"{how} along {axis}", x, axis, how)
-                check(bench, f"{how} along {axis}, ties", np.round(x), axis, how)
-                check(bench, f"{how} along {axis}, NaN", np.where(rng.random(x.shape) < 0.03, np.float32(np.nan), x), axis, how)
-                check(bench, f"{how} along {axis}, infinities", np.where(rng.random(x.shape) < 0.9, np.float32(-np.inf if how == "GT" else np.inf), x), axis, how)
-                check(bench, f"{how} along {axis}, signed zeros", np.where(rng.random(x.shape) < 0.5, np.float32(-0.0), np.float32(0)), axis, how)
-                for name in "float64", "int32", "int16", "int8":
-                    check(bench, f"{how} along {axis}, {name}", (20 * x).astype(name), axis, how)
-            check(bench, f"{how}, the worst of all", np.full((3, 40), np.iinfo(np.int32).min if how == "GT" else np.iinfo(np.int32).max, np.int32), 1, how)
-        x = np.round(rng.standard_normal((4, 20, 6)) * 2).astype(np.float32)
-        check(bench, "in the middle", x, 1, "GT", "i64")
-        check(bench, "one element", x[:1, :1, :1], 1, "GT")
-        check(bench, "one row", rng.standard_normal(3000).astype(np.float32), 0, "LT")
-        check(bench, "the last place", x, 1, "GT", last=True, apart=False)
-        check(bench, "without a word on NaN", x, 1, "GT", nan=False, apart=False)
-        check(bench, "by the order of codes", np.abs(x), 1, "GT", order="TOTALORDER", apart=False)
-        check(bench, "from another number on", x, 2, "GT", first=1.0, apart=False)
-        check(bench, "of wide integers", x.astype(np.int64), 1, "LT", apart=False)
-    return 1 if bench.failed else 0
+    for how in BODIES:
+        for axis in 0, 1:
+            x = rng.standard_normal((70, 45)).astype(np.float32)
+            check(bench, f"{how} along {axis}", x, axis, how)
+            check(bench, f"{how} along {axis}, ties", np.round(x), axis, how)
+            check(bench, f"{how} along {axis}, NaN", np.where(rng.random(x.shape) < 0.03, np.float32(np.nan), x), axis, how)
+            check(bench, f"{how} along {axis}, infinities", np.where(rng.random(x.shape) < 0.9, np.float32(-np.inf if how == "GT" else np.inf), x), axis, how)
+            check(bench, f"{how} along {axis}, signed zeros", np.where(rng.random(x.shape) < 0.5, np.float32(-0.0), np.float32(0)), axis, how)
+            for name in "float64", "int32", "int16", "int8":
+                check(bench, f"{how} along {axis}, {name}", (20 * x).astype(name), axis, how)
+        check(bench, f"{how}, the worst of all", np.full((3, 40), np.iinfo(np.int32).min if how == "GT" else np.iinfo(np.int32).max, np.int32), 1, how)
+    x = np.round(rng.standard_normal((4, 20, 6)) * 2).astype(np.float32)
+    check(bench, "in the middle", x, 1, "GT", "i64")
+    check(bench, "one element", x[:1, :1, :1], 1, "GT")
+    check(bench, "one row", rng.standard_normal(3000).astype(np.float32), 0, "LT")
+    check(bench, "the last place", x, 1, "GT", last=True, apart=False)
+    check(bench, "without a word on NaN", x, 1, "GT", nan=False, apart=False)
+    check(bench, "by the order of codes", np.abs(x), 1, "GT", order="TOTALORDER", apart=False)
+    check(bench, "from another number on", x, 2, "GT", first=1.0, apart=False)
+    check(bench, "of wide integers", x.astype(np.int64), 1, "LT", apart=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases, sampled=True))

@@ -3,10 +3,8 @@ rows times a vector, whose sums of lanes are turned round: against NumPy in f64,
 
     tests/stablehlo/few_columns.py --bin build/bin"""
 
-import argparse
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -48,27 +46,21 @@ def check(bench, a, b, batches, of_a, of_b, turns):
         bench.say(got.shape == want.shape and np.abs(got - want).max() <= 1e-5 * np.abs(want).max(), f"{what}, {threads} threads")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(5)
     some = lambda *shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        check(bench, some(192, 32), some(8, 32), 0, [1], [1], True)
-        check(bench, some(203, 37), some(37, 10), 0, [1], [0], True)
-        check(bench, some(33, 70), some(33, 2), 0, [0], [0], True)
-        check(bench, some(3, 40, 24), some(3, 24, 5), 1, [2], [1], True)
-        check(bench, some(4, 20, 9), some(9, 3, 5), 0, [2], [0], True)  # several dims of rows, and of columns
-        check(bench, some(40, 6, 7), some(7, 3, 6), 0, [1, 2], [2, 0], True)
-        check(bench, some(15, 32), some(32, 15), 0, [1], [0], False)
-        check(bench, some(40, 32), some(32, 16), 0, [1], [0], False)
-        for rows, row in (2000, 32), (250, 48), (37, 41), (16, 64):
-            check(bench, some(rows, row), some(row), 0, [1], [0], False)
-        check(bench, some(3, 50, 36), some(3, 36), 1, [2], [1], False)
-    return 1 if bench.failed else 0
+    check(bench, some(192, 32), some(8, 32), 0, [1], [1], True)
+    check(bench, some(203, 37), some(37, 10), 0, [1], [0], True)
+    check(bench, some(33, 70), some(33, 2), 0, [0], [0], True)
+    check(bench, some(3, 40, 24), some(3, 24, 5), 1, [2], [1], True)
+    check(bench, some(4, 20, 9), some(9, 3, 5), 0, [2], [0], True)  # several dims of rows, and of columns
+    check(bench, some(40, 6, 7), some(7, 3, 6), 0, [1, 2], [2, 0], True)
+    check(bench, some(15, 32), some(32, 15), 0, [1], [0], False)
+    check(bench, some(40, 32), some(32, 16), 0, [1], [0], False)
+    for rows, row in (2000, 32), (250, 48), (37, 41), (16, 64):
+        check(bench, some(rows, row), some(row), 0, [1], [0], False)
+    check(bench, some(3, 50, 36), some(3, 36), 1, [2], [1], False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -3,9 +3,7 @@ are not; of any rank, and of extents that have no block. And short sums, over th
 
     tests/stablehlo/long_sums.py --bin build/bin"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -74,35 +72,29 @@ return %y : {plane}
     check(bench, f"{how} of {n} x {m} x {k}", text, [p, q], want, NEAR)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(3)
     some = lambda *shape: (0.1 + 0.01 * rng.random(shape)).astype(np.float32)  # noqa: E731
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        check_sum(bench, some(30000, 16), [0])
-        check_sum(bench, some(4096, 3), [0])
-        check_sum(bench, some(3, 10000, 20), [1])
-        check_sum(bench, some(20000, 2, 17), [0, 1])
-        check_sum(bench, some(30011, 16), [0], ONE_BY_ONE)  # a prime
-        check_sum(bench, some(512, 512, 3), [0, 1])  # of several dims, each of them short
-        check_sum(bench, some(2, 40, 30, 50, 5), [1, 2, 3])
-        check_sum(bench, some(700000), [0], ALL)  # in lanes, which are long sums too
-        check_sum(bench, some(600, 1100), [0, 1], ALL)
-        check_sum(bench, some(3, 400, 500), [1, 2], ALL)
-        check_sum(bench, some(5, 200000), [1], ALL)
-        check_sum(bench, some(599993), [0], ONE_BY_ONE)
-        check_product(bench, some(30000, 16), some(30000, 8))
-        check_product(bench, some(10000, 24), some(10000, 33))
-        check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)
-        for n, m, k in (40, 50, 3), (7, 16, 2), (33, 61, 16), (20, 15, 3):
-            check_pairs(bench, some(n, k), some(m, k), "add")
-        check_pairs(bench, some(30, 40), some(24, 40)[:, :40], "maximum")
-        check_pairs(bench, some(50, 5), some(47, 5), "maximum")
-    return 1 if bench.failed else 0
+    check_sum(bench, some(30000, 16), [0])
+    check_sum(bench, some(4096, 3), [0])
+    check_sum(bench, some(3, 10000, 20), [1])
+    check_sum(bench, some(20000, 2, 17), [0, 1])
+    check_sum(bench, some(30011, 16), [0], ONE_BY_ONE)  # a prime
+    check_sum(bench, some(512, 512, 3), [0, 1])  # of several dims, each of them short
+    check_sum(bench, some(2, 40, 30, 50, 5), [1, 2, 3])
+    check_sum(bench, some(700000), [0], ALL)  # in lanes, which are long sums too
+    check_sum(bench, some(600, 1100), [0, 1], ALL)
+    check_sum(bench, some(3, 400, 500), [1, 2], ALL)
+    check_sum(bench, some(5, 200000), [1], ALL)
+    check_sum(bench, some(599993), [0], ONE_BY_ONE)
+    check_product(bench, some(30000, 16), some(30000, 8))
+    check_product(bench, some(10000, 24), some(10000, 33))
+    check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)
+    for n, m, k in (40, 50, 3), (7, 16, 2), (33, 61, 16), (20, 15, 3):
+        check_pairs(bench, some(n, k), some(m, k), "add")
+    check_pairs(bench, some(30, 40), some(24, 40)[:, :40], "maximum")
+    check_pairs(bench, some(50, 5), some(47, 5), "maximum")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -4,9 +4,7 @@ chosen by a truth, places that are read twice or take long to compute, and such 
 
     tests/stablehlo/numbers_and_places.py --bin build/bin"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
@@ -92,22 +90,16 @@ CASES = {  # the program, and how many nests of code it is at most
 }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(7)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        for name, (make, most) in CASES.items():
-            x = rng.integers(-BINS - 5, BINS + 5, COUNT).astype(np.int32)
-            program = Places(x)
-            result, value = make(program)
-            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
-            passed = bench.after("inline")
-            bench.say(1 <= passed.count("pb.nest") <= most, f"{name}: {passed.count('pb.nest')} nests")
-    return 1 if bench.failed else 0
+    for name, (make, most) in CASES.items():
+        x = rng.integers(-BINS - 5, BINS + 5, COUNT).astype(np.int32)
+        program = Places(x)
+        result, value = make(program)
+        bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
+        passed = bench.after("inline")
+        bench.say(1 <= passed.count("pb.nest") <= most, f"{name}: {passed.count('pb.nest')} nests")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -4,9 +4,7 @@ compare otherwise are merged, and right too.
 
     tests/stablehlo/orders.py --bin build/bin [--every N]"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -122,42 +120,34 @@ def codes(rng, shape, name):
     return rng.integers(0, 2, shape).astype(bool) if kind == bool else rng.integers(0, 256, (*shape, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(17)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        bench.every = options.every
-        at = np.broadcast_to(np.arange(300, dtype=np.int32), (5, 300)).copy()
-        for name in NAMES:
-            for way in "LT", "GT":
-                check(bench, f"{name}, {way}", [codes(rng, (5, 300), name), at], 1, [way])
-                if np.dtype(name).kind == "f":
-                    check(bench, f"{name}, {way}, by codes", [codes(rng, (5, 300), name), at], 1, [way], True)
-        few = rng.integers(-2, 3, (4, 700)).astype(np.float32) * np.float32(-1)
-        check(bench, "ties and signed zeros", [few, np.broadcast_to(np.arange(700, dtype=np.int32), few.shape).copy()], 1, ["LT"])
-        check(bench, "columns", [np.ascontiguousarray(codes(rng, (6, 400), "float32").T), np.ascontiguousarray(codes(rng, (6, 400), "int8").T)], 0, ["GT"])
-        check(bench, "in the middle", [codes(rng, (2, 260, 3), "int16")], 1, ["LT"])
-        check(bench, "a row alone", [rng.standard_normal(5000).astype(np.float32)], 0, ["LT"])
-        check(bench, "long rows", [codes(rng, (2, 70000), "uint32")], 1, ["LT"])
-        shape = (3, 500)
-        check(bench, "two keys", [rng.integers(0, 5, shape).astype(np.int32), rng.standard_normal(shape).astype(np.float32), codes(rng, shape, "uint8")], 1, ["LT", "GT"])
-        check(bench, "two wide keys", [rng.integers(-2, 2, shape).astype(np.int64) << 40, np.round(rng.standard_normal(shape))], 1, ["GT", "LT"])
-        check(bench, "three keys", [rng.integers(0, 3, shape).astype(name) for name in ("int8", "float32", "uint16")], 1, ["GT", "LT", "GT"])
-        x = rng.permutation(1000).reshape(2, 500).astype(np.int32)
-        lines = ["%c = stablehlo.abs %a0 : tensor<i32>", "%d = stablehlo.abs %b0 : tensor<i32>",
-                 "%r = stablehlo.compare LT, %c, %d, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"]
-        y = x - 400
-        want = [np.take_along_axis(y, np.argsort(np.abs(y), 1, kind="stable"), 1)]
-        check(bench, "by magnitude, which is merged", [y], 1, None, written=text([y], 1, lines, "%r"), want=want, by_digits=False)
-        lines = ["%r = stablehlo.compare LT, %a0, %b0, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>"]
-        z = x.astype(np.float32)
-        check(bench, "without a word on NaN, merged", [z], 1, None, written=text([z], 1, lines, "%r"), want=[np.sort(z, 1)], by_digits=False)
-    return 1 if bench.failed else 0
+    at = np.broadcast_to(np.arange(300, dtype=np.int32), (5, 300)).copy()
+    for name in NAMES:
+        for way in "LT", "GT":
+            check(bench, f"{name}, {way}", [codes(rng, (5, 300), name), at], 1, [way])
+            if np.dtype(name).kind == "f":
+                check(bench, f"{name}, {way}, by codes", [codes(rng, (5, 300), name), at], 1, [way], True)
+    few = rng.integers(-2, 3, (4, 700)).astype(np.float32) * np.float32(-1)
+    check(bench, "ties and signed zeros", [few, np.broadcast_to(np.arange(700, dtype=np.int32), few.shape).copy()], 1, ["LT"])
+    check(bench, "columns", [np.ascontiguousarray(codes(rng, (6, 400), "float32").T), np.ascontiguousarray(codes(rng, (6, 400), "int8").T)], 0, ["GT"])
+    check(bench, "in the middle", [codes(rng, (2, 260, 3), "int16")], 1, ["LT"])
+    check(bench, "a row alone", [rng.standard_normal(5000).astype(np.float32)], 0, ["LT"])
+    check(bench, "long rows", [codes(rng, (2, 70000), "uint32")], 1, ["LT"])
+    shape = (3, 500)
+    check(bench, "two keys", [rng.integers(0, 5, shape).astype(np.int32), rng.standard_normal(shape).astype(np.float32), codes(rng, shape, "uint8")], 1, ["LT", "GT"])
+    check(bench, "two wide keys", [rng.integers(-2, 2, shape).astype(np.int64) << 40, np.round(rng.standard_normal(shape))], 1, ["GT", "LT"])
+    check(bench, "three keys", [rng.integers(0, 3, shape).astype(name) for name in ("int8", "float32", "uint16")], 1, ["GT", "LT", "GT"])
+    x = rng.permutation(1000).reshape(2, 500).astype(np.int32)
+    lines = ["%c = stablehlo.abs %a0 : tensor<i32>", "%d = stablehlo.abs %b0 : tensor<i32>",
+             "%r = stablehlo.compare LT, %c, %d, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>"]
+    y = x - 400
+    want = [np.take_along_axis(y, np.argsort(np.abs(y), 1, kind="stable"), 1)]
+    check(bench, "by magnitude, which is merged", [y], 1, None, written=text([y], 1, lines, "%r"), want=want, by_digits=False)
+    lines = ["%r = stablehlo.compare LT, %a0, %b0, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>"]
+    z = x.astype(np.float32)
+    check(bench, "without a word on NaN, merged", [z], 1, None, written=text([z], 1, lines, "%r"), want=[np.sort(z, 1)], by_digits=False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases, sampled=True))

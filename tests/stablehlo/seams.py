@@ -3,10 +3,8 @@ by several places, of several readers and types; where parts are as large as eac
 
     tests/stablehlo/seams.py --bin build/bin"""
 
-import argparse
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -112,22 +110,16 @@ CASES = {  # the program, the input's shape and type, whether its tensors put to
 }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(5)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        for name, (make, shape, dtype, goes) in CASES.items():
-            x = rng.integers(-20, 20, shape).astype(dtype)
-            program = Program(x)
-            result, value = make(program)
-            bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
-            explained = subprocess.run([f"{options.bin}/pbc", str(bench.folder / "m.mlir"), "--target=cpu", "--explain"], capture_output=True, text=True).stdout
-            bench.say(("concatenate:" in explained) != goes, f"{name}: what is put together {'goes' if goes else 'stays'}")
-    return 1 if bench.failed else 0
+    for name, (make, shape, dtype, goes) in CASES.items():
+        x = rng.integers(-20, 20, shape).astype(dtype)
+        program = Program(x)
+        result, value = make(program)
+        bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
+        explained = subprocess.run([f"{bench.bin}/pbc", str(bench.folder / "m.mlir"), "--target=cpu", "--explain"], capture_output=True, text=True).stdout
+        bench.say(("concatenate:" in explained) != goes, f"{name}: what is put together {'goes' if goes else 'stays'}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -4,9 +4,7 @@ not where a turn changes the matrix, where rows are long, or where they are few.
 
     tests/stablehlo/short_rows.py --bin build/bin"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
@@ -69,25 +67,19 @@ CASES = {  # rows, columns, body, whether a turn changes the matrix, whether it 
 }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(8)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        for name, (n, k, make, changes, turns) in CASES.items():
-            x, v = rng.integers(-3, 4, (n, k)).astype(np.float32), rng.integers(-2, 3, k).astype(np.float32)
-            want, m = v, x
-            for _ in range(TURNS):
-                s = np.sign(m @ want)
-                want, m = np.sign(m.T @ s) if make is products else s[3 : 3 + k], -m if changes else m
-            for threads, got in zip((1, 2), bench.runs(text(n, k, make(n, k), changes), (x, v), (1, 2))):
-                bench.say(np.array_equal(got, want), f"{name}, {threads} threads")
-            if make is only:
-                bench.say((f"memref<{k}x{n}xf32>" in bench.after("scaled_codes")) == turns, f"{name}: turned round: {turns}")
-    return 1 if bench.failed else 0
+    for name, (n, k, make, changes, turns) in CASES.items():
+        x, v = rng.integers(-3, 4, (n, k)).astype(np.float32), rng.integers(-2, 3, k).astype(np.float32)
+        want, m = v, x
+        for _ in range(TURNS):
+            s = np.sign(m @ want)
+            want, m = np.sign(m.T @ s) if make is products else s[3 : 3 + k], -m if changes else m
+        for threads, got in zip((1, 2), bench.runs(text(n, k, make(n, k), changes), (x, v), (1, 2))):
+            bench.say(np.array_equal(got, want), f"{name}, {threads} threads")
+        if make is only:
+            bench.say((f"memref<{k}x{n}xf32>" in bench.after("scaled_codes")) == turns, f"{name}: turned round: {turns}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -3,10 +3,8 @@ type, ties, NaN and signed zeros, rows past 16 bits of places, against NumPy's s
 
     tests/stablehlo/top_k.py --bin build/bin [--every N]"""
 
-import argparse
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -52,40 +50,32 @@ def check(bench, what, x, count, selects=True):
         bench.say(good, f"{what}, {threads} threads")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(11)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        bench.every = options.every
-        for name in "float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8":
-            kind = np.dtype(name)
-            codes = rng.integers(0, 256, (5, 400, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]  # any code: NaN, infinities
-            check(bench, f"codes of {name}", codes, 37)
-            few = rng.integers(0, 4, (3, 300)).astype(kind)
-            check(bench, f"ties of {name}", few, 100)
-        zeros = np.where(rng.random((4, 512)) < 0.5, -0.0, 0.0).astype(np.float32)
-        check(bench, "signed zeros", zeros, 9)
-        check(bench, "all the same", np.full((2, 600), np.float32(-3)), 300)
-        check(bench, "one of them", rng.standard_normal((6, 1000)).astype(np.float32), 1)
-        check(bench, "a row alone", rng.standard_normal(777).astype(np.float32), 20)
-        check(bench, "rows of rows", rng.integers(-50, 50, (2, 3, 260)).astype(np.float32), 30)
-        check(bench, "long rows", rng.integers(-9, 9, (2, 40000)).astype(np.float32), 70)
-        for name in "float32", "int16", "uint8":  # by blocks, the last of which may be short; of any code, and of few
-            kind = np.dtype(name)
-            codes = rng.integers(0, 256, (3, 2511, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]
-            check(bench, f"blocks of {name}", codes, 7)
-            check(bench, f"blocks of {name}, ties", rng.integers(0, 3, (2, 2, 4096)).astype(kind), 33)
-        least = np.full((2, 3001), np.uint32(0xFFFFFFFF)).view(np.float32)  # as low as what fills the last block
-        check(bench, "blocks of the least code", least, 5)
-        check(bench, "more than are ranked", rng.standard_normal((2, 1500)).astype(np.float32), 600)
-        check(bench, "most of them, which are sorted", rng.standard_normal((3, 400)).astype(np.float32), 300, False)
-        check(bench, "of f64, which are sorted", rng.standard_normal((3, 400)), 30, False)
-    return 1 if bench.failed else 0
+    for name in "float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8":
+        kind = np.dtype(name)
+        codes = rng.integers(0, 256, (5, 400, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]  # any code: NaN, infinities
+        check(bench, f"codes of {name}", codes, 37)
+        few = rng.integers(0, 4, (3, 300)).astype(kind)
+        check(bench, f"ties of {name}", few, 100)
+    zeros = np.where(rng.random((4, 512)) < 0.5, -0.0, 0.0).astype(np.float32)
+    check(bench, "signed zeros", zeros, 9)
+    check(bench, "all the same", np.full((2, 600), np.float32(-3)), 300)
+    check(bench, "one of them", rng.standard_normal((6, 1000)).astype(np.float32), 1)
+    check(bench, "a row alone", rng.standard_normal(777).astype(np.float32), 20)
+    check(bench, "rows of rows", rng.integers(-50, 50, (2, 3, 260)).astype(np.float32), 30)
+    check(bench, "long rows", rng.integers(-9, 9, (2, 40000)).astype(np.float32), 70)
+    for name in "float32", "int16", "uint8":  # by blocks, the last of which may be short; of any code, and of few
+        kind = np.dtype(name)
+        codes = rng.integers(0, 256, (3, 2511, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]
+        check(bench, f"blocks of {name}", codes, 7)
+        check(bench, f"blocks of {name}, ties", rng.integers(0, 3, (2, 2, 4096)).astype(kind), 33)
+    least = np.full((2, 3001), np.uint32(0xFFFFFFFF)).view(np.float32)  # as low as what fills the last block
+    check(bench, "blocks of the least code", least, 5)
+    check(bench, "more than are ranked", rng.standard_normal((2, 1500)).astype(np.float32), 600)
+    check(bench, "most of them, which are sorted", rng.standard_normal((3, 400)).astype(np.float32), 300, False)
+    check(bench, "of f64, which are sorted", rng.standard_normal((3, 400)), 30, False)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases, sampled=True))

@@ -4,11 +4,9 @@ one place: a value that is read around, one that another variable takes as it wa
 
     tests/stablehlo/turns_in_place.py --bin build/bin"""
 
-import argparse
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
@@ -94,25 +92,19 @@ CASES = {  # body, the same in NumPy, rows and columns, whether a kernel has one
 }
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
+def cases(bench):
     rng = np.random.default_rng(3)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        for name, (body, function, (n, m), once) in CASES.items():
-            a, b = (rng.standard_normal((n, m)).astype(np.float32) for _ in range(2))
-            u, v = a.astype(np.float64), b.astype(np.float64)
-            for _ in range(TURNS):
-                u, v = function(u, v)
-            for threads, got in zip((1, 2, 7), bench.runs(text(n, m, body), (a, b, np.array(TURNS, np.int32)), (1, 2, 7))):
-                bench.say(np.allclose(got, u + v, rtol=1e-4, atol=1e-5), f"{name}, {threads} threads")
-            steps = subprocess.run([f"{bench.bin}/pb-objdump", str(bench.folder / "m.pbe"), "--headers"], check=True, capture_output=True, text=True).stdout
-            places = [re.findall(r"arena\+\d+", line) for line in steps.splitlines() if re.match(r"\s*\d+: k\d+\(", line)]
-            bench.say(any(len(set(p)) < len(p) for p in places) == once, f"{name}: {'a' if once else 'no'} kernel stores where it loads")
-    return 1 if bench.failed else 0
+    for name, (body, function, (n, m), once) in CASES.items():
+        a, b = (rng.standard_normal((n, m)).astype(np.float32) for _ in range(2))
+        u, v = a.astype(np.float64), b.astype(np.float64)
+        for _ in range(TURNS):
+            u, v = function(u, v)
+        for threads, got in zip((1, 2, 7), bench.runs(text(n, m, body), (a, b, np.array(TURNS, np.int32)), (1, 2, 7))):
+            bench.say(np.allclose(got, u + v, rtol=1e-4, atol=1e-5), f"{name}, {threads} threads")
+        steps = subprocess.run([f"{bench.bin}/pb-objdump", str(bench.folder / "m.pbe"), "--headers"], check=True, capture_output=True, text=True).stdout
+        places = [re.findall(r"arena\+\d+", line) for line in steps.splitlines() if re.match(r"\s*\d+: k\d+\(", line)]
+        bench.say(any(len(set(p)) < len(p) for p in places) == once, f"{name}: {'a' if once else 'no'} kernel stores where it loads")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))
