@@ -177,16 +177,21 @@ def roll(b, x, shifts, dims=()):
     return b.reshape(x, shape)
 
 
-def triangle(name, direction):
-    @row(name)
-    def function(b, x, diagonal=0):
-        rows, columns = b.iota(x.shape[-2:], 0), b.iota(x.shape[-2:], 1)
-        inside = b.compare(direction, b.subtract(columns, rows), diagonal)
-        return b.select(b.broadcast(inside, x.shape), x, b.constant(0, x.dtype, x.shape))
+def triangle(b, x, direction, diagonal=0):
+    """x where columns less rows compare so with the diagonal, 0 elsewhere."""
+    rows, columns = b.iota(x.shape[-2:], 0), b.iota(x.shape[-2:], 1)
+    inside = b.compare(direction, b.subtract(columns, rows), diagonal)
+    return b.select(b.broadcast(inside, x.shape), x, b.constant(0, x.dtype, x.shape))
 
 
-triangle("tril", "LE")
-triangle("triu", "GE")
+@row("tril")
+def tril(b, x, diagonal=0):
+    return triangle(b, x, "LE", diagonal)
+
+
+@row("triu")
+def triu(b, x, diagonal=0):
+    return triangle(b, x, "GE", diagonal)
 
 
 @row("as_strided")

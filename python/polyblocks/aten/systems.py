@@ -7,16 +7,19 @@ import math
 import torch
 
 from .builder import PART, Unsupported
+from .movement import tril, triu
 from .table import row
+
+
+def turned(b, x):
+    return b.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
 
 
 @row("cholesky", "linalg_cholesky_ex")
 def cholesky(b, x, upper=False, *, check_errors=False, made):
     several = isinstance(made, list)
-    y = b.op("cholesky", [x], x.dtype, x.shape, "lower = true")
-    rows, columns = b.iota(x.shape[-2:], 0), b.iota(x.shape[-2:], 1)
-    y = b.select(b.broadcast(b.compare("LE", columns, rows), x.shape), y, b.constant(0, x.dtype, x.shape))
-    y = b.transpose(y, [*range(x.rank - 2), x.rank - 1, x.rank - 2]) if upper else y
+    y = tril(b, b.op("cholesky", [x], x.dtype, x.shape, "lower = true"))
+    y = turned(b, y) if upper else y
     return [y, b.constant(0, made[1].dtype, made[1].shape)] if several else y
 
 
@@ -32,26 +35,19 @@ def solve_triangular(b, a, y, *, upper, left=True, unitriangular=False):
 @row("triangular_solve")
 def old_solve_triangular(b, y, a, upper=True, transpose=False, unitriangular=False):
     if transpose:
-        a, upper = b.transpose(a, [*range(a.rank - 2), a.rank - 1, a.rank - 2]), not upper
+        a, upper = turned(b, a), not upper
     return [solve_triangular(b, a, y, upper=upper, unitriangular=unitriangular), a]
 
 
 @row("cholesky_solve")
 def cholesky_solve(b, y, factor, upper=False):
-    turned_factor = b.transpose(factor, [*range(factor.rank - 2), factor.rank - 1, factor.rank - 2])
-    lower, higher = (turned_factor, factor) if upper else (factor, turned_factor)
+    lower, higher = (turned(b, factor), factor) if upper else (factor, turned(b, factor))
     return solve_triangular(b, higher, solve_triangular(b, lower, y, upper=False), upper=True)
 
 
 @row("cholesky_inverse")
 def cholesky_inverse(b, factor, upper=False):
-    n = factor.shape[-1]
-    one = b.convert(b.compare("EQ", b.iota((n, n), 0), b.iota((n, n), 1)), factor.dtype)
-    return cholesky_solve(b, b.broadcast(one, factor.shape), factor, upper)
-
-
-def turned(b, x):
-    return b.transpose(x, [*range(x.rank - 2), x.rank - 1, x.rank - 2])
+    return cholesky_solve(b, b.convert(diagonal(b, factor.shape), factor.dtype), factor, upper)
 
 
 def flat(b, x):
@@ -80,16 +76,6 @@ def diagonal(b, shape):
 
 def identity(b, dtype, many, n):
     return b.convert(diagonal(b, (many, n, n)), dtype)
-
-
-def triangle(b, x, upper, strict=False):
-    direction = ("GT" if strict else "GE") if upper else ("LT" if strict else "LE")
-    inside = b.compare(direction, b.iota(x.shape, x.rank - 1), b.iota(x.shape, x.rank - 2))
-    return b.select(inside, x, b.constant(0, x.dtype, x.shape))
-
-
-def solved(b, a, y, upper, unit=False):
-    return solve_triangular(b, a, y, upper=upper, unitriangular=unit)
 
 
 # ---- LU, with the largest of a column as its pivot ----
@@ -166,12 +152,12 @@ def inverse_order(b, order):
 
 
 def solved_by(b, packed, order, y):
-    return solved(b, packed, solved(b, packed, in_order(b, y, order), False, True), True)
+    return solve_triangular(b, packed, solve_triangular(b, packed, in_order(b, y, order), upper=False, unitriangular=True), upper=True)
 
 
 def solved_turned_by(b, packed, order, y):
     """Of the matrix turned over."""
-    y = solved(b, turned(b, packed), y, False)
+    y = solve_triangular(b, turned(b, packed), y, upper=False)
     y = solve_triangular(b, turned(b, packed), y, upper=True, unitriangular=True)
     return in_order(b, y, inverse_order(b, order))
 
@@ -218,9 +204,9 @@ def unpacked(b, packed, order, made):
     many, m, n = packed.shape
     k = min(m, n)
     p = b.convert(b.compare("EQ", spread(b, order, (many, m, m), 0, 2), b.iota((many, m, m), 1)), packed.dtype)
-    lower = b.along(triangle(b, packed, False, True), 2, 0, k)
+    lower = b.along(tril(b, packed, -1), 2, 0, k)
     lower = b.add(lower, b.convert(diagonal(b, lower.shape), lower.dtype))
-    upper = b.along(triangle(b, packed, True), 1, 0, k)
+    upper = b.along(triu(b, packed), 1, 0, k)
     return [b.constant(0, m.dtype, m.shape) if 0 in m.shape else b.reshape(v, m.shape) for v, m in zip((p, lower, upper), made)]
 
 
@@ -307,7 +293,7 @@ def qr(b, a):
         return [reflected(b, a, v, by, 1), reflected(b, q, v, by, 2)]
 
     r, q = b.turns(min(m, n), [a, identity(b, a.dtype, many, m)], step)
-    return q, triangle(b, r, True)
+    return q, triu(b, r)
 
 
 @row("linalg_qr")
@@ -391,6 +377,13 @@ def even(b, x, dims):
     return b.pad(x, [0] * x.rank, high)
 
 
+def scaled(b, a):
+    """Matrices whose largest elements are 1, and what they were divided by."""
+    scale = b.reduce("maximum", b.unary("abs", a), (1, 2), 0)
+    scale = b.select(b.compare("EQ", scale, 0), b.constant(1, a.dtype, scale.shape), scale)
+    return b.divide(a, spread(b, scale, a.shape, 0)), scale
+
+
 def symmetric_eigen(b, a):
     many, n, _ = a.shape
 
@@ -409,9 +402,7 @@ def symmetric_eigen(b, a):
         ratio = b.divide(off, b.select(b.compare("EQ", whole, 0), b.constant(1, a.dtype, whole.shape), whole))
         return b.unary("sqrt", b.reduce("maximum", ratio, (0,), 0))
 
-    scale = b.reduce("maximum", b.unary("abs", a), (1, 2), 0)
-    scale = b.select(b.compare("EQ", scale, 0), b.constant(1, a.dtype, scale.shape), scale)
-    a = b.divide(a, spread(b, scale, a.shape, 0))
+    a, scale = scaled(b, a)
     if n > 1:
         a = even(b, a, (1, 2))
         a, v = sweeps(b, a, identity(b, a.dtype, many, a.shape[1]), turn, far)
@@ -425,7 +416,9 @@ def symmetric_eigen(b, a):
 @row("_linalg_eigh")
 def eigh(b, a, uplo="L", compute_v=True, *, made):
     x = flat(b, a)
-    x = b.add(triangle(b, x, uplo.upper() == "U"), turned(b, triangle(b, x, uplo.upper() == "U", True)))
+    upper = uplo.upper() == "U"
+    half, beside = (triu(b, x), triu(b, x, 1)) if upper else (tril(b, x), tril(b, x, -1))
+    x = b.add(half, turned(b, beside))
     values, v = symmetric_eigen(b, x)
     values, (v,) = by_size(b, values, [v], False)
     v = b.reshape(v, made[1].shape) if compute_v else b.constant(0, made[1].dtype, made[1].shape)
@@ -459,9 +452,7 @@ def square_singular(b, a):
         cosine = b.select(left_out, zero, b.divide(products, b.select(left_out, one, most)))
         return b.multiply(b.reduce("maximum", cosine, (0, 1, 2), 0), 1 / (2 * n))
 
-    scale = b.reduce("maximum", b.unary("abs", a), (1, 2), 0)
-    scale = b.select(b.compare("EQ", scale, 0), b.constant(1, a.dtype, scale.shape), scale)
-    a = b.divide(a, spread(b, scale, a.shape, 0))
+    a, scale = scaled(b, a)
     v = b.constant(1, a.dtype, a.shape)
     if n > 1:
         a = even(b, a, (2,))
