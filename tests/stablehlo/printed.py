@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parent / "programs"), str(Path(__file__).parents[1] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

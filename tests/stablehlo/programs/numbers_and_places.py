@@ -2,12 +2,12 @@
 its code, and what looks up or scatters elements computes the places on the way. Counts, sums and maxima by place, look-ups, numbers
 chosen by a truth, places that are read twice or take long to compute, and such out of range.
 
-    tests/stablehlo/numbers_and_places.py --bin build/bin"""
+    tests/stablehlo/programs/numbers_and_places.py --bin build/bin"""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

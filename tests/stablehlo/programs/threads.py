@@ -1,7 +1,7 @@
 """Plain loops that threads share: sorts, top-k, rows that are scattered and gathered, on 1, 2 and 7 threads, the same bits,
 against NumPy. What cannot be cut stays one thread's, and pbc says so.
 
-    tests/stablehlo/threads.py --bin build/bin"""
+    tests/stablehlo/programs/threads.py --bin build/bin"""
 
 import argparse
 import subprocess
@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,13 +1,13 @@
 """Products whose columns are too few for a register, which are made with rows and columns changed round, and matrices of short
 rows times a vector, whose sums of lanes are turned round: against NumPy in f64, on one thread and on three.
 
-    tests/stablehlo/few_columns.py --bin build/bin"""
+    tests/stablehlo/programs/few_columns.py --bin build/bin"""
 
 import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

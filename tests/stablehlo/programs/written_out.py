@@ -1,7 +1,7 @@
 """Operators of StableHLO that are written out in others, at sizes and in forms that the suite has not, against NumPy: systems,
 factors, transforms, scans, upper halves of products, codes; and what of them is refused.
 
-    tests/stablehlo/written_out.py --bin build/bin"""
+    tests/stablehlo/programs/written_out.py --bin build/bin"""
 
 import argparse
 import re
@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

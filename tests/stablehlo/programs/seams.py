@@ -1,13 +1,13 @@
 """Pointwise programs that read tensors put together of copies (rolls, borders that repeat), against NumPy: in one and three dims,
 by several places, of several readers and types; where parts are as large as each other and nothing is cut.
 
-    tests/stablehlo/seams.py --bin build/bin"""
+    tests/stablehlo/programs/seams.py --bin build/bin"""
 
 import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,7 +1,7 @@
 """Floats that a program makes codes of by operators of its own: a scale, the nearest, a zero point, a least and a largest code, in both
 orders, of bytes with and without a sign. All of a byte's codes and parts of them, against NumPy.
 
-    tests/stablehlo/rounded_codes.py --bin build/bin [--targets cpu,simnpu] [--every N]"""
+    tests/stablehlo/programs/rounded_codes.py --bin build/bin [--targets cpu,simnpu] [--every N]"""
 
 import argparse
 import itertools
@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,14 +1,14 @@
 """Windows of matrices, whose sums and largest elements a pointwise operation takes or makes: results whose rows end inside a row of
 lanes, of pieces of one row, and strides; against NumPy.
 
-    tests/stablehlo/windows.py --bin build/bin [--targets cpu:v3,simnpu]"""
+    tests/stablehlo/programs/windows.py --bin build/bin [--targets cpu:v3,simnpu]"""
 
 import itertools
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

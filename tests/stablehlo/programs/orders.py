@@ -2,12 +2,12 @@
 each type, ties, several keys, what is carried along, both directions, any dim, against NumPy's stable order; comparators that
 compare otherwise are merged, and right too.
 
-    tests/stablehlo/orders.py --bin build/bin [--every N]"""
+    tests/stablehlo/programs/orders.py --bin build/bin [--every N]"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -2,7 +2,7 @@
 codes where the chip multiplies those, and right where they are not. Each form against NumPy in f64: layers with borders, strides, groups and
 columns, zero points, scales of all and by channel, biases, Relu, sums with another tensor; and what a number that is none is as a code.
 
-    tests/stablehlo/scaled_codes.py --bin build/bin [--targets cpu:v3,cpu:avx512,simnpu] [--every N] [--both]"""
+    tests/stablehlo/programs/scaled_codes.py --bin build/bin [--targets cpu:v3,cpu:avx512,simnpu] [--every N] [--both]"""
 
 import argparse
 import subprocess
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,13 +1,13 @@
 """The k largest of rows long enough that they are found and not sorted (core/frontend/stablehlo/operators/select.c): every
 type, ties, NaN and signed zeros, rows past 16 bits of places, against NumPy's stable order of their codes.
 
-    tests/stablehlo/top_k.py --bin build/bin [--every N]"""
+    tests/stablehlo/programs/top_k.py --bin build/bin [--every N]"""
 
 import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

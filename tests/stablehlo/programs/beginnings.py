@@ -1,13 +1,13 @@
 """Sums and maxima that begin with another number than the operation's neutral one, which the model says or the caller gives:
 against NumPy.
 
-    tests/stablehlo/beginnings.py --bin build/bin [--targets cpu:v3,simnpu]"""
+    tests/stablehlo/programs/beginnings.py --bin build/bin [--targets cpu:v3,simnpu]"""
 
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -2,12 +2,12 @@
 as they are (core/s1/rewrite/short_dims.c), beside a product by the matrix as it is turned by the program, and in loops of loops;
 not where a turn changes the matrix, where rows are long, or where they are few.
 
-    tests/stablehlo/short_rows.py --bin build/bin"""
+    tests/stablehlo/programs/short_rows.py --bin build/bin"""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,12 +1,12 @@
 """Long sums of f32 down columns, along rows, of whole tensors and in products with few results: as near to f64 as sums of blocks are, which one by one they
 are not; of any rank, and of extents that have no block. And short sums, over the last dim of differences of all pairs.
 
-    tests/stablehlo/long_sums.py --bin build/bin"""
+    tests/stablehlo/programs/long_sums.py --bin build/bin"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -1,14 +1,14 @@
 """What constants alone decide, as exporters say it: positions by iota, masks, tables of sines, places of gathers and scatters
 that are computed of such. It is computed once, so that chips run it which compute no index: against NumPy.
 
-    tests/stablehlo/decided.py --bin build/bin [--targets cpu,simnpu]"""
+    tests/stablehlo/programs/decided.py --bin build/bin [--targets cpu,simnpu]"""
 
 import argparse
 import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -2,14 +2,14 @@
 extents that fill no whole registers: two fields that change each other, one of which a point is set in; and what must not lie in
 one place: a value that is read around, one that another variable takes as it was, one that a later kernel reads, a small one.
 
-    tests/stablehlo/turns_in_place.py --bin build/bin"""
+    tests/stablehlo/programs/turns_in_place.py --bin build/bin"""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -3,12 +3,12 @@ them, and the coordinates of points, a short last dim, are turned round while th
 integers, three readers, the same reader twice; where a sum reads the differences too, and where they are no smaller, they stay,
 unless one tensor as large is all that they are made of.
 
-    tests/stablehlo/all_pairs.py --bin build/bin"""
+    tests/stablehlo/programs/all_pairs.py --bin build/bin"""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "e2e"), str(Path(__file__).parent)]
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")

@@ -2,12 +2,12 @@
 their places, which becomes two reductions (core/frontend/stablehlo/operators/extreme.c). NaN, ties, signed zeros, infinities,
 several types and dims, against the body itself, element by element; bodies that do something else stay what they are.
 
-    tests/stablehlo/extremes.py --bin build/bin [--every N]"""
+    tests/stablehlo/programs/extremes.py --bin build/bin [--every N]"""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
 import tools  # noqa: E402
 
 tools.require("numpy")
