@@ -1,10 +1,12 @@
 #include "core/base/symbols.h"
 
+#include "core/base/symbol_trial.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEAST_EXTENT = 59 }; // of a symbol, in all samples
-enum { STEP = 11, FAR = 3 * STEP * PB_SYMBOL_SAMPLES, MOST_TIMES = 4096 };
+enum { STEP = 11, FAR = 3 * STEP * PB_SYMBOL_SAMPLES };
 
 int pb_symbol_named(pb_symbols* s, const char* name) {
   for (int k = 0; k < s->count; ++k)
@@ -39,6 +41,7 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
   _Static_assert(PB_MOST_SYMBOLS <= STEP * GROUPS && PB_SYMBOL_SAMPLES % GROUPS == 0, "two symbols would be the same");
   int order[PB_SYMBOL_SAMPLES];
   symbol = root(s, symbol);
+  if (pb__symbol_on_trial(s) == symbol) return pb__symbol_tried(s);
   uint32_t state = 12345u + (uint32_t)(symbol % STEP) * 7919u;
   for (int k = 0; k < PB_SYMBOL_SAMPLES; ++k) order[k] = k;
   for (int k = PB_SYMBOL_SAMPLES - 1; k > 0; --k) {
@@ -68,7 +71,7 @@ static int symbol_of(const pb_symbols* s, int64_t extent) {
 
 bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {
   int x = symbol_of(s, a), y = symbol_of(s, b);
-  if (x < 0 || y < 0 || x == y) return false;
+  if (s->trial.now != PB_READ_PLAIN || x < 0 || y < 0 || x == y) return false;
   s->same[x > y ? x : y] = x > y ? y : x;
   s->again = true;
   return true;
@@ -92,27 +95,8 @@ bool pb_symbols_settle(pb_symbols* s, int64_t a, int64_t b) {
     if (extent == a) of_a = k;
     if (extent == b) of_b = k;
   }
-  if ((of_a < 0) == (of_b < 0)) return false;
+  if (s->trial.now != PB_READ_PLAIN || (of_a < 0) == (of_b < 0)) return false;
   return of_a >= 0 ? settle(s, of_a, b) : settle(s, of_b, a);
-}
-
-bool pb_symbols_spread(pb_symbols* s, int64_t extent) {
-  int symbol = s->again ? -1 : symbol_of(s, extent);
-  if (symbol < 0 || s->is_far[symbol] || s->sample) return symbol >= 0 && s->is_far[symbol];
-  s->is_far[symbol] = s->again = true;
-  return false;
-}
-
-bool pb_symbols_multiply(pb_symbols* s, int64_t extent, int64_t times) {
-  int symbol = s->again ? -1 : symbol_of(s, extent);
-  if (symbol < 0 || times < 1 || times > MOST_TIMES) return false;
-  int64_t both = s->times[symbol];
-  while (both % times) both += s->times[symbol];
-  if (both == s->times[symbol]) return true;
-  if (both > MOST_TIMES || s->sample) return false; // the first sample has asked whatever others ask
-  s->times[symbol] = both;
-  s->is_far[symbol] = s->again = true;
-  return true;
 }
 
 int64_t pb_symbol_settled(const pb_symbols* s, const char* name) {

@@ -4,7 +4,7 @@
 
 #include "core/base/size.h"
 
-enum { PB_SYMBOL_SAMPLES = 12 };
+enum { PB_SYMBOL_SAMPLES = 12, PB_MOST_TRIALS = 32 };
 
 // Extents that data say: elements of a tensor, which the program makes before it uses them. `symbol` by element, -1
 // where it is known what it must be; behind them the tensor has one more, 0 if a result of these extents can be made.
@@ -21,6 +21,23 @@ typedef struct pb_choice {
   int64_t a, b, is;
 } pb_choice;
 
+// What must hold of extents and does not may hold where a dim is a multiple: 2 * (H / 2) is H where H is even. Such
+// dims are found by reading the model more often, with other numbers for one dim (symbol_trial.c).
+typedef enum pb_reading {
+  PB_READ_PLAIN,
+  PB_READ_PROBE, // with one that no small number divides: what needs a multiple fails
+  PB_READ_TRIAL, // with a multiple: whether that is enough for the question
+} pb_reading;
+typedef struct pb_symbol_trial {
+  pb_reading now, next;                               // this reading, and the one behind it
+  int probe, probe_count;                             // half of it: the dim; odd: one more
+  bool holds;                                         // what was asked does in this reading
+  int question, failed[PB_MOST_TRIALS], failed_count; // by place among all that are asked in one reading
+  int order[PB_MOST_SYMBOLS], count, at;              // the dims to be tried
+  int64_t good;                                       // times what it is enough, 0: not known of any
+  int step;                                           // half of it: what is left out of that now; odd: one more
+} pb_symbol_trial;
+
 // Front ends add symbols as they find them; those that the model says to be equal are one.
 typedef struct pb_symbols {
   int count;
@@ -30,6 +47,8 @@ typedef struct pb_symbols {
   bool is_far[PB_MOST_SYMBOLS];       // its numbers are far larger than what an operator divides it by
   int sample;                         // each has another number in each sample
   bool again; // two were found to be one, or one to be a number or a multiple: what was read is of no use
+  int asked;  // in this reading
+  pb_symbol_trial trial;
   int settled_count;
   struct {
     const char* name; // in `arena` of the first that had it
@@ -58,11 +77,13 @@ bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
 // Two extents that must be one, of which one is a number and the other that of an open dim, which is settled then.
 // false: they are not, or there is no room.
 bool pb_symbols_settle(pb_symbols* symbols, int64_t a, int64_t b);
-// An extent that must be a multiple of a number: an open dim whose extent it is has such numbers when the model is read
-// again. false: it is none's, or other than said by an input, or too large.
-bool pb_symbols_multiply(pb_symbols* symbols, int64_t extent, int64_t times);
-// An extent whose parts are to be told from what it is divided by. true: it is an open dim's, and as large as that.
-bool pb_symbols_spread(pb_symbols* symbols, int64_t extent);
+// Asks whether something holds of extents, that does where one of them is a multiple of the right number. Whoever reads
+// a model asks the same in each reading. Returns `holds`; the model is read again where the answer may become another.
+// `extents`: whose dims are tried first, the last one in front.
+bool pb_symbols_hold(pb_symbols* symbols, bool holds, const int64_t* extents, int count);
+// Before and behind each reading of a model. `done`: it was not refused.
+void pb_symbols_begin(pb_symbols* symbols);
+void pb_symbols_end(pb_symbols* symbols, bool done);
 int64_t pb_symbol_settled(const pb_symbols* symbols, const char* name); // its extent; -1: it is not
 // The smaller one of two numbers, or what stands for it. *either: the program is for either answer, which is
 // guarded by the caller else.

@@ -239,8 +239,22 @@ static void warn_of_dims(compilation* c) {
           s->names[k], (long long)s->times[k]);
 }
 
+// Of a reading that is not the last one nothing is said.
+static pb_status take_model(compilation* c) {
+  pb_diag* diag = c->unit.diag;
+  pb_held held;
+  pb_held_start(&held, diag);
+  c->unit.diag = &held.diag;
+  pb_symbols_begin(c->symbols);
+  pb_status status = is_text(c->options->model) ? take_text(c) : take_onnx(c);
+  pb_symbols_end(c->symbols, status == PB_OK);
+  c->unit.diag = diag;
+  if (!c->symbols->again) pb_held_release(&held);
+  pb_held_end(&held);
+  return status;
+}
+
 pb_status pb__compile_program(compilation* c) {
-  const pb_compile_options* o = c->options;
   PB_TRY(take_between(c));
   PB_TRY(check_loops(c));
   PB_TRY(take_weights(c));
@@ -248,11 +262,8 @@ pb_status pb__compile_program(compilation* c) {
   c->inputs.keeps_loops = c->control->loops;
   c->inputs.pairs_codes = c->pairs_codes;
   find_halves(c);
-  pb_status (*take)(compilation*) = is_text(o->model) ? take_text : take_onnx;
-  pb_status status = take(c);
-  for (; c->symbols->again; status = take(c)) { // open dims that turn out to be one, or a number, are
-    c->symbols->again = false;
-    c->symbols->choice_count = 0;
+  pb_status status = take_model(c);
+  for (; c->symbols->again; status = take_model(c)) { // open dims turn out to be one, a number or multiples
     pb_s1_free(&c->s1);
     pb_consts_free(&c->consts);
     pb_graph_free(c->graph);

@@ -284,22 +284,21 @@ static const pb_flat_op* equality_of(pb_door* d, int truth, int64_t* a, int64_t*
   return is ? maker : NULL;
 }
 
-// Two extents that are asserted to be one, and are not: two open dims are, from now on.
-static bool unifies(pb_door* d, int truth) {
-  int64_t a, b;
-  return equality_of(d, truth, &a, &b) && pb_symbols_unify(d->inputs->symbols, a, b);
-}
-
-// An extent that is asserted to leave nothing when it is divided, by a remainder or a function that makes it: an open
-// dim that it is becomes a multiple, from now on.
-static bool becomes_multiple(pb_door* d, int truth) {
-  int64_t left, none, of, by;
-  const pb_flat_op* compare = equality_of(d, truth, &left, &none);
-  const pb_flat_op* from = compare ? pb__door_maker_of(d, compare->operands[0]) : NULL;
+// What is asserted of extents that open dims have: two of them are one, or one leaves nothing when it is divided, by a
+// remainder or a function that makes it. Whether the text is read again, with dims of which it holds.
+static bool takes_dims(pb_door* d, int truth) {
+  int64_t a, b, of, by;
+  const pb_flat_op* compare = equality_of(d, truth, &a, &b);
+  if (!compare) return false;
+  pb_symbols* s = d->inputs->symbols;
+  const pb_flat_op* from = pb__door_maker_of(d, compare->operands[0]);
   bool divides = from && from->operand_count == 2 && pb__door_integers(d, pb__door_in(d, from, 0), 1, &of) == 1 &&
-                 pb__door_integers(d, pb__door_in(d, from, 1), 1, &by) == 1 && !none && by > 1 && of >= 0 &&
-                 of % by == left;
-  return divides && pb_symbols_multiply(d->inputs->symbols, of, by) && d->inputs->symbols->again;
+                 pb__door_integers(d, pb__door_in(d, from, 1), 1, &by) == 1 && !b && by > 1 && of >= 0 && of % by == a;
+  if (divides)
+    (void)pb_symbols_hold(s, !a, &of, 1);
+  else if (a == b || !pb_symbols_unify(s, a, b))
+    (void)pb_symbols_hold(s, a == b, (const int64_t[]){a, b}, 2);
+  return s->again;
 }
 
 bool pb__door_unifies(pb_door* d, int rank, const int64_t* a, const int64_t* b) {
@@ -321,9 +320,8 @@ pb_status pb__door_custom_call(pb_door* d, const pb_flat_op* op) {
   if (pb__door_integers(d, pb__door_in(d, op, 0), 1, &holds) != 1)
     return pb__door_refuse(d, op, "an assertion that extents alone do not decide");
   pb__door_decide_by(d, pb__door_in(d, op, 0));
-  bool again = becomes_multiple(d, op->operands[0]);
-  if (holds && !again) return PB_OK;
-  if (again || unifies(d, op->operands[0])) return PB_ERR_UNSUPPORTED; // it is read again
+  if (takes_dims(d, op->operands[0])) return PB_ERR_UNSUPPORTED; // it is read again
+  if (holds) return PB_OK;
   const pb_flat_attr* message = pb_flat_find(op, "error_message");
   return pb__door_refuse(d, op, "an assertion that does not hold: %s", message ? message->text : "");
 }

@@ -93,23 +93,23 @@ bool pb__broadcast(int64_t* shape, int* rank, const int64_t* other, int other_ra
   return true;
 }
 
-static bool may_be_one(lifter* l, int64_t a, int64_t b) {
-  if (l->consts->symbols->again) return true; // by what was found before these numbers were made
-  return pb_symbols_unify(l->consts->symbols, a, b) || pb_symbols_settle(l->consts->symbols, a, b);
-}
-
+// Of extents that must be one: symbols are one, dims are multiples of what makes them one, or the only number that
+// fits.
 bool pb__meet(lifter* l, int64_t a, int64_t b) {
-  if (a != b && l->consts->open && l->consts->symbols) (void)may_be_one(l, a, b);
+  pb_symbols* s = l->consts->symbols;
+  if (!l->consts->open || !s || s->again) return a == b;
+  if (a != b && pb_symbols_unify(s, a, b)) return false;
+  if (!pb_symbols_hold(s, a == b, (const int64_t[]){a, b}, 2) && !s->again) (void)pb_symbols_settle(s, a, b);
   return a == b;
 }
 
 bool pb__broadcast_open(lifter* l, int64_t* shape, int* rank, const int64_t* other, int other_rank) {
-  if (pb__broadcast(shape, rank, other, other_rank)) return true;
-  for (int r = 1; l->consts->open && l->consts->symbols && r <= *rank && r <= other_rank; ++r) {
+  bool fits = true;
+  for (int r = 1; fits && r <= *rank && r <= other_rank; ++r) {
     int64_t a = shape[*rank - r], b = other[other_rank - r];
-    if (a != b && a != 1 && b != 1 && !may_be_one(l, a, b)) return false;
+    fits = a == 1 || b == 1 || pb__meet(l, a, b);
   }
-  return false;
+  return fits && pb__broadcast(shape, rank, other, other_rank);
 }
 
 // The operands as values, and the shape that they have together.
