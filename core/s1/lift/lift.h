@@ -105,6 +105,8 @@ bool pb__broadcast_open(lifter* l, int64_t* shape, int* rank, const int64_t* oth
 bool pb__meet(lifter* l, int64_t a, int64_t b);
 // Whether an extent is a multiple of a number; that of an open dim is one from then on: the model is read again.
 bool pb__divides(lifter* l, int64_t extent, int64_t by);
+// Whether how much a Pad adds, and whether anything, may hang on open extents.
+bool pb__pads_hang(const lifter* l, const pb_node* n);
 // Open dims that a Reshape takes apart, or that share its -1 with others, become multiples (multiples.c).
 void pb__divide_reshaped(lifter* l, const pb_s1_value* in, int rank, const int64_t* shape);
 // Notes on which side of an extent's end, and of 0, a place lies.

@@ -131,6 +131,10 @@ static pb_status split(lifter* l, const pb_node* n) {
   return op.start[axis] == x.shape[axis] ? PB_OK : pb__refuse(l, n, NULL, "parts that do not fit");
 }
 
+bool pb__pads_hang(const lifter* l, const pb_node* n) {
+  return l->consts->open && pb__producer(l, pb__input(n, 1)) != NULL;
+}
+
 static pb_status pad(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FPAD);
   const pb_attr* mode = pb_node_attr(n, "mode");
@@ -139,6 +143,7 @@ static pb_status pad(lifter* l, const pb_node* n) {
   PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   if (mode && mode->s && strcmp(mode->s, "constant")) return pb__no_form(l); // by what is there
+  if (pb__pads_hang(l, n)) return pb__no_form(l);
   pb__read_integers(l, n, "pads", 1, 2 * PB_GRAPH_RANK, pads, &count);
   pb__read_integers(l, n, NULL, 3, PB_GRAPH_RANK, axes, &axis_count);
   int padded = axis_count ? axis_count : x.rank;

@@ -246,9 +246,14 @@ static int64_t folded(int64_t k, int64_t extent, char how) {
 static int padded(pb_onnx* o, int x, const int64_t* low, const int64_t* high, char how) {
   for (int r = 0; r < pb__o_type(o, x)->rank && !pb__o_bad(o); ++r) {
     int64_t extent = pb__o_type(o, x)->shape[r], count = extent + low[r] + high[r];
-    if (!low[r] && !high[r]) continue;
+    bool hangs = pb__pads_hang(o->l, o->n);
+    if (!low[r] && !high[r] && !hangs) continue;
     if (count < 1) pb__o_refuse(o, "a result without elements");
     if (pb__o_bad(o)) return x;
+    if (hangs) {
+      x = pb__o_padded_along(o, x, r, pb__o_integer(o, PB_I64, low[r]), count, how);
+      continue;
+    }
     int64_t* places = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)count);
     for (int64_t k = 0; k < count; ++k) places[k] = folded(k - low[r], extent, how);
     x = pb__o_take(o, x, r, count, places);
@@ -283,7 +288,13 @@ void pb__o_op_pad(pb_onnx* o) {
     high[r] = pads[all + k];
     if (in.shape[r] + low[r] + high[r] > most) pb__o_refuse(o, "pads that make no sense");
   }
-  if (!pb__o_bad(o)) OUT(constant ? pb__o_pad(o, x, with, low, high, NULL) : padded(o, x, low, high, mode[0]));
+  if (pb__o_bad(o)) return;
+  if (!constant)
+    OUT(padded(o, x, low, high, mode[0]));
+  else if (pb__pads_hang(o->l, o->n))
+    OUT(pb__o_pad_open(o, x, with, low, high));
+  else
+    OUT(pb__o_pad(o, x, with, low, high, NULL));
 }
 
 void pb__o_op_tile(pb_onnx* o) {

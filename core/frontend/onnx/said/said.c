@@ -247,6 +247,11 @@ static int folded(pb_onnx* o, int at, int64_t extent, char how) {
   return pb__o_select(o, beyond, pb__o_sub(o, by, rest), rest);
 }
 
+int pb__o_padded_along(pb_onnx* o, int x, int axis, int low, int64_t count, char how) {
+  int at = pb__o_sub(o, pb__o_turns(o, count), low);
+  return pb__o_along_axis(o, x, axis, folded(o, at, pb__o_type(o, x)->shape[axis], how));
+}
+
 void pb__o_said_pad(pb_onnx* o, char how, int with) {
   int x = pb__o_in_moved(o, 0), pads = pb__o_numbers(o, 1, "pads"), wrong;
   const pb_flat_type in = *pb__o_type(o, x);

@@ -14,6 +14,8 @@ void pb__o_said_range(pb_onnx* o);
 int pb__o_said_depth(pb_onnx* o, int axis, const pb_flat_type* indices, int64_t* depth); // OneHot's, as a number too
 void pb__o_said_slice(pb_onnx* o);
 void pb__o_said_pad(pb_onnx* o, char how, int with); // how: "constant", "edge", "reflect", "wrap"
+// One axis of x with `low`, a number of the program, elements in front, `count` in all.
+int pb__o_padded_along(pb_onnx* o, int x, int axis, int low, int64_t count, char how);
 
 typedef struct pb_onnx_resize {
   const char *transform, *nearest;
