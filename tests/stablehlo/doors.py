@@ -573,11 +573,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--damaged", type=int, default=60, help="how many damaged texts")
+    parser.add_argument("--forms", action="store_true", help="without functions by their values")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, zetas, complex_functions, complex_pairs, complex_powers, long_bodies, remainders,
-                     batches, no_coordinates, orders, open_convolution):
+        forms = refusals, symbols, long_bodies, remainders, batches, no_coordinates, orders, open_convolution
+        values = narrow_floats, functions, special_functions, series, zetas, complex_functions, complex_pairs, complex_powers
+        for part in forms if options.forms else forms + values:
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
