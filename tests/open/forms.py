@@ -91,6 +91,9 @@ CASES = [
      "a = Concat<axis = 0>(n, h7, i7, w7, i7, i4) r = Reshape(p, a) t = Transpose<perm = [0,1,3,2,4,5]>(r) "
      "b = Concat<axis = 0>(m1, i7, i7, i4) y = Reshape(t, b)",
      [{"x": (1, 7, 14, 4)}, {"x": (2, 9, 5, 4)}], {}, {}),
+    ("padded to 10 at least", "float[n] x", "float[m] z", "int64[1] ten = {10}",
+     "s = Shape(x) t = Max(s, ten) d = Sub(t, s) p = Concat<axis = 0>(i0, d) z = Pad(x, p)",
+     [{"x": (1,)}, {"x": (10,)}, {"x": (12,)}], {}, {}),
     ("groups of channels", "float[N, 8, H, W] x", "float[a,b,c,d] y", "",
      "s = Shape(x) g = Concat<axis = 0>(i0, i4, m1) r = Reshape(x, g) n = InstanceNormalization(r, g4, b4) y = Reshape(n, s)",
      [{"x": (1, 8, 3, 5)}, {"x": (2, 8, 4, 4)}], {}, {}),

@@ -20,7 +20,6 @@ NEEDED = "g (float[n] x) => (float[m] z) <int64[1] from = {0}, int64[1] to = {10
 TEN = NEEDED.replace("[9] w = {", "[10] w = {1,")
 TWO = "g (float[n] x, float[m] y) => (float[n] z) { z = Add(x, y) }"
 WINDOW = "g (float[1, 1, n, n] x) => (float[1, 1, m, m] z) <float[1, 1, 3, 3] w = {1,1,1,1,1,1,1,1,1}> { y = Conv(x, w) z = Conv(y, w) }"
-PAD = "g (float[n] x) => (float[m] z) <int64[1] ten = {10}, int64[1] zero = {0}> { s = Shape(x) t = Max(s, ten) d = Sub(t, s) p = Concat<axis = 0>(zero, d) z = Pad(x, p) }"
 TAIL = "int64[1] from = {4}, int64[1] to = {9223372036854775807}, int64[1] zero = {0}"
 SET = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 1>(y, at, u) }" % TAIL
 SET_ROW = "g (float[n, 3] x, float[1, 3] u) => (float[m, 3] z) <%s, int64[1, 3] at = {0, 0, 0}> { y = Slice(x, from, to, zero) z = ScatterElements<axis = 0>(y, at, u) }" % TAIL
@@ -108,8 +107,6 @@ def main():
         t.run_refused("the place of the largest of none", LARGEST, {"x": (0, 3)}, "PB5049", "1 is more than 0")
         t.runs("and of some", {"x": (2, 3)}, (1, 3))
         t.run_refused("Squeeze of an extent that is 1", SQUEEZE, {"x": (1, 3)}, "PB5049", "2 is more than 1")
-        t.run_refused("another choice than when it was read", PAD, {"x": (7,)}, "PB5049", "10 is more than 7")
-        t.runs("and the same", {"x": (12,)}, (12,))
     return t.failed > 0
 
 

@@ -190,7 +190,8 @@ static int broadcast(pb_onnx* o, pb_type type, int count, const int* operands) {
     bool fits = pb__o_bad(o) ? pb__broadcast(shape, &rank, t->shape, t->rank)
                              : pb__broadcast_open(o->l, shape, &rank, t->shape, t->rank);
     if (fits) continue;
-    pb__o_refuse(o, "shapes that do not fit");
+    pb__o_refuse(o, "shapes that do not fit: %s and %s", pb_shape_text(&o->arena, rank, shape),
+                 pb_shape_text(&o->arena, t->rank, t->shape));
     return pb__o_new(o, type, 0, NULL);
   }
   return pb__o_new(o, type, rank, shape);
@@ -342,7 +343,9 @@ int pb__o_join(pb_onnx* o, int count, const int* parts, int axis) {
     const pb_flat_type* t = pb__o_type(o, parts[k]);
     bool fits = t->rank == first.rank && t->type == first.type;
     for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || pb__o_meet(o, t->shape[r], first.shape[r]);
-    if (!fits) pb__o_refuse(o, "parts that do not fit");
+    if (!fits)
+      pb__o_refuse(o, "parts that do not fit: %s and %s", pb_shape_text(&o->arena, first.rank, first.shape),
+                   pb_shape_text(&o->arena, t->rank, t->shape));
     shape[axis] += t->shape[axis];
   }
   pb_flat_attr along = int_of("dimension", axis);

@@ -261,12 +261,12 @@ pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) {
   PB_TRY(pb__find_target(l, n, &t));
   pb_s1_value a = l->out->values[x.value], b = l->out->values[z.value];
   if (a.rank < 2 || b.rank < 2 || !pb__meet(l, a.shape[a.rank - 1], b.shape[b.rank - 2]))
-    return pb__refuse(l, n, "matrices, or stacks of them", "factors whose shapes do not fit");
+    return pb__refuse_shapes(l, n, "factors", a.rank, a.shape, b.rank, b.shape);
   int64_t shape[PB_GRAPH_RANK], k = a.shape[a.rank - 1];
   int batch = a.rank - 2;
   memcpy(shape, a.shape, sizeof shape);
   if (!pb__broadcast_open(l, shape, &batch, b.shape, b.rank - 2))
-    return pb__refuse(l, n, "matrices, or stacks of them", "factors whose shapes do not fit");
+    return pb__refuse_shapes(l, n, "factors", a.rank, a.shape, b.rank, b.shape);
   if (k > INT32_MAX / (UINT8_MAX * UINT8_MAX)) return pb__refuse(l, n, NULL, "sums that may not fit 32 bits");
   pb_s1_walk* w = PB_NEW(&l->consts->arena, pb_s1_walk);
   w->dims = batch + 3;

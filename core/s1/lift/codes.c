@@ -45,7 +45,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_s1_value in = l->out->values[x.value];
   if (w.rank != 2 || in.rank < 2) return pb__no_form(l); // a matrix for each of several, or a vector
   if ((gemm && in.rank != 2) || !pb__meet(l, in.shape[in.rank - 1], w.shape[rows_first ? 1 : 0]))
-    return pb__refuse(l, n, NULL, "shapes that do not fit");
+    return pb__refuse_shapes(l, n, "shapes", in.rank, in.shape, w.rank, w.shape);
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_result(l, n, &t));
   op.zx = x.zero;
@@ -292,7 +292,8 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   pb_target t;
   for (int k = 0; k < n->input_count; ++k) PB_TRY(pb__read_codes(l, n, pb__input(n, k), &parts[k]));
   PB_TRY(pb__find_target(l, n, &t));
-  pb_s1_value whole = l->out->values[parts[0].value];
+  const pb_s1_value first = l->out->values[parts[0].value];
+  pb_s1_value whole = first;
   int64_t axis = pb_node_int(n, "axis", pb_node_opset(l->g, n) < 4);
   if (axis < 0) axis += whole.rank;
   if (axis < 0 || axis >= whole.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
@@ -301,7 +302,7 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
     const pb_s1_value* part = &l->out->values[parts[k].value];
     for (int r = 0; r < whole.rank; ++r)
       if (part->rank != whole.rank || (r != axis && !pb__meet(l, part->shape[r], whole.shape[r])))
-        return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
+        return pb__refuse_shapes(l, n, "parts", first.rank, first.shape, part->rank, part->shape);
     whole.shape[axis] += part->shape[axis];
   }
   pb_s1_op op = pb__codes_op(n, PB_S1_CONCAT, NULL);

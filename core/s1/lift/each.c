@@ -119,7 +119,8 @@ static pb_status take(lifter* l, const pb_node* n, int count, pb_s1_op* op, int6
   for (int k = 0; k < count; ++k) {
     PB_TRY(pb__own_any(l, n, pb__input(n, k), to[k]));
     const pb_s1_value* v = &l->out->values[*to[k]];
-    if (!pb__broadcast_open(l, shape, rank, v->shape, v->rank)) return pb__refuse(l, n, NULL, "shapes that do not fit");
+    if (!pb__broadcast_open(l, shape, rank, v->shape, v->rank))
+      return pb__refuse_shapes(l, n, "shapes", *rank, shape, v->rank, v->shape);
   }
   return PB_OK;
 }
@@ -205,7 +206,7 @@ static pb_status expand(lifter* l, const pb_node* n) {
   PB_TRY(take(l, n, 1, &op, shape, &rank));
   pb__read_integers(l, n, NULL, 1, PB_GRAPH_RANK, said, &count);
   if (count < 0) return pb__refuse(l, n, NULL, "a shape that is not constant");
-  if (!pb__broadcast(shape, &rank, said, count)) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (!pb__broadcast(shape, &rank, said, count)) return pb__refuse_shapes(l, n, "shapes", rank, shape, count, said);
   op.each = PB_S1_EXPAND;
   op.unsigned_y = l->unsigned_codes[n->inputs[0]];
   return give(l, n, &op, l->out->values[op.x].type, shape, rank);

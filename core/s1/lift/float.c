@@ -339,7 +339,7 @@ static pb_status binary(lifter* l, const pb_node* n) {
     fits = fits && (mine == 1 || other == 1 || pb__meet(l, mine, other));
     result[r] = other > mine ? other : mine;
   }
-  if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (!fits) return pb__refuse_shapes(l, n, "shapes", a.rank, a.shape, rank, shape);
   int* operands[] = {&op.x, &op.z};
   for (int k = 0; k < (c ? 1 : 2); ++k) { // what is broadcast is walked by its own dims
     const pb_s1_value* v = &l->out->values[*operands[k]];
@@ -377,7 +377,7 @@ static pb_status concat(lifter* l, const pb_node* n) {
       return pb__refuse(l, n, NULL, "parts of several types");
     bool fits = part->rank == in.rank;
     for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || pb__meet(l, part->shape[r], in.shape[r]);
-    if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
+    if (!fits) return pb__refuse_shapes(l, n, "parts", in.rank, in.shape, part->rank, part->shape);
     shape[axis] += part->shape[axis];
   }
   int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, in.type, in.rank, shape);

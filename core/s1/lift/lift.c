@@ -16,6 +16,14 @@ pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* 
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
 }
 
+pb_status pb__refuse_shapes(lifter* l, const pb_node* n, const char* what, int rank, const int64_t* shape,
+                            int other_rank, const int64_t* other) {
+  pb_arena* arena = &l->g->arena;
+  return pb__refuse(l, n, NULL,
+                    pb_printf(arena, "%s that do not fit: %s and %s", what, pb_shape_text(arena, rank, shape),
+                              pb_shape_text(arena, other_rank, other)));
+}
+
 pb_status pb__no_form(lifter* l) {
   l->unknown = true;
   return PB_ERR_UNSUPPORTED;

@@ -56,6 +56,9 @@ typedef struct pb__weights {
 } pb__weights;
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
+// Of shapes that do not fit each other; `what` they are of.
+pb_status pb__refuse_shapes(lifter* l, const pb_node* n, const char* what, int rank, const int64_t* shape,
+                            int other_rank, const int64_t* other);
 // What a form returns of a known operator that is its row's: between codes too, of which integers say nothing there.
 pb_status pb__no_form(lifter* l) PB_MUST_CHECK;
 bool pb__is(const pb_node* n, const char* op);

@@ -81,7 +81,7 @@ static pb_status gemm_by_steps(lifter* l, const pb_node* n) {
   }
   const int64_t* a = l->out->values[op.x].shape;
   int64_t shape[2] = {a[0], b[1]};
-  if (!pb__meet(l, a[1], b[0])) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (!pb__meet(l, a[1], b[0])) return pb__refuse_shapes(l, n, "shapes", 2, a, 2, b);
   bool factor = alpha && alpha->f != 1;
   if (pb__input(n, 2) < 0 && !factor) return pb__finish(l, n->outputs[0], &op, 2, shape);
   pb_s1_op last = pb__float_op(n, PB_S1_FBINARY);
@@ -131,7 +131,8 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
       PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   }
   const int64_t* ws = l->consts->items[op.weights].shape;
-  if (in.rank != 2 || !pb__meet(l, in.shape[1], ws[1])) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (in.rank != 2 || !pb__meet(l, in.shape[1], ws[1]))
+    return pb__refuse_shapes(l, n, "shapes", in.rank, in.shape, 2, ws);
   int64_t shape[2] = {in.shape[0], ws[0]};
   if (pb__input(n, 2) >= 0) {
     op.bias = scaled(l, l->g->tensors[pb__input(n, 2)].const_id, beta);
