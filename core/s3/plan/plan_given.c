@@ -8,27 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct reader {
-  pb_unit* unit;
-  const char* path;
-  const char* at;
-  int line;
-} reader;
-
-static pb_place here(const reader* r) { return (pb_place){.file = r->path, .line = r->line}; }
-
-static void skip_space(reader* r) {
-  for (;; ++r->at) {
-    if (r->at[0] == '/' && r->at[1] == '/') r->at += strcspn(r->at, "\n");
-    if (*r->at == '\n') ++r->line;
-    if (!isspace((unsigned char)*r->at)) return;
-  }
-}
-
-static const char* take_name(reader* r) {
+static const char* take_name(pb_unit* unit, pb_plan_reader* r) {
   size_t n = 0;
   while (isalnum((unsigned char)r->at[n]) || (r->at[n] && strchr("_.$-", r->at[n]))) ++n;
-  const char* name = n ? pb_printf(&r->unit->arena, "%.*s", (int)n, r->at) : NULL;
+  const char* name = n ? pb_printf(&unit->arena, "%.*s", (int)n, r->at) : NULL;
   r->at += n;
   return name;
 }
@@ -45,22 +28,21 @@ static size_t braced(const char* text) {
   return 0;
 }
 
-static pb_status read_plan(reader* r, pb_given_plans* plans) {
-  pb_diag* diag = r->unit->diag;
+static pb_status read_plan(pb_unit* unit, pb_plan_reader* r, pb_given_plans* plans) {
   const char* hint = "KERNEL { ... }, as --emit=plan prints it";
-  pb_given_plan plan = {.place = here(r), .kernel = take_name(r)};
-  if (!plan.kernel) return pb_error(diag, here(r), 2401, hint, "a kernel's name is expected");
+  pb_given_plan plan = {.place = r->place, .kernel = take_name(unit, r)};
+  if (!plan.kernel) return pb_error(r->diag, r->place, 2401, hint, "a kernel's name is expected");
   for (size_t k = 0; k < plans->count; ++k)
     if (!strcmp(plans->items[k].kernel, plan.kernel))
-      return pb_error(diag, here(r), 2403, NULL, "a second plan for '%s'; the first is in line %d", plan.kernel,
+      return pb_error(r->diag, r->place, 2403, NULL, "a second plan for '%s'; the first is in line %d", plan.kernel,
                       plans->items[k].place.line);
-  skip_space(r);
-  if (*r->at != '{') return pb_error(diag, here(r), 2401, hint, "'{' is expected after '%s'", plan.kernel);
+  (void)pb_plan_more(r);
+  if (*r->at != '{') return pb_error(r->diag, r->place, 2401, hint, "'{' is expected after '%s'", plan.kernel);
   size_t length = braced(r->at);
-  if (!length) return pb_error(diag, here(r), 2401, hint, "this brace is never closed");
-  plan.text = pb_printf(&r->unit->arena, "%.*s", (int)length - 2, r->at + 1);
-  plan.text_place = here(r);
-  for (; length; --length) r->line += *r->at++ == '\n';
+  if (!length) return pb_error(r->diag, r->place, 2401, hint, "this brace is never closed");
+  plan.text = pb_printf(&unit->arena, "%.*s", (int)length - 2, r->at + 1);
+  plan.text_place = r->place;
+  for (; length; --length) r->place.line += *r->at++ == '\n';
   PB_PUSH(plans->items, plans->count, plans->capacity, plan);
   return PB_OK;
 }
@@ -85,8 +67,8 @@ static char* read_text(const char* path, pb_arena* arena) {
 pb_status pb_given_plans_read(pb_unit* unit, const char* path, pb_given_plans* plans) {
   const char* text = read_text(path, &unit->arena);
   if (!text) return pb_system_error(unit->diag, (pb_place){.file = path}, 1001, "cannot be read");
-  reader r = {.unit = unit, .path = path, .at = text, .line = 1};
-  for (skip_space(&r); *r.at; skip_space(&r)) PB_TRY(read_plan(&r, plans));
+  pb_plan_reader r = {.at = text, .place = {.file = path, .line = 1}, .chip = unit->chip, .diag = unit->diag};
+  while (pb_plan_more(&r)) PB_TRY(read_plan(unit, &r, plans));
   return PB_OK;
 }
 
