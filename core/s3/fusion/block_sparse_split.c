@@ -61,11 +61,13 @@ static int64_t cost_of_guards(const pb_chip* chip, const kernel* k) {
 
 // Whether blocks and guards are predicted to take less than everything does.
 static bool pays(pb_unit* unit, kernel* k, pb_arena* arena) {
-  pb_stage_plan all, some;
+  pb_kernel_plan all, some;
+  pb_diag quiet = {.sink = pb_diag_drop};
   pb_stages blocks = k->stages;
   blocks.blocks = &k->sparse.blocks;
-  return pb_stage_plan_again(unit, &k->stages, false, arena, &all) &&
-         pb_stage_plan_again(unit, &blocks, false, arena, &some) &&
+  const pb_kernel_form whole = {.stages = &k->stages}, parts = {.stages = &blocks};
+  return pb_kernel_plan_again(unit, &whole, false, arena, &quiet, &all) == PB_OK &&
+         pb_kernel_plan_again(unit, &parts, false, arena, &quiet, &some) == PB_OK &&
          some.loops.cycles + cost_of_guards(unit->chip, k) < all.loops.cycles;
 }
 

@@ -15,7 +15,7 @@ typedef struct joiner {
 int64_t pb_fusion_cycles(pb_unit* unit, const pb_program* program, pb_arena* scratch) {
   pb_plan plan;
   bool runs =
-      pb_program_given(program) <= unit->chip->arguments && pb_plan_program_again(unit, program, scratch, &plan);
+      pb_program_given(program) <= unit->chip->arguments && pb_plan_program_again(unit, program, false, scratch, &plan);
   return runs ? plan.cycles : INT64_MAX;
 }
 

@@ -149,7 +149,7 @@ static bool add_alone(const fuser* f, int group, bool last, pb_plan* sum) {
   pb_program view;
   pb_plan plan;
   view_region(f, &one, &scratch, &view);
-  bool planned = pb_plan_program_again(f->unit, &view, &scratch, &plan);
+  bool planned = pb_plan_program_again(f->unit, &view, false, &scratch, &plan);
   for (int q = 0; q < f->unit->chip->unit_count && planned; ++q) sum->busy[q] += plan.busy[q];
   if (planned) sum->cycles += plan.cycles + (last ? 0 : until_met(f, &plan));
   pb_arena_free(&scratch);
@@ -199,17 +199,13 @@ static bool leaves_nothing(const fuser* f, const pb_plan* apart) {
 
 // Cycles that one kernel saves; 0: none, or no more than predictions err by.
 static int64_t cycles_saved(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
-  pb_stages stages;
-  pb_stage_plan plan;
-  pb_plan apart;
+  pb_plan plan, apart;
   if (f->cached && f->weights && pb_program_products_by_weights(whole) < 2) return 0; // others were looked at before
   bool known = plan_apart(f, r, whole, &apart);
   if (known && leaves_nothing(f, &apart)) return 0;
-  if (!pb_stages_of(f->unit->chip, whole, arena, &stages) ||
-      !pb_stage_plan_again(f->unit, &stages, false, arena, &plan))
-    return 0;
+  if (!pb_plan_program_again(f->unit, whole, true, arena, &plan)) return 0;
   if (!known) return INT64_MAX; // nothing else runs them
-  return gains(f, plan.loops.cycles, apart.cycles) ? apart.cycles - plan.loops.cycles : 0;
+  return gains(f, plan.cycles, apart.cycles) ? apart.cycles - plan.cycles : 0;
 }
 
 static int64_t saved(fuser* f, const region* r) {

@@ -85,41 +85,24 @@ static pb_status illegal(pb_unit* unit, MlirOperation func, const char* why) {
                   "its plan is illegal: %s", why);
 }
 
-static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program* program) {
-  pb_stages stages;
-  pb_stage_plan plan;
-  const char* why = "its nests share no loop";
-  pb_tiling* tiling = pb_alloc_raw(&unit->pass, sizeof(pb_tiling));
-  if (!pb_stages_of(unit->chip, program, &unit->pass, &stages)) return illegal(unit, func, why);
-  pb_plan_reader reader = pb_plan_reader_of(unit, func);
-  PB_TRY(pb_stage_plan_read(&reader, &stages, &unit->pass, &plan));
-  if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
-  if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
-    return illegal(unit, func, tiling->failure);
-  return print_kernel(unit, func, program, tiling);
-}
-
-static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program* program) {
-  pb_group group;
-  pb_plan plan;
-  const char* why;
-  PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
-  if (group.plain) return PB_OK;
-  pb_plan_reader reader = pb_plan_reader_of(unit, func);
-  PB_TRY(pb_plan_read(&reader, &plan));
-  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
-  pb_tiling* tiling = pb_alloc_raw(&unit->pass, sizeof(pb_tiling));
-  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
-    return illegal(unit, func, tiling->failure);
-  return print_kernel(unit, func, program, tiling);
-}
-
 static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
   pb_program program;
+  pb_kernel_form kernel;
+  pb_kernel_plan plan;
+  const char* why;
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
-  return pb_plan_is_of_stages(pb_plan_reader_of(unit, func)) ? tile_stages(unit, func, &program)
-                                                             : tile_group(unit, func, &program);
+  pb_plan_reader reader = pb_plan_reader_of(unit, func);
+  bool several = pb_plan_is_of_stages(reader);
+  PB_TRY(pb_kernel_read(unit->chip, &program, several, &unit->pass, unit->diag, &kernel));
+  if (several && !kernel.stages) return illegal(unit, func, "its nests share no loop");
+  if (pb_kernel_is_plain(&kernel)) return PB_OK;
+  PB_TRY(pb_kernel_plan_read(&reader, &kernel, &unit->pass, &plan));
+  if (!pb_kernel_plan_cost(unit->chip, &kernel, &unit->pass, &plan, &why)) return illegal(unit, func, why);
+  pb_tiling* tiling = pb_alloc_raw(&unit->pass, sizeof(pb_tiling));
+  if (!pb_kernel_plan_build(unit->chip, &kernel, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
+    return illegal(unit, func, tiling->failure);
+  return print_kernel(unit, func, &program, tiling);
 }
 
 pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel); }

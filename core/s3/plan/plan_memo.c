@@ -8,17 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is planned: a kernel of one stage, or (stages) of several.
-typedef struct asked {
-  pb_unit* unit;
-  const pb_program* program;
-  const pb_group* group;
-  const pb_stages* stages; // NULL: it is of one stage, and its plan stands where that of several has its loops
-} asked;
-
 typedef struct entry {
   bool found;
-  pb_stage_plan plan;
+  pb_kernel_plan plan;
 } entry;
 
 typedef struct pb_plan_memo {
@@ -107,7 +99,7 @@ static entry* add(pb_unit* unit, keys* k, bool found) {
   return &memo->entries[at];
 }
 
-static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_plan* to) {
+static void copy_stages(pb_arena* arena, const pb_kernel_plan* from, pb_kernel_plan* to) {
   size_t count = (size_t)from->count;
   *to = *from;
   to->stages = PB_NEW_ARRAY(arena, pb_plan, count + 1);
@@ -132,72 +124,62 @@ static void print_blocks(const pb_stages* stages, pb_text* text) {
 }
 
 // The text that it is known by, with its numbers' classes or without.
-static void print_asked(const asked* a, bool classes, pb_text* text) {
-  print_key(a->program, a->stages ? 's' : 'g', classes, text);
-  print_blocks(a->stages, text);
+static void print_kernel(const pb_kernel_form* kernel, bool classes, pb_text* text) {
+  print_key(kernel->stages ? kernel->stages->program : kernel->group->program, kernel->stages ? 's' : 'g', classes,
+            text);
+  print_blocks(kernel->stages, text);
 }
 
-static pb_status make(const asked* a, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
-  if (!a->stages) return pb_plan_make(a->unit->chip, a->group, arena, diag, &plan->loops);
-  return pb_stage_plan_make(a->unit->chip, a->stages, arena, plan) ? PB_OK : PB_ERR_UNSUPPORTED;
+static pb_status make(pb_unit* unit, const pb_kernel_form* kernel, pb_arena* arena, pb_diag* diag,
+                      pb_kernel_plan* plan) {
+  return kernel->stages ? pb_stage_plan_make(unit->chip, kernel->stages, arena, diag, plan)
+                        : pb_plan_make(unit->chip, kernel->group, arena, diag, &plan->loops);
 }
 
 // The plan again, if it fits.
-static bool take(const asked* a, const entry* known, pb_arena* arena, pb_stage_plan* plan) {
+static bool take(pb_unit* unit, const pb_kernel_form* kernel, const entry* known, pb_arena* arena,
+                 pb_kernel_plan* plan) {
   pb_arena scratch = {0};
   const char* why;
   if (!known->found) return false;
   copy_stages(arena, &known->plan, plan);
-  bool fits = a->stages ? pb_stage_plan_cost(a->unit->chip, a->stages, &scratch, plan, &why)
-                        : pb_plan_fits(a->unit->chip, a->group, &plan->loops);
+  bool fits = pb_kernel_plan_cost(unit->chip, kernel, &scratch, plan, &why);
   pb_arena_free(&scratch);
   return fits;
 }
 
-static pb_status again(const asked* a, bool exact, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
+pb_status pb_kernel_plan_again(pb_unit* unit, const pb_kernel_form* kernel, bool exact, pb_arena* arena, pb_diag* diag,
+                               pb_kernel_plan* plan) {
   keys k = {0};
-  pb_plan_memo* memo = memo_of(a->unit);
-  print_asked(a, true, &k.exact);
+  pb_plan_memo* memo = memo_of(unit);
+  *plan = (pb_kernel_plan){.count = 0};
+  print_kernel(kernel, true, &k.exact);
   int known = pb_table_find(&memo->numbers, k.exact.data, k.exact.length);
   if (known >= 0) {
     const entry* had = &memo->entries[known];
     pb_text_free(&k.exact);
     if (!had->found && !exact) return PB_ERR_UNSUPPORTED;
-    return take(a, had, arena, plan) ? PB_OK : make(a, arena, diag, plan);
+    return take(unit, kernel, had, arena, plan) ? PB_OK : make(unit, kernel, arena, diag, plan);
   }
-  print_asked(a, false, &k.alike);
+  print_kernel(kernel, false, &k.alike);
   known = pb_table_find(&memo->alike, k.alike.data, k.alike.length);
   // of a program that differs in numbers alone the search would find it again, if these make no difference to its cost
-  bool same = known >= 0 && take(a, &memo->entries[known], arena, plan) &&
+  bool same = known >= 0 && take(unit, kernel, &memo->entries[known], arena, plan) &&
               plan->loops.cycles == memo->entries[known].plan.loops.cycles;
-  pb_status status = same ? PB_OK : make(a, arena, diag, plan);
-  entry* made = add(a->unit, &k, status == PB_OK);
-  if (made->found) copy_stages(&a->unit->arena, plan, &made->plan);
+  pb_status status = same ? PB_OK : make(unit, kernel, arena, diag, plan);
+  entry* made = add(unit, &k, status == PB_OK);
+  if (made->found) copy_stages(&unit->arena, plan, &made->plan);
   return status;
 }
 
-pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
-                        pb_plan* plan) {
-  pb_stage_plan one = {.count = 0};
-  pb_status status = again(&(asked){unit, group->program, group, NULL}, exact, arena, diag, &one);
-  *plan = one.loops;
-  return status;
-}
-
-bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
-  return again(&(asked){unit, stages->program, NULL, stages}, exact, arena, NULL, plan) == PB_OK;
-}
-
-bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan) {
+bool pb_plan_program_again(pb_unit* unit, const pb_program* program, bool several, pb_arena* arena, pb_plan* plan) {
   pb_diag quiet = {.sink = pb_diag_drop};
-  pb_group group;
-  pb_stages stages;
-  pb_stage_plan one;
-  if (pb_group_read(program, unit->chip, arena, &quiet, &group) != PB_OK || group.plain) return false;
-  if (!pb_stages_of_one(unit->chip, program, arena, &stages))
-    return pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
-  if (!pb_stage_plan_again(unit, &stages, false, arena, &one)) return false;
-  *plan = one.loops;
+  pb_kernel_form kernel;
+  pb_kernel_plan found;
+  if (pb_kernel_read(unit->chip, program, several, arena, &quiet, &kernel) != PB_OK || pb_kernel_is_plain(&kernel) ||
+      (several && !kernel.stages) || pb_kernel_plan_again(unit, &kernel, false, arena, &quiet, &found) != PB_OK)
+    return false;
+  *plan = found.loops;
   return true;
 }
 

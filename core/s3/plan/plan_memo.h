@@ -11,11 +11,10 @@
 
 // As pb_plan_make and pb_stage_plan_make. That there was none is remembered too; with `exact` it is not believed of
 // other numbers, for a refusal is about these. The memo lies in unit->arena.
-pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
-                        pb_plan* plan) PB_MUST_CHECK;
-// The same of a program as one kernel of one stage. false: the chip cannot run it so.
-bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan);
-bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan);
+pb_status pb_kernel_plan_again(pb_unit* unit, const pb_kernel_form* kernel, bool exact, pb_arena* arena, pb_diag* diag,
+                               pb_kernel_plan* plan) PB_MUST_CHECK;
+// The same of a program as one kernel, of one stage or `several`. false: the chip cannot run it so.
+bool pb_plan_program_again(pb_unit* unit, const pb_program* program, bool several, pb_arena* arena, pb_plan* plan);
 // What has been proved of the trees that are carried out; lives as long.
 struct pb_proofs* pb_plan_proofs(pb_unit* unit);
 // When the unit goes.

@@ -115,8 +115,19 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   return read && (moves || stages->shared > 0);
 }
 
-bool pb_stages_of_one(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  return pb_chip_staging(chip) >= 0 && pb_stages_of(chip, program, arena, stages);
+pb_status pb_kernel_read(const pb_chip* chip, const pb_program* program, bool several, pb_arena* arena, pb_diag* diag,
+                         pb_kernel_form* kernel) {
+  pb_stages* stages = PB_NEW(arena, pb_stages);
+  *kernel = (pb_kernel_form){.stages = several && pb_stages_of(chip, program, arena, stages) ? stages : NULL};
+  if (kernel->stages) return PB_OK;
+  pb_group* group = pb_alloc_raw(arena, sizeof *group);
+  PB_TRY(pb_group_read(program, chip, arena, diag, group));
+  bool passes = !several && !group->plain && pb_chip_staging(chip) >= 0;
+  if (passes && pb_stages_of(chip, program, arena, stages))
+    kernel->stages = stages;
+  else
+    kernel->group = group;
+  return PB_OK;
 }
 
 // Of a core's caches three quarters, which is less than tensors of what stages add up would take in memory; of kernels
@@ -165,7 +176,7 @@ static bool plan_alone(const pb_chip* chip, const pb_group* group, pb_plan* plan
   return pb_plan_stage(chip, group, 0, 0, NULL, plan);
 }
 
-void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s) {
   pb_stage_tiles_begin(chip, stages, &plan->loops, arena, s);
   s->tiles = plan->stages;
@@ -186,8 +197,10 @@ const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const cha
   return built ? s->iterations : NULL;
 }
 
-bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
-                        const char** why) {
+bool pb_kernel_plan_cost(const pb_chip* chip, const pb_kernel_form* kernel, pb_arena* arena, pb_kernel_plan* plan,
+                         const char** why) {
+  const pb_stages* stages = kernel->stages;
+  if (!stages) return pb_plan_cost(chip, kernel->group, &plan->loops, arena, why);
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
   pb__stage_plan_begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
@@ -207,10 +220,11 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   return false;
 }
 
-bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                         struct pb_proofs* proofs, pb_tiling* tiling) {
+bool pb_kernel_plan_build(const pb_chip* chip, const pb_kernel_form* kernel, const pb_kernel_plan* plan,
+                          pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling) {
+  if (!kernel->stages) return pb_tiling_prove(chip, kernel->group, &plan->loops, arena, proofs, tiling);
   pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
-  pb__stage_plan_begin(chip, stages, plan, arena, s);
+  pb__stage_plan_begin(chip, kernel->stages, plan, arena, s);
   s->built = plan->count;
   return pb_stage_tiles_build(s, arena, proofs, tiling);
 }
@@ -218,11 +232,11 @@ bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_
 // ---- as text ----
 
 // Loops around a stage that its plan counts: one that is planned by itself counts its own alone.
-static int loops_around(const pb_stages* stages, const pb_stage_plan* plan) {
+static int loops_around(const pb_stages* stages, const pb_kernel_plan* plan) {
   return stages->in_turn ? 0 : plan->loops.axis_count;
 }
 
-static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan,
+static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan,
                          int depth) {
   pb_arena scratch = {0};
   const char* unused;
@@ -249,10 +263,16 @@ static void print_moved(pb_text* text, const pb_chip* chip, const pb_stages* s, 
   pb_text_add(text, "\n");
 }
 
-void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
+void pb_kernel_plan_print(pb_text* text, const pb_chip* chip, const pb_kernel_form* kernel,
+                          const pb_kernel_plan* plan) {
+  const pb_stages* s = kernel->stages;
   const pb_plan* loops = &plan->loops;
   int depth = 1, copies = pb_plan_copies(loops, PB_OF_RESULT);
   pb_plan_print_cycles(text, loops, depth);
+  if (!s) {
+    pb_plan_print(text, chip, loops, kernel->group, 0, depth);
+    return;
+  }
   for (int b = 0; b < loops->axis_count; ++b) {
     const pb_axis* axis = &loops->axes[b];
     pb_plan_print_axis(text, chip, axis, pb_plan_left(loops, b, axis->dim, s->extent[axis->dim]), "", depth++);
@@ -264,8 +284,10 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   print_stages(text, chip, s, plan, depth);
 }
 
-pb_status pb_stage_plan_read(pb_plan_reader* r, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
-  *plan = (pb_stage_plan){.count = 0};
+pb_status pb_kernel_plan_read(pb_plan_reader* r, const pb_kernel_form* kernel, pb_arena* arena, pb_kernel_plan* plan) {
+  const pb_stages* s = kernel->stages;
+  *plan = (pb_kernel_plan){.count = 0};
+  if (!s) return pb_plan_read(r, &plan->loops);
   pb_plan_begin(&plan->loops);
   plan->loops.bound = "";
   plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1);

@@ -32,7 +32,7 @@ enum { HELD, PLAIN, AHEAD, WAYS };
 typedef struct trial {
   room room;
   pb_stage_tiles tiles;
-  pb_stage_plan plan;
+  pb_kernel_plan plan;
   pb_arena* arena;
   const char* bound;
 } trial;
@@ -91,12 +91,12 @@ static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
 typedef struct search {
   const pb_chip* chip;
   const pb_stages* stages;
-  pb_stage_plan* best;
+  pb_kernel_plan* best;
   bool found;
   pb_select_memo memo; // of all choices: they differ in few of their nests
 } search;
 
-static void keep(search* f, const pb_stage_plan* plan) {
+static void keep(search* f, const pb_kernel_plan* plan) {
   pb_plan* stages = f->best->stages;
   if (f->found && pb_plan_price(&plan->loops) >= pb_plan_price(&f->best->loops)) return;
   f->found = true;
@@ -122,7 +122,7 @@ static bool consider(search* f, const int64_t* steps, int way, room room, int64_
   trial* s = PB_NEW(&scratch, trial);
   s->arena = &scratch;
   s->room = room;
-  s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
+  s->plan = (pb_kernel_plan){.skewed = way == AHEAD, .holds = way == HELD};
   s->plan.loops = (pb_plan){.bound = ""};
   pb_plan_begin(&s->plan.loops);
   bool moved = pb_stages_are_moved(stages); // by movers beside a core, whose code goes on meanwhile
@@ -282,12 +282,13 @@ static void deepen(search* f) {
 
 // In caches loops further out are tiled only where each iteration reads weights again, and as long as all of those
 // inside are in one already. In a core's own memory what one loop alone moves may be all that has to come in parts.
-bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
+pb_status pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_diag* diag,
+                             pb_kernel_plan* plan) {
   pb_arena scratch = {0};
   search f = {.chip = chip, .stages = s, .best = plan, .memo = {.chip = chip, .arena = &scratch}};
   bool moves = !s->in_turn, cached = s->in_caches;
   int last = s->shared - 1;
-  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
+  *plan = (pb_kernel_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   if (!s->shared) (void)consider_steps(&f, NULL);
   for (int at = last; at >= 0; --at) {
     bool again = !s->blocks && pb_program_products_by_weights(s->program) > 0;
@@ -303,5 +304,7 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   if (s->near >= 0 && f.found && f.best->loops.axis_count > 1) search_pairs(&f);
   if (moves && f.found) deepen(&f);
   pb_arena_free(&scratch);
-  return f.found;
+  if (f.found) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = s->program->nests[0].name}, 4010, NULL,
+                        "%s cannot run this: no tile of the loops that its stages share fits", chip->name);
 }

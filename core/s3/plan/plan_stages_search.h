@@ -7,7 +7,7 @@
 #include "core/s3/tree/tiling_stages.h"
 
 // What is built by the plan: s->built stages of it.
-void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s);
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
 const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why);

@@ -110,24 +110,15 @@ static int64_t price_of_old(pb_reside* s, int launch, const pb_program* program,
   return pb_plan_cost(s->unit->chip, &group, &plan, scratch, &why) ? pb_plan_price(&plan) : -1;
 }
 
-static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program, pb_arena* scratch) {
+static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program, bool staged, pb_arena* scratch) {
   pb_plan plan;
   pb_launch* like = &s->launches[s->launches[launch].like];
-  if (!pb_plan_program_again(s->unit, program, scratch, &plan)) return -1;
+  if (!pb_plan_program_again(s->unit, program, staged, scratch, &plan)) return -1;
   if (!s->launches[launch].alive_count && !like->plan) {
     like->plan = PB_NEW(&s->unit->pass, pb_plan);
     *like->plan = plan;
   }
   return pb_plan_price(&plan);
-}
-
-// The same of a kernel of several stages, of which new plans are looked for at once.
-static int64_t price_of_stages(pb_reside* s, const pb_program* program, pb_arena* scratch) {
-  pb_stages stages;
-  pb_stage_plan plan;
-  bool planned = pb_stages_of(s->unit->chip, program, scratch, &stages) &&
-                 pb_stage_plan_again(s->unit, &stages, false, scratch, &plan);
-  return planned ? pb_plan_price(&plan.loops) : -1;
 }
 
 static bool is_staged(const pb_reside* s, int launch) {
@@ -137,9 +128,9 @@ static bool is_staged(const pb_reside* s, int launch) {
 static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
   pb_program* program = pb__reside_program(s, launch, &scratch);
-  int64_t price = is_staged(s, launch) ? price_of_stages(s, program, &scratch)
-                  : anew               ? price_of_new(s, launch, program, &scratch)
-                                       : price_of_old(s, launch, program, &scratch);
+  bool staged = is_staged(s, launch); // of several stages new plans are looked for at once
+  int64_t price =
+      staged || anew ? price_of_new(s, launch, program, staged, &scratch) : price_of_old(s, launch, program, &scratch);
   pb_arena_free(&scratch);
   return price;
 }
