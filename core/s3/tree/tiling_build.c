@@ -146,17 +146,10 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
     return pb__tiling_fail(t, "a stage's sums are made where the next one cannot read them");
   }
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
-  if (!pb__in_registers(t) && !t->group->around.epilogue_count) {
-    pb_nest point;
-    pb__tiling_expand(t, &s->main, &s->main, tile, &point);
-    if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, pb_plan_around(t->plan, PB_OF_RESULT)))
-      return false;
-  }
+  bool whole = !pb__in_registers(t) && !t->group->around.epilogue_count;
   const pb_home_at at = {pb_plan_around(t->plan, PB_OF_RESULT), s->sums_memory, pb_plan_copies(t->plan, PB_OF_RESULT),
                          .name = "acc"};
-  pb__tiling_home(t, &s->main, y, tile, &at, s->store, NULL);
-  pb__tiling_turn(s->store, "store");
-  return true;
+  return pb__chains_take_out(t, &s->main, tile, &at, whole, s->store);
 }
 
 // The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:

@@ -263,13 +263,19 @@ static bool nearest_form(const pb_tiling* t, const pb_tile_stage* s, const pb_ti
 
 // ---- chains ----
 
+enum { NOWHERE = -1 };
+
 // Whether step k of a way leads to where the instruction reads a product's operand, inside all loops.
 static bool is_nearest(const pb_way* way, int k) { return (k > 0 || way->of == PB_OF_W) && k + 1 == way->count; }
 
-// The loops around step k, and its copies. The instruction's own memory has as many tiles as it has banks.
+// The loops around step k, and its copies. The instruction's own memory has as many tiles as it has banks. Of what reduces
+// nothing a chain may have fewer homes than there are steps: then the first ones are none.
 static pb_plan_home home_of(const pb_tiling* t, const pb_way* way, int k) {
   const pb_chain* chain = &t->plan->chain[way->of];
-  pb_plan_home home = chain->home[k < chain->count ? k : 0];
+  int at = k < chain->count ? k : 0;
+  if (!t->group->reduces) at = chain->count - way->count + k;
+  if (at < 0) return (pb_plan_home){.around = NOWHERE};
+  pb_plan_home home = chain->home[at];
   if (!is_nearest(way, k)) return home;
   const pb_memory* memory = &t->chip->memories[way->memory[k]];
   home.around = pb__tiling_levels(t);
@@ -277,9 +283,11 @@ static pb_plan_home home_of(const pb_tiling* t, const pb_way* way, int k) {
   return home;
 }
 
-// Whether that is the place for it. A home outside the loops that stages share is made where the stage begins.
+// Whether that is the place for it. A home of what reduces outside the loops that stages share is made where the stage
+// begins.
 static bool stands_here(const pb_tiling* t, const pb_plan_home* home, int level) {
-  return (home->around > t->base ? home->around : t->base) == level;
+  bool outside = t->group->reduces && home->around < t->base;
+  return (outside ? t->base : home->around) == level;
 }
 
 // What fills a home of x on its way. false: t fails.
@@ -307,20 +315,9 @@ static void fill_w(pb_tiling* t, int level, pb_tree* before, pb_nest* load) {
   if (load->access[1].gathered && !t->failure) fill_first(t, load->access[1].buffer);
 }
 
-// A register, or a few, that code loads from wherever the operand lies.
-static bool load_straight(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way) {
-  const pb_plan_home home = home_of(t, way, 0);
-  const pb_home_at at = {home.around, way->memory[0], home.copies, way->of == PB_OF_W ? "held" : "x", .form = NULL};
-  pb_nest load;
-  (void)pb__tiling_home(t, &s->main, way->access, tile, &at, &load, NULL);
-  if (!t->failure) pb__tiling_add(t, home.around, &load);
-  return !t->failure;
-}
-
 // Step k of an operand of what reduces: its home, and what fills that.
-static bool bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way, int k) {
+static bool bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way, int k, pb_plan_home home) {
   bool near = is_nearest(way, k), w = way->of == PB_OF_W;
-  const pb_plan_home home = home_of(t, way, k);
   pb_access box, form, *access = &s->main.access[way->access];
   pb_nest load;
   pb_tree* before = t->body[home.around]->last;
@@ -347,32 +344,31 @@ static bool bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_
   return true;
 }
 
-// A result's buffer on its way out, and what takes it from there to where it went before.
-static bool take_out(pb_tiling* t, pb_nest* main, const pb_tile* tile, const pb_home_at* at, pb_nest* store) {
+bool pb__chains_take_out(pb_tiling* t, pb_nest* main, const pb_tile* tile, const pb_home_at* at, bool whole,
+                         pb_nest* store) {
   int y = main->access_count - 1;
   pb_nest point;
-  pb__tiling_expand(t, main, main, tile, &point);
-  if (!pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, at->level)) return false;
+  if (whole) pb__tiling_expand(t, main, main, tile, &point);
+  if (whole && !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, at->level)) return false;
   (void)pb__tiling_home(t, main, y, tile, at, store, NULL);
   pb__tiling_turn(store, "store");
   return !t->failure;
 }
 
-// Step k of a tensor of a nest that reduces nothing, on its way to the instructions or from them.
-static bool pass(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way, int k) {
-  const pb_chain* chain = &t->plan->chain[way->of];
-  const pb_plan_home* home = &chain->home[chain->count - way->count + k];
-  bool out = way->of == PB_OF_RESULT;
-  const pb_home_at at = {home->around, way->memory[k], home->copies, .name = out ? "result" : "operand"};
+// Step k of what comes, or goes, as it is: to registers, from wherever it lies, or of a tensor of a nest that reduces
+// nothing.
+static bool pass(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, const pb_way* way, int k, pb_plan_home home) {
+  static const char* const names[2][PB_PLAN_OPERANDS] = {{"operand", "operand", "result"}, {"x", "held", "acc"}};
+  const pb_home_at at = {home.around, way->memory[k], home.copies, .name = names[way->straight][way->of]};
   pb_nest load;
-  if (out) {
+  if (way->of == PB_OF_RESULT) {
     pb_nest* store = s->stores[s->store_count++] = pb_alloc_raw(t->arena, sizeof *store);
-    if (!take_out(t, &s->main, tile, &at, store)) return false;
+    if (!pb__chains_take_out(t, &s->main, tile, &at, true, store)) return false;
   } else {
     (void)pb__tiling_home(t, &s->main, way->access, tile, &at, &load, NULL);
     if (!t->failure) pb__tiling_add(t, at.level, &load);
   }
-  if (!t->failure) t->buffers[s->main.access[way->access].buffer].passes = true;
+  if (!t->failure) t->buffers[s->main.access[way->access].buffer].passes = !way->straight;
   return !t->failure;
 }
 
@@ -382,13 +378,10 @@ bool pb__chains_bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int l
   for (int k = 0; k < PB_MAX_HOMES; ++k)
     for (int w = 0; w < s->way_count; ++w) { // nearer ones of weights first
       const pb_way* way = &s->ways[k ? s->way_count - 1 - w : w];
-      const pb_chain* chain = &t->plan->chain[way->of];
       if (k + !reduces >= way->count) continue; // the nearest one stands beside instructions that reduce nothing
       const pb_plan_home home = home_of(t, way, k);
-      int at = chain->count - way->count + k;
-      if (reduces && stands_here(t, &home, level))
-        if (!(way->straight ? load_straight(t, s, tile, way) : bring(t, s, tile, way, k))) return false;
-      if (!reduces && at >= 0 && chain->home[at].around == level && !pass(t, s, tile, way, k)) return false;
+      if (stands_here(t, &home, level) && !(way->straight || !reduces ? pass : bring)(t, s, tile, way, k, home))
+        return false;
     }
   return !t->failure;
 }
