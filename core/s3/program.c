@@ -121,6 +121,21 @@ static void begin(MlirOperation func, int locals, pb_arena* arena, pb_program* p
     describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
 }
 
+static void put_nest(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+}
+
+// Room for so many nests. Memory that is not touched is free.
+static void reserve(pb_program* p, pb_arena* arena, int room) {
+  const pb_program had = *p;
+  p->arena = arena;
+  p->nest_capacity = room;
+  p->nests = pb_alloc_raw(arena, ((size_t)room + 1) * sizeof *p->nests);
+  p->value_of = pb_alloc_array(arena, (size_t)room + 1, sizeof *p->value_of);
+  for (int n = 0; n < p->nest_count; ++n) put_nest(p, n, &had.nests[n], had.value_of[n]);
+}
+
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
   MlirBlock body = pb_op_body(func);
   int locals = 0, nests = 0;
@@ -131,10 +146,7 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   begin(func, locals, arena, program);
   program->reserved = reserved_by(func, arena);
   program->over = !mlirAttributeIsNull(pb_op_attribute(func, "pb.over"));
-  program->nest_capacity =
-      nests + program->value_capacity; // a copy of each value may go in; memory not touched is free
-  program->nests = pb_alloc_raw(arena, ((size_t)program->nest_capacity + 1) * sizeof *program->nests);
-  program->value_of = pb_alloc_array(arena, (size_t)program->nest_capacity + 1, sizeof *program->value_of);
+  reserve(program, arena, nests + program->value_capacity); // a copy of each value may go in
   pb_table numbers = {0};
   PB_FOR_OPS (op, body)
     if (pb_op_is(op, "memref.alloc")) {
@@ -242,20 +254,14 @@ int pb_program_load_of(const pb_program* program, int nest, int value) {
   return a + 1 < program->nests[nest].access_count ? a : -1;
 }
 
-void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to) {
+void pb_program_begin_nests(const pb_program* program, pb_arena* arena, pb_program* to) {
   *to = *program;
-  to->nests = pb_alloc_raw(arena, (room + 1) * sizeof *to->nests);
-  to->value_of = pb_alloc_array(arena, room + 1, sizeof *to->value_of);
   to->nest_count = 0;
-  to->nest_capacity = (int)room;
-}
-
-static void put_nest(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
-  pb_nest_copy(&p->nests[at], nest);
-  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+  reserve(to, arena, 2 * program->nest_count + 8);
 }
 
 pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of) {
+  if (program->nest_count == program->nest_capacity) reserve(program, program->arena, 2 * program->nest_count + 8);
   put_nest(program, program->nest_count, nest, value_of);
   return &program->nests[program->nest_count++];
 }
@@ -281,11 +287,7 @@ static int by_place(const void* a, const void* b) {
 
 // From the end on, so that every nest moves into room that is free.
 void pb_program_insert(pb_program* p, pb_arena* arena, pb_insertion* nests, int count) {
-  if (p->nest_count + count > p->nest_capacity) {
-    const pb_program from = *p;
-    pb_program_begin_nests(&from, (size_t)(from.nest_count + count), arena, p);
-    for (int n = 0; n < from.nest_count; ++n) (void)pb_program_add_nest(p, &from.nests[n], from.value_of[n]);
-  }
+  if (p->nest_count + count > p->nest_capacity) reserve(p, arena, p->nest_count + count);
   qsort(nests, (size_t)count, sizeof *nests, by_place);
   for (int n = p->nest_count, at = n + count, k = count; n >= 0; --n) {
     if (n < p->nest_count && --at > n) put_nest(p, at, &p->nests[n], p->value_of[n]);
@@ -301,10 +303,8 @@ void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gon
   program->nest_count = 0;
   for (int n = 0; n < count; ++n) {
     if (gone[n]) continue;
-    if (program->nest_count < n)
-      (void)pb_program_add_nest(program, &program->nests[n], program->value_of[n]);
-    else
-      ++program->nest_count;
+    if (program->nest_count < n) put_nest(program, program->nest_count, &program->nests[n], program->value_of[n]);
+    ++program->nest_count;
   }
   pb_program_index(program, arena);
 }

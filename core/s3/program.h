@@ -34,6 +34,7 @@ typedef struct pb_uses {
 typedef struct pb_program {
   MlirOperation func;
   int value_count, value_capacity, nest_count, nest_capacity;
+  pb_arena* arena; // of nests that are added
   pb_value* values;
   pb_nest* nests;
   int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
@@ -119,9 +120,9 @@ void pb_program_cut_value(pb_program* program, int value, int r, int64_t inner);
 void pb_program_set_nest(pb_program* program, pb_arena* arena, int nest, const pb_nest* to, const int* values);
 // Makes the uses of all values anew, after nests were put in or taken out.
 void pb_program_index(pb_program* program, pb_arena* arena);
-// *to: the program with room for so many other nests in place of its own, of which there are none yet.
-void pb_program_begin_nests(const pb_program* program, size_t room, pb_arena* arena, pb_program* to);
-// Appends a nest whose accesses are to these values.
+// *to: the program with other nests in place of its own, of which there are none yet.
+void pb_program_begin_nests(const pb_program* program, pb_arena* arena, pb_program* to);
+// Appends a nest whose accesses are to these values. What it returns is there until the next one is appended.
 pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int* value_of);
 // Appends a nest that copies elements of the one value to the other, by those loops of nest `like` that move any.
 void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,

@@ -110,7 +110,7 @@ pb_status pb_s3_fold_padding(pb_unit* unit) {
     merge(&h, from, to, &p);
   }
   if (!changed) return PB_OK;
-  pb_program_begin_nests(&h.program, (size_t)h.program.nest_count, &unit->pass, &h.to);
+  pb_program_begin_nests(&h.program, &unit->pass, &h.to);
   for (int n = 0; n < h.program.nest_count; ++n) {
     if (h.dropped[n]) continue;
     add_borders(&h, n);

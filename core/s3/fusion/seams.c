@@ -132,18 +132,18 @@ static int64_t longest(const cuts* c, int d) {
   return most;
 }
 
-// Into how many parts the nest is cut: one where it reads nothing that was put together. 0: there would be too many.
-static size_t find_cuts(const seams* s, int n, cuts* c) {
+// Where the nest is cut: nowhere if it reads nothing that was put together. false: there would be too many parts.
+static bool find_cuts(const seams* s, int n, cuts* c) {
   const pb_nest* nest = &s->from.nests[n];
   for (int d = 0; d < nest->dim_count; ++d) {
     c->count[d] = 0;
-    if (!add_cut(c, d, 0) || !add_cut(c, d, nest->extent[d])) return 0;
+    if (!add_cut(c, d, 0) || !add_cut(c, d, nest->extent[d])) return false;
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (reads_joined(s, n, a) && !cut_by(s, n, a, c)) return 0;
+    if (reads_joined(s, n, a) && !cut_by(s, n, a, c)) return false;
   size_t parts = 1;
   for (int d = 0; d < nest->dim_count; ++d) parts *= (size_t)c->count[d] - 1;
-  return parts <= MOST_PARTS ? parts : 0;
+  return parts <= MOST_PARTS;
 }
 
 // Whether all that read the tensor can be cut at its seams, and most of what they do is in one part of each.
@@ -238,14 +238,6 @@ static void write_nest(seams* s, int n) {
   while (next_part(&s->from.nests[n], &c, number));
 }
 
-// How many nests there will be.
-static size_t count_parts(const seams* s) {
-  size_t count = 0;
-  cuts c;
-  for (int n = 0; n < s->from.nest_count; ++n) count += find_cuts(s, n, &c);
-  return count;
-}
-
 // What was put together of tensors that were put together themselves, as an image rolled along two dims is, takes a
 // round for each.
 pb_status pb_s3_seams(pb_unit* unit) {
@@ -255,7 +247,7 @@ pb_status pb_s3_seams(pb_unit* unit) {
   PB_TRY(pb_program_read_main(unit, &s.from));
   s.joined = PB_NEW_ARRAY(&unit->pass, bool, (size_t)s.from.value_count + 1);
   for (; rounds < MOST_ROUNDS && find_joined(&s); ++rounds) {
-    pb_program_begin_nests(&s.from, count_parts(&s), &unit->pass, &s.to);
+    pb_program_begin_nests(&s.from, &unit->pass, &s.to);
     for (int n = 0; n < s.from.nest_count; ++n) write_nest(&s, n);
     pb_program_index(&s.to, &unit->pass);
     s.from = s.to;

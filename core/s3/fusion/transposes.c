@@ -242,13 +242,12 @@ pb_status pb_s3_transposes(pb_unit* unit) {
   transposer t = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
   if (!multiplies(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &t.from));
-  size_t count = 0, nests = (size_t)t.from.nest_count;
-  bool changed = false;
+  bool any = false, changed = false;
   transpose* s = PB_NEW(&unit->pass, transpose);
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
-  for (int n = 0; n < t.from.nest_count; ++n) count += is_transpose(&t, n, s);
-  if (!count) return PB_OK;
-  pb_program_begin_nests(&t.from, nests + count * (OWN_NESTS - 1), &unit->pass, &t.to);
+  for (int n = 0; n < t.from.nest_count && !any; ++n) any = is_transpose(&t, n, s);
+  if (!any) return PB_OK;
+  pb_program_begin_nests(&t.from, &unit->pass, &t.to);
   add_constants(&t);
   for (int n = 0; n < t.from.nest_count; ++n) {
     bool turns = is_transpose(&t, n, s);

@@ -304,17 +304,12 @@ pb_status pb_s3_align(pb_unit* unit) {
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};
-  size_t room = 0;
   bool any = false;
   a.rows = PB_NEW_ARRAY(&unit->pass, lain, (size_t)program.value_count + 1);
   for (int v = 0; v < program.value_count; ++v) a.rows[v].value = -1;
-  for (int n = 0; n < program.nest_count; ++n) {
-    bool moves = !is_aligned(&a, n);
-    any |= moves;
-    room += moves ? (size_t)program.nests[n].access_count + 1 : 1;
-  }
+  for (int n = 0; n < program.nest_count && !any; ++n) any = !is_aligned(&a, n);
   if (!any) return PB_OK;
-  pb_program_begin_nests(&program, room, &unit->pass, &a.to);
+  pb_program_begin_nests(&program, &unit->pass, &a.to);
   for (int n = 0; n < program.nest_count; ++n)
     if (!is_aligned(&a, n))
       (lacks_rows_alone(&a, n) ? spread_rows : align)(&a, n);

@@ -52,18 +52,19 @@ static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, con
 }
 
 bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
-  size_t count = (size_t)p->nest_count, late = 0;
+  bool late = false;
+  size_t count = (size_t)p->nest_count;
   int *init_of = PB_NEW_ARRAY(arena, int, count + 1), *begun = PB_NEW_ARRAY(arena, int, count + 1);
   for (int n = 0; n < p->nest_count; ++n) { // begun: by nest that sets such a beginning, 1 + the value that has it
     init_of[n] = late_init(p, n);
     if (init_of[n] < 0) continue;
     pb_access whole = pb_value_shape(&p->values[pb_program_stored(p, n)]);
     begun[init_of[n]] = 1 + pb_program_add_local(p, arena, &whole);
-    ++late;
+    late = true;
   }
   if (!late) return false;
   const pb_program from = *p;
-  pb_program_begin_nests(&from, count + 2 * late, arena, p);
+  pb_program_begin_nests(&from, arena, p);
   for (int n = 0; n < from.nest_count; ++n) {
     const pb_nest* nest = &from.nests[n];
     int value_of[PB_NEST_ACCESSES], y = pb_program_stored(&from, n), last = nest->access_count - 1, init = init_of[n];

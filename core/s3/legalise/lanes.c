@@ -210,7 +210,6 @@ static void take_makers(laner* l, pb_join* join, bool* dropped) {
 }
 
 pb_status pb_s3_lanes(pb_unit* unit) {
-  enum { MOST_NESTS = 5 }; // that one becomes
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
   if (!facts.lanes) return PB_OK; // there are no registers whose lanes add up
@@ -220,10 +219,10 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   join->p = &l.program;
   join->dropped = dropped;
   take_makers(&l, join, dropped);
-  int in_lanes = 0;
-  for (int n = 0; n < l.program.nest_count; ++n) in_lanes += neighbours(&l, n) >= 0;
-  if (!in_lanes) return PB_OK;
-  pb_program_begin_nests(&l.program, (size_t)l.program.nest_count + (size_t)in_lanes * MOST_NESTS, &unit->pass, &l.to);
+  bool any = false;
+  for (int n = 0; n < l.program.nest_count && !any; ++n) any = neighbours(&l, n) >= 0;
+  if (!any) return PB_OK;
+  pb_program_begin_nests(&l.program, &unit->pass, &l.to);
   for (int n = 0; n < l.program.nest_count; ++n) {
     int dim = neighbours(&l, n);
     if (dropped[n]) continue;

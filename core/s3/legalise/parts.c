@@ -402,7 +402,7 @@ static void write_clean(parts* p, int n) {
 
 static void write(parts* p) {
   int values = p->from->value_count;
-  pb_program_begin_nests(p->from, (size_t)(p->from->nest_count + values), &p->unit->pass, &p->to);
+  pb_program_begin_nests(p->from, &p->unit->pass, &p->to);
   for (int v = 0; v < values; ++v) {
     pb_value local = p->from->values[v];
     spread_shape(p, v, local.shape);

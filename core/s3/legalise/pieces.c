@@ -95,31 +95,32 @@ static void write_nest(piecer* s, int n) {
   if (n == pb_program_last_writer(s->from, y)) add_whole_copy(s, nest->name, s->plain[y], y);
 }
 
-// Whether anything is to be done; *more: how many copies of whole tensors at most.
-static bool find_pieces(piecer* s, size_t* more) {
+// Whether anything is to be done.
+static bool find_pieces(piecer* s) {
+  bool any = false;
   for (int v = 0; v < s->from->value_count; ++v) {
     s->plain[v] = NONE;
     if (!is_multiplied(s, v)) continue;
     s->pieced[v] = has_pieces(s, v);
     bool taken = false;
     PB_FOR_USES (n, s->from, v) taken |= s->from->value_of[n][0] == v && is_piece(s, n, 0);
-    *more += s->pieced[v] || taken;
+    any |= s->pieced[v] || taken;
   }
-  return *more > 0;
+  return any;
 }
 
 pb_status pb_s3_pieces(pb_unit* unit) {
   if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
-  size_t values = (size_t)program.value_count + 1, more = 0;
+  size_t values = (size_t)program.value_count + 1;
   piecer s = {.unit = unit,
               .from = &program,
               .lanes = pb_chip_lanes(unit->chip),
               .plain = PB_NEW_ARRAY(&unit->pass, int, values),
               .pieced = PB_NEW_ARRAY(&unit->pass, bool, values)};
-  if (!find_pieces(&s, &more)) return PB_OK;
-  pb_program_begin_nests(&program, (size_t)program.nest_count + more, &unit->pass, &s.to);
+  if (!find_pieces(&s)) return PB_OK;
+  pb_program_begin_nests(&program, &unit->pass, &s.to);
   for (int n = 0; n < program.nest_count; ++n) write_nest(&s, n);
   return pb_program_write(unit, &s.to, "pieces");
 }

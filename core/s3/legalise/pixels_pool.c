@@ -254,12 +254,9 @@ bool pb__pixels_find_pools(const pb_pixels* p, bool* pools) {
   return any;
 }
 
-enum { MOST_NESTS = 12 }; // that one becomes
-
 bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments) {
   pb_pixels p = *from;
-  size_t room = (size_t)p.program->nest_count * MOST_NESTS + 1;
-  bool any = false, *gone = PB_NEW_ARRAY(&p.unit->pass, bool, room);
+  bool any = false, *gone = PB_NEW_ARRAY(&p.unit->pass, bool, (size_t)p.program->nest_count + 1);
   pool of;
   for (int n = 0; n < p.program->nest_count; ++n) {
     if (!read_pool(&p, n, &of)) continue;
@@ -268,7 +265,7 @@ bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments
       PB_FOR_USES (k, p.program, of.x) gone[k] = k != n;
   }
   if (!any) return false;
-  pb_program_begin_nests(p.program, room, &p.unit->pass, &p.to);
+  pb_program_begin_nests(p.program, &p.unit->pass, &p.to);
   for (int n = 0; n < p.program->nest_count; ++n) {
     if (gone[n]) continue;
     if (!read_pool(&p, n, &of))

@@ -232,10 +232,8 @@ static void write_nest(pb_pixels* p, int n) {
     write_along(p, n);
 }
 
-enum { MOST_NESTS = 5 }; // that one becomes
-
 void pb__pixels_write(pb_pixels* p) {
-  pb_program_begin_nests(p->program, (size_t)p->program->nest_count * MOST_NESTS, &p->unit->pass, &p->to);
+  pb_program_begin_nests(p->program, &p->unit->pass, &p->to);
   find_borders(p);
   for (int n = 0; n < p->program->nest_count; ++n) write_nest(p, n);
   int values = p->program->value_count;

@@ -454,23 +454,19 @@ static void write_sum(reducer* s, int n) {
 }
 
 pb_status pb_s3_reductions(pb_unit* unit) {
-  enum { MOST_NESTS = 7 }; // that one becomes, but for steps
   if (pb_chip_row(unit->chip) == 1 || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   bool any = pb__reductions_begin_neutral(&program, &unit->pass);
-  size_t count = (size_t)program.nest_count + 1, room = 0;
+  size_t count = (size_t)program.nest_count + 1;
   reducer s = {.unit = unit,
                .from = &program,
                .of = PB_NEW_ARRAY(&unit->pass, reduction, count),
                .sets = PB_NEW_ARRAY(&unit->pass, int, count)};
   bool* made = PB_NEW_ARRAY(&unit->pass, bool, count);
-  for (int n = 0; n < program.nest_count; ++n) {
-    any |= made[n] = find(&s, n);
-    room += made[n] ? MOST_NESTS + (size_t)s.of[n].steps : 1;
-  }
+  for (int n = 0; n < program.nest_count; ++n) any |= made[n] = find(&s, n);
   if (!any) return PB_OK;
-  pb_program_begin_nests(&program, room, &unit->pass, &s.to);
+  pb_program_begin_nests(&program, &unit->pass, &s.to);
   for (int n = 0; n < program.nest_count; ++n)
     if (made[n])
       write_sum(&s, n);

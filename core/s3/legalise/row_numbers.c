@@ -176,10 +176,9 @@ pb_status pb_s3_row_numbers(pb_unit* unit) {
   numberer w = {.unit = unit, .from = &program};
   w.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
   bool any = unflatten_all(&w);
-  size_t room = 0;
-  for (int n = 0; n < program.nest_count; ++n) room += splits(&w, n) ? 2 : 1;
-  if (!any && room == (size_t)program.nest_count) return PB_OK;
-  pb_program_begin_nests(&program, room, &unit->pass, &w.to);
+  for (int n = 0; n < program.nest_count && !any; ++n) any = splits(&w, n);
+  if (!any) return PB_OK;
+  pb_program_begin_nests(&program, &unit->pass, &w.to);
   for (int n = 0; n < program.nest_count; ++n)
     if (splits(&w, n))
       split(&w, n);

@@ -357,15 +357,6 @@ static void add_scaling(coder* c, const product* f, const pb_access* sums, int m
   (void)pb_program_add_nest(&c->to, point, value_of);
 }
 
-// How many nests it becomes: three, and those of borders.
-static size_t nests_of(const pb_program* p, const product* f) {
-  size_t count = 3;
-  for (int k = 0; k < 2; ++k)
-    if (f->border[k] >= 0)
-      PB_FOR_WRITERS (n, p, f->border[k]) ++count;
-  return count;
-}
-
 static void add_product(coder* c, const product* f) {
   const pb_program* p = &c->program;
   const pb_nest* nest = &p->nests[f->n];
@@ -411,18 +402,17 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
   const pb_program* p = &c.program;
   product **of = PB_NEW_ARRAY(&unit->pass, product*, (size_t)p->nest_count + 1), *tried = PB_NEW(&unit->pass, product);
   bool* init = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
-  size_t room = 0;
+  bool any = false;
   for (int n = 0; n < p->nest_count; ++n) {
     if (!find_product(&c, n, tried)) continue;
     of[n] = tried; // a product is large, and most nests are none
     tried = PB_NEW(&unit->pass, product);
-    init[of[n]->init] = true;
-    room += nests_of(p, of[n]);
+    any = init[of[n]->init] = true;
   }
-  if (!room) return PB_OK;
+  if (!any) return PB_OK;
   c.twins = PB_NEW_ARRAY(&unit->pass, int, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) c.twins[v] = -1;
-  pb_program_begin_nests(p, (size_t)p->nest_count + room, &unit->pass, &c.to);
+  pb_program_begin_nests(p, &unit->pass, &c.to);
   for (int n = 0; n < p->nest_count; ++n)
     if (of[n])
       add_product(&c, of[n]);

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { PLACES = 4, WINDOW = 3, TILE = 2, LEAST_NESTS = 7, MOST_NESTS = 12 };
+enum { PLACES = 4, WINDOW = 3, TILE = 2, LEAST_NESTS = 7 };
 // Accesses that who takes the sums has more than before, and those left for what passes behind this one put in.
 enum { TAKEN = WINDOW * WINDOW + 1, SPARE = 2 };
 
@@ -520,7 +520,7 @@ pb_status pb_s3_winograd(pb_unit* unit) {
     ++count;
   }
   if (!count) return PB_OK;
-  pb_program_begin_nests(&w.from, nests + count * MOST_NESTS, &unit->pass, &w.to);
+  pb_program_begin_nests(&w.from, &unit->pass, &w.to);
   for (int n = 0; n < w.from.nest_count; ++n) {
     convolution* c = of[n];
     add_borders(&w, n);

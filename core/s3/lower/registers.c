@@ -567,7 +567,7 @@ static pb_status print_kernel(lowering* s) {
   size_t nests = count_nests(&s->l.tiled->root);
   pb_program arguments;
   pb_program_read_arguments(s->l.func, arena, &arguments);
-  pb_program_begin_nests(&arguments, nests, arena, &s->p);
+  pb_program_begin_nests(&arguments, arena, &s->p);
   s->places = PB_NEW_ARRAY(arena, struct place, nests + 1);
   s->fills = PB_NEW_ARRAY(arena, pb_nest*, nests + 1);
   s->moved = any_moves(&s->l.tiled->root);
