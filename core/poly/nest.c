@@ -234,6 +234,13 @@ bool pb_nest_is_fill(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count == 1 && nest->expr_count == 1;
 }
 
+bool pb_nest_sums_products(const pb_nest* nest) {
+  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
+  return nest->reduce == PB_ACC_ADD && nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL &&
+         last->type == PB_F32 && last->args[0] != last->args[1] && nest->expr[0].op == PB_OP_LOAD &&
+         nest->expr[1].op == PB_OP_LOAD && nest->expr[0].operand != nest->expr[1].operand;
+}
+
 bool pb_index_single(const pb_index* index, int* dim) {
   *dim = -1;
   for (int d = 0; d < PB_NEST_DIMS; ++d) {

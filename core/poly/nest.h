@@ -178,6 +178,8 @@ bool pb_nest_gathers(const pb_nest* nest);
 // Whether it sets elements to those that it loads, or all to one value.
 bool pb_nest_is_copy(const pb_nest* nest);
 bool pb_nest_is_fill(const pb_nest* nest);
+// Whether it sums products of two numbers of f32 that it loads, and nothing else.
+bool pb_nest_sums_products(const pb_nest* nest);
 // Whether its loops must stay as they are: its body takes their iterations as numbers, or combines by an operation of
 // its own; and its tensors too, as it computes an index.
 bool pb_nest_needs_its_loops(const pb_nest* nest);

@@ -132,13 +132,6 @@ static bool loads_of(const reader* r, int n, const pb_interval* mask, pb_interva
 
 static bool is_load(const pb_nest* nest) { return nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD; }
 
-static bool is_product(const pb_nest* nest) {
-  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
-  return nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL && last->type == PB_F32 &&
-         nest->expr[0].op == PB_OP_LOAD && nest->expr[1].op == PB_OP_LOAD &&
-         nest->expr[0].operand != nest->expr[1].operand && last->args[0] != last->args[1];
-}
-
 static bool starts_at(const reader* r, int value, float number) {
   const pb_interval* init = &r->init[value];
   return init->kind == PB_BOUNDED && init->low == number && init->high == number &&
@@ -163,7 +156,7 @@ static bool follow_scores(reader* r, int n) {
   const int* of = r->p->value_of[n];
   float bound = 1.01F * r->s->bound * r->s->bound * (float)r->terms;
   bool first = pb_access_uses(&nest->access[0], r->s->blocks.keys.dim[n]);
-  if (!is_product(nest) || nest->reduce != PB_ACC_ADD || !starts_at(r, of[2], 0) || !isfinite(bound)) return false;
+  if (!pb_nest_sums_products(nest) || !starts_at(r, of[2], 0) || !isfinite(bound)) return false;
   int query = source_of(r, of[first]), key = of[!first];
   if (!is_tensor(r, query) || !is_tensor(r, key) || first == pb_access_uses(&nest->access[1], r->s->blocks.keys.dim[n]))
     return false;
@@ -179,8 +172,7 @@ static bool follow_values(reader* r, int n) {
   const pb_nest* nest = &r->p->nests[n];
   const int* of = r->p->value_of[n];
   bool first = pb_program_is_local(r->p, of[0]);
-  if (!is_product(nest) || nest->reduce != PB_ACC_ADD || n + 1 != r->p->nest_count || !starts_at(r, of[2], 0))
-    return false;
+  if (!pb_nest_sums_products(nest) || n + 1 != r->p->nest_count || !starts_at(r, of[2], 0)) return false;
   if (first == pb_program_is_local(r->p, of[1]) || !is_tensor(r, of[first]) || !is_tensor(r, of[2])) return false;
   r->s->value = of[first];
   r->s->made = of[2];

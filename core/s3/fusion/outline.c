@@ -360,6 +360,8 @@ typedef struct signature {
   int count, locals[MOST_LOCALS], local_count;
   const pb_split* splits[MOST_LOCALS]; // constants of which it has the parts
   int split_count;
+  bool lies_over; // a tensor that it makes may lie over one that it reads
+  pb_text over;   // what a call says of that
 } signature;
 
 static bool inside_group(const outliner* o, int value, int group) {
@@ -469,22 +471,14 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
   if (multiplied) pb_text_add(text, ">");
 }
 
-// What may lie over what in a kernel of a loop's turns. false: no tensor that it makes may lie over one that it reads.
-static bool print_over(const outliner* o, int group, const signature* s, pb_text* text) {
-  if (!o->cached || !o->unit->in_turns) return false;
+// What may lie over what in a kernel of a loop's turns.
+static void find_over(const outliner* o, int group, signature* s) {
   int nests[PB_OVER_TENSORS], count = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
-    if (count == PB_OVER_TENSORS) return false;
+    if (count == PB_OVER_TENSORS) return;
     nests[count++] = n;
   }
-  return pb_print_over(&o->program, nests, count, s->values, s->count, text);
-}
-
-static bool lies_over(const outliner* o, int group, const signature* s) {
-  pb_text none = {0};
-  bool over = print_over(o, group, s, &none);
-  pb_text_free(&none);
-  return over;
+  s->lies_over = pb_print_over(&o->program, nests, count, s->values, s->count, &s->over);
 }
 
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
@@ -512,8 +506,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   }
   pb_text_add(text, ") attributes {pb.kernel%s", o->made.staged[group] ? ", pb.stages" : "");
   print_blocks(o->made.blocks[group], text);
-  pb_text_add(text, "%s%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "",
-              lies_over(o, group, s) ? ", pb.over" : "");
+  pb_text_add(text, "%s%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "", s->lies_over ? ", pb.over" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
@@ -622,8 +615,7 @@ static void print_call(outliner* o, int group, const signature* s, int kernel, b
   pb_text_add_quoted(&o->calls, origin.data ? origin.data : "");
   pb_text_free(&origin);
   pb_text_add(&o->calls, ", pb.macs = %llu : i64", (unsigned long long)multiplies(o, group));
-  (void)print_over(o, group, s, &o->calls);
-  pb_text_add(&o->calls, "} : (");
+  pb_text_add(&o->calls, "%s} : (", s->over.data ? s->over.data : "");
   for (int k = 0; k < s->count; ++k) {
     if (k) pb_text_add(&o->calls, ", ");
     print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));
@@ -639,6 +631,7 @@ static pb_status emit_group(outliner* o, int group) {
   if (s.split_count && s.count > o->unit->chip->arguments) PB_TRY(collect(o, group, false, &s));
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
   bool flat = nests == 1 && is_flat(o, o->made.last[group], &length);
+  if (o->cached && o->unit->in_turns) find_over(o, group, &s);
   pb_text text = {0};
   print_kernel(o, group, &s, flat, length, false, &text);
   int kernel = pb_table_find(&o->kernels, text.data, text.length);
@@ -650,6 +643,7 @@ static pb_status emit_group(outliner* o, int group) {
   }
   pb_text_free(&text);
   print_call(o, group, &s, kernel, flat);
+  pb_text_free(&s.over);
   return PB_OK;
 }
 

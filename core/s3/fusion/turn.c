@@ -53,12 +53,6 @@ static bool walks_plane(const pb_nest* nest, const pb_access* access, plane* at)
   return access->rank >= 2 && !access->boxed && !access->gathered && !access->splat;
 }
 
-static bool is_plain_product(const pb_nest* nest) {
-  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
-  return nest->reduce == PB_ACC_ADD && nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL &&
-         nest->expr[0].op == PB_OP_LOAD && nest->expr[1].op == PB_OP_LOAD && last->args[0] != last->args[1];
-}
-
 // The access of nest n where the elements that it reads come from, if a copy made of one tensor is all it reads: *copy,
 // -1: as it is.
 static pb_access source_of(const turner* t, int n, int a, int* copy) {
@@ -98,7 +92,7 @@ static bool makes_scores(const turner* t, int n, plane* at) {
   const pb_nest* nest = &p->nests[n];
   pb_contraction_dims roles;
   int shared = -1, copy;
-  if (!is_plain_product(nest) || !pb_nest_contraction_dims(nest, NULL, &roles)) return false;
+  if (!pb_nest_sums_products(nest) || !pb_nest_contraction_dims(nest, NULL, &roles)) return false;
   const pb_access *x = &nest->access[roles.x], *y = &nest->access[roles.y], w = source_of(t, n, roles.w, &copy);
   if (!pb_program_is_local(p, p->value_of[n][roles.y]) || !walks_plane(nest, y, at)) return false;
   if (at->row < 0 || at->column < 0 || y->type != PB_F32 || x->type != PB_F32 || w.type != PB_F32) return false;
@@ -119,8 +113,8 @@ static bool makes_scores(const turner* t, int n, plane* at) {
 static bool is_last(const turner* t, int n, const plane* at) {
   const pb_nest* nest = &t->program.nests[n];
   pb_contraction_dims roles;
-  return is_plain_product(nest) && pb_nest_contraction_dims(nest, NULL, &roles) && at->row >= 0 && at->column >= 0 &&
-         t->turned[t->program.value_of[n][roles.x]] && !t->turned[t->program.value_of[n][roles.w]] &&
+  return pb_nest_sums_products(nest) && pb_nest_contraction_dims(nest, NULL, &roles) && at->row >= 0 &&
+         at->column >= 0 && t->turned[t->program.value_of[n][roles.x]] && !t->turned[t->program.value_of[n][roles.w]] &&
          roles.role[at->row] == PB_ROLE_M && roles.role[at->column] == PB_ROLE_K;
 }
 
@@ -335,8 +329,7 @@ pb_status pb_s3_turn(pb_unit* unit) {
   t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);
   t.masks = PB_NEW_ARRAY(&unit->pass, int, 2 * values);
   t.known = t.program.value_count;
-  for (int v = 0; v < t.known; ++v)
-    if (t.program.values[v].argument >= t.arguments) t.arguments = t.program.values[v].argument + 1;
+  t.arguments = pb_program_arguments(&t.program);
   for (int n = 0; n < t.program.nest_count; ++n) {
     plane at;
     if (!makes_scores(&t, n, &at)) continue;

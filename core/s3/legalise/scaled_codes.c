@@ -217,11 +217,8 @@ static bool scales_results(const pb_nest* nest, const form* factor) {
   return true;
 }
 
-static bool is_product_of_loads(const pb_nest* nest) {
-  const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
-  return nest->reduce == PB_ACC_ADD && nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL &&
-         last->type == PB_F32 && nest->expr[0].op == PB_OP_LOAD && nest->expr[1].op == PB_OP_LOAD &&
-         nest->expr[0].operand != nest->expr[1].operand && !pb_nest_is_fixed(nest) && nest->access[2].type == PB_F32;
+static bool is_product(const pb_nest* nest) {
+  return pb_nest_sums_products(nest) && !pb_nest_is_fixed(nest) && nest->access[2].type == PB_F32;
 }
 
 static bool find_product(coder* c, int n, product* f) {
@@ -229,7 +226,7 @@ static bool find_product(coder* c, int n, product* f) {
   const pb_program* p = &c->program;
   const pb_nest* nest = &p->nests[n];
   *f = (product){.n = n};
-  if (!is_product_of_loads(nest) || pb_nest_steps(nest) > MOST_TERMS ||
+  if (!is_product(nest) || pb_nest_steps(nest) > MOST_TERMS ||
       pb_nest_results(nest) != pb_access_elements(&nest->access[2]))
     return false;
   f->init = pb_program_init_of(p, n);
@@ -250,7 +247,7 @@ static bool find_product(coder* c, int n, product* f) {
 // Whether a factor of nest n is of codes without a sign.
 static bool multiplies_unsigned(coder* c, int n) {
   product f = {.n = n};
-  return is_product_of_loads(&c->program.nests[n]) && find_factor(c, &f, 0) && find_factor(c, &f, 1) &&
+  return is_product(&c->program.nests[n]) && find_factor(c, &f, 0) && find_factor(c, &f, 1) &&
          (f.factor[0].is_unsigned || f.factor[1].is_unsigned);
 }
 
