@@ -397,16 +397,17 @@ int pb_program_add_local(pb_program* p, pb_arena* arena, const pb_access* like) 
   return pb_program_add_value(p, arena, &local);
 }
 
-int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, int argument, const char* name,
-                         pb_type type, int rank, const int64_t* shape, const void* data) {
-  pb_value value = {.kind = PB_VALUE_CONST, .argument = argument, .type = pb_type_stored(type), .rank = rank};
+int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, const char* name, pb_type type, int rank,
+                         const int64_t* shape, const void* data) {
+  pb_value value = {
+      .kind = PB_VALUE_CONST, .argument = pb_program_given(p), .type = pb_type_stored(type), .rank = rank};
   memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
   value.const_id = pb_consts_add(consts, name, type, rank, shape, data);
   return pb_program_add_value(p, arena, &value);
 }
 
-int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, int argument, int id,
-                            int64_t* const* from, const int64_t* shape) {
+int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, int id, int64_t* const* from,
+                            const int64_t* shape) {
   const pb_const of = consts->items[id]; // adding constants moves the table
   const char* data = pb_const_data(consts, id);
   size_t size = (size_t)(pb_type_bits(of.type) + 7) / 8;
@@ -422,7 +423,7 @@ int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, i
     if (source >= 0) memcpy(made + (size_t)k * size, data + (size_t)source * size, size);
     for (int r = of.rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
   }
-  return pb_program_add_const(p, arena, consts, argument, of.name, of.type, of.rank, shape, made);
+  return pb_program_add_const(p, arena, consts, of.name, of.type, of.rank, shape, made);
 }
 
 void pb_program_cut_value(pb_program* p, int v, int r, int64_t inner) {

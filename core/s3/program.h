@@ -103,12 +103,12 @@ void pb_program_print_flats(const pb_program* program, pb_text* text);
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
 // Appends a value of the function's own, as large as what the access walks.
 int pb_program_add_local(pb_program* program, pb_arena* arena, const pb_access* like);
-// Appends a constant with its elements, the function's argument of that number.
-int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, const char* name,
-                         pb_type type, int rank, const int64_t* shape, const void* data);
+// Appends a constant with its elements: an argument behind those that there are.
+int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, const char* name, pb_type type,
+                         int rank, const int64_t* shape, const void* data);
 // The same of the elements of constant `id` that `from` says by index and place along it, NULL: as they are, -1: 0.
-int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* consts, int argument, int id,
-                            int64_t* const* from, const int64_t* shape);
+int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* consts, int id, int64_t* const* from,
+                            const int64_t* shape);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
 // One more access of the nest, in front of its store, to the value's first element; its number. There is room.

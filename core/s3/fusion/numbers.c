@@ -26,7 +26,7 @@ typedef struct finder {
   pb_table known; // numbers of `kinds`, by the nests' text
   alike* kinds;
   int* next; // by nest, the next of its kind; -1: it is the last
-  int kind_count, arguments;
+  int kind_count;
 } finder;
 
 static bool is_number(const pb_expr_node* node) {
@@ -158,7 +158,7 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
       memcpy(data + 4 * at[k], type == PB_F32 ? (void*)&number : (void*)&integer, 4);
   }
   if (!count) return -1;
-  return pb_program_add_const(&f->program, &f->unit->pass, consts, f->arguments++, "numbers", type, 1, &count, data);
+  return pb_program_add_const(&f->program, &f->unit->pass, consts, "numbers", type, 1, &count, data);
 }
 
 // The node becomes a load of a code and, behind it, the number that it is.
@@ -204,16 +204,15 @@ pb_status pb_s3_numbers(pb_unit* unit) {
   if (!pb_chip_in_place(unit->chip)) return PB_OK;
   finder f = {.unit = unit};
   PB_TRY(pb_program_read_main(unit, &f.program));
-  f.arguments = pb_program_arguments(&f.program);
   f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)f.program.nest_count + 1);
   f.next = PB_NEW_ARRAY(&unit->pass, int, (size_t)f.program.nest_count + 1);
   for (int n = 0; n < f.program.nest_count; ++n) note_nest(&f, n);
   pb_table_free(&f.known);
-  int before = f.arguments;
+  int before = pb_program_given(&f.program);
   slots* s = PB_NEW(&unit->pass, slots);
   for (int k = 0; k < f.kind_count; ++k) {
     if (!find_slots(&f, &f.kinds[k], s)) continue;
     for (int n = f.kinds[k].first; n >= 0; n = f.next[n]) load_numbers(&f, n, s);
   }
-  return f.arguments > before ? pb_program_rewrite(unit, &f.program, NULL, "numbers") : PB_OK;
+  return pb_program_given(&f.program) > before ? pb_program_rewrite(unit, &f.program, NULL, "numbers") : PB_OK;
 }

@@ -9,11 +9,8 @@
 #include <string.h>
 
 void pb_splits_begin(pb_unit* unit, pb_program* program, pb_splits* splits) {
-  *splits = (pb_splits){.unit = unit,
-                        .program = program,
-                        .wanted = pb_chip_expands(unit->chip),
-                        .arguments = pb_program_arguments(program),
-                        .known = program->value_count};
+  *splits = (pb_splits){
+      .unit = unit, .program = program, .wanted = pb_chip_expands(unit->chip), .known = program->value_count};
   splits->of = PB_NEW_ARRAY(&unit->pass, pb_split*, (size_t)program->value_count + 1);
   splits->looked_at = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program->value_count + 1);
 }
@@ -56,7 +53,7 @@ static int held_memory(const pb_splits* s, int nest, int a, unsigned* axes) {
 static int add_constant(pb_splits* s, int id) {
   const pb_const* c = &s->unit->consts->items[id];
   pb_value value = {.kind = PB_VALUE_CONST,
-                    .argument = s->arguments++,
+                    .argument = pb_program_given(s->program),
                     .const_id = id,
                     .type = pb_type_stored(c->type),
                     .rank = c->rank};

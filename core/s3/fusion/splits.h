@@ -17,7 +17,6 @@ typedef struct pb_splits {
   pb_unit* unit;
   pb_program* program;
   bool wanted;     // the chip has forms
-  int arguments;   // of the program so far
   int known;       // values when it began
   pb_split** of;   // by such a value; NULL: it is not split, or nobody has asked
   bool* looked_at; // by such a value

@@ -149,14 +149,10 @@ static void add_constants(transposer* t) {
     diagonal[k * t->lanes + k] = 1;
     scales[k] = 1;
   }
-  int next = pb_program_arguments(&t->from);
   pb_consts* consts = t->unit->consts;
-  t->constants[DIAGONAL] =
-      pb_program_add_const(&t->to, &t->unit->pass, consts, next, "diagonal", PB_I8, 2, shape, diagonal);
-  t->constants[BIASES] =
-      pb_program_add_const(&t->to, &t->unit->pass, consts, next + 1, "zeros", PB_I32, 1, shape, biases);
-  t->constants[SCALES] =
-      pb_program_add_const(&t->to, &t->unit->pass, consts, next + 2, "ones", PB_F32, 1, shape, scales);
+  t->constants[DIAGONAL] = pb_program_add_const(&t->to, &t->unit->pass, consts, "diagonal", PB_I8, 2, shape, diagonal);
+  t->constants[BIASES] = pb_program_add_const(&t->to, &t->unit->pass, consts, "zeros", PB_I32, 1, shape, biases);
+  t->constants[SCALES] = pb_program_add_const(&t->to, &t->unit->pass, consts, "ones", PB_F32, 1, shape, scales);
 }
 
 // ---- is it worth it ----

@@ -24,12 +24,12 @@
 typedef struct turner {
   pb_unit* unit;
   pb_program program;
-  int64_t lanes, near;  // near: bytes of a core's caches
-  bool* turned;         // by value: its last two indices change places
-  bool* nests;          // by nest: it is walked so
-  bool* dropped;        // by nest: a copy that nobody reads any more
-  int* masks;           // by value: 1 + the constant that it is turned, 0: none is made
-  int known, arguments; // values, and the function's arguments, before masks were turned
+  int64_t lanes, near; // near: bytes of a core's caches
+  bool* turned;        // by value: its last two indices change places
+  bool* nests;         // by nest: it is walked so
+  bool* dropped;       // by nest: a copy that nobody reads any more
+  int* masks;          // by value: 1 + the constant that it is turned, 0: none is made
+  int known;           // values before masks were turned
 } turner;
 
 // Rows and columns of a value as a nest walks them: dims, -1: the index has one element.
@@ -255,7 +255,7 @@ static int turned_constant(turner* t, int v) {
         memcpy(to + (size_t)((p * columns + c) * rows + r) * bytes,
                from + (size_t)((p * rows + r) * columns + c) * bytes, bytes);
   swap_extents(&value.shape[value.rank - 2], &value.shape[value.rank - 1]);
-  value.argument = t->arguments++;
+  value.argument = pb_program_given(&t->program);
   value.const_id = pb_consts_add(consts, "turned", value.type, value.rank, value.shape, to);
   int made = pb_program_add_value(&t->program, &t->unit->pass, &value);
   t->masks[v] = 1 + made;
@@ -329,7 +329,6 @@ pb_status pb_s3_turn(pb_unit* unit) {
   t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);
   t.masks = PB_NEW_ARRAY(&unit->pass, int, 2 * values);
   t.known = t.program.value_count;
-  t.arguments = pb_program_arguments(&t.program);
   for (int n = 0; n < t.program.nest_count; ++n) {
     plane at;
     if (!makes_scores(&t, n, &at)) continue;

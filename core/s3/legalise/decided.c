@@ -129,8 +129,8 @@ static int constant_of(decider* d, int v, int* constants) {
   void* kept = pb_alloc_array(&consts->arena, bytes + 1, 1);
   memcpy(kept, d->values[v].elements, bytes);
   int writer = pb_program_last_writer(&d->program, v);
-  return constants[v] = pb_program_add_const(&d->program, &d->unit->pass, consts, pb_program_given(&d->program),
-                                             d->program.nests[writer].name, from.type, from.rank, from.shape, kept);
+  return constants[v] = pb_program_add_const(&d->program, &d->unit->pass, consts, d->program.nests[writer].name,
+                                             from.type, from.rank, from.shape, kept);
 }
 
 // The output's last nest copies the constant, and those in front of it go.

@@ -51,7 +51,6 @@ typedef struct parts {
   pb_program *from, to;
   int64_t lanes;
   bool masks; // what is f32 can be
-  int arguments;
   part_value* values;
   part_nest* nests;
 } parts;
@@ -332,8 +331,8 @@ static void spread_constant(parts* p, int n, int a, pb_nest* nest, int* value) {
     any = true;
   }
   if (!any) return;
-  *value = pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++,
-                                   p->from->values[*value].const_id, from, nest->access[a].shape);
+  *value = pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->from->values[*value].const_id, from,
+                                   nest->access[a].shape);
 }
 
 // What the nest stores by the walk has zeros in the channels that come in.
@@ -346,8 +345,8 @@ static void mask(parts* p, const walk* w, int64_t extent, pb_nest* nest, int* va
   const int64_t* from = sources(p, w, extent, true, &access->shape[0]);
   int32_t* bits = pb_alloc_array(&p->unit->consts->arena, (size_t)access->shape[0], sizeof *bits);
   for (int64_t c = 0; c < access->shape[0]; ++c) bits[c] = from[c] < 0 ? 0 : -1;
-  value_of[at] = pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, "channels", PB_I32, 1,
-                                      access->shape, bits);
+  value_of[at] =
+      pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, "channels", PB_I32, 1, access->shape, bits);
 }
 
 static void spread_shape(const parts* p, int v, int64_t* shape) {
@@ -450,8 +449,7 @@ pb_status pb_s3_parts(pb_unit* unit) {
              .selections = {.chip = unit->chip, .arena = &unit->pass},
              .from = &program,
              .lanes = pb_chip_lanes(unit->chip),
-             .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) && pb__layout_masks(unit->chip),
-             .arguments = pb_program_arguments(&program)};
+             .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) && pb__layout_masks(unit->chip)};
   read(&p);
   if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return PB_OK;
   clean_summed(&p);

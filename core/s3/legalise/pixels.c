@@ -44,10 +44,7 @@ pb_status pb_s3_pixels(pb_unit* unit) {
   if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
-  pb_pixels p = {.unit = unit,
-                 .program = &program,
-                 .lanes = pb_chip_lanes(unit->chip),
-                 .arguments = pb_program_arguments(&program)};
+  pb_pixels p = {.unit = unit, .program = &program, .lanes = pb_chip_lanes(unit->chip)};
   pb__pixels_read(&p);
   int64_t alone = pb__pixels_price(&p), enough = alone - alone / LEAST_GAIN, taken = alone;
   bool* pools = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
@@ -56,7 +53,7 @@ pb_status pb_s3_pixels(pb_unit* unit) {
   pb_program cut;
   pb_pixels other = p;
   size_t constants = unit->consts->count;
-  if (cuts && pb__pixels_cut_pools(&p, &cut, &other.arguments)) {
+  if (cuts && pb__pixels_cut_pools(&p, &cut)) {
     other.program = &cut;
     pb__pixels_read(&other);
     int64_t price = pb__pixels_choose(&other);

@@ -49,7 +49,7 @@ typedef struct pb_pixels {
   pb_program* program;
   pb_program to; // what is written
   int64_t lanes;
-  int arguments, turn;
+  int turn;
   pb_pixels_nest* nests;
   pb_pixels_value* values;
 } pb_pixels;
@@ -91,7 +91,7 @@ int64_t pb__pixels_choose(pb_pixels* p);
 // Which nests are windows of largest elements that can be cut. false: none is.
 bool pb__pixels_find_pools(const pb_pixels* p, bool* pools);
 // The program with all windows of largest elements cut. false: there are none, or the chip lacks what that takes.
-bool pb__pixels_cut_pools(const pb_pixels* p, pb_program* cut, int* arguments);
+bool pb__pixels_cut_pools(const pb_pixels* p, pb_program* cut);
 
 // The blocks that are cheapest, and what the convolution takes with them.
 int64_t pb__pixels_choose_blocks(const pb_pixels* p, int n, pb_pixels_blocks* out);

@@ -145,8 +145,7 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
 // ---- columns of the window by products ----
 
 static int add_numbers(pb_pixels* p, pb_type type, int rank, const int64_t* shape, const void* data) {
-  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, "columns", type, rank, shape,
-                              data);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, "columns", type, rank, shape, data);
 }
 
 static int add_places(pb_pixels* p, int64_t channels, int64_t columns) {
@@ -254,7 +253,7 @@ bool pb__pixels_find_pools(const pb_pixels* p, bool* pools) {
   return any;
 }
 
-bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments) {
+bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut) {
   pb_pixels p = *from;
   bool any = false, *gone = PB_NEW_ARRAY(&p.unit->pass, bool, (size_t)p.program->nest_count + 1);
   pool of;
@@ -275,6 +274,5 @@ bool pb__pixels_cut_pools(const pb_pixels* from, pb_program* cut, int* arguments
   }
   pb_program_index(&p.to, &p.unit->pass);
   *cut = p.to;
-  *arguments = p.arguments;
   return true;
 }

@@ -50,8 +50,8 @@ static int repeat(pb_pixels* p, int v, const pb_access* access, int c, int64_t p
   for (int64_t part = 0; part < parts; ++part)
     for (int64_t k = 0; k < pixels; ++k)
       for (int64_t o = 0; o < run; ++o) from[at][next++] = part * run + o;
-  return pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++,
-                                 p->program->values[v].const_id, from, repeated->shape);
+  return pb_program_gather_const(&p->to, &p->unit->pass, p->unit->consts, p->program->values[v].const_id, from,
+                                 repeated->shape);
 }
 
 // What reads more pixels in a row than it writes takes one row of the latter after the other.
@@ -108,8 +108,7 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
             data[((to * shape[1] + pixel % b->of_x * ins + c) * lines + r) * shape[3] + pixel / b->of_x] =
                 source[((o * ins + c) * lines + r) * taps + s];
       }
-  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, p->arguments++, from.name, from.type, 4, shape,
-                              data);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, from.name, from.type, 4, shape, data);
 }
 
 void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,

@@ -111,7 +111,7 @@ static int shared_dim(const scaled_sums* s) {
 // A load of a new constant by that dim: its node.
 static int load_table(pb_unit* unit, pb_program* p, int n, int dim, int64_t count, pb_type type, const char* name,
                       const void* data) {
-  int value = pb_program_add_const(p, &unit->pass, unit->consts, pb_program_given(p), name, type, 1, &count, data);
+  int value = pb_program_add_const(p, &unit->pass, unit->consts, name, type, 1, &count, data);
   int access = pb_program_add_access(p, &unit->pass, n, value);
   if (dim >= 0) p->nests[n].access[access].index[0].coef[dim] = 1;
   return pb_nest_load(&p->nests[n], access);

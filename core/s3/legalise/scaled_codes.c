@@ -298,8 +298,8 @@ static int add_table(coder* c, const product* f, const pb_nest* nest, pb_access*
     }
     table[r] = (int32_t)(-f->factor[k].zero * sum);
   }
-  return pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, pb_program_given(&c->to), "zeros", PB_I32,
-                              along->rank, along->shape, table);
+  return pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, "zeros", PB_I32, along->rank, along->shape,
+                              table);
 }
 
 // The number, or the table of numbers, by which the sums of codes are multiplied: as a node of the nest.
@@ -319,8 +319,8 @@ static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
   int access = pb_nest_add_access(nest);
   value_of[access + 1] = value_of[access];
   nest->access[access] = by->along;
-  value_of[access] = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, pb_program_given(&c->to), "scales",
-                                          PB_F32, value->rank, value->shape, scaled);
+  value_of[access] = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, "scales", PB_F32, value->rank,
+                                          value->shape, scaled);
   return pb_nest_load(nest, access);
 }
 

@@ -30,7 +30,6 @@ typedef struct turner {
   bool* flipped;         // by value
   offset* offsets;       // by value
   int* twin;             // of constants: the one whose codes are flipped, NONE: not made yet
-  int arguments;         // so far
   int from;              // values
   pb_insertion* outside; // nests that turn inputs and outputs over
   int outside_count;
@@ -55,8 +54,7 @@ static bool can_flip(const pb_program* p, int v) {
 // ---- constants ----
 
 static int add_const(turner* t, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
-  return pb_program_add_const(&t->program, &t->unit->pass, t->unit->consts, t->arguments++, name, type, rank, shape,
-                              data);
+  return pb_program_add_const(&t->program, &t->unit->pass, t->unit->consts, name, type, rank, shape, data);
 }
 
 static int flipped_const(turner* t, int v) {
@@ -347,7 +345,6 @@ pb_status pb_s3_unsigned(pb_unit* unit) {
   PB_TRY(pb_program_read_main(unit, p));
   bool any = false;
   t.from = p->value_count;
-  t.arguments = pb_program_arguments(p);
   t.flipped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)t.from + 1);
   t.offsets = PB_NEW_ARRAY(&unit->pass, offset, (size_t)t.from + 1);
   t.twin = PB_NEW_ARRAY(&unit->pass, int, (size_t)t.from + 1);

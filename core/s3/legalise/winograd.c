@@ -30,9 +30,8 @@ typedef struct winograd {
   pb_unit* unit;
   pb_program from, to;
   pb_vector_insn insn; // that sums products of 16 bits
-  int arguments;
-  int signs[2];    // {1, -1} of 16 and 32 bits; -1: not there yet
-  int (*grows)[2]; // by value: lines and columns that tiles read behind its last ones
+  int signs[2];        // {1, -1} of 16 and 32 bits; -1: not there yet
+  int (*grows)[2];     // by value: lines and columns that tiles read behind its last ones
 } winograd;
 
 // A convolution. Dims are its nest's, but for those of the reader, which takes the sums.
@@ -219,7 +218,7 @@ static int signs(winograd* w, pb_type type) {
   int* known = &w->signs[type == PB_I32];
   const int64_t shape = 2;
   if (*known < 0)
-    *known = pb_program_add_const(&w->to, &w->unit->pass, w->unit->consts, w->arguments++, "signs", type, 1, &shape,
+    *known = pb_program_add_const(&w->to, &w->unit->pass, w->unit->consts, "signs", type, 1, &shape,
                                   type == PB_I32 ? (const void*)wide : narrow);
   return *known;
 }
@@ -240,8 +239,7 @@ static int transformed_weights(winograd* w, const convolution* c) {
       for (int j = 0; j < PLACES; ++j)
         made[(i * PLACES + j) * count + n] = (int16_t)(g[j][0] * line[0] + g[j][1] * line[1] + g[j][2] * line[2]);
     }
-  return pb_program_add_const(&w->to, &w->unit->pass, consts, w->arguments++, consts->items[id].name, PB_I16, 3, shape,
-                              made);
+  return pb_program_add_const(&w->to, &w->unit->pass, consts, consts->items[id].name, PB_I16, 3, shape, made);
 }
 
 // ---- nests ----
@@ -505,7 +503,6 @@ pb_status pb_s3_winograd(pb_unit* unit) {
   winograd w = {.unit = unit, .signs = {-1, -1}};
   if (!pb_chip_in_place(unit->chip) || !extends(&w)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &w.from));
-  w.arguments = pb_program_arguments(&w.from);
   size_t nests = (size_t)w.from.nest_count;
   convolution *found = PB_NEW_ARRAY(&unit->pass, convolution, nests + 1),
               **of = PB_NEW_ARRAY(&unit->pass, convolution*, nests + 1);
