@@ -434,6 +434,30 @@ void pb_program_cut_value(pb_program* p, int v, int r, int64_t inner) {
   value->shape[r + 1] = inner;
 }
 
+// Takes index r out of a shape.
+static void take_out(int64_t* shape, int rank, int r) {
+  memmove(&shape[r], &shape[r + 1], sizeof *shape * (size_t)(rank - r - 1));
+}
+
+static void join_indices(pb_access* access, int r) {
+  pb_index *to = &access->index[r], *inner = &access->index[r + 1];
+  int64_t extent = access->shape[r + 1];
+  for (int c = 0; c < PB_NEST_COLS; ++c) to->coef[c] = to->coef[c] * extent + inner->coef[c];
+  to->cst = to->cst * extent + inner->cst;
+  access->shape[r] *= extent;
+  memmove(inner, inner + 1, sizeof *inner * (size_t)(access->rank - r - 2));
+  take_out(access->shape, access->rank, r + 1);
+  --access->rank;
+}
+
+void pb_program_join_value(pb_program* p, int v, int r) {
+  pb_value* value = &p->values[v];
+  PB_FOR_ACCESSES (n, a, p, v) join_indices(&p->nests[n].access[a], r);
+  value->shape[r] *= value->shape[r + 1];
+  take_out(value->shape, value->rank, r + 1);
+  --value->rank;
+}
+
 static void add_use(pb_program* p, pb_arena* arena, int nest, int value) {
   pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);

@@ -116,6 +116,8 @@ int pb_program_add_access(pb_program* program, pb_arena* arena, int nest, int va
 // Index r of the value, and of each access to it, becomes two: whole runs of `inner`, and within one. Loops stay as
 // they are.
 void pb_program_cut_value(pb_program* program, int value, int r, int64_t inner);
+// Indices r and r + 1 of the value, and of each access to it, become one.
+void pb_program_join_value(pb_program* program, int value, int r);
 // The nest becomes this one, whose accesses are to these values; the uses of all are kept.
 void pb_program_set_nest(pb_program* program, pb_arena* arena, int nest, const pb_nest* to, const int* values);
 // Makes the uses of all values anew, after nests were put in or taken out.

@@ -54,31 +54,6 @@ static bool can_lie_otherwise(const pb_layout* l, int v) {
   return true;
 }
 
-static void collapse_access(pb_access* access) {
-  pb_index rows = access->index[0], last = access->index[access->rank - 1];
-  int64_t count = access->shape[0], channels = access->shape[access->rank - 1];
-  for (int r = 1; r + 1 < access->rank; ++r) {
-    for (int c = 0; c < PB_NEST_COLS; ++c) rows.coef[c] = rows.coef[c] * access->shape[r] + access->index[r].coef[c];
-    rows.cst = rows.cst * access->shape[r] + access->index[r].cst;
-    count *= access->shape[r];
-  }
-  access->rank = 2;
-  access->index[0] = rows;
-  access->index[1] = last;
-  access->shape[0] = count;
-  access->shape[1] = channels;
-}
-
-static void collapse(pb_layout* l, int v) {
-  pb_value* value = &l->program.values[v];
-  PB_FOR_ACCESSES (n, a, &l->program, v) collapse_access(&l->program.nests[n].access[a]);
-  int64_t channels = value->shape[value->rank - 1], rows = 1;
-  for (int r = 0; r + 1 < value->rank; ++r) rows *= value->shape[r];
-  value->rank = 2;
-  value->shape[0] = rows;
-  value->shape[1] = channels;
-}
-
 // ---- columns that are rows ----
 
 // How many neighbours in the column a product sums over: those that its one dim of the sum walks. 0: none does so
@@ -187,9 +162,7 @@ void pb__layout_collapse(pb_layout* l) {
     bool rows = l->program.values[v].rank > 2 && l->lies[v] == PB_LIE_ROWS;
     int64_t run = rows ? 0 : run_of_column(l, v);
     if ((!rows && !run) || !can_lie_otherwise(l, v)) continue;
-    if (rows)
-      collapse(l, v);
-    else
-      turn_into_rows(l, v, run);
+    if (run) turn_into_rows(l, v, run);
+    while (rows && l->program.values[v].rank > 2) pb_program_join_value(&l->program, v, 0);
   }
 }
