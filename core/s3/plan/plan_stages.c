@@ -178,10 +178,7 @@ static bool plan_alone(const pb_chip* chip, const pb_group* group, pb_plan* plan
 
 void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s) {
-  pb_stage_tiles_begin(chip, stages, &plan->loops, arena, s);
-  s->tiles = plan->stages;
-  s->skewed = plan->skewed;
-  s->holds = plan->holds;
+  pb_stage_tiles_begin(chip, stages, plan, arena, s);
   if (stages->in_turn) s->rest = plan_alone;
 }
 

@@ -15,15 +15,6 @@ typedef struct pb_kernel_form {
   const pb_stages* stages; // of several: the loops that they share
 } pb_kernel_form;
 
-typedef struct pb_kernel_plan {
-  // Of several stages: axes over the shared loops, copies of what lies between stages (the result's), cycles, bound.
-  pb_plan loops;
-  bool skewed;     // the first stage's sums are made an iteration ahead (tiling_stages.h)
-  bool holds;      // what several stages read comes once for all of them (there too)
-  int count;       // of stages, 0: it is of one
-  pb_plan* stages; // of a full iteration
-} pb_kernel_plan;
-
 // What the program is as a kernel, of `several` stages if these share loops that the chip can tile. One stage is one of
 // stages too where tensors pass through a memory of a core's own.
 pb_status pb_kernel_read(const pb_chip* chip, const pb_program* program, bool several, pb_arena* arena, pb_diag* diag,

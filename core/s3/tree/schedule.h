@@ -57,6 +57,19 @@ typedef struct pb_plan {
   int64_t busy[PB_CORE_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
 
+// Of a kernel: of one stage that stage's plan; of several tiles of the loops that these share, and for each stage the
+// plan of what it does in one iteration.
+typedef struct pb_kernel_plan {
+  // Of several stages: axes over the shared loops, copies of what lies between stages (the result's), cycles, bound.
+  pb_plan loops;
+  // The first stage's sums are made an iteration of the innermost loop ahead, behind the stage that takes those before:
+  // then what makes them works while the stages behind go on with the iteration at hand.
+  bool skewed;
+  bool holds;      // what several stages read is brought once for all of them; not with `skewed`
+  int count;       // of stages, 0: it is of one
+  pb_plan* stages; // of a full iteration
+} pb_kernel_plan;
+
 // Chains of one home each, around everything, of one copy.
 static inline void pb_plan_begin(pb_plan* plan) {
   for (int o = 0; o < PB_PLAN_OPERANDS; ++o) plan->chain[o] = (pb_chain){.count = 1, .home = {{.copies = 1}}};

@@ -259,10 +259,10 @@ static void begin(const pb_program* program, pb_arena* arena, pb_iteration_group
 static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_program* program, pb_arena* arena,
                         pb_iteration_groups* iteration) {
   int* of;
-  int stages = s->skewed ? pb_stages_split_first(program, arena, &of) : pb_stages_split(program, arena, &of);
+  int stages = s->plan->skewed ? pb_stages_split_first(program, arena, &of) : pb_stages_split(program, arena, &of);
   iteration->why = "the chip has no instructions for one of its stages, or they leave the chip";
   begin(program, arena, iteration);
-  if (!stages || (s->holds && !note_held(s, t, program, of, iteration))) return false;
+  if (!stages || (s->plan->holds && !note_held(s, t, program, of, iteration))) return false;
   if (!read_groups(s, program, of, stages, arena, iteration)) {
     int last = iteration->count - 1;
     const char* plain = iteration->groups[last].plain;

@@ -31,7 +31,7 @@ static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
 // The sums of the iteration behind the one on `tile`, the last of which may be a smaller one: in buffers that lie where
 // those in front of the loop do. `behind`: so many iterations are.
 static bool build_ahead(pb_tiling* t, const skew* k, const pb_tile* tile, int64_t behind) {
-  const pb_axis* axis = &k->s->loops->axes[k->level - t->base];
+  const pb_axis* axis = &k->s->plan->loops.axes[k->level - t->base];
   int64_t rest = k->around->extent[axis->dim] % axis->step;
   pb_tile ahead = *tile;
   pb_twins around = t->twins;
@@ -63,7 +63,7 @@ static bool build_iterations(pb_tiling* t, const pb_tile* tile, int level, const
 //   sums(0);  for t < T - 1 { take sums(t);  sums(t + 1);  the other stages of t };  all but sums of T - 1
 bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   skew k = {.s = s, .around = tile, .level = level};
-  const pb_axis* axis = &s->loops->axes[level - t->base];
+  const pb_axis* axis = &s->plan->loops.axes[level - t->base];
   pb_tile first = *tile;
   if (tile->extent[axis->dim] <= axis->step)
     return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one iteration");

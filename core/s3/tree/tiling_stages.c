@@ -55,7 +55,7 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
     else if (iteration->matrix[v] || iteration->groups[maker].contraction)
       pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
     pb__tiling_own(t, &own, level, iteration->memory[v],
-                   s->skewed && end == 1 ? 1 : pb_plan_copies(s->loops, PB_OF_RESULT), "between");
+                   s->plan->skewed && end == 1 ? 1 : pb_plan_copies(&s->plan->loops, PB_OF_RESULT), "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
     if (s->stages->blocks) s->between[v] = own.buffer;
@@ -70,7 +70,7 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
 static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int value, const pb_nest* load) {
   for (int k = 0; k < iteration->count && k < s->built; ++k) {
     const pb_group* g = &iteration->groups[k];
-    int walked = s->tiles[k].axis_count ? s->tiles[k].axes[0].dim : 0;
+    int walked = s->plan->stages[k].axis_count ? s->plan->stages[k].axes[0].dim : 0;
     for (int a = 0; a + 1 < g->main.access_count; ++a) {
       if (iteration->origin[k][iteration->views[k].value_of[g->main_index][a]] != value) continue;
       for (int d = 0; d < load->dim_count; ++d)
@@ -88,8 +88,8 @@ static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_group
     pb_nest load;
     if (!held->nest) continue;
     pb_access access = held->nest->access[held->access];
-    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, pb_plan_copies(s->loops, PB_OF_RESULT),
-                      "held", &load);
+    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory,
+                      pb_plan_copies(&s->plan->loops, PB_OF_RESULT), "held", &load);
     if (t->failure) return false;
     int walked = walked_first(s, iteration, v, &load);
     if (walked >= 0) pb__tiling_in_runs(t->chip, &load, walked, PIECES);
@@ -119,7 +119,7 @@ static void take_buffers(pb_tiling* t, const pb_iteration_groups* iteration, int
 static int64_t times_done(const pb_tiling* t, const pb_stage_tiles* s, pb_iteration_kind kind, int level) {
   int64_t iterations = level == t->base ? s->parts : 1; // each part brings what all of them read
   bool counted = kind == PB_ITERATION_COPY || s->stages->blocks;
-  if (!counted) return kind == PB_ITERATION_FULL ? iterations_of(s->stages, NULL, s->loops) : 0;
+  if (!counted) return kind == PB_ITERATION_FULL ? iterations_of(s->stages, NULL, &s->plan->loops) : 0;
   for (int l = 1; l <= level; ++l) iterations *= t->body[l]->extent;
   return iterations;
 }
@@ -188,7 +188,7 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
   pb_plan plan;
   const char* why;
   if ((kind == PB_ITERATION_FULL && !s->block) || !s->rest)
-    plan = s->tiles[k];
+    plan = s->plan->stages[k];
   else if (!plan_rest(t, s, iteration, k, &plan, &why))
     return pb__tiling_fail(t, why);
   if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + s->chip->stage_cycles);
@@ -241,9 +241,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 // What is inside `level` loops, tensors' homes there being brought.
 static bool build_inside(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   int levels = pb__tiling_levels(t);
-  if (s->skewed && level + 1 == levels) return pb__stages_skew(t, s, tile, level);
+  if (s->plan->skewed && level + 1 == levels) return pb__stages_skew(t, s, tile, level);
   if (level < levels) return pb__tiling_axis(t, tile, level, build_level, &s);
-  if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
+  if (s->plan->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
   bool full = true;
   for (int b = 0; b < t->plan->axis_count; ++b) full &= tile->extent[t->plan->axes[b].dim] == t->plan->axes[b].step;
   return build_iteration(t, s, pb__stages_next(s, t, tile), full ? PB_ITERATION_FULL : PB_ITERATION_REST, level) &&
@@ -278,9 +278,9 @@ static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
   return anew && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
 
-void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
+void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s) {
-  *s = (pb_stage_tiles){.chip = chip, .stages = stages, .loops = loops, .arena = arena};
+  *s = (pb_stage_tiles){.chip = chip, .stages = stages, .plan = plan, .arena = arena};
   s->memo = PB_NEW(arena, pb_select_memo);
   *s->memo = (pb_select_memo){.chip = chip, .arena = arena};
 }
@@ -299,7 +299,7 @@ static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
   memcpy(group->main.extent, s->stages->extent, sizeof s->stages->extent);
   if (s->stages->blocks) group->main.extent[group->main.dim_count++] = s->stages->blocks->keys.keys;
   s->between = NULL;
-  pb_tiling_begin(s->chip, group, s->loops, arena, t);
+  pb_tiling_begin(s->chip, group, &s->plan->loops, arena, t);
   s->cycles = 0;
   s->staging = pb__staging_begin(s->chip, s->stages, arena);
   if (s->staging.homes) s->iterations = NULL; // what was read names the buffers of another tree

@@ -46,19 +46,14 @@ typedef struct pb_iteration_groups {
 // Plans a stage by itself. false: *why says why there is no plan.
 typedef bool (*pb_stage_planner)(const pb_chip* chip, const pb_group* group, pb_plan* plan, const char** why);
 
-// What is built: begins by pb_stage_tiles_begin, `skewed` and `holds` as the caller sets them then. Iterations are read
-// once and lie in its arena; `loops` and `tiles` may change between two trees as long as the axes of `loops` stay.
+// What is built. Iterations are read once and lie in its arena; the plan may change between two trees as long as the
+// axes of its loops stay.
 typedef struct pb_stage_tiles {
   const pb_chip* chip;
   const pb_stages* stages;
-  const pb_plan *loops, *tiles; // tiles: by stage
-  pb_stage_planner rest;        // of what full iterations leave, and of copies; NULL: they go as full ones do
-  int built;                    // so many stages, the first ones
-  // The first stage's sums are made an iteration of the innermost loop ahead, behind the stage that takes those before:
-  // then what makes them works while the stages behind go on with the iteration at hand.
-  bool skewed;
-  // What several stages read is brought once for all of them. Not with `skewed`.
-  bool holds;
+  const pb_kernel_plan* plan;
+  pb_stage_planner rest; // of what full iterations leave, and of copies; NULL: they go as full ones do
+  int built;             // so many stages, the first ones
   pb_select_memo* memo;
   pb_arena* arena;
   pb_staging staging;                    // so far, from the outermost loop inwards
@@ -69,7 +64,7 @@ typedef struct pb_stage_tiles {
   pb_iteration_groups *iterations, **at; // full ones first, then those of remainders; at: the next one
 } pb_stage_tiles;
 
-void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
+void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
                           pb_stage_tiles* s);
 // Builds the tree, in `arena`. false: impossible, tiling->failure says why.
 bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
