@@ -397,13 +397,20 @@ int pb_program_add_local(pb_program* p, pb_arena* arena, const pb_access* like) 
   return pb_program_add_value(p, arena, &local);
 }
 
+int pb_program_add_known(pb_program* p, pb_arena* arena, const pb_consts* consts, int id) {
+  const pb_const* c = &consts->items[id];
+  pb_value value = {.kind = PB_VALUE_CONST,
+                    .argument = pb_program_given(p),
+                    .const_id = id,
+                    .type = pb_type_stored(c->type),
+                    .rank = c->rank};
+  memcpy(value.shape, c->shape, sizeof *c->shape * (size_t)c->rank);
+  return pb_program_add_value(p, arena, &value);
+}
+
 int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, const char* name, pb_type type, int rank,
                          const int64_t* shape, const void* data) {
-  pb_value value = {
-      .kind = PB_VALUE_CONST, .argument = pb_program_given(p), .type = pb_type_stored(type), .rank = rank};
-  memcpy(value.shape, shape, sizeof *shape * (size_t)rank);
-  value.const_id = pb_consts_add(consts, name, type, rank, shape, data);
-  return pb_program_add_value(p, arena, &value);
+  return pb_program_add_known(p, arena, consts, pb_consts_add(consts, name, type, rank, shape, data));
 }
 
 int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, int id, int64_t* const* from,

@@ -106,6 +106,8 @@ int pb_program_add_local(pb_program* program, pb_arena* arena, const pb_access* 
 // Appends a constant with its elements: an argument behind those that there are.
 int pb_program_add_const(pb_program* program, pb_arena* arena, pb_consts* consts, const char* name, pb_type type,
                          int rank, const int64_t* shape, const void* data);
+// The same of a constant of the table.
+int pb_program_add_known(pb_program* program, pb_arena* arena, const pb_consts* consts, int id);
 // The same of the elements of constant `id` that `from` says by index and place along it, NULL: as they are, -1: 0.
 int pb_program_gather_const(pb_program* program, pb_arena* arena, pb_consts* consts, int id, int64_t* const* from,
                             const int64_t* shape);

@@ -50,17 +50,6 @@ static int held_memory(const pb_splits* s, int nest, int a, unsigned* axes) {
   return pb_sums_by_lanes(insn, &insn_roles) && pb_expands_to(s->unit->chip, held) ? -1 : held;
 }
 
-static int add_constant(pb_splits* s, int id) {
-  const pb_const* c = &s->unit->consts->items[id];
-  pb_value value = {.kind = PB_VALUE_CONST,
-                    .argument = pb_program_given(s->program),
-                    .const_id = id,
-                    .type = pb_type_stored(c->type),
-                    .rank = c->rank};
-  memcpy(value.shape, c->shape, sizeof(int64_t) * (size_t)c->rank);
-  return pb_program_add_value(s->program, &s->unit->pass, &value);
-}
-
 // Codes of 4 bits that a command takes as they are need no other form.
 static bool are_codes(const pb_splits* s, int value, int held) {
   const pb_chip* chip = s->unit->chip;
@@ -90,7 +79,7 @@ const pb_split* pb_split_weights(pb_splits* s, int nest, int a) {
   split->form = form;
   split->whole = value;
   for (int p = 0; p < form.part_count; ++p) {
-    split->parts[p] = add_constant(s, form.parts[p]);
+    split->parts[p] = pb_program_add_known(s->program, &s->unit->pass, s->unit->consts, form.parts[p]);
     s->unit->consts->items[form.parts[p]].part_of = s->program->values[value].const_id + 1;
   }
   s->of[value] = split;

@@ -255,9 +255,8 @@ static int turned_constant(turner* t, int v) {
         memcpy(to + (size_t)((p * columns + c) * rows + r) * bytes,
                from + (size_t)((p * rows + r) * columns + c) * bytes, bytes);
   swap_extents(&value.shape[value.rank - 2], &value.shape[value.rank - 1]);
-  value.argument = pb_program_given(&t->program);
-  value.const_id = pb_consts_add(consts, "turned", value.type, value.rank, value.shape, to);
-  int made = pb_program_add_value(&t->program, &t->unit->pass, &value);
+  int made =
+      pb_program_add_const(&t->program, &t->unit->pass, consts, "turned", value.type, value.rank, value.shape, to);
   t->masks[v] = 1 + made;
   return made;
 }
