@@ -154,7 +154,7 @@ bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* it
   int64_t bytes = 0;
   if (!s->stages->in_caches) return true;
   for (int v = 0; v < iteration->value_count; ++v)
-    if (iteration->maker[v] >= 0 && iteration->home[v] == v) bytes += pb_value_bytes(&iteration->values[v]);
+    if (iteration->of[v].maker >= 0 && iteration->of[v].home == v) bytes += pb_value_bytes(&iteration->values[v]);
   return bytes <= most_bytes(s->chip, s->stages->program);
 }
 

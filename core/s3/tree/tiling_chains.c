@@ -268,8 +268,8 @@ enum { NOWHERE = -1 };
 // Whether step k of a way leads to where the instruction reads a product's operand, inside all loops.
 static bool is_nearest(const pb_way* way, int k) { return (k > 0 || way->of == PB_OF_W) && k + 1 == way->count; }
 
-// The loops around step k, and its copies. The instruction's own memory has as many tiles as it has banks. Of what reduces
-// nothing a chain may have fewer homes than there are steps: then the first ones are none.
+// The loops around step k, and its copies. The instruction's own memory has as many tiles as it has banks. Of what
+// reduces nothing a chain may have fewer homes than there are steps: then the first ones are none.
 static pb_plan_home home_of(const pb_tiling* t, const pb_way* way, int k) {
   const pb_chain* chain = &t->plan->chain[way->of];
   int at = k < chain->count ? k : 0;

@@ -69,7 +69,7 @@ static void flat_of(const pb_iteration_groups* iteration, const pb_program* view
                     int from, pb_flat* flat) {
   pb_flat_begin(&view->nests[n], flat);
   for (int a = 0; a < view->nests[n].access_count; ++a)
-    flat->access[a].memory = iteration->memory[origin[view->value_of[n][a]]];
+    flat->access[a].memory = iteration->of[origin[view->value_of[n][a]]].memory;
   if (carried >= 0) flat->access[carried].memory = from;
 }
 
@@ -139,8 +139,8 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
       }
     held.memory = pb__tiling_landing(s->chip, program->values[v].type, false);
     if (!same || !several || held.memory < 0 || !ends_rows(s->chip, &held)) continue;
-    iteration->held[v] = held;
-    iteration->memory[v] = held.memory;
+    iteration->of[v].held = held;
+    iteration->of[v].memory = held.memory;
     ++count;
   }
   return count;
@@ -172,12 +172,13 @@ static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb
     const pb_group* g = &iteration->groups[k];
     const int* value_of = iteration->views[k].value_of[g->main_index];
     int made = result_of(program, iteration, k);
-    if (g->contraction) iteration->matrix[iteration->origin[k][value_of[g->x]]] = true;
+    if (g->contraction) iteration->of[iteration->origin[k][value_of[g->x]]].matrix = true;
     int summed = sums_rows(g) ? iteration->origin[k][value_of[0]] : -1;
-    if (summed >= 0 && main_memory(s, iteration, k) == iteration->memory[summed]) iteration->matrix[summed] = true;
+    if (summed >= 0 && main_memory(s, iteration, k) == iteration->of[summed].memory)
+      iteration->of[summed].matrix = true;
     if (made < 0) continue;
-    iteration->memory[made] = result_memory(s, iteration, k);
-    if (iteration->memory[made] < 0 || iteration->memory[made] == s->chip->system_memory) return false;
+    iteration->of[made].memory = result_memory(s, iteration, k);
+    if (iteration->of[made].memory < 0 || iteration->of[made].memory == s->chip->system_memory) return false;
   }
   return true;
 }
@@ -185,8 +186,12 @@ static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb
 // Of cores that run code: beside the tensors, in place of what is read for the last time.
 static void place_code(const pb_stage_tiles* s, const pb_program* program, const int* of, pb_arena* arena,
                        pb_iteration_groups* iteration) {
-  pb_stages_homes(program, of, pb_vector_facts_of(s->chip).lanes, arena, &iteration->home);
-  for (int v = 0; v < program->value_count; ++v) iteration->memory[v] = s->staging.memory;
+  int* home;
+  pb_stages_homes(program, of, pb_vector_facts_of(s->chip).lanes, arena, &home);
+  for (int v = 0; v < program->value_count; ++v) {
+    iteration->of[v].memory = s->staging.memory;
+    iteration->of[v].home = home[v];
+  }
 }
 
 // The values of a view, as the program that it is of has them.
@@ -241,18 +246,10 @@ static bool read_groups(const pb_stage_tiles* s, const pb_program* program, cons
 }
 
 static void begin(const pb_program* program, pb_arena* arena, pb_iteration_groups* iteration) {
-  size_t values = (size_t)program->value_count + 1;
   iteration->values = program->values;
   iteration->value_count = program->value_count;
-  iteration->memory = PB_NEW_ARRAY(arena, int, values);
-  iteration->maker = PB_NEW_ARRAY(arena, int, values);
-  iteration->home = PB_NEW_ARRAY(arena, int, values);
-  iteration->matrix = PB_NEW_ARRAY(arena, bool, values);
-  iteration->held = PB_NEW_ARRAY(arena, pb_held, values);
-  for (int v = 0; v < program->value_count; ++v) {
-    iteration->memory[v] = iteration->maker[v] = -1;
-    iteration->home[v] = v;
-  }
+  iteration->of = PB_NEW_ARRAY(arena, pb_between, (size_t)program->value_count + 1);
+  for (int v = 0; v < program->value_count; ++v) iteration->of[v] = (pb_between){.memory = -1, .maker = -1, .home = v};
 }
 
 // The program's nests by stage. false: iteration->why says why the chip cannot run it.
@@ -270,7 +267,7 @@ static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_pr
     return false;
   }
   for (int k = 0; k < stages; ++k)
-    if (result_of(program, iteration, k) >= 0) iteration->maker[result_of(program, iteration, k)] = k;
+    if (result_of(program, iteration, k) >= 0) iteration->of[result_of(program, iteration, k)].maker = k;
   if (iteration->groups[0].registers)
     place_code(s, program, of, arena, iteration);
   else if (!place_results(s, program, iteration))

@@ -35,8 +35,8 @@ bool pb__chains_begin(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
 // Brings what has a home at this level, or, on the way in, outside it; the nearest homes of a nest that reduces nothing
 // stand beside its instructions (tiling_point.c). s->stores are to be added behind all that is inside.
 bool pb__chains_bring(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
-// A result's buffer on its way out, and what takes it from there to where it went before. whole: the tile is stored as a
-// whole. false: t fails.
+// A result's buffer on its way out, and what takes it from there to where it went before. whole: the tile is stored as
+// a whole. false: t fails.
 bool pb__chains_take_out(pb_tiling* t, pb_nest* main, const pb_tile* tile, const pb_home_at* at, bool whole,
                          pb_nest* store);
 // The pieces of a nest whose tensors may lie anywhere.

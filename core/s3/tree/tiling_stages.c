@@ -34,7 +34,7 @@ int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena
 static void share_between(pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end, int* buffer) {
   if (!s->between) s->between = pb__stages_no_buffers(iteration, s->arena);
   for (int v = 0; v < iteration->value_count; ++v)
-    if (iteration->maker[v] >= first && iteration->maker[v] < end) buffer[v] = s->between[v];
+    if (iteration->of[v].maker >= first && iteration->of[v].maker < end) buffer[v] = s->between[v];
 }
 
 bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end,
@@ -44,7 +44,7 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
     level = t->base;
   }
   for (int v = 0; v < iteration->value_count; ++v) {
-    int maker = iteration->maker[v], home = iteration->home[v];
+    int maker = iteration->of[v].maker, home = iteration->of[v].home;
     if (maker < first || maker >= end || home != v) continue;
     pb_access own = pb_value_shape(&iteration->values[v]);
     if (buffer[v] >= 0 && t->buffers[buffer[v]].shape[0] < pb_access_elements(&own))
@@ -52,17 +52,17 @@ bool pb__stages_allocate(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_gro
     if (buffer[v] >= 0) continue;
     if (iteration->groups[maker].registers) // by element number
       own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
-    else if (iteration->matrix[v] || iteration->groups[maker].contraction)
-      pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
-    pb__tiling_own(t, &own, level, iteration->memory[v],
+    else if (iteration->of[v].matrix || iteration->groups[maker].contraction)
+      pb__tiling_spread(t->chip, iteration->of[v].memory, &own, own.rank - 2);
+    pb__tiling_own(t, &own, level, iteration->of[v].memory,
                    s->plan->skewed && end == 1 ? 1 : pb_plan_copies(&s->plan->loops, PB_OF_RESULT), "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
     if (s->stages->blocks) s->between[v] = own.buffer;
   }
   for (int v = 0; v < iteration->value_count; ++v)
-    if (iteration->maker[v] >= first && iteration->maker[v] < end && iteration->home[v] >= 0)
-      buffer[v] = buffer[iteration->home[v]];
+    if (iteration->of[v].maker >= first && iteration->of[v].maker < end && iteration->of[v].home >= 0)
+      buffer[v] = buffer[iteration->of[v].home];
   return true;
 }
 
@@ -84,7 +84,7 @@ static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iter
 // Buffers of what several stages read, filled.
 static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int level, int* buffer) {
   for (int v = 0; v < iteration->value_count && !t->failure; ++v) {
-    const pb_held* held = &iteration->held[v];
+    const pb_held* held = &iteration->of[v].held;
     pb_nest load;
     if (!held->nest) continue;
     pb_access access = held->nest->access[held->access];
@@ -109,7 +109,7 @@ static void take_buffers(pb_tiling* t, const pb_iteration_groups* iteration, int
   const pb_access** origin_of = PB_NEW_ARRAY(t->arena, const pb_access*, values + 1);
   for (size_t v = 0; v < values; ++v) {
     buffer_of[v] = buffer[origin[v]];
-    origin_of[v] = &iteration->held[origin[v]].origin;
+    origin_of[v] = &iteration->of[origin[v]].held.origin;
   }
   pb__tiling_take_buffers(t, buffer_of, origin_of);
 }

@@ -25,6 +25,14 @@ typedef struct pb_held {
   pb_access part, origin; // origin: where in the tensor the part begins
 } pb_held;
 
+// A value in an iteration of the shared loops.
+typedef struct pb_between {
+  int memory, maker; // between stages: where it lies, and the stage that makes it; -1
+  int home;          // the value in whose buffer it lies, itself or one that it takes over
+  bool matrix;       // a matrix instruction reads its rows, or sums in the same memory take several of them each
+  pb_held held;
+} pb_between;
+
 // One iteration of the shared loops, each of its stages a kernel on buffers that hold what lies between them, and where
 // values lie, by value.
 typedef struct pb_iteration_groups {
@@ -34,11 +42,8 @@ typedef struct pb_iteration_groups {
   int** origin;      // by stage, by value of its view: that of the iteration
   const pb_value* values;
   int value_count;
-  const char* why;     // the chip cannot run it; NULL: it can
-  int *memory, *maker; // of a value between stages: where it lies, and the stage that makes it; -1
-  int* home;           // the value in whose buffer it lies, itself or one that it takes over
-  bool* matrix;        // a matrix instruction reads its rows, or sums in the same memory take several of them each
-  pb_held* held;
+  const char* why; // the chip cannot run it; NULL: it can
+  pb_between* of;
   pb_plan* plans; // of its stages, where they are its own; NULL: not planned yet
   struct pb_iteration_groups* next;
 } pb_iteration_groups;
