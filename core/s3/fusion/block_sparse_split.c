@@ -89,9 +89,8 @@ static bool find(pb_unit* unit, const pb_groups* groups, int group, pb_arena* ar
 // ---- the program anew ----
 
 static void append(splitter* s, const pb_nest* nest, const int* values, int group) {
-  int n = s->program.nest_count++;
-  pb_nest_copy(&s->program.nests[n], nest);
-  memcpy(s->program.value_of[n], values, sizeof *values * (size_t)nest->access_count);
+  int n = s->program.nest_count;
+  (void)pb_program_add_nest(&s->program, nest, values);
   s->to.group[n] = group;
   s->to.last[group] = n;
   if (nest->reduce != PB_SET) s->to.first_main[group] = n;
@@ -133,7 +132,7 @@ static void add_blocks(splitter* s, const kernel* k) {
     values[v] = between ? new_value(s, value->type, value->rank, value->shape) : k->values[v];
   }
   for (int n = 0; n < k->count; ++n) {
-    int of[PB_NEST_ACCESSES];
+    int of[PB_NEST_ACCESSES] = {0};
     for (int a = 0; a < k->view.nests[n].access_count; ++a) of[a] = values[k->view.value_of[n][a]];
     append(s, &k->view.nests[n], of, group);
     pb_nest* nest = &s->program.nests[s->program.nest_count - 1];
@@ -206,7 +205,7 @@ static void check(pb_nest* nest, const looked_at* x, int count) {
 static int add_guard(splitter* s, const char* name, const looked_at* x, int count) {
   pb_arena scratch = {0};
   pb_value value = s->program.values[x[0].value];
-  int outer, inner, group = new_group(s, false), of[GUARDS + 1];
+  int outer, inner, group = new_group(s, false), of[PB_NEST_ACCESSES] = {0};
   ends_of(&value, &outer, &inner);
   int64_t shape[2] = {outer < 0 ? 1 : value.shape[outer], value.shape[inner]};
   int guard = of[count] = new_value(s, PB_I32, 2, shape);
@@ -218,7 +217,7 @@ static int add_guard(splitter* s, const char* name, const looked_at* x, int coun
   nest->access[0] = pb_value_shape(&made);
   for (int r = 0; r < 2; ++r) nest->access[0].index[r].coef[r] = 1;
   (void)pb_nest_integer(nest, PB_I32, INT32_MIN);
-  append(s, nest, &guard, group);
+  append(s, nest, (const int[PB_NEST_ACCESSES]){guard}, group);
 
   pb_nest_begin(nest, name, "reduce", count + 1);
   nest->reduce = PB_ACC_MAX;
@@ -270,10 +269,7 @@ static void begin(splitter* s, const kernel* kernels, int count) {
     nests += (size_t)(kernels[k].count + GUARDS * NESTS_A_GUARD);
     groups += 1 + GUARDS;
   }
-  s->program = *p;
-  s->program.nest_count = 0;
-  s->program.nests = pb_alloc_raw(s->arena, nests * sizeof *s->program.nests);
-  s->program.value_of = pb_alloc_array(s->arena, nests, sizeof *s->program.value_of);
+  pb_program_begin_nests(p, s->arena, &s->program);
   s->to.group = PB_NEW_ARRAY(s->arena, int, nests);
   s->at = PB_NEW_ARRAY(s->arena, int, nests);
   s->to.last = PB_NEW_ARRAY(s->arena, int, groups);

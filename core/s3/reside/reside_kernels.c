@@ -27,10 +27,10 @@ static void move_in(const pb_reside* s, const pb_resident* r, pb_program* p, int
 // Sets so many rows of the border along index i, from `from` on.
 static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int64_t from, int64_t rows) {
   const pb_value* v = &p->values[value];
-  pb_nest* nest = &p->nests[p->nest_count];
+  pb_nest nest;
   if (!rows) return;
-  pb_nest_begin(nest, p->nests[0].name, "fill", 1);
-  pb_access* store = &nest->access[0];
+  pb_nest_begin(&nest, p->nests[0].name, "fill", 1);
+  pb_access* store = &nest.access[0];
   *store = pb_value_shape(v);
   store->memref = v->ir;
   store->buffer = -1;
@@ -38,11 +38,11 @@ static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int6
     int64_t used = v->shape[k] - r->spare[k];
     int64_t extent = k == i ? rows : k < i ? used - r->low[k] - r->high[k] : used;
     store->index[k].cst = k == i ? from : k < i ? r->low[k] : 0;
-    pb_nest_walk(nest, &store->index[k], 1, extent);
+    pb_nest_walk(&nest, &store->index[k], 1, extent);
   }
-  if (!nest->dim_count) nest->extent[nest->dim_count++] = 1;
-  pb_nest_const(nest, v->type, r->fill);
-  p->value_of[p->nest_count++][0] = value;
+  if (!nest.dim_count) nest.extent[nest.dim_count++] = 1;
+  pb_nest_const(&nest, v->type, r->fill);
+  (void)pb_program_add_nest(p, &nest, (const int[PB_NEST_ACCESSES]){value});
 }
 
 // Behind what makes the tensor; no two of them set the same element.
@@ -57,16 +57,11 @@ pb_program* pb__reside_program(const pb_reside* s, int launch, pb_arena* arena) 
   const pb_launch* l = &s->launches[launch];
   const pb_program* from = s->launches[launch].program;
   pb_program* p = PB_NEW(arena, pb_program);
-  size_t nests = (size_t)from->nest_count + (size_t)l->alive_count * 2 * PB_NEST_RANK,
-         memories = (size_t)s->unit->chip->memory_count;
-  int64_t* reserved = PB_NEW_ARRAY(arena, int64_t, memories + 1);
-  *p = *from;
-  p->nests = pb_alloc_raw(arena, (nests + 1) * sizeof *p->nests);
-  p->value_of = pb_alloc_array(arena, nests + 1, sizeof *p->value_of);
+  int64_t* reserved = PB_NEW_ARRAY(arena, int64_t, (size_t)s->unit->chip->memory_count + 1);
+  pb_program_begin_nests(from, arena, p);
   p->values = PB_NEW_ARRAY(arena, pb_value, (size_t)from->value_capacity + 1);
   memcpy(p->values, from->values, sizeof *p->values * (size_t)from->value_count);
-  memcpy(p->value_of, from->value_of, sizeof *p->value_of * (size_t)from->nest_count);
-  for (int n = 0; n < from->nest_count; ++n) pb_nest_copy(&p->nests[n], &from->nests[n]);
+  for (int n = 0; n < from->nest_count; ++n) (void)pb_program_add_nest(p, &from->nests[n], from->value_of[n]);
   for (int k = 0; k < l->alive_count; ++k) {
     const pb_resident* r = &s->residents[l->alive[k]];
     int64_t behind = s->unit->chip->memories[r->memory].bytes - r->address;
