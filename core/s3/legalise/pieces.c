@@ -1,7 +1,7 @@
 // Pieces: what copies take out of a tensor, or put together in one, inside its rows of lanes, where a product of two
 // computed tensors meets it, which takes whole rows of lanes: the pieces come and go by a tensor of their own, which
 // lies plainly, and a copy between the two takes whole rows. Requires the program function in value form, leaves it so.
-// Behind align, whose copies may be such, and in front of layout. Does nothing where code runs.
+// Behind align, whose copies may be such, and in front of layout. Nothing is inside a row where rows are an element.
 //
 //   before   a[i, c] = x[i, 8 + c];                    y[i, j] += p[i, k] * x[k, 16 + j]       of x: 20x64, a: 20x8
 //   after    t[i, c] = x[i, c];  a[i, c] = t[i, 8 + c];  y[i, j] += p[i, k] * x[k, 16 + j]     of t: 20x64
@@ -20,7 +20,7 @@ typedef struct piecer {
   pb_unit* unit;
   pb_program* from;
   pb_program to;
-  int64_t lanes;
+  int64_t row;  // pb_chip_row
   int* plain;   // by value of `from`: the tensor in which its pieces are, NONE: it has none, or not yet
   bool* pieced; // by value: it is put together of pieces
 } piecer;
@@ -33,10 +33,10 @@ static bool is_inside_rows(const piecer* s, const pb_nest* nest, const pb_access
     if (nest->extent[d] == 1 || !last->coef[d]) continue;
     if (last->coef[d] == 1 && neighbours == 1)
       neighbours = nest->extent[d];
-    else if (last->coef[d] % s->lanes)
+    else if (last->coef[d] % s->row)
       return true;
   }
-  return last->cst % s->lanes || neighbours % s->lanes;
+  return last->cst % s->row || neighbours % s->row;
 }
 
 static bool is_piece(const piecer* s, int n, int a) {
@@ -49,7 +49,7 @@ static bool is_multiplied(const piecer* s, int v) {
   const pb_program* p = s->from;
   const pb_value* value = &p->values[v];
   pb_contraction_dims roles;
-  if (!pb_program_is_local(p, v) || value->rank < 2 || value->shape[value->rank - 1] % s->lanes) return false;
+  if (!pb_program_is_local(p, v) || value->rank < 2 || value->shape[value->rank - 1] % s->row) return false;
   PB_FOR_USES (n, p, v)
     if (pb_nest_contraction_dims(&p->nests[n], NULL, &roles) && !pb_program_multiplies_weights(p, n)) return true;
   return false;
@@ -110,13 +110,12 @@ static bool find_pieces(piecer* s) {
 }
 
 pb_status pb_s3_pieces(pb_unit* unit) {
-  if (pb_chip_row(unit->chip) == 1) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read_main(unit, &program));
   size_t values = (size_t)program.value_count + 1;
   piecer s = {.unit = unit,
               .from = &program,
-              .lanes = pb_chip_lanes(unit->chip),
+              .row = pb_chip_row(unit->chip),
               .plain = PB_NEW_ARRAY(&unit->pass, int, values),
               .pieced = PB_NEW_ARRAY(&unit->pass, bool, values)};
   if (!find_pieces(&s)) return PB_OK;

@@ -501,7 +501,7 @@ static void grow(winograd* w, const convolution* c) {
 
 pb_status pb_s3_winograd(pb_unit* unit) {
   winograd w = {.unit = unit, .signs = {-1, -1}};
-  if (!pb_chip_in_place(unit->chip) || !extends(&w)) return PB_OK;
+  if (!extends(&w)) return PB_OK;
   PB_TRY(pb_program_read_main(unit, &w.from));
   size_t nests = (size_t)w.from.nest_count;
   convolution *found = PB_NEW_ARRAY(&unit->pass, convolution, nests + 1),
