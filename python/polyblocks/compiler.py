@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import sys
 import warnings
 from ctypes import POINTER, c_int64, c_uint64
 
@@ -19,7 +20,8 @@ SLOW = (2028, 4065)  # that something runs, and how slowly: `explain` says it, a
 
 
 def compile(model, target=None, *, name=None, input_shapes=None, dims=None, constants=None, donate=None, options=None, **more):
-    """An engine of a model: a file (.onnx; .mlir: StableHLO or linalg as text), or its bytes or text with a `name` that ends so.
+    """An engine of a model: a file (.onnx; .mlir: StableHLO or linalg as text), or its bytes or text with a `name` that ends so; or a
+    program of torch.export.
 
     input_shapes: {"x": (1, 3, 224, 224)}; an extent may be "?" (open) or a list (profiles)
     dims:         {"batch": 8}, extents of dims that the model names, likewise
@@ -28,7 +30,21 @@ def compile(model, target=None, *, name=None, input_shapes=None, dims=None, cons
     options:      compile_options, of which any may stand here by its name too"""
     if target is not None:
         more["target"] = target
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.export.ExportedProgram):
+        return _torch_program(model, input_shapes, {"name": name, "dims": dims, "constants": constants, "donate": donate}, options, more)
     return engine(*described(model, name, input_shapes, dims, donate, Options(options, **more), constants))
+
+
+def _torch_program(model, input_shapes, others, options, more):
+    from .torch_program import TorchProgram
+
+    said = [key for key, value in others.items() if value is not None]
+    if said:
+        raise ArgumentError(f"{said[0]} is nothing of a torch.export program's: it takes input_shapes and compile options")
+    if options is not None and not isinstance(options, dict):
+        raise ArgumentError(f"options is {options!r}; it takes a dict")
+    return TorchProgram(model, Options({"device_one_time_load": True, **(options or {})}, **more), input_shapes)
 
 
 def described(model, name, input_shapes, dims, donate, o, constants):

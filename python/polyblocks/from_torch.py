@@ -217,6 +217,13 @@ class JitTorch:
             leaves, tree = pytree.tree_flatten((args, named))
             if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
                 return self.function(*args, **named)  # inside another one, which it becomes a part of
+        program, leaves = self.program_of(args, named, leaves, tree)
+        return program(leaves)
+
+    def program_of(self, args, named, leaves=None, tree=None):
+        """The program for such arguments, and the leaves that it takes."""
+        if leaves is None:
+            leaves, tree = pytree.tree_flatten((args, named))
         if self.holder is None:
             self.hold()
         elif not self.is_kept():
@@ -234,7 +241,7 @@ class JitTorch:
                     program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
                     key = self.watch(program, key)
                     self.programs[key] = program
-        return program(leaves)
+        return program, leaves
 
     def watch(self, program, key):
         """The key of a program, once more attributes are known that calls assign; programs before are keyed without them and go."""

@@ -41,6 +41,19 @@ def arange(b, start, end, step=1, *, made):
     return b.convert(b.add(b.multiply(count, step), start), made.dtype)
 
 
+@row("fft_fftfreq")
+def frequencies(b, n, d=1.0, *, made):
+    """Of a transform of n samples; those below 0 stand behind the others."""
+    number = b.iota(made.shape, 0)
+    number = b.select(b.compare("LT", number, (n + 1) // 2), number, b.subtract(number, n))
+    return b.multiply(b.convert(number, made.dtype), 1 / (n * d))
+
+
+@row("fft_rfftfreq")
+def real_frequencies(b, n, d=1.0, *, made):
+    return b.multiply(b.iota(made.shape, 0, made.dtype), 1 / (n * d))
+
+
 @row("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint.low", "randint_like", "randint_like.low_dtype")
 def drawn(b, *args, made):
     raise NotImplementedError  # by the front end, which keeps how it is drawn

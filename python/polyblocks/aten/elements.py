@@ -22,7 +22,7 @@ PLAIN = {
     "sqrt": "sqrt", "rsqrt": "rsqrt", "sin": "sine", "cos": "cosine", "tanh": "tanh", "sigmoid": "logistic", "floor": "floor",
     "ceil": "ceil", "round": "round_nearest_even", "tan": "tan", "acos": "chlo.acos", "acosh": "chlo.acosh", "asin": "chlo.asin",
     "asinh": "chlo.asinh", "atan": "chlo.atan", "atanh": "chlo.atanh", "sinh": "chlo.sinh", "cosh": "chlo.cosh", "erf": "chlo.erf",
-    "erfc": "chlo.erfc", "lgamma": "chlo.lgamma", "digamma": "chlo.digamma", "special_i1e": "chlo.bessel_i1e",
+    "erfc": "chlo.erfc", "lgamma": "chlo.lgamma", "digamma": "chlo.digamma",
 }  # fmt: skip
 ROUNDS = ("floor", "ceil", "round")
 
@@ -94,8 +94,14 @@ def reciprocal(b, x, *, made):
 def logarithm(name, base):
     @row(name)
     def function(b, x, *, made):
+        """What is a step of rounding from a whole number is that number: programs count with powers of the base."""
         x = b.unary("log", b.convert(b.convert(x, made.dtype), computed(made.dtype)))
-        return b.convert(b.multiply(x, 1 / math.log(base)), made.dtype)
+        y = b.multiply(x, 1 / math.log(base))
+        if y.dtype in PART:
+            return y
+        whole = b.unary("round_nearest_even", y)
+        near = b.compare("LE", b.unary("abs", b.subtract(y, whole)), b.multiply(b.unary("abs", whole), torch.finfo(y.dtype).eps))
+        return b.convert(b.select(near, whole, y), made.dtype)
 
 
 logarithm("log2", 2)
@@ -108,33 +114,14 @@ def exp2(b, x, *, made):
     return b.binary("power", b.constant(2, x.dtype, x.shape), x)
 
 
-NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
-FAR = (0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377)
-
-
-@row("i0", "prims.bessel_i0")
-def bessel_i0(b, x, *, made):
-    """By Abramowitz and Stegun, 9.8.1 and 9.8.2: within 2e-7 of it, which is enough for f32."""
-    if made.dtype == torch.float64:
-        raise Unsupported("in f64")
-
-    def polynomial(t, coefficients):
-        y = b.constant(coefficients[-1], t.dtype, t.shape)
-        for coefficient in coefficients[-2::-1]:
-            y = b.add(b.multiply(y, t), coefficient)
-        return y
-
-    x = b.unary("abs", b.convert(b.convert(x, made.dtype), computed(made.dtype)))
-    t = b.multiply(x, 1 / 3.75)
-    near = polynomial(b.multiply(t, t), NEAR)
-    large = b.binary("maximum", x, 3.75)
-    far = b.multiply(b.multiply(b.unary("exponential", large), b.unary("rsqrt", large)), polynomial(b.divide(b.constant(3.75, x.dtype, x.shape), large), FAR))
-    return b.convert(b.select(b.compare("LT", x, 3.75), near, far), made.dtype)
-
-
 @row("isnan")
 def isnan(b, x):
     return b.compare("NE", x, x)
+
+
+@row("_neg_view")
+def negative_view(b, x):
+    return b.unary("negate", x)
 
 
 @row("isinf")
@@ -193,15 +180,13 @@ def multiply(b, x, y, *, made):
 
 def floored(b, x, y):
     """x / y rounded down; of integers, what the division rounded towards 0 leaves of another sign takes one more."""
-    if x.dtype.is_floating_point:
-        rest = float_remainder(b, x, y)
-        exact = b.divide(b.subtract(x, rest), y)
-        rounded = b.unary("round_nearest_even", exact)
-        return b.select(b.compare("EQ", y, 0), b.divide(x, y), b.select(b.compare("NE", exact, exact), b.unary("floor", b.divide(x, y)), rounded))
     x, y = b.together(x, y)
-    quotient, rest = b.divide(x, y), b.binary("remainder", x, y)
+    rest = b.binary("remainder", x, y)
     other = b.binary("and", b.compare("NE", rest, 0), b.compare("NE", b.compare("LT", rest, 0), b.compare("LT", y, 0)))
-    return b.subtract(quotient, b.convert(other, x.dtype))
+    if not x.dtype.is_floating_point:
+        return b.subtract(b.divide(x, y), b.convert(other, x.dtype))
+    exact = b.subtract(b.divide(b.subtract(x, rest), y), b.convert(other, x.dtype))
+    return b.select(b.compare("EQ", y, 0), b.divide(x, y), b.unary("round_nearest_even", exact))
 
 
 @row("div.Tensor", "div.Scalar", "true_divide.Tensor")

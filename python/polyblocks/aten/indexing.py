@@ -233,14 +233,14 @@ def index_reduce(b, x, dim, index, source, reduce, *, include_self=True):
     return scatter_reduce(b, x, dim, places_, source, reduce, include_self=include_self)
 
 
-@row("nonzero", "unique2", "_unique2", "masked_select")
+@row("nonzero", "unique2", "_unique2", "masked_select", "bincount", "unique_consecutive", "unique_dim")
 def of_data(b, *_, **__):
     raise Unsupported("how long its result is only data say")
 
 
 @row("searchsorted.Tensor")
 def searchsorted(b, sequence, values, *, out_int32=False, right=False, side=None, sorter=None, made):
-    """How many of the sequence stand in front of each value."""
+    """How many of the sequence stand in front of each value; NaN stands behind all."""
     if sorter is not None:
         raise Unsupported("its argument sorter")
     dtype = torch.promote_types(sequence.dtype, values.dtype)
@@ -249,8 +249,21 @@ def searchsorted(b, sequence, values, *, out_int32=False, right=False, side=None
     inner = values.shape if sequence.rank == 1 else values.shape[:-1]
     left = b.reshape(values, values.shape + (1,))
     line = sequence if sequence.rank == 1 else b.reshape(sequence, inner + (1, count))
-    before = b.compare("LE" if right or side == "right" else "LT", b.broadcast(line, values.shape + (count,)), b.broadcast(left, values.shape + (count,)))
+    line, left = b.together(line, left)
+    before = b.compare("LE" if right or side == "right" else "LT", line, left)
+    if dtype.is_floating_point:
+        before = b.binary("or", before, b.compare("NE", left, left))
     return b.reduce("add", b.convert(before, made.dtype), [values.rank], 0)
+
+
+@row("searchsorted.Scalar")
+def searchsorted_number(b, sequence, value, *, out_int32=False, right=False, side=None, sorter=None, made):
+    return searchsorted(b, sequence, b.constant(value, sequence.dtype), right=right, side=side, sorter=sorter, made=made)
+
+
+@row("bucketize.Scalar")
+def bucketize_number(b, value, boundaries, *, out_int32=False, right=False, made):
+    return searchsorted(b, boundaries, b.constant(value, boundaries.dtype), right=right, made=made)
 
 
 @row("bucketize.Tensor")

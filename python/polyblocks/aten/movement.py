@@ -15,6 +15,15 @@ def view(b, x, *_, made):
     return b.reshape(x, made.shape)
 
 
+@row("resize")
+def resize(b, x, size, *, made):
+    """Its first elements; what is behind its own no operator says."""
+    count, wanted = (torch.Size(shape).numel() for shape in (x.shape, made.shape))
+    if wanted > count:
+        raise Unsupported("to more elements than there are")
+    return b.reshape(b.along(b.reshape(x, (count,)), 0, 0, wanted), made.shape)
+
+
 @row("permute")
 def permute(b, x, dims):
     return b.transpose(x, [axis(d, x.rank) for d in dims])
@@ -194,18 +203,30 @@ def triu(b, x, diagonal=0):
     return triangle(b, x, "GE", diagonal)
 
 
+def strided(b, size, stride, offset):
+    """Numbers in memory of the elements of a view."""
+    at = b.constant(offset or 0, torch.int64, size)
+    for dim, step in enumerate(stride):
+        at = b.add(at, b.multiply(b.iota(size, dim), step))
+    return at
+
+
 @row("as_strided")
 def as_strided(b, x, size, stride, offset=None, *, made):
-    """Of a tensor that is its whole memory: elements by their numbers there."""
+    """Of a tensor that is its whole memory."""
     from .indexing import places
 
-    at = None
-    for dim, (extent, step) in enumerate(zip(size, stride)):
-        part = b.multiply(b.iota(size, dim), step)
-        at = part if at is None else b.add(at, part)
-    at = b.constant(0, torch.int64) if at is None else at
-    flat = b.reshape(x, (torch.Size(x.shape).numel(),))
-    return places(b, flat, [b.add(at, offset or 0)], made.shape)
+    return places(b, b.reshape(x, (torch.Size(x.shape).numel(),)), [strided(b, size, stride, offset)], made.shape)
+
+
+@row("prims.as_strided_scatter")
+def as_strided_scatter(b, x, source, size, stride, offset, *, made):
+    """Where two elements of the view are one, either."""
+    from .indexing import added_at
+
+    count = torch.Size(size).numel()
+    at, values = (b.reshape(v, (count,)) for v in (strided(b, size, stride, offset), b.convert(source, x.dtype)))
+    return b.reshape(added_at(b, b.reshape(x, (torch.Size(x.shape).numel(),)), 0, at, values, None), x.shape)
 
 
 @row("select_scatter")

@@ -306,6 +306,24 @@ def qr_of(b, a, mode="reduced", *, made):
     return [q, b.reshape(r, made[1].shape)]
 
 
+@row("linalg_householder_product")
+def householder_product(b, a, factors):
+    """The first columns of the reflections' product, the last of which comes first."""
+    x, k = flat(b, a), factors.shape[-1]
+    many, m, n = x.shape
+    factors = b.reshape(factors, (many, k))
+
+    def step(b, i, q):
+        j = b.subtract(b.constant(k - 1, i.dtype), i)
+        rows, at = b.iota((many, m), 1), b.broadcast(j, (many, m), ())
+        v = b.reshape(b.part(x, [None, None, j], (many, m, 1)), (many, m))
+        v = b.select(b.compare("GT", rows, at), v, b.convert(b.compare("EQ", rows, at), x.dtype))
+        return [reflected(b, q, v, b.reshape(b.part(factors, [None, j], (many, 1)), (many,)), 1)]
+
+    first = b.along(identity(b, x.dtype, many, m), 2, 0, n)
+    return b.reshape(b.turns(k, [first], step)[0], a.shape)
+
+
 # ---- eigenvalues and singular values, by Jacobi's rotations: half as many at once as there are rows ----
 
 

@@ -182,6 +182,28 @@ def matrix_exponential(a):
     return while_loop(lambda k, y: k < most, step, (k, y))[1]
 
 
+def faked(x, scale, zero, low, high):
+    """Codes and back, as eager computes them, and where they are inside of their range."""
+    code = torch.round(x * (1.0 / scale)) + zero
+    return (code.clamp(low, high) - zero) * scale, (code >= low) & (code <= high)
+
+
+def faked_by_channel(x, scale, zero, axis, low, high):
+    if zero.is_floating_point():
+        return NotImplemented
+    shape = [-1 if d == axis % x.dim() else 1 for d in range(x.dim())]
+    return faked(x, scale.view(shape), zero.view(shape), low, high)
+
+
+def faked_by_tensors(x, scale, zero, is_on, low, high):
+    y, inside = faked(x, scale, zero, low, high)
+    return torch.where(is_on == 1, y, x), inside | (is_on != 1)
+
+
+def put_at(x, places, values, accumulate=False):
+    return x.flatten().index_put((places.flatten(),), values.flatten(), accumulate).view(x.shape)
+
+
 TAKEN_APART = {
     **GRADIENTS,
     aten.multilabel_margin_loss_forward.default: labels_margin,
@@ -190,6 +212,10 @@ TAKEN_APART = {
     aten.rrelu_with_noise_functional.default: leaky_of_range,
     aten.embedding_renorm.default: rows_within,
     aten.polar.default: polar,
+    aten.put.default: put_at,
+    aten.fake_quantize_per_tensor_affine_cachemask.default: faked,
+    aten.fake_quantize_per_channel_affine_cachemask.default: faked_by_channel,
+    aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: faked_by_tensors,
     aten.hypot.default: hypotenuse,
     aten.special_erfcx.default: scaled_erfc,
     aten.special_log_ndtr.default: log_normal,
