@@ -8,7 +8,7 @@ import functools
 import jax.numpy as jnp
 from jax import lax
 from jax._src.interpreters import mlir
-from jax._src.lax import linalg
+from jax._src.lax import ann, linalg
 
 from polyblocks.reflections import BLOCK, batched, element, filled_up, geqrf, householder_product, inverse, part_of, qr_of, updated
 from polyblocks.spectra import eigh, singular_values
@@ -227,6 +227,16 @@ def geqrf_rule(a):
     return geqrf(a)
 
 
+def nearest_rule(x, *, k, reduction_dimension, recall_target, is_max_k, reduction_input_size_override, aggregate_to_topk):
+    """The k largest or smallest that may miss some: these miss none."""
+    if not aggregate_to_topk:
+        raise NotImplementedError("approx_max_k of results that are not brought together")
+    x = jnp.moveaxis(x, reduction_dimension, -1)
+    values, places = lax.sort((-x if is_max_k else x, lax.broadcasted_iota(jnp.int32, x.shape, x.ndim - 1)), num_keys=1)
+    values = -values if is_max_k else values
+    return [jnp.moveaxis(v[..., :k], -1, reduction_dimension) for v in (values, places)]
+
+
 def of_many_rows(function, plain, multiple=False):
     """What the compiler writes out up to so many rows, `plain`, is a loop past that."""
 
@@ -242,6 +252,7 @@ def of_many_rows(function, plain, multiple=False):
 def register(platform):
     """For programs that are lowered for this platform alone."""
     rules = {
+        ann.approx_top_k_p: mlir.lower_fun(nearest_rule, multiple_results=True),
         linalg.eigh_p: mlir.lower_fun(eigh_rule, multiple_results=True),
         linalg.svd_p: mlir.lower_fun(svd_rule, multiple_results=True),
         linalg.geqrf_p: mlir.lower_fun(geqrf_rule, multiple_results=True),

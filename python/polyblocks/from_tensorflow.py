@@ -14,6 +14,7 @@ from . import compiler
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .operators import Operators
 from .options import Options
+from .tf_systems import written_out
 
 
 def polyblocks_jit_tf(function=None, *, compile_options=None):
@@ -189,7 +190,8 @@ class Lowered:
         for tensor in concrete.captured_inputs:
             self.arguments.append(_variable_of(variables, tensor) if tensor.dtype == tf.resource else tensor)
         self.written = aliases(text)
-        self.text, self.place = text, Operators(text)
+        self.text = written_out(text, Operators(text))
+        self.place = Operators(self.text)
 
 
 def _variable_of(variables, handle):
@@ -221,7 +223,9 @@ def _trace_error(error):
     inner = [(file if os.path.exists(file) else f"/{file}", line) for file, line in inner]  # XLA's texts leave out the first slash
     own = [f"{file}:{line}" for file, line in inner if not any(p in file for p in ("/tensorflow/", "/keras/", "/polyblocks/"))]
     found = re.search(r"[^\n]*(?:Detected unsupported|not compilable|unsupported operation)[^\n]*", text)
-    lines = [found.group(0).strip()] if found else [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith(("File", "in user code"))]
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [found.group(0).strip()] if found else [line for line in lines if line and not line.startswith(("File", "in user code", "The op is created"))]
+    lines = [line for line in lines if "TF_DUMP_GRAPH_PREFIX" not in line] or lines
     return NotSupported(f"it cannot be traced for XLA: {lines[-1] if lines else type(error).__name__}", own[-1] if own else place)
 
 

@@ -205,6 +205,24 @@ def test_refused_by_name():
         polyblocks_jit_tf(lambda x: tf.matmul(x, x))(X)
 
 
+def test_systems():
+    """By the calls that XLA has of its own for QR, which are functions of the text here; signs of columns are LAPACK's."""
+    a, y, tall = f(3, 6, 6), f(3, 6, 2), f(2, 7, 4)
+    same(polyblocks_jit_tf(lambda a, y: (tf.linalg.solve(a, y), tf.linalg.inv(a), tf.linalg.expm(a / 4)))(a, y), (tf.linalg.solve(a, y), tf.linalg.inv(a), tf.linalg.expm(a / 4)), 1e-3)
+
+    def reflected(a, full):
+        q, r = tf.linalg.qr(a, full_matrices=full)
+        return q @ r, tf.matmul(q, q, transpose_a=True), tf.abs(r)
+
+    for matrix in (tall, f(3, 5), tf.zeros((3, 3)), tf.cast(tall, tf.float64)):
+        for full in (False, True):
+            same(polyblocks_jit_tf(lambda a: reflected(a, full))(matrix), reflected(matrix, full))
+    with pytest.raises(polyblocks.NotSupported, match="operator 'SelfAdjointEigV2': error: XLA's own call 'Eigh' of f32"):
+        polyblocks_jit_tf(tf.linalg.eigvalsh)(a)
+    with pytest.raises(polyblocks.NotSupported, match="MatrixDeterminant"):
+        polyblocks_jit_tf(tf.linalg.det)(a)
+
+
 def test_constants_are_not_taken():
     with pytest.warns(polyblocks.PolyBlocksWarning, match="variables are read at each call"):
         polyblocks_jit_tf(lambda x: x, compile_options={"device_one_time_load": True})
