@@ -3,7 +3,9 @@
 //
 //     line KERNEL N TEXT  the line N of that kernel's entry, which counts from 0 on, is TEXT
 //     code KERNEL AT OLD NEW  in the object that has the kernel, the word OLD (as all three, hexadecimal) at byte AT is
-//     NEW launch KERNEL B T   that kernel has B blocks of T threads
+//     NEW
+//     launch KERNEL B T   that kernel has B blocks of T threads
+//     damage SEED         of each module some bytes are others, or its end is gone, as SEED says
 #include "targets/control/grid/machine/machine.h"
 
 #include <stdio.h>
@@ -16,9 +18,9 @@ static const pb_chip chip = {.name = "mutants", .control = PB_CONTROL_GRID};
 static pb_device_ops ops;
 static long line; // -1: it is no line
 static unsigned at_byte, old_word, new_word;
-static enum { LINE, CODE, LAUNCH } kind;
+static enum { LINE, CODE, LAUNCH, DAMAGE } kind;
 static char text[MOST_TEXT], kernel[256];
-static unsigned blocks, threads;
+static unsigned blocks, threads, seed;
 
 static int open_mutant(const char* options, pb_device** device) {
   char path[1024] = "", said[MOST_TEXT];
@@ -27,6 +29,7 @@ static int open_mutant(const char* options, pb_device** device) {
   FILE* file = fopen(path, "r");
   line = -1;
   *kernel = 0;
+  kind = LINE;
   if (file && fgets(said, sizeof said, file)) {
     int from = 0;
     said[strcspn(said, "\n")] = 0;
@@ -36,6 +39,8 @@ static int open_mutant(const char* options, pb_device** device) {
       kind = CODE;
     else if (sscanf(said, "launch %255s %u %u", kernel, &blocks, &threads) == 3)
       kind = LAUNCH;
+    else if (sscanf(said, "damage %u", &seed) == 1)
+      kind = DAMAGE;
     else
       fprintf(stderr, "%s: no mutant\n", path);
   }
@@ -76,8 +81,36 @@ static int load_object(pb_device* d, const void* code, uint64_t bytes, uint64_t*
   return result;
 }
 
+static uint32_t draw(uint32_t below) { // Numerical Recipes' generator
+  seed = seed * 1664525u + 1013904223u;
+  return below ? (seed >> 8) % below : 0;
+}
+
+// Of the text, or of the object, up to eight bytes are others, all behind one is gone, or a stretch stands elsewhere.
+static int load_damaged(pb_device* d, pb_device_code form, const void* code, uint64_t bytes, uint64_t* module) {
+  uint8_t* changed = malloc(bytes + 1);
+  if (!changed) return 1;
+  memcpy(changed, code, bytes);
+  uint64_t size = bytes;
+  uint32_t length = (uint32_t)bytes, how = draw(3);
+  if (how == 0) size = draw(length);
+  for (uint32_t k = how == 1 ? 1 + draw(8) : 0; k > 0; --k) changed[draw(length)] = (uint8_t)draw(256);
+  if (how == 2) {
+    uint32_t some = 1 + draw(64), most = length > some ? length - some : 0, from = draw(most), to = draw(most);
+    if (most) memmove(changed + to, changed + from, some);
+  }
+  if (form == PB_DEVICE_PTX) { // a text ends where it does
+    changed[size] = 0;
+    if (size == 0 || changed[size - 1]) ++size;
+  }
+  int result = pb_grid_machine_ops(&chip)->load(d, form, changed, size, module);
+  free(changed);
+  return result;
+}
+
 static int load(pb_device* d, pb_device_code form, const void* code, uint64_t bytes, uint64_t* module) {
   const pb_device_ops* machine = pb_grid_machine_ops(&chip);
+  if (kind == DAMAGE) return load_damaged(d, form, code, bytes, module);
   if (form == PB_DEVICE_HSACO) return load_object(d, code, bytes, module);
   const char* at = form == PB_DEVICE_PTX ? find_line(code) : NULL;
   if (!at) return machine->load(d, form, code, bytes, module);
