@@ -159,6 +159,9 @@ static void read_chip_record(reader* r) {
     c->variants[c->variant_count++] = name;
     if (strlen(name) > 32 || name[strspn(name, letters)] || !name[0])
       pb__fault(&rec, 3025, "letters, digits and '_', 32 at most", "a variant is named \"%s\"", name);
+    for (size_t other = 0; other < k; ++other)
+      if (!strcmp(c->variants[other], name))
+        pb__fault(&rec, 3026, "each variant once", "Variants lists \"%s\" twice", name);
     known |= !strcmp(pb__text_of(json_array_get(variants, k)), c->variant);
   }
   if (known) return;

@@ -393,6 +393,7 @@ static const row rows[] =
      "def : Tokens { let Queues = [LD, EX, EX_WITH_A_NAME_TOO_LONG];",
      "", 3271, "at most 20"},
     {"let Variants = [\"a\"];", "let Variants = [\"a-b\"];", "", 3025, "a-b"},
+    {"let Variants = [\"a\"];", "let Variants = [\"a\", \"b\", \"a\"];", "", 3026, "\"a\" twice"},
     // numbers
     {"let Bytes = 65536;", "let Bytes = 65528;", "", 3291, "65528 bytes"},
     {"let BytesPerCycle = 16;", "let BytesPerCycle = -16;", "", 3205, "BytesPerCycle"},
