@@ -280,6 +280,22 @@ void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_acce
   (void)pb_program_add_nest(program, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
 }
 
+pb_nest* pb_program_add_fill(pb_program* program, const char* name, const char* part, int value, const int64_t* low,
+                             const int64_t* high, double number) {
+  pb_nest fill;
+  pb_nest_begin(&fill, name, part, 1);
+  fill.access[0] = pb_value_shape(&program->values[value]);
+  for (int r = 0; r < fill.access[0].rank; ++r) {
+    pb_index* index = &fill.access[0].index[r];
+    index->cst = low ? low[r] : 0;
+    int64_t extent = (high ? high[r] : fill.access[0].shape[r]) - index->cst;
+    if (extent <= 0) return NULL;
+    pb_nest_walk(&fill, index, 1, extent);
+  }
+  (void)pb_nest_const(&fill, fill.access[0].type, number);
+  return pb_program_add_nest(program, &fill, (const int[PB_NEST_ACCESSES]){value});
+}
+
 static int by_place(const void* a, const void* b) {
   const pb_insertion *x = a, *y = b;
   return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->order > y->order) - (x->order < y->order);

@@ -131,6 +131,10 @@ pb_nest* pb_program_add_nest(pb_program* program, const pb_nest* nest, const int
 // Appends a nest that copies elements of the one value to the other, by those loops of nest `like` that move any.
 void pb_program_add_copy(pb_program* program, const pb_nest* like, const pb_access* from, int from_value,
                          const pb_access* to, int to_value);
+// Appends a nest that sets each element of the value to the number, of index r those from low[r] to high[r]; NULL: from
+// the first one, to the last. Where that is none, NULL.
+pb_nest* pb_program_add_fill(pb_program* program, const char* name, const char* part, int value, const int64_t* low,
+                             const int64_t* high, double number);
 // A nest from one value to another that goes in front of nest `at`, and there by `order`.
 typedef struct pb_insertion {
   int at, order, from, to;

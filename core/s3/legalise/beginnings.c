@@ -23,17 +23,6 @@ static int late_init(const pb_program* p, int n) {
   return init >= 0 && !begins_neutral(&p->nests[init], sum) ? init : -1;
 }
 
-static void add_fill(pb_program* to, const pb_nest* sum, const pb_access* whole, int value) {
-  pb_nest fill;
-  pb_nest_begin_over(&fill, sum->name, "init", 1, whole);
-  double neutral = pb_reduce_neutral(sum->reduce, whole->type);
-  if (pb_type_is_float(whole->type))
-    (void)pb_nest_const(&fill, whole->type, neutral);
-  else
-    (void)pb_nest_integer(&fill, whole->type, (int64_t)neutral);
-  (void)pb_program_add_nest(to, &fill, (const int[PB_NEST_ACCESSES]){value});
-}
-
 // y of the sum and what it began with: `begun`, where that is no number.
 static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, const pb_access* whole, int begun,
                     int made, int y) {
@@ -77,7 +66,8 @@ bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
     }
     pb_access whole = pb_value_shape(&from.values[y]);
     int made = value_of[last] = pb_program_add_local(p, arena, &whole);
-    add_fill(p, nest, &whole, made);
+    double neutral = pb_reduce_neutral(nest->reduce, whole.type);
+    (void)pb_program_add_fill(p, nest->name, "init", made, NULL, NULL, neutral);
     (void)pb_program_add_nest(p, nest, value_of);
     add_end(p, nest, &from.nests[init], &whole, begun[init] - 1, made, y);
   }

@@ -93,18 +93,6 @@ static void move(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int
     }
 }
 
-static void add_fill(laner* l, const pb_nest* nest, const pb_access* rows, int value) {
-  pb_nest fill;
-  pb_nest_begin(&fill, nest->name, "init", 1);
-  fill.access[0] = *rows;
-  for (int r = 0; r < rows->rank; ++r) {
-    memset(&fill.access[0].index[r], 0, sizeof fill.access[0].index[r]);
-    fill.access[0].index[r].coef[pb_nest_add_dim(&fill, r == rows->rank - 1 ? l->lanes : rows->shape[r])] = 1;
-  }
-  (void)pb_nest_const(&fill, rows->type, pb_reduce_neutral(nest->reduce, rows->type));
-  (void)pb_program_add_nest(&l->to, &fill, (const int[PB_NEST_ACCESSES]){value});
-}
-
 // The index of partial results that is a matrix's row, where rows are short and their results neighbours; -1: else.
 static int short_rows(const laner* l, const pb_nest* nest, const pb_access* rows) {
   const pb_access* store = &nest->access[nest->access_count - 1];
@@ -149,7 +137,11 @@ static void add_in_lanes(laner* l, int n, int dim) {
   pb_access rows = rows_for(l, nest, dim, l->lanes + rest);
   int last = rows.rank - 1, lane = nest->dim_count, y = pb_program_stored(&l->program, n);
   int made = pb_program_add_local(&l->to, &l->unit->pass, &rows), value_of[PB_NEST_ACCESSES];
-  add_fill(l, nest, &rows, made);
+  int64_t filled[PB_NEST_RANK];
+  memcpy(filled, rows.shape, sizeof filled);
+  filled[last] = l->lanes;
+  double neutral = pb_reduce_neutral(nest->reduce, rows.type);
+  (void)pb_program_add_fill(&l->to, nest->name, "init", made, NULL, filled, neutral);
 
   pb_nest part;
   move(nest, dim, l->lanes, 0, lane, &part);

@@ -67,10 +67,10 @@ static bool has_pieces(const piecer* s, int v) {
 
 static void add_whole_copy(piecer* s, const char* name, int from, int to) {
   pb_access like = pb_value_shape(&s->to.values[from]);
-  pb_nest walk;
-  pb_nest_begin(&walk, name, "copy", 0);
-  for (int r = 0; r < like.rank; ++r) like.index[r].coef[pb_nest_add_dim(&walk, like.shape[r])] = 1;
-  pb_program_add_copy(&s->to, &walk, &like, from, &like, to);
+  pb_nest copy;
+  pb_nest_begin_over(&copy, name, "copy", 2, &like);
+  (void)pb_nest_load(&copy, 0);
+  (void)pb_program_add_nest(&s->to, &copy, (const int[PB_NEST_ACCESSES]){from, to});
 }
 
 static int add_plain(piecer* s, int v) {

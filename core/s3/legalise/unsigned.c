@@ -294,13 +294,8 @@ static void turn_over(turner* t, int at, int from, int to) {
   const pb_program* p = &t->program;
   pb_nest* nest = pb_alloc_raw(&t->unit->pass, sizeof *nest);
   const pb_value* value = &p->values[from];
-  pb_nest_begin(nest, value->name ? value->name : p->values[to].name, "point", 2);
-  for (int a = 0; a < 2; ++a) {
-    nest->access[a] = pb_value_shape(&p->values[a ? to : from]);
-    for (int r = 0; r < value->rank; ++r) nest->access[a].index[r].coef[r] = 1;
-  }
-  nest->dim_count = value->rank;
-  memcpy(nest->extent, value->shape, sizeof *value->shape * (size_t)value->rank);
+  pb_access whole = pb_value_shape(value);
+  pb_nest_begin_over(nest, value->name ? value->name : p->values[to].name, "point", 2, &whole);
   int wide = pb_nest_node(nest, PB_OP_SEXT, PB_I32, pb_nest_load(nest, 0), NONE); // as a command can say it
   int turned = pb_nest_node(nest, PB_OP_XOR, PB_I32, wide, pb_nest_integer(nest, PB_I32, INT8_MIN));
   (void)pb_nest_node(nest, PB_OP_TRUNC, PB_I8, turned, NONE);

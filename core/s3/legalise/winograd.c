@@ -464,21 +464,14 @@ static void add_takers(winograd* w, const convolution* c, int sums) {
 
 // Zeros behind the tensor's last lines and columns, which no result is made of, in front of who uses it first.
 static void add_border(winograd* w, int n, int v) {
-  pb_value* value = &w->to.values[v];
+  const pb_value* value = &w->to.values[v];
   for (int r = 0; r < 2; ++r) {
+    int64_t low[PB_NEST_RANK] = {0}, high[PB_NEST_RANK];
     if (!w->grows[v][r]) continue;
-    pb_nest fill;
-    pb_nest_begin(&fill, w->from.nests[n].name, "pad", 1);
-    fill.access[0] = pb_value_shape(value);
-    for (int k = 0; k < value->rank; ++k) {
-      int64_t extent = value->shape[k] - (r == 0 && k == 3 ? w->grows[v][1] : 0);
-      if (k == 2 + r)
-        fill.access[0].index[k].cst = extent - 1;
-      else if (extent > 1)
-        fill.access[0].index[k].coef[pb_nest_add_dim(&fill, extent)] = 1;
-    }
-    (void)pb_nest_integer(&fill, value->type, 0);
-    (void)pb_program_add_nest(&w->to, &fill, (int[PB_NEST_ACCESSES]){v});
+    memcpy(high, value->shape, sizeof high);
+    if (r == 0) high[3] -= w->grows[v][1];
+    low[2 + r] = high[2 + r] - 1;
+    (void)pb_program_add_fill(&w->to, w->from.nests[n].name, "pad", v, low, high, 0);
   }
   w->grows[v][0] = w->grows[v][1] = 0;
 }

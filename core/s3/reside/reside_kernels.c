@@ -27,22 +27,17 @@ static void move_in(const pb_reside* s, const pb_resident* r, pb_program* p, int
 // Sets so many rows of the border along index i, from `from` on.
 static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int64_t from, int64_t rows) {
   const pb_value* v = &p->values[value];
-  pb_nest nest;
-  if (!rows) return;
-  pb_nest_begin(&nest, p->nests[0].name, "fill", 1);
-  pb_access* store = &nest.access[0];
-  *store = pb_value_shape(v);
-  store->memref = v->ir;
-  store->buffer = -1;
+  int64_t low[PB_NEST_RANK], high[PB_NEST_RANK];
   for (int k = 0; k < v->rank; ++k) {
     int64_t used = v->shape[k] - r->spare[k];
-    int64_t extent = k == i ? rows : k < i ? used - r->low[k] - r->high[k] : used;
-    store->index[k].cst = k == i ? from : k < i ? r->low[k] : 0;
-    pb_nest_walk(&nest, &store->index[k], 1, extent);
+    low[k] = k == i ? from : k < i ? r->low[k] : 0;
+    high[k] = k == i ? from + rows : k < i ? used - r->high[k] : used;
   }
-  if (!nest.dim_count) nest.extent[nest.dim_count++] = 1;
-  pb_nest_const(&nest, v->type, r->fill);
-  (void)pb_program_add_nest(p, &nest, (const int[PB_NEST_ACCESSES]){value});
+  pb_nest* fill = pb_program_add_fill(p, p->nests[0].name, "fill", value, low, high, r->fill);
+  if (!fill) return;
+  fill->access[0].memref = v->ir;
+  fill->access[0].buffer = -1;
+  if (!fill->dim_count) fill->extent[fill->dim_count++] = 1;
 }
 
 // Behind what makes the tensor; no two of them set the same element.

@@ -322,10 +322,8 @@ static bool fill_number(const point* p, const pb_expr_node* number, int memory, 
   pb_flat flat;
   pb_match match;
   const char* why;
-  pb_nest_begin(fill, p->nest->name, "point", 1);
-  fill->access[0] = *row;
+  pb_nest_begin_over(fill, p->nest->name, "point", 1, row);
   fill->access[0].splat = false;
-  for (int r = 0; r < row->rank; ++r) fill->access[0].index[r].coef[pb_nest_add_dim(fill, row->shape[r])] = 1;
   pb_nest_node_from(fill, *number, NULL);
   pb_tiling_flat(p->t, fill, &flat);
   flat.access[0].memory = memory;
