@@ -53,6 +53,7 @@ typedef struct pb_memory {
   int banks, ports, latency, ways;
   int apart_cycles; // registers: of a load whose lanes have addresses of their own, 0: there is none
   int same_at_once; // registers: numbers that are one for all lanes and come by one load
+  int each_at_once; // registers: neighbours of each lane's own that come by one load
   bool cached;
   const char *value, *from_vector, *to_vector; // registers: see pb.td; "": they are vectors
 } pb_memory;

@@ -33,14 +33,16 @@ class LaneRegisters<int lanes, int count> : Memory {
   let BytesPerCycle = !mul(lanes, 16);
   let ApartCycles = lanes; // one of the cache's sectors after the other
   let SameAtOnce = 4;
+  let EachAtOnce = 4;
 }
 
-// A cache's line is what one request of a warp's lanes brings.
-class LineCache<string scope, int bytes, int rate, int latency> : Memory {
+// A cache's line is what one request of a warp's lanes brings. `rate`: one warp's part of its bytes in the time of a
+// product; `together`: percent of them that its neighbours on the processor, which want the same lines, bring it beside.
+class LineCache<string scope, int bytes, int rate, int latency, int together = 0> : Memory {
   let Scope = scope;
   let Bytes = bytes;
   let RowBytes = 128;
-  let BytesPerCycle = rate;
+  let BytesPerCycle = !div(!mul(rate, !add(100, together)), 100);
   let Latency = latency;
   let Cached = 1;
   let LineBytes = 128;

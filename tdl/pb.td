@@ -101,6 +101,7 @@ class Memory {
   int Ways = 8;                 // cached: lines that can lie in one set
   int ApartCycles = 0;          // registers whose lanes are loaded each from an address of its own: cycles of such a load. 0: lanes are neighbours in memory
   int SameAtOnce = 1;           // registers: so many neighbours, each of which is one number for all lanes, come by one load
+  int EachAtOnce = 1;           // registers: so many neighbours of each lane's own come by one load
   // Registers that are no vectors for the code generator, but matrices of rows: LLVM's type of one, and the intrinsics
   // that make it from a vector of i32 of the same bytes and the other way round.
   string Value = "";            // "x86_amx"; "": registers are vectors

@@ -43,6 +43,7 @@ static const struct {
             {"Memory", "LineBytes", PLAN, false},
             {"Memory", "SectorBytes", PLAN, false},
             {"Memory", "SameAtOnce", PLAN, false},
+            {"Memory", "EachAtOnce", PLAN, false},
             {"Memory", "Ways", PLAN, false},
             {"Queue", "Depth", PLAN, false},
             {"Queue", "Tokens", PLAN, true},

@@ -31,6 +31,7 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   facts.registers = (int)(file->bytes / file->row_bytes);
   facts.apart_cycles = file->apart_cycles;
   facts.same_at_once = file->same_at_once;
+  facts.each_at_once = file->each_at_once;
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
     if (!is_staging(memory) && !(memory->cached && is_near(memory))) continue;

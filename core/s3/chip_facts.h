@@ -12,6 +12,7 @@ typedef struct pb_vector_facts {
   int64_t lanes;     // elements of 4 bytes in it, as sums have
   int registers;
   int same_at_once;         // neighbours that are one number for all lanes each and come by one load
+  int each_at_once;         // neighbours of each lane's own that come by one load
   int apart_cycles;         // of a load whose lanes have addresses of their own; 0: lanes are neighbours in memory
   const pb_memory* near[3]; // what holds data near a core or thread, innermost first; NULL: none
   int64_t cache[3];         // its bytes, or 0

@@ -10,7 +10,7 @@ defvar Lanes = 32;
 defvar Processors = 96;
 defvar Schedulers = 2;
 defvar L2Bytes = !mul(6, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 18; defvar DRAMRate = 2; defvar Latency = 4;
+defvar L1Rate = 64; defvar L2Rate = 12; defvar DRAMRate = 2; defvar Latency = 4;
 #else
 defvar Lanes = 64;
 defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycles
@@ -18,12 +18,12 @@ defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycle
 defvar Arch = "gfx90a";
 defvar Processors = 220;
 defvar L2Bytes = !mul(16, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 55; defvar DRAMRate = 8; defvar Latency = 1;
+defvar L1Rate = 64; defvar L2Rate = 37; defvar DRAMRate = 8; defvar Latency = 1;
 #else
 defvar Arch = "gfx942";
 defvar Processors = 304;
 defvar L2Bytes = !mul(32, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 80; defvar DRAMRate = 8; defvar Latency = 1;
+defvar L1Rate = 64; defvar L2Rate = 54; defvar DRAMRate = 8; defvar Latency = 1;
 #endif
 #endif
 
@@ -46,10 +46,10 @@ def amdgpu : GridChip {
   let BlockBytes = !mul(64, 1024);
 }
 
-// Rates are a share of one of so many waves as keep all units busy, by the time of a product, and so is latency;
-// what neighbours take of the second cache is half theirs together.
+// Rates are a share of one of so many waves as keep all units busy, by the time of a product, and so is latency. What
+// neighbours take of the second cache is half theirs together.
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = DRAMRate; let Latency = 700; }
-def L2   : LineCache<"chip", L2Bytes, L2Rate, 250>;
+def L2   : LineCache<"chip", L2Bytes, L2Rate, 250, 50>;
 def L1   : LineCache<"core", !mul(16, 1024), L1Rate, 60>;
 def VREG : LaneRegisters<Lanes, 128>;
 

@@ -9,18 +9,18 @@ include "gpu.td"
 defvar Arch = "sm_90a";
 defvar Processors = 132;
 defvar L2Bytes = !mul(50, 1024, 1024);
-defvar L1Rate = 32; defvar L2Rate = 16; defvar DRAMRate = 4; defvar Latency = 4;
+defvar L1Rate = 32; defvar L2Rate = 10; defvar DRAMRate = 4; defvar Latency = 4;
 #else
 #ifdef VARIANT_sm_89
 defvar Arch = "sm_89";
 defvar Processors = 128;
 defvar L2Bytes = !mul(72, 1024, 1024);
-defvar L1Rate = 32; defvar L2Rate = 6; defvar DRAMRate = 1; defvar Latency = 4;
+defvar L1Rate = 32; defvar L2Rate = 4; defvar DRAMRate = 1; defvar Latency = 4;
 #else
 defvar Arch = "sm_80";
 defvar Processors = 108;
 defvar L2Bytes = !mul(40, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 36; defvar DRAMRate = 5; defvar Latency = 2; // a product of a warp takes its 16 units two cycles
+defvar L1Rate = 64; defvar L2Rate = 24; defvar DRAMRate = 5; defvar Latency = 2; // a product of a warp takes its 16 units two cycles
 #endif
 #endif
 defvar Lanes = 32;
@@ -44,10 +44,10 @@ def nvgpu : GridChip {
   let BlockBytes = !mul(48, 1024); // that a kernel need not ask for
 }
 
-// Rates are a share of one of so many warps as keep all units busy, by the time of a product, and so is latency;
-// what neighbours take of the second cache is half theirs together.
+// Rates are a share of one of so many warps as keep all units busy, by the time of a product, and so is latency. What
+// neighbours take of the second cache is half theirs together.
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = DRAMRate; let Latency = 600; }
-def L2   : LineCache<"chip", L2Bytes, L2Rate, 200>;
+def L2   : LineCache<"chip", L2Bytes, L2Rate, 200, 50>;
 def L1   : LineCache<"core", !mul(16, 1024), L1Rate, 30>;
 def VREG : LaneRegisters<Lanes, 128>;
 

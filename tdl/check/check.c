@@ -46,6 +46,7 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
   if (m->ways < 1 || m->line_bytes < 0)
     FAULT(3263, "positive numbers", "%s: %d ways of lines of %lld bytes", m->name, m->ways, (long long)m->line_bytes);
   if (m->same_at_once < 1) FAULT(3274, "1 or more", "%s: SameAtOnce is %d", m->name, m->same_at_once);
+  if (m->each_at_once < 1) FAULT(3274, "1 or more", "%s: EachAtOnce is %d", m->name, m->each_at_once);
   if (m->sector_bytes < 0 || m->sector_bytes > m->line_bytes)
     FAULT(3267, "from 0 to LineBytes", "%s: sectors of %lld bytes, of lines of %lld", m->name,
           (long long)m->sector_bytes, (long long)m->line_bytes);

@@ -218,6 +218,7 @@ static void read_memories(reader* r) {
     m->latency = pb__get_int32(&rec, "Latency", 0);
     m->apart_cycles = pb__get_int32(&rec, "ApartCycles", 0);
     m->same_at_once = pb__get_int32(&rec, "SameAtOnce", 1);
+    m->each_at_once = pb__get_int32(&rec, "EachAtOnce", 1);
     m->cached = pb__get_int(&rec, "Cached", 0) != 0;
     m->ways = json_object_get(rec.json, "Ways") ? pb__get_int32(&rec, "Ways", 1) : 1;
     m->value = pb__get_text(&rec, "Value");

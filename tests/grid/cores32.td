@@ -14,7 +14,7 @@ def WARP : Level { let Name = "warp"; let Max = 1728; let Sync = "barrier"; let 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 5; let Latency = 600; }
 def L2   : Memory { let Scope = "chip"; let Bytes = !mul(40, 1024, 1024); let RowBytes = 128; let BytesPerCycle = 36; let Latency = 200; let Cached = 1; let LineBytes = 128; }
 def L1   : Memory { let Scope = "core"; let Bytes = !mul(16, 1024); let RowBytes = 128; let BytesPerCycle = 64; let Latency = 30; let Cached = 1; let LineBytes = 128; }
-def VREG : Memory { let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(128, 128); let RowBytes = 128; let BytesPerCycle = 512; let SameAtOnce = 4; }
+def VREG : Memory { let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(128, 128); let RowBytes = 128; let BytesPerCycle = 512; let SameAtOnce = 4; let EachAtOnce = 4; }
 def FFMA : CoreInstruction<"llvm.fma"> {
   let Summary = "c += a * b, rounded once";
   let Dims = [Dim<"n", 32>];

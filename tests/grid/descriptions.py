@@ -45,6 +45,7 @@ FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
           ('let Scope = "system"; let Bytes', 'let Scope = "chip"; let Bytes', 'no memory of scope "system" [PB3030]'),
           ('include "gpu.td"', 'include "pb.td"', "Couldn't find class 'GridLevel' [PB3001]"),
           ("LaneRegisters<Lanes, 128>;", "LaneRegisters<Lanes, 128> { let SameAtOnce = 0; }", "VREG: SameAtOnce is 0 [PB3274]"),
+          ("LaneRegisters<Lanes, 128>;", "LaneRegisters<Lanes, 128> { let EachAtOnce = 0; }", "VREG: EachAtOnce is 0 [PB3274]"),
           ('"sm_89", "sm_90a"]', '"sm_89", "sm_80"]', 'Variants lists "sm_80" twice [PB3026]'),
           ("let Schema = PB_SCHEMA;", "let Schema = 99;", "written for schema 99 [PB3021]")]
 # of sound ones whose code nobody can make

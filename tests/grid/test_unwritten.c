@@ -71,6 +71,14 @@ static const struct {
     {"  %x = load <32 x float>, " P "%p, align 4\n  %y = load <32 x float>, " P "%p, align 4\n  %z = load i32, " P
      "%p, align 4\n  ret void\n",
      "z", false, 4},
+    // what each lane has of its own takes no room of these
+    {"  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  %a = getelementptr float, " P "%p, i32 %t\n"
+     "  %y = load <32 x float>, " P "%a, align 4\n  %z = load <32 x float>, " P "%a, align 4\n  %x = load i32, " P
+     "%p, align 4\n  ret void\n",
+     "x", true, 1},
+    {"  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  %f = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %t)\n"
+     "  %a = getelementptr float, " P "%p, i32 %f\n  %x = load i32, " P "%a, align 4\n  ret void\n",
+     "x", true, 1},
 };
 
 static void words_that_nobody_writes(void** state) {
@@ -78,7 +86,9 @@ static void words_that_nobody_writes(void** state) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     char text[2048];
     bool found;
-    snprintf(text, sizeof text, "define void @k(" P "%%p, " P "%%q, ptr addrspace(3) %%own, i64 %%n) {\n%s}\n",
+    snprintf(text, sizeof text,
+             "declare i32 @llvm.amdgcn.workitem.id.x()\ndeclare i32 @llvm.amdgcn.readfirstlane.i32(i32)\n"
+             "define void @k(" P "%%p, " P "%%q, ptr addrspace(3) %%own, i64 %%n) {\n%s}\n",
              cases[k].body);
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = parse(context, text);

@@ -140,6 +140,10 @@ static void find_insn(const pb_group* g, pb_vkernel* k) {
     if (!k->taps && nest->extent[d] != insn.group) return;
     k->group_dim = d;
   }
+  int last = nest->dim_count - 1, each = pb_vector_facts_of(g->memo->chip).each_at_once;
+  if (insn.group == 1 && each > 1 && last >= 0 && k->is_sum[last] && nest->extent[last] == each &&
+      main_stride(k, roles->w, last) == 1)
+    k->each_dim = last;
   k->insn = insn;
   k->x = roles->x;
   k->w = roles->w;
@@ -151,6 +155,7 @@ static bool strides_allow(const pb_group* g, const pb_vkernel* k, int n, const p
     int64_t stride = pb_vkernel_stride(&nest->access[a], d);
     bool store = a == pb_vkernel_store(nest), grouped = nest == k->main && k->group_dim >= 0 && a == k->w;
     if (g->program->value_of[n][a] == made) continue;
+    if (nest == k->main && a == k->w && k->each_dim >= 0 && stride == nest->extent[k->each_dim]) continue;
     if (grouped ? stride != k->insn.group : stride != 1 && (store || stride != 0)) return false;
   }
   return true;
@@ -243,6 +248,7 @@ const char* pb_vkernel_begin(pb_group* g, pb_vkernel* k, bool joins) {
   *k = (pb_vkernel){.lane_dim = -1,
                     .lanes = 1,
                     .group_dim = -1,
+                    .each_dim = -1,
                     .row_dim = -1,
                     .depth_dim = -1,
                     .transpose_dim = -1,
@@ -306,7 +312,7 @@ const char* pb_vkernel_read(pb_group* g, pb_vkernel* k) {
   if (k->lane_dim < 0 || apart) { // also taps that have no neighbours for the lanes
     k->insn = (pb_vector_insn){0};
     k->matrix = (pb_matrix_insn){0};
-    k->group_dim = k->row_dim = k->depth_dim = -1;
+    k->group_dim = k->row_dim = k->depth_dim = k->each_dim = -1;
     k->taps = false;
   }
   g->values_in = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(g->memo->chip);

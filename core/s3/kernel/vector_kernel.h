@@ -22,6 +22,7 @@ struct pb_vkernel {
   pb_vector_insn insn; // insn.insn NULL: plain operations
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none
+  int each_dim;        // whose elements of w are a lane's neighbours, which come by one load, -1: none
   bool taps; // along group_dim x's neighbours lie apart, each with neighbours for all lanes; fewer than the group has
   pb_matrix_insn matrix;  // matrix.product.insn NULL: insn, if any, works on vectors; else it is insn.insn
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none

@@ -222,7 +222,16 @@ static void find_sides(contract* c) {
   if (sums < c->x_block) c->sums = sums;
 }
 
+// Whether each lane's weights are as many neighbours of the sum as come to it by one load.
+static bool takes_neighbours(const contract* c, int64_t count) {
+  if (count == 1 || c->insn.group > 1 || c->w_const < 0 || c->lanes_dim < 0 || c->inner < 0) return false;
+  if (c->depthwise || c->window || c->taps || c->g.g >= 0) return false;
+  return (c->x_block ? c->x_block : c->nest->extent[c->inner]) % count == 0;
+}
+
 static int64_t group_of(const contract* c) {
+  int64_t each = c->use_insn ? pb_vector_facts_of(c->l->unit->chip).each_at_once : 1;
+  if (takes_neighbours(c, each)) return each;
   if (c->use_insn) return c->insn.group;
   if (!c->x_block || c->depthwise || !sums_neighbours(c)) return 1;
   return c->sums ? c->sums : c->x_block;

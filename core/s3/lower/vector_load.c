@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Parts of an access: all of its runs, and the first tap; those behind it count down.
-enum { LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };
+// Parts of an access: all neighbours of each lane, all of its runs, and the first tap; those behind it count down.
+enum { LOAD_EACH = -1, LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };
 
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 static int64_t stride_at(const pb_vemit* e, const pb_access* access, int level) {
@@ -325,6 +325,19 @@ static const char* read_weights(const load* l) {
   return read_and_prefetch(l, l->displacement, all_of(l), begins ? l->t->prefetch : 0);
 }
 
+// Those of one step, of the neighbours that each lane takes at once.
+static const char* load_each(const load* l) {
+  int from[MOST_LANES], each = (int)l->e->k->main->extent[l->e->k->each_dim], step = (int)(l->displacement % each);
+  int64_t first = l->displacement - step;
+  const char* all = pb__vtile_find_load(l->e, l->access, first, LOAD_EACH);
+  if (!all) {
+    all = read(l, first, (int64_t)l->lanes * each);
+    pb__vtile_note_load(l->e, l->access, first, LOAD_EACH, all);
+  }
+  for (int lane = 0; lane < l->lanes; ++lane) from[lane] = lane * each + step;
+  return shuffle(l, all, all, from, type_of(l, (int64_t)l->lanes * each));
+}
+
 // ---- any of these ----
 
 static bool comes_in_runs(const pb_vkernel* k, const pb_access* access) {
@@ -340,6 +353,7 @@ static const char* make_register(const load* l) {
   if (k->apart_cycles && along != 0 && along != 1) return load_apart(l);
   if (k->transpose_dim >= 0 && along != 0 && along != 1) return load_transposed(l);
   if (l->group > 1 && is_x && k->taps) return load_taps(l);
+  if (is_w && k->each_dim >= 0 && along == k->main->extent[k->each_dim]) return load_each(l);
   if (l->group > 1 ? !is_w : along == 0) return load_one(l);
   return is_w ? read_weights(l) : read(l, l->displacement, all_of(l));
 }

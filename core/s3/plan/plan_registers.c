@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+// Steps of a sum that are written out, and products of all of them. Where one load brings several steps more of them
+// leave less of a loop, but what has been loaded waits in registers (of 160 products on ptxas 13 U-Net spilled 40
+// bytes).
+enum { MOST_STEPS = 16, MOST_PRODUCTS = 256, MOST_STEPS_EACH = 32, MOST_PRODUCTS_EACH = 144 };
 enum { SHARES_GAIN = 512 }; // threads find their parts, which the model of cost knows roughly
 
 // The dim's tiles, in registers: of nearly one size, whatever the step says.
@@ -92,6 +96,7 @@ const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* k, const 
       return "channels inside runs of lanes are not written out";
     if (d == k->transpose_dim && tile[d] > k->lanes) return "a square has more rows than lanes";
     if (d == k->depth_dim && tile[d] % k->depth) return "a matrix is cut";
+    if (d == k->each_dim && tile[d] < nest->extent[d]) return "neighbours that come by one load are cut";
   }
   sizes_of(k, tile, size);
   if (nest->reduce != PB_SET && pb_core_registers(k, size, NULL) > 1 && tile_registers(k, size, registers) > registers)
@@ -128,19 +133,20 @@ static bool is_apart(const pb_vkernel* k, const int64_t* tile, int s) {
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
 void pb__registers_unroll(pb_planner* p, const pb_vkernel* k) {
   int64_t *tile = p->step, points = points_of(k, tile), code = 1;
-  bool apart[PB_NEST_DIMS];
+  bool apart[PB_NEST_DIMS], each = k->each_dim >= 0;
   for (int d = 0; d < k->main->dim_count; ++d)
     if ((apart[d] = is_apart(k, tile, d))) code *= k->main->extent[d];
   for (int d = k->main->dim_count - 1; d >= 0; --d) {
     int64_t extent = k->main->extent[d];
     if (!k->is_sum[d]) continue;
-    bool inside = pb_vkernel_inside_runs(k, d), whole = d == k->group_dim || inside;
+    bool inside = pb_vkernel_inside_runs(k, d), whole = d == k->group_dim || d == k->each_dim || inside;
     tile[d] = whole ? extent : k->matrix.product.insn && d == k->depth_dim ? k->depth : 1;
-    if (inside && d != k->group_dim) code *= extent;
+    if (whole && d != k->group_dim) code *= extent;
     if (apart[d] && code > 0) code /= extent;
     if (whole || code < 0 || k->matrix.product.insn) continue;
-    int64_t most = 256 / (points * code);
-    if (most > 16 / code) most = 16 / code;
+    int64_t most = (each ? MOST_PRODUCTS_EACH : MOST_PRODUCTS) / (points * code);
+    int64_t steps = (each ? MOST_STEPS_EACH : MOST_STEPS) / code;
+    if (most > steps) most = steps;
     tile[d] = pb_largest_divisor(extent, most > 1 ? most : 1);
     code = tile[d] == extent ? code * extent : -1; // a dim further out only when this one is gone
   }
@@ -188,7 +194,7 @@ void pb__plan_registers(pb_planner* p) {
   p->takes_last = k->main->reduce == PB_SET; // of tiles of values that are only set it has the most neighbours
   for (int d = 0; d < k->main->dim_count; ++d) {
     p->unit[d] = pb_vkernel_unit(k, d);
-    if (!pb_vkernel_inside_runs(k, d)) p->step[d] = d == k->depth_dim ? k->depth : p->unit[d];
+    if (!pb_vkernel_inside_runs(k, d) && d != k->each_dim) p->step[d] = d == k->depth_dim ? k->depth : p->unit[d];
     if (pb_vkernel_is_spatial(k, d)) dims[count++] = d;
   }
   if (k->transpose_dim >= 0) { // one square at a time, of whole registers where that leaves no rest

@@ -199,16 +199,24 @@ static const pb_access* loaded_by(const pb_nest* loader, const pb_nest* nest, in
   return &loader->access[loader == nest ? a : 0];
 }
 
+// How many registers of an access one load fills: numbers that are one for all lanes, or, where `each` of its own come
+// to a lane at once, so many.
+static int64_t filled_at_once(const pb_core_facts* f, const pb_vkernel* k, int a, int64_t each) {
+  if (!k->insn.insn || k->lane_dim < 0) return 1;
+  if (a == k->w && k->each_dim >= 0) return each;
+  return pb_vkernel_stride(&k->main->access[a], k->lane_dim) ? 1 : f->vector.same_at_once;
+}
+
 // Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
 static int64_t loads_of(const pb_tiling* t, const pb_core_facts* f, const pb_vkernel* k, const pb_nest* nest,
-                        const int64_t* size) {
-  int64_t loads = 0, filled[PB_NEST_DIMS], same = k->insn.insn ? f->vector.same_at_once : 1;
+                        const int64_t* size, int64_t each) {
+  int64_t loads = 0, filled[PB_NEST_DIMS];
   for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
     sizes_of(k, loader_of(t, nest, a), filled);
     loads += a == k->x && pb_vkernel_by_vectors(k)
                  ? pb_core_window(k, size, -1)
                  : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef) /
-                       (k->lane_dim >= 0 && !pb_vkernel_stride(&k->main->access[a], k->lane_dim) ? same : 1);
+                       filled_at_once(f, k, a, each);
   }
   return loads;
 }
@@ -219,15 +227,15 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   const pb_nest* nest = k->main;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, f, k, tile, size),
-          rate = pb_core_rate_of(f, 0, 1);
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size),
+          loads = loads_of(t, f, k, tile, size, f->vector.each_at_once), rate = pb_core_rate_of(f, 0, 1);
   int64_t step, turn = k->apart_cycles ? k->apart_cycles : k->transpose_dim >= 0 ? TURN_CYCLES : 0;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main->access[k->x].index[0].coef) : 0);
   else
     step = sums ? operations_of(k, t->chip->load_cycles, size) + points : points * (nest->expr_count + turn);
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
-  if (f->members) return (step * steps + f->units - 1) / f->units;
+  if (f->members) return (step * steps + (k->insn.insn ? loads / SEEN_LOADS : 0) + f->units - 1) / f->units;
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
   int64_t arithmetic = step * steps, longer = loads > arithmetic ? loads : arithmetic;
   if (k->insn.group > 1) longer += (loads + arithmetic - longer) / SEEN_LOADS; // of f32 tiles none was seen
@@ -238,7 +246,7 @@ int64_t pb__core_near(const pb_tiling* t, const pb_core_facts* f, const pb_nest*
   int64_t size[PB_NEST_DIMS];
   if (!f->members || f->kernel->taps || strcmp(nest->part, "reduce") != 0) return 0;
   sizes_of(f->kernel, nest, size);
-  return loads_of(t, f, f->kernel, nest, size) * f->register_bytes / pb_core_rate_of(f, 0, 1);
+  return loads_of(t, f, f->kernel, nest, size, 1) * f->register_bytes / pb_core_rate_of(f, 0, 1);
 }
 
 static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }

@@ -116,6 +116,34 @@ static void mark_load(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMValueRef 
   mark_load(at, layout, b);
 }
 
+// What an instruction makes for all lanes, whatever it takes.
+static bool is_uniform_call(LLVMValueRef call) {
+  static const char* const names[] = {"llvm.amdgcn.readfirstlane", "llvm.amdgcn.workgroup.id"};
+  LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
+  size_t length = 0;
+  const char* name = callee ? LLVMGetValueName2(callee, &length) : "";
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strncmp(name, names[k], strlen(names[k]))) return true;
+  return false;
+}
+
+// Whether a value may differ from lane to lane, by all that it is computed from.
+static bool differs(LLVMValueRef value, pb_table* seen) {
+  if (!LLVMIsAInstruction(value) || pb_table_find_address(seen, value) >= 0) return false;
+  pb_table_add_address(seen, value, 0);
+  if (LLVMIsACallInst(value)) return !is_uniform_call(value);
+  bool any = LLVMIsALoadInst(value) != NULL;
+  for (int k = 0; k < LLVMGetNumOperands(value) && !any; ++k) any = differs(LLVMGetOperand(value, (unsigned)k), seen);
+  return any;
+}
+
+static bool is_one_for_all(LLVMValueRef pointer) {
+  pb_table seen = {0};
+  bool one = !differs(pointer, &seen);
+  pb_table_free(&seen);
+  return one;
+}
+
 static bool may_mark(LLVMTargetDataRef layout, const pb_table* written, LLVMValueRef i) {
   if (!LLVMIsALoadInst(i) || LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) return false;
   LLVMValueRef root = argument_of(LLVMGetOperand(i, 0));
@@ -131,7 +159,7 @@ static void mark(LLVMModuleRef module, LLVMValueRef kernel, const pb_table* writ
   FOR_INSTRUCTIONS(i, kernel) {
     if (LLVMGetInstructionParent(i) != block) words = 0;
     block = LLVMGetInstructionParent(i);
-    if (!may_mark(layout, written, i)) continue;
+    if (!may_mark(layout, written, i) || !is_one_for_all(LLVMGetOperand(i, 0))) continue;
     words += (int64_t)LLVMABISizeOfType(layout, LLVMTypeOf(i)) / WORD;
     if (words <= MOST_WORDS) mark_load(at, layout, i);
   }
