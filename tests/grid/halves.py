@@ -77,7 +77,8 @@ def expected(kind, weights, x, type_name, precision):
 
 
 CASES = [("Gemm", [(128, 256, 1), (256, 64, 1)], (32, 128)), ("Gemm", [(31, 70, 1), (70, 33, 1)], (5, 31)),
-         ("Conv", [(32, 64, 3), (64, 32, 1)], (1, 32, 14, 14)), ("Conv", [(3, 40, 3), (40, 24, 3)], (1, 3, 9, 11))]
+         ("Conv", [(32, 64, 3), (64, 32, 1)], (1, 32, 14, 14)), ("Conv", [(3, 40, 3), (40, 24, 3)], (1, 3, 9, 11)),
+         ("Conv", [(36, 5, 3)], (2, 36, 13, 13))]
 
 
 def check(case, type_name, precision, folder, args):
@@ -98,7 +99,7 @@ def check(case, type_name, precision, folder, args):
     allowed = size * (step[type_name] + (step[precision] if len(sizes) > 1 and type_name == "f32" else 0)) + 1e-6
     worst = float(np.max(np.abs(got.astype(np.float64) - wanted) / allowed))
     named = tools.run([*pbc, "--explain"])
-    even = all(ins % 2 == 0 for ins, _, _ in sizes)
+    even = all(ins % 2 == 0 and outs >= 8 for ins, outs, _ in sizes)  # of fewer outputs lanes of channels are summed apart
     instruction = args.product.replace("H", "B") if precision == "bf16" else args.product
     good = got.dtype == TYPES[type_name][0] and worst <= 1 and (not args.product or not even or named.count(instruction) == len(sizes))
     print(f"{kind} {sizes[0][0]} of {type_name}, products of {precision}: {worst:.2f} of what sums may differ"

@@ -406,7 +406,10 @@ static int pack_weights(contract* c, pb_access* w) {
   int first = p.count;
   pack_sum(c, &p);
   shape[1] = flatten(c, &p, first, &w->index[1]);
-  if (c->dot) rank = 2;
+  if (c->dot) { // no lanes stand between the steps and their groups
+    rank = 2;
+    shape[2] = c->group;
+  }
   if (groups_are_lanes(c)) {
     pack_dim(&p, -1, c->cut.lanes, c->g.g, 1);
     w->index[2].coef[s->group[c->g.g]] = c->g.outs;
