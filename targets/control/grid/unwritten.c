@@ -116,22 +116,26 @@ static void mark_load(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMValueRef 
   mark_load(at, layout, b);
 }
 
-// What an instruction makes for all lanes, whatever it takes.
-static bool is_uniform_call(LLVMValueRef call) {
-  static const char* const names[] = {"llvm.amdgcn.readfirstlane", "llvm.amdgcn.workgroup.id"};
+typedef enum lanes { BY_OPERANDS, ONE_FOR_ALL, ITS_OWN } lanes;
+
+// What a call makes for lanes. Of the instruction set's own those alone are one for all that are known to be.
+static lanes made_by(LLVMValueRef call) {
+  static const char* const one[] = {"llvm.amdgcn.readfirstlane", "llvm.amdgcn.workgroup.id"};
+  static const char own[] = "llvm.amdgcn.";
   LLVMValueRef callee = LLVMIsAFunction(LLVMGetCalledValue(call));
   size_t length = 0;
-  const char* name = callee ? LLVMGetValueName2(callee, &length) : "";
-  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
-    if (!strncmp(name, names[k], strlen(names[k]))) return true;
-  return false;
+  const char* name = callee ? LLVMGetValueName2(callee, &length) : own;
+  for (size_t k = 0; k < sizeof one / sizeof *one; ++k)
+    if (!strncmp(name, one[k], strlen(one[k]))) return ONE_FOR_ALL;
+  return strncmp(name, own, sizeof own - 1) ? BY_OPERANDS : ITS_OWN;
 }
 
 // Whether a value may differ from lane to lane, by all that it is computed from.
 static bool differs(LLVMValueRef value, pb_table* seen) {
   if (!LLVMIsAInstruction(value) || pb_table_find_address(seen, value) >= 0) return false;
   pb_table_add_address(seen, value, 0);
-  if (LLVMIsACallInst(value)) return !is_uniform_call(value);
+  lanes made = LLVMIsACallInst(value) ? made_by(value) : BY_OPERANDS;
+  if (made != BY_OPERANDS) return made == ITS_OWN;
   bool any = LLVMIsALoadInst(value) != NULL;
   for (int k = 0; k < LLVMGetNumOperands(value) && !any; ++k) any = differs(LLVMGetOperand(value, (unsigned)k), seen);
   return any;
