@@ -10,12 +10,14 @@ import types
 import warnings
 
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree as pytree
 
 from . import compiler
 from .aten.graph import Module, decompositions
+from .aten.replaced import Replaced
 from .aten import table
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .options import Options
@@ -106,7 +108,8 @@ class _Holder(torch.nn.Module):
             leaves[k] = tensor
         args, named = pytree.tree_unflatten(leaves, self.tree)
         self.assigned.begin()
-        result = self.function(*args, **named)
+        with Replaced():
+            result = self.function(*args, **named)
         assigned = self.assigned.taken()
         return (result, assigned) if assigned else result
 
@@ -348,6 +351,8 @@ def _like(tensor):
 def _export_error(error):
     """What torch.export says, with the line of the user's where there is one."""
     text = str(error).strip().splitlines()
+    if isinstance(error, (DataDependentOutputException, DynamicOutputShapeException)):
+        text = [f"operator {error.func}: what it gives, or how long that is, only data say"]
     trace, place, transformed = error.__traceback__, None, "torch._functorch" in str(error) or "_unwrap_for_grad" in str(error)
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
@@ -358,7 +363,7 @@ def _export_error(error):
     hint = " ".join(text[1:2])
     if transformed:
         hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'
-    elif "data-dependent" in str(error):
+    elif "data-dependent" in str(error) or "got FakeTensor" in str(error):
         hint = "Python decides by numbers of a tensor, which a graph does not have: torch.where chooses elements, torch.cond branches"
     return NotSupported(f"it cannot be exported: {text[0] if text else type(error).__name__}", place, hint)
 
