@@ -12,13 +12,14 @@ from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.utils import counters
 from torch._subclasses import FakeTensorMode
+from torch._subclasses.fake_tensor import DynamicOutputShapeException
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .aten.graph import Module, decompositions
 from .aten.resizing import kept_whole
 from .aten.taken_apart import TAKEN_APART
-from .errors import PolyBlocksWarning
+from .errors import NotSupported, PolyBlocksWarning
 from .from_torch import Tensors, stamps
 from .options import Options
 
@@ -57,7 +58,11 @@ class Graph:
         if self.symbolic:
             with FakeTensorMode(allow_non_fake_inputs=True) as mode:
                 fakes = [mode.from_tensor(t, static_shapes=True) if isinstance(t, torch.Tensor) else t for t in inputs]
-                graph_module = make_fx(graph_module, decomposition_table=decompositions())(*fakes)
+                try:
+                    graph_module = make_fx(graph_module, decomposition_table=decompositions())(*fakes)
+                except DynamicOutputShapeException as error:
+                    hint = "torch.where, and a mask as an index of what is written, keep the shape"
+                    raise NotSupported(f"operator {error.func}: how long its result is only data say", None, hint) from error
         module = Module(graph_module, self.name)
         bound = {k: held[a] for k, a in enumerate(module.arguments) if type(a) is int and a in held}
         return Tensors(module, self.options, bound)

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 import threading
 import warnings
 
@@ -169,6 +170,21 @@ class Counter(nn.Module):
     @polyblocks_jit_torch
     def double(self, x):
         return 2 * self.scale * x
+
+
+def test_numbers_at_edges():
+    """Powers of a base have whole logarithms, infinity has no floor but NaN, NaN stands behind all."""
+
+    def function(twos, tens, y, places):
+        return torch.log2(twos), torch.log10(tens), torch.div(y, y.flip(0), rounding_mode="floor"), y // 2, torch.bucketize(y, places), torch.bucketize(y, places, right=True), torch.searchsorted(places, 0.25)
+
+    for dtype in (torch.float32, torch.float64):
+        ends = [0, -1, math.inf, math.nan]
+        twos, tens = torch.tensor([2.0**k for k in range(-30, 40)] + ends, dtype=dtype), torch.tensor([float(f"1e{k}") for k in range(-20, 11)] + ends, dtype=dtype)
+        y = torch.tensor([math.inf, -3, 3, -0.0, math.nan, 0.25, -math.inf, 2], dtype=dtype)
+        given = twos, tens, y, torch.linspace(-1, 1, 9, dtype=dtype)
+        for got, want in zip(polyblocks_jit_torch(function)(*given), function(*given)):
+            torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
 
 
 def test_codes():

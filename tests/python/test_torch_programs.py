@@ -1,4 +1,4 @@
-"""Programs of torch_programs.py against eager: by the decorator, by torch.compile with gradients, and with PB_LONG_TESTS=1 by torch.compile
+"""Programs of torch_programs.py and torch_parts.py against eager: by the decorator, by torch.compile with gradients, and with PB_LONG_TESTS=1 by torch.compile
 without."""
 
 import copy
@@ -8,6 +8,7 @@ import warnings
 import polyblocks
 import pytest
 import torch
+import torch_parts  # noqa: F401, whose programs join
 from polyblocks import polyblocks_jit_torch
 from torch import nn
 from torch.utils import _pytree as pytree

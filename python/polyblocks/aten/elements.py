@@ -94,13 +94,13 @@ def reciprocal(b, x, *, made):
 def logarithm(name, base):
     @row(name)
     def function(b, x, *, made):
-        """What is a step of rounding from a whole number is that number: programs count with powers of the base."""
+        """What is as near to a whole number as the steps of rounding leave it is that number: programs count with powers of the base."""
         x = b.unary("log", b.convert(b.convert(x, made.dtype), computed(made.dtype)))
         y = b.multiply(x, 1 / math.log(base))
         if y.dtype in PART:
             return y
         whole = b.unary("round_nearest_even", y)
-        near = b.compare("LE", b.unary("abs", b.subtract(y, whole)), b.multiply(b.unary("abs", whole), torch.finfo(y.dtype).eps))
+        near = b.compare("LE", b.unary("abs", b.subtract(y, whole)), b.multiply(b.unary("abs", whole), 1.5 * torch.finfo(y.dtype).eps))
         return b.convert(b.select(near, whole, y), made.dtype)
 
 
