@@ -110,6 +110,7 @@ for name, function, *arguments in [
     ("line_convolution", lambda x, w: lax.conv(x, w, (1,), "SAME"), f(2, 3, 16), f(4, 3, 5)),
     ("pools", lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID"), lax.reduce_window(x, 0.0, lax.add, (1, 1, 3, 3), (1, 1, 1, 1), "SAME") / 9), IMAGE),
     ("top_k", lambda x: lax.top_k(x, 3), X),
+    ("near_top_k", lambda x: (lax.approx_max_k(x, 2), lax.approx_min_k(x, 2, reduction_dimension=0)), X),
     ("dynamic_slices", lambda x, k: (lax.dynamic_slice(x, (k, k), (2, 3)), lax.dynamic_update_slice(x, x[:1, :2], (k, 0))), X, jnp.int32(1)),
     ("scan", lambda x: lax.scan(lambda c, v: (0.5 * c + v, jnp.sin(c)), jnp.zeros(6), x), X),
     ("scan_reverse", lambda x: lax.scan(lambda c, v: (c + v, c * v), jnp.zeros(6), x, reverse=True), X),
