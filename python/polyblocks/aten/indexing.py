@@ -242,7 +242,7 @@ def of_data(b, *_, **__):
 def searchsorted(b, sequence, values, *, out_int32=False, right=False, side=None, sorter=None, made):
     """How many of the sequence stand in front of each value; NaN stands behind all."""
     if sorter is not None:
-        raise Unsupported("its argument sorter")
+        sequence = gather(b, sequence, -1, sorter, made=sorter)
     dtype = torch.promote_types(sequence.dtype, values.dtype)
     sequence, values = b.convert(sequence, dtype), b.convert(values, dtype)
     count = sequence.shape[-1]
