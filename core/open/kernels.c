@@ -24,8 +24,8 @@ typedef struct printer {
   int names[MOST_SIZES], name_count; // sizes by name
   int taken[MOST_SIZES], taken_count;
   int order[PB_NEST_DIMS], outer; // loops from outside to inside; so many in front of a sum in a register
-  bool in_register;
-  int shared, serial, depth; // shared: a dim, -1
+  bool in_register, wide;         // the sum: in f64, of f32, for it is one of any number of terms in turn
+  int shared, serial, depth;      // shared: a dim, -1
 } printer;
 
 // The name of a size as an index.
@@ -215,6 +215,12 @@ static void print_combined(printer* p, const char* old) {
   const pb_nest* n = p->n;
   const char* type = type_of(p, n->access_count - 1);
   line(p);
+  if (p->wide) {
+    pb_text_add(&p->body, "%%w = arith.extf %%e%d : f32 to f64\n", n->expr_count - 1);
+    line(p);
+    pb_text_add(&p->body, "%%new = arith.addf %s, %%w : f64\n", old);
+    return;
+  }
   pb_text_add(&p->body, "%%new = %s %s, %%e%d : %s\n",
               pb_op_spelling(pb_reduce_op(n->reduce), n->access[n->access_count - 1].type), old, n->expr_count - 1,
               type);
@@ -244,6 +250,8 @@ static void print_iteration(printer* p) {
   pb_text_add(&p->body, "\n");
 }
 
+static const char* sum_type(const printer* p) { return p->wide ? "f64" : type_of(p, p->n->access_count - 1); }
+
 static void open_loop(printer* p, int level) {
   int d = p->order[level], store = p->n->access_count - 1;
   bool carries = p->in_register && level >= p->outer;
@@ -252,9 +260,13 @@ static void open_loop(printer* p, int level) {
     line(p);
     pb_text_add(&p->body, "%%x = arith.addi %%t%d, %%q0 : index\n", at);
     line(p);
-    pb_text_add(&p->body, "%%r%d = memref.load %%a%d[%%x] : ", level, store);
+    pb_text_add(&p->body, "%%%s%d = memref.load %%a%d[%%x] : ", p->wide ? "m" : "r", level, store);
     print_memref(p, store);
     pb_text_add(&p->body, "\n");
+    if (p->wide) {
+      line(p);
+      pb_text_add(&p->body, "%%r%d = arith.extf %%m%d : f32 to f64\n", level, level);
+    }
   }
   line(p);
   if (carries) pb_text_add(&p->body, "%%s%d = ", level);
@@ -263,7 +275,7 @@ static void open_loop(printer* p, int level) {
   else
     pb_text_add(&p->body, "scf.for %%i%d = %%q0 to %%q%d", d, name_of(p, p->z.extent[d]));
   pb_text_add(&p->body, " step %%q1");
-  if (carries) pb_text_add(&p->body, " iter_args(%%r%d = %%r%d) -> (%s)", level + 1, level, type_of(p, store));
+  if (carries) pb_text_add(&p->body, " iter_args(%%r%d = %%r%d) -> (%s)", level + 1, level, sum_type(p));
   pb_text_add(&p->body, " {\n");
   ++p->depth;
 }
@@ -278,14 +290,18 @@ static void close_loop(printer* p, int level) {
       pb_text_add(&p->body, "%%new");
     else
       pb_text_add(&p->body, "%%s%d", level + 1);
-    pb_text_add(&p->body, " : %s\n", type_of(p, store));
+    pb_text_add(&p->body, " : %s\n", sum_type(p));
   }
   --p->depth;
   line(p);
   pb_text_add(&p->body, "}\n");
   if (!carries || level != p->outer) return;
+  if (p->wide) {
+    line(p);
+    pb_text_add(&p->body, "%%n%d = arith.truncf %%s%d : f64 to f32\n", level, level);
+  }
   line(p);
-  pb_text_add(&p->body, "memref.store %%s%d, %%a%d[%%x] : ", level, store);
+  pb_text_add(&p->body, "memref.store %%%s%d, %%a%d[%%x] : ", p->wide ? "n" : "s", level, store);
   print_memref(p, store);
   pb_text_add(&p->body, "\n");
 }
@@ -320,6 +336,7 @@ static void order_loops(printer* p) {
     }
   if (!sums) p->outer = count;
   p->in_register = sums && !along && p->outer < n->dim_count && !pb_nest_store((pb_nest*)(uintptr_t)n)->gathered;
+  p->wide = p->in_register && n->reduce == PB_ACC_ADD && n->access[n->access_count - 1].type == PB_F32;
   bool apart = n->reduce != PB_ACC_BODY && !n->access[n->access_count - 1].gathered; // iterations may go in any order
   for (int k = 0; k < n->dim_count && apart && p->shared < 0; ++k)
     if (stores_along(p, p->order[k])) p->shared = p->order[k];

@@ -1,5 +1,6 @@
 // Lifts what takes all elements along some axes together: sums and maxima, softmax, normalisation over a layer.
 #include "core/s1/lift/lift.h"
+#include "core/s1/long_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,19 +54,39 @@ const char* pb__read_axes(const lifter* l, const pb_node* n, const pb_s1_value* 
 }
 
 // The result without the axes that a reduction leaves 1 long.
-static void drop_axes(lifter* l, const pb_node* n, pb_s1_op* op, const pb_s1_value* x, const int64_t* kept) {
+static void drop_axes(lifter* l, const pb_node* n, pb_s1_op* op, const bool* axes, const pb_s1_value* x,
+                      const int64_t* kept) {
   int64_t shape[PB_GRAPH_RANK];
   int rank = 0;
   for (int r = 0; r < x->rank; ++r)
-    if (!op->axes[r]) shape[rank++] = kept[r];
+    if (!axes[r]) shape[rank++] = kept[r];
   op->y = pb__add_value(l, n->name, PB_F32, x->rank, kept);
   pb__push_op(l, *op);
   l->value_of[n->outputs[0]] = pb__reshaped(l, l->g->tensors[n->outputs[0]].name, op->y, rank, shape);
 }
 
+// What a long sum is of: of sums over its last dims, which are no axes of it any more.
+static int summed_behind(lifter* l, const pb_node* n, pb_s1_op* op) {
+  const pb_s1_value x = l->out->values[op->x];
+  pb_s1_op first = pb__float_op(n, PB_S1_FREDUCE);
+  int64_t shape[PB_GRAPH_RANK];
+  if (!pb_s1_sums_behind(x.rank, x.shape, op->axes, first.axes)) return op->x;
+  first.x = op->x;
+  first.binary = PB_OP_ADD;
+  first.ma = 1;
+  for (int r = 0; r < x.rank; ++r) {
+    shape[r] = first.axes[r] ? 1 : x.shape[r];
+    op->axes[r] &= !first.axes[r];
+  }
+  first.y = pb__add_value(l, n->name, PB_F32, x.rank, shape);
+  pb__push_op(l, first);
+  return first.y;
+}
+
 static pb_status reduce(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FREDUCE);
   int64_t elements, shape[PB_GRAPH_RANK];
+  bool axes[PB_GRAPH_RANK];
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   const char* wrong = pb__read_axes(l, n, &x, op.axes, &elements);
@@ -73,8 +94,11 @@ static pb_status reduce(lifter* l, const pb_node* n) {
   op.binary = pb__is(n, "ReduceMax") ? PB_OP_MAXIMUM : PB_OP_ADD;
   op.ma = pb__is(n, "ReduceMean") ? 1.0f / (float)elements : 1;
   for (int r = 0; r < x.rank; ++r) shape[r] = op.axes[r] ? 1 : x.shape[r];
+  memcpy(axes, op.axes, sizeof axes);
+  if (op.binary == PB_OP_ADD && x.type == PB_F32 && l->consts->symbols && !l->consts->open)
+    op.x = summed_behind(l, n, &op);
   if (pb_node_int(n, "keepdims", 1)) return pb__finish(l, n->outputs[0], &op, x.rank, shape);
-  drop_axes(l, n, &op, &x, shape);
+  drop_axes(l, n, &op, axes, &x, shape);
   return PB_OK;
 }
 

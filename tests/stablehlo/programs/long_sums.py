@@ -87,6 +87,10 @@ def cases(bench):
     check_sum(bench, some(3, 400, 500), [1, 2], ALL)
     check_sum(bench, some(5, 200000), [1], ALL)
     check_sum(bench, some(599993), [0], ONE_BY_ONE)
+    check_sum(bench, some(7, 6, 6, 5, 3, 4), [0, 1, 2, 3, 4, 5], ALL)  # of dims too short for lanes
+    check_sum(bench, some(3000, 3, 3), [0, 1, 2], ALL)
+    check_sum(bench, some(5, 400, 9), [1, 2], ALL)
+    check_sum(bench, some(40, 11, 60, 2), [0, 2, 3], ALL)
     check_product(bench, some(30000, 16), some(30000, 8))
     check_product(bench, some(10000, 24), some(10000, 33))
     check_product(bench, some(30011, 16), some(30011, 16), ONE_BY_ONE)

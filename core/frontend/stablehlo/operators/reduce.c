@@ -1,5 +1,6 @@
 // What combines many elements: reductions and windows, by any body.
 #include "core/frontend/stablehlo/door.h"
+#include "core/s1/long_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, c
 }
 
 static bool is_long_sum(const pb_door* d, pb_type type, int64_t count) {
-  enum { MANY = 2048 };
-  return d->inputs && d->inputs->keeps_loops && !d->m.consts->open && type == PB_F32 && count >= MANY;
+  bool is_code = d->inputs ? d->inputs->keeps_loops : d->m.consts->symbols != NULL;
+  return is_code && !d->m.consts->open && type == PB_F32 && count >= PB_S1_LONG_SUM;
 }
 
 int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count) {
@@ -106,11 +107,42 @@ static int summed_by_blocks(pb_door* d, int x, int at, int64_t block, const bool
   return y;
 }
 
+// x summed over the dims `behind`; `gone`: what of the rest is still to go.
+static int summed_behind(pb_door* d, int x, const bool* behind, bool* gone) {
+  const pb_s1_value in = *pb_made(&d->m, x);
+  int64_t shape[PB_NEST_RANK];
+  int rank = 0, dims[PB_NEST_RANK], loops[PB_NEST_RANK], to = 0;
+  for (int r = 0; r < in.rank; ++r) {
+    if (behind[r]) continue;
+    gone[rank] = gone[r];
+    shape[rank++] = in.shape[r];
+  }
+  int y = pb_make_value(&d->m, in.type, rank, shape);
+  (void)pb_make_walk(&d->m, "init", y, dims);
+  (void)pb_scalar_number(&d->m.nest, in.type, 0);
+  pb_make_end(&d->m, y, dims);
+  pb_nest* n = pb_make_walk(&d->m, "reduce", y, dims);
+  for (int r = 0; r < in.rank; ++r) loops[r] = behind[r] ? pb_make_loop(&d->m, in.shape[r]) : dims[to++];
+  int access = pb_make_access(&d->m, x);
+  pb_make_along(&d->m, access, loops);
+  (void)pb_nest_load(n, access);
+  n->reduce = PB_ACC_ADD;
+  pb_make_end(&d->m, y, dims);
+  return y;
+}
+
 static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_gone) {
   int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), access, dims[PB_NEST_RANK], kept[PB_NEST_RANK];
-  bool first_gone[PB_NEST_RANK] = {true};
+  bool first_gone[PB_NEST_RANK] = {true}, behind[PB_NEST_RANK] = {false}, rest_gone[PB_NEST_RANK];
   const bool* gone = all_gone;
   int64_t block;
+  const pb_s1_value whole = *pb_made(&d->m, x);
+  if (known_reduction(op, whole.type) == PB_ACC_ADD && is_long_sum(d, whole.type, PB_S1_LONG_SUM) &&
+      pb_s1_sums_behind(whole.rank, whole.shape, gone, behind)) {
+    memcpy(rest_gone, all_gone, sizeof *rest_gone * (size_t)whole.rank);
+    x = summed_behind(d, x, behind, rest_gone);
+    gone = rest_gone;
+  }
   int at = many_rows(d, op, pb_made(&d->m, x), gone, &block);
   if (at >= 0) {
     x = summed_by_blocks(d, x, at, block, gone);
