@@ -4,12 +4,12 @@
 // numbers first, then of fewer, as long as it holds.
 #include "core/base/symbol_trial.h"
 
-enum { MOST_TIMES = 4096, ALL = 64 * 315 }; // a dim is a multiple of: at most; when it is tried
-enum { MOST_PROBED = 8, TRIED = 23 };
+enum { MOST_TIMES = 4096, ALL = 256 * 315 }; // a dim is a multiple of: at most; when it is tried
+enum { MOST_PROBED = 8, TRIED = 11 };
 enum { LARGE = 600 }; // as no other dim's number is, and few constants are: slices end there
-static const int64_t probed[] = {64, 315};
+static const int64_t probed[] = {256, 315};
 // What is left out of ALL in turn, where it is not needed: whole groups of factors first.
-static const int64_t parts[] = {315, 45, 35, 9, 7, 5, 3, 3, 8, 4, 2};
+static const int64_t parts[] = {315, 45, 35, 9, 7, 5, 3, 3, 16, 4, 2, 2};
 enum { PARTS = sizeof parts / sizeof *parts, PROBES = 2 * sizeof probed / sizeof *probed };
 
 static bool is_own(const pb_symbols* s, int symbol) {
@@ -126,6 +126,16 @@ static void end_trial(pb_symbols* s) {
   if (t->step == 2 * PARTS) take(s);
 }
 
+// What is refused with small numbers may not be with larger ones: a dim that is halved eight times. Where it is, it is
+// with the small ones.
+static void read_larger(pb_symbols* s) {
+  pb_symbol_trial* t = &s->trial;
+  t->larger = t->larger == PB_LARGER_NOT ? PB_LARGER_NOW : PB_LARGER_WAS;
+  for (int k = 0; k < s->count; ++k)
+    if (s->times[k] == 1) s->is_far[k] = t->larger == PB_LARGER_NOW;
+  s->again = true;
+}
+
 void pb_symbols_end(pb_symbols* s, bool done) {
   pb_symbol_trial* t = &s->trial;
   if (t->now == PB_READ_TRIAL) {
@@ -133,7 +143,11 @@ void pb_symbols_end(pb_symbols* s, bool done) {
   } else if (!s->again && t->now == PB_READ_PROBE) {
     ++t->probe;
     go_on(s);
-  } else if (!s->again && done && !t->probe_count && !s->sample && s->count) {
+  } else if (s->again || t->probe_count || s->sample || s->either_count || !s->count) {
+    // nothing is left to be asked
+  } else if (!done) {
+    if (t->larger != PB_LARGER_WAS) read_larger(s);
+  } else {
     t->probe_count = PROBES * (s->count < MOST_PROBED ? s->count : MOST_PROBED);
     go_on(s);
   }

@@ -28,9 +28,11 @@ typedef enum pb_reading {
   PB_READ_PROBE, // with one that no small number divides: what needs a multiple fails
   PB_READ_TRIAL, // with a multiple: whether that is enough for the question
 } pb_reading;
+typedef enum pb_larger { PB_LARGER_NOT, PB_LARGER_NOW, PB_LARGER_WAS } pb_larger; // than numbers that were refused
 typedef struct pb_symbol_trial {
+  pb_larger larger;
   pb_reading now, next;                               // this reading, and the one behind it
-  int probe, probe_count;                             // half of it: the dim; odd: one more
+  int probe, probe_count;                             // several for each dim
   bool holds;                                         // what was asked does in this reading
   int question, failed[PB_MOST_TRIALS], failed_count; // by place among all that are asked in one reading
   int order[PB_MOST_SYMBOLS], count, at;              // the dims to be tried

@@ -37,7 +37,7 @@ def levels(count, up):
     back = f"v{count} = Relu(t{count}) "
     for k in reversed(range(count)):
         back += f"u{k} = {up.format(f'v{k + 1}')} c{k} = Concat<axis = 1>(t{k}, u{k}) v{k} = Conv<{SAME}>(c{k}, w4x8x3x3) "
-    return f"{down}{back}y = Tanh(v0)"
+    return f"{down}{back}y = Neg(v0)"
 
 
 PYRAMID = (f"a = Conv<{SAME}, {HALF}>(x, w4x3x3x3) b = Conv<{SAME}, {HALF}>(a, w4x4x3x3) c = Conv<{SAME}, {HALF}>(b, w4x4x3x3) "
@@ -71,6 +71,7 @@ CASES = [
     ("a U-Net of one level", PICTURE, PICTURES, levels(1, DOUBLED), [(1, 3, 4, 6), (2, 3, 10, 2)], {"H": 2, "W": 2}, (1, 3, 4, 5)),
     ("a U-Net of three, transposed", PICTURE, PICTURES, levels(3, SPREAD), [(1, 3, 8, 16), (2, 3, 24, 8)], {"H": 8, "W": 8}, (1, 3, 8, 12)),
     ("a U-Net of four", "float[1, 3, H, 32]", PICTURES, levels(4, DOUBLED), [(1, 3, 16, 32), (1, 3, 48, 32)], {"H": 16}, (1, 3, 24, 32)),
+    ("a U-Net of eight", "float[1, 3, H, 256]", PICTURES, levels(8, DOUBLED), [(1, 3, 256, 256)], {"H": 256}, (1, 3, 384, 256)),
     ("a pyramid of features", PICTURE, PICTURES, PYRAMID, [(1, 3, 8, 16), (2, 3, 24, 8)], {"H": 8, "W": 8}, (1, 3, 12, 8)),
     ("sound, down and up", "float[N, 4, L]", "float[a, b, c]", "p = Conv<strides = [2], pads = [1, 1]>(x, w6x4x4) q = Conv<strides = [3], pads = [1, 1]>(p, w6x6x5) "
      "u = ConvTranspose<strides = [3]>(q, w6x6x3) r = Add(u, p) t = ConvTranspose<strides = [2], pads = [1, 1]>(r, w6x4x4) y = Add(t, x)", [(1, 4, 12), (2, 4, 6)], {"L": 6}, (1, 4, 8)),

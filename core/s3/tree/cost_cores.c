@@ -242,11 +242,22 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   return (longer + f->units - 1) / f->units;
 }
 
+// Bytes that its loads bring: of what is one for all lanes a number each.
 int64_t pb__core_near(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
-  int64_t size[PB_NEST_DIMS];
-  if (!f->members || f->kernel->taps || strcmp(nest->part, "reduce") != 0) return 0;
-  sizes_of(f->kernel, nest, size);
-  return loads_of(t, f, f->kernel, nest, size, 1) * f->register_bytes / pb_core_rate_of(f, 0, 1);
+  const pb_vkernel* k = f->kernel;
+  int64_t size[PB_NEST_DIMS], filled[PB_NEST_DIMS], bytes = 0;
+  if (!f->members || k->taps || strcmp(nest->part, "reduce") != 0) return 0;
+  sizes_of(k, nest, size);
+  for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
+    const pb_access* access = &k->main->access[a];
+    bool one = k->insn.insn && k->lane_dim >= 0 && !pb_vkernel_stride(access, k->lane_dim);
+    sizes_of(k, loader_of(t, nest, a), filled);
+    int64_t loads = a == k->x && pb_vkernel_by_vectors(k)
+                        ? pb_core_window(k, size, -1)
+                        : steps_of(k, filled) * pb_core_registers(k, filled, access->index[0].coef);
+    bytes += loads * (one ? pb_type_bits(access->type) / 8 : f->register_bytes);
+  }
+  return bytes / pb_core_rate_of(f, 0, 1);
 }
 
 static bool is_product(const pb_nest* nest) { return !strcmp(nest->part, "reduce"); }
