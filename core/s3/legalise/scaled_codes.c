@@ -58,16 +58,17 @@ static form form_of_load(const coder* c, int n, int a, int depth) {
   const pb_program* p = &c->program;
   const pb_access* access = &p->nests[n].access[a];
   int value = p->value_of[n][a], dim_of[PB_NEST_RANK];
-  if (access->boxed || access->gathered) return (form){OTHER};
-  if (access->type == PB_I8 && pb_program_last_writer(p, value) >= n) return (form){OTHER}; // not what it is later
+  if (access->boxed || access->gathered) return (form){.kind = OTHER};
+  if (access->type == PB_I8 && pb_program_last_writer(p, value) >= n)
+    return (form){.kind = OTHER}; // not what it is later
   if (access->type == PB_I8) return (form){.kind = CODES, .number = 1, .value = value, .scales = -1, .at = *access};
   if (p->values[value].kind == PB_VALUE_CONST)
     return access->type == PB_F32 && has_data(c, value) ? (form){.kind = TABLE, .value = value, .at = *access}
-                                                        : (form){OTHER};
+                                                        : (form){.kind = OTHER};
   int maker = pb_program_only_writer(p, value);
-  if (maker < 0 || maker >= n || !is_scalar_of(p, maker)) return (form){OTHER};
+  if (maker < 0 || maker >= n || !is_scalar_of(p, maker)) return (form){.kind = OTHER};
   const pb_nest* made = &p->nests[maker];
-  if (!pb_walks_elements(made, &made->access[made->access_count - 1], dim_of)) return (form){OTHER};
+  if (!pb_walks_elements(made, &made->access[made->access_count - 1], dim_of)) return (form){.kind = OTHER};
   form f = form_of(c, maker, made->expr_count - 1, depth + 1);
   if (f.kind == TABLE || f.kind == CODES) f.at = pb_access_compose(access, dim_of, &f.at);
   if (f.kind == CODES && f.scales >= 0) f.along = pb_access_compose(access, dim_of, &f.along);
@@ -77,14 +78,14 @@ static form form_of_load(const coder* c, int n, int a, int depth) {
 // A zero point comes off codes as they are, and is a code.
 static form less(form codes, double zero) {
   bool whole = zero == trunc(zero) && fabs(zero) <= UINT8_MAX;
-  if (codes.scaled || !whole) return (form){OTHER};
+  if (codes.scaled || !whole) return (form){.kind = OTHER};
   codes.zero += (int64_t)zero;
   return codes;
 }
 
 static form times(form codes, const form* by) {
   if (by->kind == TABLE) {
-    if (codes.scales >= 0) return (form){OTHER};
+    if (codes.scales >= 0) return (form){.kind = OTHER};
     codes.scales = by->value;
     codes.along = by->at;
   } else {
@@ -97,10 +98,10 @@ static form times(form codes, const form* by) {
 static form form_of_two(pb_op op, const form* a, const form* b) {
   if (a->kind == CODES && b->kind == NUMBER && op == PB_OP_SUB) return less(*a, b->number);
   if (a->kind == CODES && b->kind == NUMBER && op == PB_OP_ADD) return less(*a, -b->number);
-  if (op != PB_OP_MUL) return (form){OTHER};
+  if (op != PB_OP_MUL) return (form){.kind = OTHER};
   if (a->kind == CODES && (b->kind == NUMBER || b->kind == TABLE)) return times(*a, b);
   if (b->kind == CODES && (a->kind == NUMBER || a->kind == TABLE)) return times(*b, a);
-  return (form){OTHER};
+  return (form){.kind = OTHER};
 }
 
 // What node e of nest n is. Makers of makers are few: a zero point, a scale, and copies between them.
@@ -108,19 +109,20 @@ static form form_of(const coder* c, int n, int e, int depth) {
   enum { MOST_DEPTH = 16 };
   const pb_nest* nest = &c->program.nests[n];
   const pb_expr_node* node = &nest->expr[e];
-  if (depth > MOST_DEPTH) return (form){OTHER};
-  if (node->op == PB_OP_LOAD) return node->args[0] >= 0 ? (form){OTHER} : form_of_load(c, n, node->operand, depth);
+  if (depth > MOST_DEPTH) return (form){.kind = OTHER};
+  if (node->op == PB_OP_LOAD)
+    return node->args[0] >= 0 ? (form){.kind = OTHER} : form_of_load(c, n, node->operand, depth);
   if (node->op == PB_OP_CONST)
     return (form){.kind = NUMBER, .number = pb_type_is_float(node->type) ? node->value : (double)node->integer};
   bool no_sign = node->op == PB_OP_ZEXT || node->op == PB_OP_UITOFP;
   if (no_sign || node->op == PB_OP_SEXT || node->op == PB_OP_SITOFP) {
     form f = form_of(c, n, node->args[0], depth + 1);
     bool of_codes = f.kind == CODES && nest->expr[node->args[0]].type == PB_I8;
-    if (pb_type_bits(node->type) < 16 || (no_sign && !of_codes)) return (form){OTHER};
+    if (pb_type_bits(node->type) < 16 || (no_sign && !of_codes)) return (form){.kind = OTHER};
     f.is_unsigned |= no_sign;
     return f;
   }
-  if (node->op != PB_OP_SUB && node->op != PB_OP_ADD && node->op != PB_OP_MUL) return (form){OTHER};
+  if (node->op != PB_OP_SUB && node->op != PB_OP_ADD && node->op != PB_OP_MUL) return (form){.kind = OTHER};
   form a = form_of(c, n, node->args[0], depth + 1), b = form_of(c, n, node->args[1], depth + 1);
   return form_of_two(node->op, &a, &b);
 }
