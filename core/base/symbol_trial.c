@@ -40,10 +40,10 @@ int64_t pb__symbol_tried(const pb_symbols* s) {
   return t->good / part * beside(part, t->step % 2);
 }
 
-static bool has_failed(const pb_symbol_trial* t, int question) {
-  for (int k = 0; k < t->failed_count; ++k)
-    if (t->failed[k] == question) return true;
-  return t->failed_count == PB_MOST_TRIALS;
+static bool was_tried(const pb_symbol_trial* t, int question) {
+  for (int k = 0; k < t->tried_count; ++k)
+    if (t->tried[k] == question) return true;
+  return t->tried_count == PB_MOST_TRIALS;
 }
 
 static void add(pb_symbols* s, int symbol) {
@@ -75,7 +75,7 @@ bool pb_symbols_hold(pb_symbols* s, bool holds, const int64_t* extents, int coun
   if (t->now == PB_READ_TRIAL && question == t->question) {
     t->holds = holds;
     s->again = true;
-  } else if (t->now != PB_READ_TRIAL && !holds && !has_failed(t, question)) {
+  } else if (t->now != PB_READ_TRIAL && !holds && !was_tried(t, question)) {
     start(s, question, extents, count);
   }
   return holds;
@@ -106,7 +106,7 @@ static void take(pb_symbols* s) {
     s->times[symbol] = t->good;
     s->is_far[symbol] = true;
   }
-  t->failed[t->failed_count++] = t->question; // it is asked once
+  t->tried[t->tried_count++] = t->question; // it is asked once
   go_on(s);
 }
 
@@ -136,6 +136,17 @@ static void read_larger(pb_symbols* s) {
   s->again = true;
 }
 
+// A plain reading in front of all probes.
+static void end_first(pb_symbols* s, bool done) {
+  pb_symbol_trial* t = &s->trial;
+  if (done) {
+    t->probe_count = PROBES * (s->count < MOST_PROBED ? s->count : MOST_PROBED);
+    go_on(s);
+  } else if (t->larger != PB_LARGER_WAS) {
+    read_larger(s);
+  }
+}
+
 void pb_symbols_end(pb_symbols* s, bool done) {
   pb_symbol_trial* t = &s->trial;
   if (t->now == PB_READ_TRIAL) {
@@ -143,13 +154,8 @@ void pb_symbols_end(pb_symbols* s, bool done) {
   } else if (!s->again && t->now == PB_READ_PROBE) {
     ++t->probe;
     go_on(s);
-  } else if (s->again || t->probe_count || s->sample || s->either_count || !s->count) {
-    // nothing is left to be asked
-  } else if (!done) {
-    if (t->larger != PB_LARGER_WAS) read_larger(s);
-  } else {
-    t->probe_count = PROBES * (s->count < MOST_PROBED ? s->count : MOST_PROBED);
-    go_on(s);
+  } else if (!s->again && !t->probe_count && !s->sample && !s->either_count && s->count) {
+    end_first(s, done);
   }
   t->now = PB_READ_PLAIN; // of numbers that are asked for between readings
 }

@@ -31,13 +31,13 @@ typedef enum pb_reading {
 typedef enum pb_larger { PB_LARGER_NOT, PB_LARGER_NOW, PB_LARGER_WAS } pb_larger; // than numbers that were refused
 typedef struct pb_symbol_trial {
   pb_larger larger;
-  pb_reading now, next;                               // this reading, and the one behind it
-  int probe, probe_count;                             // several for each dim
-  bool holds;                                         // what was asked does in this reading
-  int question, failed[PB_MOST_TRIALS], failed_count; // by place among all that are asked in one reading
-  int order[PB_MOST_SYMBOLS], count, at;              // the dims to be tried
-  int64_t good;                                       // times what it is enough, 0: not known of any
-  int step;                                           // half of it: what is left out of that now; odd: one more
+  pb_reading now, next;                             // this reading, and the one behind it
+  int probe, probe_count;                           // several for each dim
+  bool holds;                                       // what was asked does in this reading
+  int question, tried[PB_MOST_TRIALS], tried_count; // by place among all that are asked in one reading
+  int order[PB_MOST_SYMBOLS], count, at;            // the dims to be tried
+  int64_t good;                                     // times what it is enough, 0: not known of any
+  int step;                                         // half of it: what is left out of that now; odd: one more
 } pb_symbol_trial;
 
 // Front ends add symbols as they find them; those that the model says to be equal are one.

@@ -1,5 +1,6 @@
 """ONNX models with open dims, one engine each, against ONNX Runtime."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx.numpy_helper  # noqa: E402
 import onnx.parser  # noqa: E402
 from exact import session_of  # noqa: E402
 from run import close, execute  # noqa: E402
@@ -18,6 +21,13 @@ HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
 def model_of(graph):
     """Of a graph's text, from its name on."""
     return onnx.parser.parse_model(HEAD + graph)
+
+
+def weights_of(graph, rng, scale):
+    """Initialisers that a graph's text names by their shape: w3x4, or of one dim g8 and b8."""
+    for name in sorted(set(re.findall(r"\b(?:w\d+(?:x\d+)+|[gb]\d+)\b", graph))):
+        shape = tuple(map(int, name[1:].split("x")))
+        yield onnx.numpy_helper.from_array((rng.standard_normal(shape) * scale).astype(np.float32), name)
 
 
 class Opened:

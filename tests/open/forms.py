@@ -3,12 +3,10 @@ multiple, heads and windows. One engine of each model, its extents in turn, agai
 
     tests/open/forms.py --bin build/bin [--only TEXT] [--every N]"""
 
-import re
 import sys
 
-from by_runtime import Opened, model_of  # first: it skips where a package is missing
+from by_runtime import Opened, model_of, weights_of  # first: it skips where a package is missing
 import numpy as np
-from onnx import numpy_helper
 from run import judge_all
 
 RNG = np.random.default_rng(3)
@@ -229,12 +227,6 @@ CASES = [
 ]
 
 
-def weights_of(body):
-    for name in sorted(set(re.findall(r"\b(?:w\d+(?:x\d+)+|[gb]\d+)\b", body))):
-        shape = tuple(map(int, name[1:].split("x")))
-        yield numpy_helper.from_array((RNG.standard_normal(shape) / 3).astype(np.float32), name)
-
-
 def value_of(shape, below):
     return RNG.integers(0, below, shape) if below else RNG.standard_normal(shape).astype(np.float32)
 
@@ -243,7 +235,7 @@ def check(bin_dir, folder, name, given, made, constants, body, turns, multiples,
     for shape, codes in CODES.items():
         constants = constants.replace(f"CODES[{shape}]", f"int8[{shape}] wq = {{{codes}}}")
     model = model_of(f"g ({given}) => ({made}) <{NUMBERS}{', ' * bool(constants)}{constants}> {{ {body} }}")
-    model.graph.initializer.extend(weights_of(body))
+    model.graph.initializer.extend(weights_of(body, RNG, 1 / 3))
     opened = Opened(bin_dir, folder, model)
     why = opened.refused() or opened.takes(multiples, lambda dim: f"a multiple of {multiples[dim]}, ")
     for shapes in turns:

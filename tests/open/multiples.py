@@ -4,12 +4,10 @@ is said which, and of what at least; an extent that is no multiple is refused wh
 
     tests/open/multiples.py --bin build/bin [--only TEXT] [--every N]"""
 
-import re
 import sys
 
-from by_runtime import Opened, model_of  # first: it skips where a package is missing
+from by_runtime import Opened, model_of, weights_of  # first: it skips where a package is missing
 import numpy as np
-from onnx import numpy_helper
 from run import judge_all
 
 RNG = np.random.default_rng(0)
@@ -101,9 +99,7 @@ def graph_of(given, made, body):
 
 def check(bin_dir, folder, name, given, made, body, turns, multiples, wrong):
     model = model_of(graph_of(given, made, body))
-    for weight in sorted(set(re.findall(r"\bw\d+(?:x\d+)+\b", body))):
-        data = RNG.standard_normal(tuple(map(int, weight[1:].split("x")))) / 4
-        model.graph.initializer.append(numpy_helper.from_array(data.astype(np.float32), weight))
+    model.graph.initializer.extend(weights_of(body, RNG, 1 / 4))
     opened = Opened(bin_dir, folder, model)
     why = opened.refused() or opened.takes(multiples, lambda dim: f"a multiple of {multiples[dim]}, ")
     if why:

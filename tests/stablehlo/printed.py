@@ -3,9 +3,7 @@ several devices. Against NumPy.
 
     tests/stablehlo/printed.py --bin build/bin"""
 
-import argparse
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / "programs"), str(Path(__file__).parents[1] / "e2e")]
@@ -250,17 +248,11 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32} {
     agrees(bench, "the form that JAX prints", bench.run(text, x, w), y)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench, rng = Bench(options.bin, folder), np.random.default_rng(5)
-        for part in operators, broadcasts, truths, ragged, empties, own_form:
-            part(bench, rng)
-        devices(bench)
-    return 1 if bench.failed else 0
+def all_parts(bench):
+    rng = np.random.default_rng(5)
+    for part in operators, broadcasts, truths, ragged, empties, own_form:
+        part(bench, rng)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, all_parts, devices))

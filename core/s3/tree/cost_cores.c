@@ -199,24 +199,33 @@ static const pb_access* loaded_by(const pb_nest* loader, const pb_nest* nest, in
   return &loader->access[loader == nest ? a : 0];
 }
 
-// How many registers of an access one load fills: numbers that are one for all lanes, or, where `each` of its own come
-// to a lane at once, so many.
-static int64_t filled_at_once(const pb_core_facts* f, const pb_vkernel* k, int a, int64_t each) {
-  if (!k->insn.insn || k->lane_dim < 0) return 1;
-  if (a == k->w && k->each_dim >= 0) return each;
-  return pb_vkernel_stride(&k->main->access[a], k->lane_dim) ? 1 : f->vector.same_at_once;
+static bool is_one_for_all(const pb_vkernel* k, int a) {
+  return k->insn.insn && k->lane_dim >= 0 && !pb_vkernel_stride(&k->main->access[a], k->lane_dim);
 }
 
-// Loads of registers while the main nest's tile is made. Where x comes by vectors, what its windows share comes once.
+// How many registers of an access one load fills: numbers that are one for all lanes, or, where several of its own come
+// to a lane at once, so many.
+static int64_t filled_at_once(const pb_core_facts* f, const pb_vkernel* k, int a) {
+  if (k->insn.insn && k->lane_dim >= 0 && a == k->w && k->each_dim >= 0) return f->vector.each_at_once;
+  return is_one_for_all(k, a) ? f->vector.same_at_once : 1;
+}
+
+// Registers of access a that are filled while the main nest's tile is made. Where x comes by vectors, what its windows
+// share comes once.
+static int64_t registers_filled(const pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const int64_t* size,
+                                int a) {
+  int64_t filled[PB_NEST_DIMS];
+  if (a == k->x && pb_vkernel_by_vectors(k)) return pb_core_window(k, size, -1);
+  sizes_of(k, loader_of(t, nest, a), filled);
+  return steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef);
+}
+
 static int64_t loads_of(const pb_tiling* t, const pb_core_facts* f, const pb_vkernel* k, const pb_nest* nest,
-                        const int64_t* size, int64_t each) {
-  int64_t loads = 0, filled[PB_NEST_DIMS];
+                        const int64_t* size) {
+  int64_t loads = 0;
   for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
-    sizes_of(k, loader_of(t, nest, a), filled);
-    loads += a == k->x && pb_vkernel_by_vectors(k)
-                 ? pb_core_window(k, size, -1)
-                 : steps_of(k, filled) * pb_core_registers(k, filled, k->main->access[a].index[0].coef) /
-                       filled_at_once(f, k, a, each);
+    bool by_vectors = a == k->x && pb_vkernel_by_vectors(k);
+    loads += registers_filled(t, k, nest, size, a) / (by_vectors ? 1 : filled_at_once(f, k, a));
   }
   return loads;
 }
@@ -227,8 +236,8 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
   const pb_nest* nest = k->main;
   bool sums = nest->reduce != PB_SET;
   if (k->taps) return taps_cycles(k, size);
-  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size),
-          loads = loads_of(t, f, k, tile, size, f->vector.each_at_once), rate = pb_core_rate_of(f, 0, 1);
+  int64_t points = pb_core_registers(k, size, NULL), steps = steps_of(k, size), loads = loads_of(t, f, k, tile, size),
+          rate = pb_core_rate_of(f, 0, 1);
   int64_t step, turn = k->apart_cycles ? k->apart_cycles : k->transpose_dim >= 0 ? TURN_CYCLES : 0;
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? pb_core_registers(k, size, k->main->access[k->x].index[0].coef) : 0);
@@ -245,18 +254,12 @@ static int64_t main_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_
 // Bytes that its loads bring: of what is one for all lanes a number each.
 int64_t pb__core_near(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
   const pb_vkernel* k = f->kernel;
-  int64_t size[PB_NEST_DIMS], filled[PB_NEST_DIMS], bytes = 0;
+  int64_t size[PB_NEST_DIMS], bytes = 0;
   if (!f->members || k->taps || strcmp(nest->part, "reduce") != 0) return 0;
   sizes_of(k, nest, size);
-  for (int a = 0; a < pb_vkernel_store(k->main); ++a) {
-    const pb_access* access = &k->main->access[a];
-    bool one = k->insn.insn && k->lane_dim >= 0 && !pb_vkernel_stride(access, k->lane_dim);
-    sizes_of(k, loader_of(t, nest, a), filled);
-    int64_t loads = a == k->x && pb_vkernel_by_vectors(k)
-                        ? pb_core_window(k, size, -1)
-                        : steps_of(k, filled) * pb_core_registers(k, filled, access->index[0].coef);
-    bytes += loads * (one ? pb_type_bits(access->type) / 8 : f->register_bytes);
-  }
+  for (int a = 0; a < pb_vkernel_store(k->main); ++a)
+    bytes += registers_filled(t, k, nest, size, a) *
+             (is_one_for_all(k, a) ? pb_type_bits(k->main->access[a].type) / 8 : f->register_bytes);
   return bytes / pb_core_rate_of(f, 0, 1);
 }
 

@@ -3,10 +3,8 @@ against NumPy. What cannot be cut stays one thread's, and pbc says so.
 
     tests/stablehlo/programs/threads.py --bin build/bin"""
 
-import argparse
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
@@ -109,16 +107,11 @@ def check(bench, name, make, shared, rng):
         bench.say(good, f"{name}, {threads} threads")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench, rng = Bench(options.bin, folder), np.random.default_rng(3)
-        for name, (make, shared) in CASES.items():
-            check(bench, name, make, shared, rng)
-    return 1 if bench.failed else 0
+def cases(bench):
+    rng = np.random.default_rng(3)
+    for name, (make, shared) in CASES.items():
+        check(bench, name, make, shared, rng)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, cases))

@@ -3,10 +3,8 @@ factors, transforms, scans, upper halves of products, codes; and what of them is
 
     tests/stablehlo/programs/written_out.py --bin build/bin"""
 
-import argparse
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "e2e")]
@@ -275,17 +273,11 @@ def refused(bench):
         bench.refuses(what, text_of(kinds, [op], result), word, "PB2110")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
-        for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows):
-            part(bench, rng)
-        refused(bench)
-    return 1 if bench.failed else 0
+def all_parts(bench):
+    rng = np.random.default_rng(7)
+    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows):
+        part(bench, rng)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, all_parts, refused))

@@ -244,9 +244,9 @@ static int64_t folded(int64_t k, int64_t extent, char how) {
 }
 
 static int padded(pb_onnx* o, int x, const int64_t* low, const int64_t* high, char how) {
+  bool hangs = pb__pads_hang(o->l, o->n);
   for (int r = 0; r < pb__o_type(o, x)->rank && !pb__o_bad(o); ++r) {
     int64_t extent = pb__o_type(o, x)->shape[r], count = extent + low[r] + high[r];
-    bool hangs = pb__pads_hang(o->l, o->n);
     if (!low[r] && !high[r] && !hangs) continue;
     if (count < 1) pb__o_refuse(o, "a result without elements");
     if (pb__o_bad(o)) return x;

@@ -84,14 +84,16 @@ static int many_rows(const pb_door* d, const pb_flat_op* op, const pb_s1_value* 
   return *block ? first : -1;
 }
 
-// x with `block` rows of dim `at` summed: [blocks, what is kept].
-static int summed_by_blocks(pb_door* d, int x, int at, int64_t block, const bool* gone) {
+// x summed over the dims that are `gone`; where `at` is one, only so many rows of it together as `block` says: [blocks,
+// what is kept].
+static int summed_first(pb_door* d, int x, const bool* gone, int at, int64_t block) {
   const pb_s1_value in = *pb_made(&d->m, x);
-  int64_t shape[PB_NEST_RANK] = {in.shape[at] / block};
-  int rank = 1, dims[PB_NEST_RANK], loops[PB_NEST_RANK];
+  int64_t shape[PB_NEST_RANK];
+  int rank = 0, dims[PB_NEST_RANK], loops[PB_NEST_RANK], to = at >= 0;
+  if (at >= 0) shape[rank++] = in.shape[at] / block;
   for (int r = 0; r < in.rank; ++r)
     if (!gone[r]) shape[rank++] = in.shape[r];
-  int y = pb_make_value(&d->m, in.type, rank, shape), to = 1;
+  int y = pb_make_value(&d->m, in.type, rank, shape);
   (void)pb_make_walk(&d->m, "init", y, dims);
   (void)pb_scalar_number(&d->m.nest, in.type, 0);
   pb_make_end(&d->m, y, dims);
@@ -100,31 +102,7 @@ static int summed_by_blocks(pb_door* d, int x, int at, int64_t block, const bool
     loops[r] = gone[r] ? pb_make_loop(&d->m, r == at ? block : in.shape[r]) : dims[to++];
   int access = pb_make_access(&d->m, x);
   pb_make_along(&d->m, access, loops);
-  pb_make_move(&d->m, access, at, dims[0], block);
-  (void)pb_nest_load(n, access);
-  n->reduce = PB_ACC_ADD;
-  pb_make_end(&d->m, y, dims);
-  return y;
-}
-
-// x summed over the dims `behind`; `gone`: what of the rest is still to go.
-static int summed_behind(pb_door* d, int x, const bool* behind, bool* gone) {
-  const pb_s1_value in = *pb_made(&d->m, x);
-  int64_t shape[PB_NEST_RANK];
-  int rank = 0, dims[PB_NEST_RANK], loops[PB_NEST_RANK], to = 0;
-  for (int r = 0; r < in.rank; ++r) {
-    if (behind[r]) continue;
-    gone[rank] = gone[r];
-    shape[rank++] = in.shape[r];
-  }
-  int y = pb_make_value(&d->m, in.type, rank, shape);
-  (void)pb_make_walk(&d->m, "init", y, dims);
-  (void)pb_scalar_number(&d->m.nest, in.type, 0);
-  pb_make_end(&d->m, y, dims);
-  pb_nest* n = pb_make_walk(&d->m, "reduce", y, dims);
-  for (int r = 0; r < in.rank; ++r) loops[r] = behind[r] ? pb_make_loop(&d->m, in.shape[r]) : dims[to++];
-  int access = pb_make_access(&d->m, x);
-  pb_make_along(&d->m, access, loops);
+  if (at >= 0) pb_make_move(&d->m, access, at, dims[0], block);
   (void)pb_nest_load(n, access);
   n->reduce = PB_ACC_ADD;
   pb_make_end(&d->m, y, dims);
@@ -139,13 +117,14 @@ static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_go
   const pb_s1_value whole = *pb_made(&d->m, x);
   if (known_reduction(op, whole.type) == PB_ACC_ADD && is_long_sum(d, whole.type, PB_S1_LONG_SUM) &&
       pb_s1_sums_behind(whole.rank, whole.shape, gone, behind)) {
-    memcpy(rest_gone, all_gone, sizeof *rest_gone * (size_t)whole.rank);
-    x = summed_behind(d, x, behind, rest_gone);
+    x = summed_first(d, x, behind, -1, 0);
+    for (int r = 0, kept_rank = 0; r < whole.rank; ++r)
+      if (!behind[r]) rest_gone[kept_rank++] = all_gone[r];
     gone = rest_gone;
   }
   int at = many_rows(d, op, pb_made(&d->m, x), gone, &block);
   if (at >= 0) {
-    x = summed_by_blocks(d, x, at, block, gone);
+    x = summed_first(d, x, gone, at, block);
     gone = first_gone;
   }
   const pb_s1_value in = *pb_made(&d->m, x);
