@@ -34,4 +34,12 @@ void* pb_grow(void* items, size_t count, size_t* capacity, size_t size);
     (items)[(count)++] = (value);                                                                                      \
   } while (0)
 
+// Two places of a type give each other what they have.
+#define PB_SWAP(type, a, b)                                                                                            \
+  do {                                                                                                                 \
+    type pb_kept = (a);                                                                                                \
+    (a) = (b);                                                                                                         \
+    (b) = pb_kept;                                                                                                     \
+  } while (0)
+
 #endif

@@ -69,6 +69,15 @@ void pb_table_add(pb_table* table, const void* bytes, size_t length, int number)
   add(table, hash_of(bytes, length), length ? bytes : nothing, length, number);
 }
 
+int pb_table_number(pb_table* table, pb_arena* arena, const void* bytes, size_t length, int next) {
+  int known = pb_table_find(table, bytes, length);
+  if (known >= 0) return known;
+  void* kept = pb_alloc_raw(arena, length + 1);
+  memcpy(kept, bytes, length);
+  pb_table_add(table, kept, length, next);
+  return next;
+}
+
 int pb_table_find_address(const pb_table* table, const void* address) {
   return find(table, hash_of(&address, sizeof address), address, 0);
 }

@@ -7,8 +7,10 @@
 
 typedef enum pb_pass_kind { PB_PASS_EXACT, PB_PASS_REASSOCIATES } pb_pass_kind;
 typedef struct pb_pass {
-  const char *stage, *name;
-  pb_status (*run)(pb_unit* unit);
+  const char* name;
+  pb_module_pass run;
+  pb_program_pass change;             // in its place, of a pass on the program function
+  bool (*where)(const pb_chip* chip); // the chips for which it does anything; NULL: any
   pb_pass_kind kind;
   const char* summary;
 } pb_pass;

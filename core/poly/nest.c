@@ -234,6 +234,12 @@ bool pb_nest_is_fill(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count == 1 && nest->expr_count == 1;
 }
 
+void pb_nest_set_alone(pb_nest* nest) {
+  nest->reduce = PB_SET;
+  nest->part = "point";
+  nest->macs = 0;
+}
+
 bool pb_nest_sums_products(const pb_nest* nest) {
   const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
   return nest->reduce == PB_ACC_ADD && nest->access_count == 3 && nest->expr_count == 3 && last->op == PB_OP_MUL &&
@@ -241,15 +247,17 @@ bool pb_nest_sums_products(const pb_nest* nest) {
          nest->expr[1].op == PB_OP_LOAD && nest->expr[0].operand != nest->expr[1].operand;
 }
 
-bool pb_index_single(const pb_index* index, int* dim) {
+bool pb_index_shifted(const pb_index* index, int* dim) {
   *dim = -1;
   for (int d = 0; d < PB_NEST_DIMS; ++d) {
     if (!index->coef[d]) continue;
     if (index->coef[d] != 1 || *dim >= 0) return false;
     *dim = d;
   }
-  return index->cst == 0;
+  return true;
 }
+
+bool pb_index_single(const pb_index* index, int* dim) { return pb_index_shifted(index, dim) && index->cst == 0; }
 
 bool pb_index_moves(const pb_index* index) {
   for (int c = 0; c < PB_NEST_COLS; ++c)

@@ -119,10 +119,16 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
 bool pb_access_can_leave(const pb_nest* nest, const pb_access* access);
 // Whether the index is one own dim and nothing else, or always 0: then *dim is -1.
 bool pb_index_single(const pb_index* index, int* dim);
+// The same, but for a number that is added.
+bool pb_index_shifted(const pb_index* index, int* dim);
 // Whether any dim walks the index.
 bool pb_index_moves(const pb_index* index);
 bool pb_value_same(MlirValue a, MlirValue b);
 int64_t pb_access_elements(const pb_access* access);
+// Whether it is of the elements at its indices alone.
+static inline bool pb_access_is_plain(const pb_access* access) {
+  return !access->boxed && !access->gathered && !access->splat;
+}
 
 // Copies what is in use; everything else in *to stays as it was. A nest is some 25 KB, and most use a tenth of it.
 void pb_nest_copy(pb_nest* to, const pb_nest* from);
@@ -143,6 +149,8 @@ bool pb_nest_walks_index_as_one(const pb_nest* nest, const pb_access* access, in
 void pb_nest_join_alike(pb_nest* nest);
 // One more access, in front of the store; its number. There is room.
 int pb_nest_add_access(pb_nest* nest);
+// It sets what it adds up, or whatever it does, and what the model asks for is counted elsewhere.
+void pb_nest_set_alone(pb_nest* nest);
 // The nest's value is node `last`; nodes that it does not need go.
 void pb_nest_end(pb_nest* nest, int last);
 // One more dim, innermost; no index moves with it unless the caller says so.

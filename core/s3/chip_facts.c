@@ -57,6 +57,8 @@ int pb_chip_image_rank(const pb_chip* chip) { return PB_IMAGE_RANK + !pb_chip_wh
 
 int pb_chip_row(const pb_chip* chip) { return pb_chip_whole_rows(chip) ? pb_chip_lanes(chip) : 1; }
 
+bool pb_chip_takes_rows(const pb_chip* chip) { return pb_chip_row(chip) > 1; }
+
 static bool counts_lanes(const pb_insn* insn, pb_type type, int lanes) {
   const pb_operand *to = &insn->operands[insn->dest], *from = NULL;
   for (int o = 0; o < insn->operand_count && insn->reduce != PB_SET && !from; ++o)
@@ -89,3 +91,5 @@ bool pb_chip_moves(const pb_chip* chip) {
     if (chip->insns[i].mover) return true;
   return false;
 }
+
+bool pb_chip_moves_nothing(const pb_chip* chip) { return !pb_chip_moves(chip); }

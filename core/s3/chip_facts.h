@@ -29,6 +29,8 @@ bool pb_chip_runs_code(const pb_chip* chip);
 bool pb_chip_whole_rows(const pb_chip* chip);
 // How many neighbours its units take together, so that none can be read or written alone; 1: any element can.
 int pb_chip_row(const pb_chip* chip);
+// Whether there are several.
+bool pb_chip_takes_rows(const pb_chip* chip);
 // Whether it makes a number of the first elements alone that a row of lanes has, for elements of the type: a sum or
 // another (PB_SET: any).
 bool pb_chip_counts_lanes(const pb_chip* chip, pb_type type, pb_reduce reduce);
@@ -49,5 +51,6 @@ static inline bool pb_chip_neighbours(const pb_chip* chip) {
 static inline int64_t pb_chip_shared(const pb_chip* chip, int64_t cycles) { return cycles / chip->cores; }
 // Whether movers bring what its instructions take to memories of its own, and take it back.
 bool pb_chip_moves(const pb_chip* chip);
+bool pb_chip_moves_nothing(const pb_chip* chip);
 
 #endif

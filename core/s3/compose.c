@@ -50,26 +50,26 @@ void pb_program_read_source(pb_program* p, pb_arena* arena, int n, int a, int co
   pb_program_set_value(p, arena, n, a, p->value_of[copy][0]);
 }
 
-static bool is_read(const pb_program* p, const bool* dropped, int value) {
+static bool is_read(const pb_program* p, int value) {
   PB_FOR_USES (n, p, value)
-    if (!dropped[n] && !pb_program_writes(p, n, value)) return true;
+    if (!p->gone[n] && !pb_program_writes(p, n, value)) return true;
   return false;
 }
 
-bool pb_program_drop_copies(const pb_program* p, bool* dropped) {
+bool pb_program_drop_copies(pb_program* p) {
   bool any = false;
   for (int n = p->nest_count - 1; n >= 0; --n) {
     int value = pb_program_stored(p, n);
-    dropped[n] |= pb_copies_elements(&p->nests[n]) && pb_program_is_local(p, value) && !is_read(p, dropped, value);
-    any |= dropped[n];
+    p->gone[n] |= pb_copies_elements(&p->nests[n]) && pb_program_is_local(p, value) && !is_read(p, value);
+    any |= p->gone[n];
   }
   return any;
 }
 
-void pb_program_drop_unread(const pb_program* p, bool* dropped) {
+void pb_program_drop_unread(pb_program* p) {
   for (int n = p->nest_count - 1; n >= 0; --n) {
     int value = pb_program_stored(p, n);
-    dropped[n] |= pb_program_is_local(p, value) && !is_read(p, dropped, value);
+    p->gone[n] |= pb_program_is_local(p, value) && !is_read(p, value);
   }
 }
 
@@ -120,10 +120,10 @@ int pb_program_only_writer(const pb_program* p, int value) {
   return writer;
 }
 
-int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) {
+int pb_program_only_reader(const pb_program* p, int value) {
   int reader = -1;
   PB_FOR_USES (n, p, value) {
-    if ((dropped && dropped[n]) || !pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
+    if (pb_program_is_gone(p, n) || !pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
     if (reader >= 0) return -1;
     reader = n;
   }

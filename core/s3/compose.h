@@ -21,11 +21,11 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
 int pb_program_source(const pb_program* program, int n, int a, pb_access* source);
 // The access reads them there, from what nest `copy` copies.
 void pb_program_read_source(pb_program* program, pb_arena* arena, int n, int a, int copy, const pb_access* source);
-// Copies of elements into locals that nothing reads, but for copies that go themselves, are `dropped`. Returns whether
-// any is.
-bool pb_program_drop_copies(const pb_program* program, bool* dropped);
-// Nests that make what no nest reads that is not `dropped`, once passes have read round it.
-void pb_program_drop_unread(const pb_program* program, bool* dropped);
+// Copies of elements into locals that nothing reads, but for copies that go themselves, are gone. Returns whether any
+// is.
+bool pb_program_drop_copies(pb_program* program);
+// So are nests that make what no nest reads that is not gone, once passes have read round it.
+void pb_program_drop_unread(pb_program* program);
 
 // A matrix that the nest walks, each dim d along its index index_of[d] (-1: none), of which the last goes by elements.
 pb_access pb_access_of_matrix(const pb_nest* nest, pb_type type, const int* index_of);
@@ -46,8 +46,8 @@ bool pb_repeats_along(const pb_access* read, const pb_access* store);
 
 // The one nest that stores the value, if it is a local one that nothing else writes; -1: there is none.
 int pb_program_only_writer(const pb_program* program, int value);
-// The one nest that loads the value, of those that are not `dropped` (NULL: of all); -1: none or several do.
-int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
+// The one nest that loads the value; -1: none or several do.
+int pb_program_only_reader(const pb_program* program, int value);
 // The one nest that sets what nest n, a reduction, combines with, before anybody reads it; -1: it is otherwise.
 int pb_program_init_of(const pb_program* program, int n);
 // Whether some nest reduces into the value.

@@ -10,7 +10,6 @@
 #include <mlir-c/Dialect/Func.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool pb_op_is(MlirOperation op, const char* name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), mlirStringRefCreateFromCString(name));
@@ -300,18 +299,20 @@ pb_status pb_program_read_main(pb_unit* unit, pb_program* program) {
   return pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, program);
 }
 
-pb_status pb_program_write(pb_unit* unit, pb_program* p, const char* pass) {
-  pb_program_index(p, &unit->pass);
-  return pb_program_rewrite(unit, p, NULL, pass);
+pb_status pb_program_change(pb_unit* unit, pb_program_pass change, const char* pass) {
+  pb_program program;
+  PB_TRY(pb_program_read_main(unit, &program));
+  return change(unit, &program) ? pb_program_rewrite(unit, &program, pass) : PB_OK;
 }
 
-pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const char* pass) {
   pb_text text = {0};
   int serial = 0;
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_program_index(p, &unit->pass);
   pb_program_print_head(p, "", &text);
-  pb_program_print_allocs(p, dropped, &text);
+  pb_program_print_allocs(p, &text);
   for (int n = 0; n < p->nest_count; ++n)
-    if (!(dropped && dropped[n])) pb_program_print_nest(p, n, &unit->pass, &serial, &text);
+    if (!pb_program_is_gone(p, n)) pb_program_print_nest(p, n, &unit->pass, &serial, &text);
   return pb_program_print_end(unit, &text, pass);
 }

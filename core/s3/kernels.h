@@ -21,11 +21,10 @@ pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass
 
 // Reads the program function, into the pass's arena.
 pb_status pb_program_read_main(pb_unit* unit, pb_program* program) PB_MUST_CHECK;
-// Prints the program function anew without the nests that are `dropped` (NULL: none); values that no nest uses any more
-// go.
-pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
-// Prints a program whose nests were added one by one.
-pb_status pb_program_write(pb_unit* unit, pb_program* program, const char* pass) PB_MUST_CHECK;
+// Prints the program function anew without the nests that are gone; values that no nest uses any more go, too.
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const char* pass) PB_MUST_CHECK;
+// Runs a pass on the program function, by whose name faults of the compiler are told.
+pb_status pb_program_change(pb_unit* unit, pb_program_pass change, const char* pass) PB_MUST_CHECK;
 // The end of the text of a program function, with which it is parsed and freed: of a pass that prints nests of its own.
 pb_status pb_program_print_end(pb_unit* unit, pb_text* text, const char* pass) PB_MUST_CHECK;
 

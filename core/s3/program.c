@@ -133,7 +133,11 @@ static void reserve(pb_program* p, pb_arena* arena, int room) {
   p->nest_capacity = room;
   p->nests = pb_alloc_raw(arena, ((size_t)room + 1) * sizeof *p->nests);
   p->value_of = pb_alloc_array(arena, (size_t)room + 1, sizeof *p->value_of);
-  for (int n = 0; n < p->nest_count; ++n) put_nest(p, n, &had.nests[n], had.value_of[n]);
+  p->gone = PB_NEW_ARRAY(arena, bool, (size_t)room + 1);
+  for (int n = 0; n < p->nest_count; ++n) {
+    put_nest(p, n, &had.nests[n], had.value_of[n]);
+    p->gone[n] = pb_program_is_gone(&had, n);
+  }
 }
 
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
@@ -314,14 +318,15 @@ void pb_program_insert(pb_program* p, pb_arena* arena, pb_insertion* nests, int 
   pb_program_index(p, arena);
 }
 
-void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone) {
+void pb_program_drop_nests(pb_program* program, pb_arena* arena) {
   int count = program->nest_count;
   program->nest_count = 0;
   for (int n = 0; n < count; ++n) {
-    if (gone[n]) continue;
+    if (program->gone[n]) continue;
     if (program->nest_count < n) put_nest(program, program->nest_count, &program->nests[n], program->value_of[n]);
     ++program->nest_count;
   }
+  memset(program->gone, 0, (size_t)count);
   pb_program_index(program, arena);
 }
 
@@ -347,16 +352,16 @@ bool pb_program_is_fixed(const pb_program* p, int n) {
   return false;
 }
 
-static bool is_used(const pb_program* p, const bool* dropped, int value) {
+static bool is_used(const pb_program* p, int value) {
   PB_FOR_USES (n, p, value)
-    if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
+    if (!pb_program_is_gone(p, n) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
   return false;
 }
 
-void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text) {
+void pb_program_print_allocs(const pb_program* program, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
-    if (value->kind != PB_VALUE_LOCAL || !is_used(program, dropped, v)) continue;
+    if (value->kind != PB_VALUE_LOCAL || !is_used(program, v)) continue;
     pb_access type = pb_value_shape(value);
     pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
     pb_access_print_type(text, &type);

@@ -39,8 +39,9 @@ typedef struct pb_program {
   pb_nest* nests;
   int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
   pb_uses* uses;                     // by value: passes ask it instead of looking through all nests
-  bool over;                         // a kernel that may store where it loads (pb.over)
-  const int64_t* reserved;           // by memory, bytes that tensors of other kernels' take meanwhile; NULL: none
+  bool* gone; // by nest: it is left out when the program is printed, and no use of it counts; NULL: none is
+  bool over;  // a kernel that may store where it loads (pb.over)
+  const int64_t* reserved; // by memory, bytes that tensors of other kernels' take meanwhile; NULL: none
 } pb_program;
 
 // The first nest behind nest `after` that uses the value, -1: none.
@@ -91,9 +92,8 @@ bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);
 // The first access by which the nest loads the value, -1: it does not.
 int pb_program_load_of(const pb_program* program, int nest, int value);
-// Prints `%v<value> = memref.alloc()` for each value of the function's own that a nest uses which is not `dropped`
-// (NULL: none is).
-void pb_program_print_allocs(const pb_program* program, const bool* dropped, pb_text* text);
+// Prints `%v<value> = memref.alloc()` for each value of the function's own that a nest uses which is not gone.
+void pb_program_print_allocs(const pb_program* program, pb_text* text);
 // Prints a nest of the function's body, which names what it accesses from then on; *serial counts what has been
 // printed.
 void pb_program_print_nest(pb_program* program, int nest, pb_arena* arena, int* serial, pb_text* text);
@@ -142,8 +142,11 @@ typedef struct pb_insertion {
 } pb_insertion;
 // Puts such nests in, and them in this order: the nest of number k is at `at` + k from then on.
 void pb_program_insert(pb_program* program, pb_arena* arena, pb_insertion* nests, int count);
-// Takes the nests out that are `gone`.
-void pb_program_drop_nests(pb_program* program, pb_arena* arena, const bool* gone);
+// Takes the nests out that are gone.
+void pb_program_drop_nests(pb_program* program, pb_arena* arena);
+static inline bool pb_program_is_gone(const pb_program* program, int nest) {
+  return program->gone && program->gone[nest];
+}
 int pb_program_readers(const pb_program* program, int value); // how many nests read it
 // Whether nest n must stay as it is (pb_nest_is_fixed); that it looks up numbers in constant tables is no reason.
 bool pb_program_is_fixed(const pb_program* program, int n);

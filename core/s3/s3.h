@@ -24,7 +24,7 @@ typedef struct pb_unit {
   struct pb_plan_memo* plans;           // made so far, of plan_memo.h, which frees it
   struct pb_fallback* fallback;         // --fallback, of fallback.h; NULL: what the chip cannot run is an error
   bool in_turns; // what it makes may lie where it was before, as of a loop's turns: kernels say over what (pb.over)
-  bool between_outside;                 // tensors between kernels lie in the system's memory, all of them
+  bool between_outside;   // tensors between kernels lie in the system's memory, all of them
   const char* codes_like; // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
   double scales_off;      // the largest share by which a scale is off there
   // The model's inputs and outputs whose codes are u8, by name: outside of kernels that have codes with a sign, 128
@@ -38,38 +38,17 @@ typedef struct pb_unit {
 // Whether that is the name of one of unit->unsigned_names.
 bool pb_unit_names_unsigned(const pb_unit* unit, const char* name, size_t length);
 
-pb_status pb_s3_decided(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_unsigned(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_lines(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_parts(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_scaled_codes(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_seams(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_quantisers(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_turn(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_winograd(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_widen(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_row_numbers(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_reductions(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_align(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_pieces(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_pixels(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_transposes(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_lanes(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_delinearize(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_numbers(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
+// Passes, a row each in pipeline.def: on the module; or on the program function as it was read, which they say whether
+// they have changed.
+struct pb_program;
+typedef pb_status (*pb_module_pass)(pb_unit* unit);
+typedef bool (*pb_program_pass)(pb_unit* unit, struct pb_program* program);
+#define MODULE_PASS(name, function, kind, summary) pb_status function(pb_unit* unit) PB_MUST_CHECK;
+#define PROGRAM_PASS(name, function, where, kind, summary) bool function(pb_unit* unit, struct pb_program* program);
+#include "core/s3/pipeline.def"
+#undef MODULE_PASS
+#undef PROGRAM_PASS
 // Tensors that stay on the chip at a time, at most.
 enum { PB_MAX_RESIDENTS = 16 };
-pb_status pb_s3_reside(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_place(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_registers(pb_unit* unit) PB_MUST_CHECK;
 
 #endif

@@ -41,23 +41,15 @@ static bool expands(const pb_nest* nest) {
 }
 
 void pb_program_fold_expansions(pb_program* p, pb_arena* arena) {
-  int *nests = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), left = 0;
-  bool* folds = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1);
+  bool any = false;
   for (int n = 0; n < p->nest_count; ++n) {
-    folds[n] = expands(&p->nests[n]) && pb_program_is_local(p, pb_program_stored(p, n));
-    if (!folds[n]) nests[left++] = n;
-  }
-  if (left == p->nest_count) return;
-  pb_program all = *p;
-  all.values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  memcpy(all.values, p->values, sizeof *p->values * (size_t)p->value_count);
-  for (int n = 0; n < p->nest_count; ++n) {
-    if (!folds[n]) continue;
-    pb_value* made = &all.values[pb_program_stored(p, n)];
+    pb_value* made = &p->values[pb_program_stored(p, n)];
+    if (made->kind != PB_VALUE_LOCAL || !expands(&p->nests[n])) continue;
     made->expands = pb_nest_kept(arena, &p->nests[n]);
     made->kind = PB_VALUE_CONST;
+    any = p->gone[n] = true;
   }
-  pb_program_view(&all, nests, left, arena, p);
+  if (any) pb_program_drop_nests(p, arena);
 }
 
 // ---- the nest ----

@@ -3,7 +3,6 @@
 #include "core/select/unify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const int64_t impossible = INT64_MAX / 4;
 

@@ -40,14 +40,9 @@ static bool walk_as_one(const pb_flat* nest, int d, int e) {
 // Moves dim d in front of dim e, which lies further in.
 static void move_dim(pb_flat* nest, int d, int e) {
   for (; d + 1 < e; ++d) {
-    int64_t extent = nest->extent[d];
-    nest->extent[d] = nest->extent[d + 1];
-    nest->extent[d + 1] = extent;
-    for (int a = 0; a < nest->access_count; ++a) {
-      int64_t stride = nest->access[a].stride[d];
-      nest->access[a].stride[d] = nest->access[a].stride[d + 1];
-      nest->access[a].stride[d + 1] = stride;
-    }
+    PB_SWAP(int64_t, nest->extent[d], nest->extent[d + 1]);
+    for (int a = 0; a < nest->access_count; ++a)
+      PB_SWAP(int64_t, nest->access[a].stride[d], nest->access[a].stride[d + 1]);
   }
 }
 

@@ -147,7 +147,7 @@ static int source_of(const reader* r, int value) {
   int writer = pb_program_is_local(r->p, value) ? pb_program_next_use(r->p, value, -1) : -1;
   if (writer < 0 || !pb_program_writes(r->p, writer, value) || !pb_nest_is_copy(&r->p->nests[writer])) return value;
   const pb_access* from = &r->p->nests[writer].access[0];
-  return from->boxed || from->gathered || from->splat ? value : r->p->value_of[writer][0];
+  return pb_access_is_plain(from) ? r->p->value_of[writer][0] : value;
 }
 
 // Sums over what queries and keys share.

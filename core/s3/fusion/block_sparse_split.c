@@ -15,7 +15,6 @@
 #include "core/s3/tree/cost_cores.h"
 
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum {

@@ -11,7 +11,7 @@
 
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernels.h"
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
@@ -46,18 +46,6 @@ static int outermost(const pb_nest* nest, const pb_access* access, int r) {
   return dims == 0 && span == access->shape[r] && last >= 0 && coef[last] > 1 ? last : -1;
 }
 
-// Whether dims of the index step over whole runs of `inner`, or stay within one.
-static bool keeps_runs(const pb_nest* nest, const pb_access* access, int r, int64_t inner) {
-  int64_t within = 0;
-  if (access->index[r].cst) return false;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    int64_t coef = access->index[r].coef[d];
-    if (coef < 0) return false;
-    if (coef % inner) within += coef * (nest->extent[d] - 1);
-  }
-  return within < inner;
-}
-
 // Whether the index is a dim that walks all of the shape.
 static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, int* d) {
   return pb_index_single(&access->index[r], d) && *d >= 0 && nest->extent[*d] == access->shape[r];
@@ -87,14 +75,12 @@ static bool cut_value(cutter* c, int value, int r) {
   if (c->indices[value]++ || c->p->values[value].rank == PB_NEST_RANK) return false;
   c->index[value][r] = true;
   c->values[c->value_count++] = value;
-  PB_FOR_USES (n, c->p, value) {
+  PB_FOR_ACCESSES (n, a, c->p, value) {
     const pb_nest* nest = &c->p->nests[n];
-    for (int a = 0; a < nest->access_count; ++a) {
-      if (c->p->value_of[n][a] != value) continue;
-      const pb_access* access = &nest->access[a];
-      if (access->boxed || access->gathered || access->splat) return false;
-      if (is_whole_dim(nest, access, r, &d) ? !cut_dim(c, n, d) : !keeps_runs(nest, access, r, c->inner)) return false;
-    }
+    const pb_access* access = &nest->access[a];
+    if (!pb_access_is_plain(access)) return false;
+    bool keeps_runs = !access->index[r].cst && pb__layout_keeps_runs(nest, &access->index[r], c->inner, false);
+    if (is_whole_dim(nest, access, r, &d) ? !cut_dim(c, n, d) : !keeps_runs) return false;
   }
   return true;
 }
@@ -182,20 +168,18 @@ static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a
   return any;
 }
 
-pb_status pb_s3_delinearize(pb_unit* unit) {
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  cutter c = begin(unit, &program);
+bool pb_s3_delinearize(pb_unit* unit, pb_program* p) {
+  cutter c = begin(unit, p);
   bool any = false;
   pb_contraction_dims roles;
-  for (int n = 0; n < program.nest_count; ++n)
-    if (is_seed(&program, n, &roles)) {
+  for (int n = 0; n < p->nest_count; ++n)
+    if (is_seed(p, n, &roles)) {
       any |= cut_access(&c, n, &roles, roles.x);
       any |= cut_access(&c, n, &roles, roles.w);
       any |= cut_access(&c, n, &roles, roles.y);
-    } else if (sums_products(&program, n)) {
+    } else if (sums_products(p, n)) {
       any |= cut_access(&c, n, NULL, 0);
-      any |= cut_access(&c, n, NULL, program.nests[n].access_count - 1);
+      any |= cut_access(&c, n, NULL, p->nests[n].access_count - 1);
     }
-  return any ? pb_program_rewrite(unit, &program, NULL, "delinearize") : PB_OK;
+  return any;
 }

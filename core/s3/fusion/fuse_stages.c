@@ -214,13 +214,8 @@ static int64_t saved(fuser* f, const region* r) {
   pb_program whole;
   view_region(f, r, &scratch, &whole);
   pb_program_print_view(&whole, &scratch, &text);
-  int known = pb_table_find(&f->texts, text.data, text.length);
-  if (known < 0) {
-    known = (int)f->known_count;
-    int64_t cycles = cycles_saved(f, r, &whole, &scratch);
-    PB_PUSH(f->known, f->known_count, f->known_capacity, cycles);
-    pb_table_add(&f->texts, pb_strdup(&f->unit->pass, text.data), text.length, known);
-  }
+  int next = (int)f->known_count, known = pb_table_number(&f->texts, &f->unit->pass, text.data, text.length, next);
+  if (known == next) PB_PUSH(f->known, f->known_count, f->known_capacity, cycles_saved(f, r, &whole, &scratch));
   pb_text_free(&text);
   pb_arena_free(&scratch);
   return f->known[known];

@@ -45,7 +45,8 @@ bool pb_fusion_fills(pb_unit* unit, const pb_program* program, const int* nests,
 bool pb_fusion_runs(pb_unit* unit, const pb_program* program, const int* nests, int count);
 
 // Of a kernel of these nests, whose tensors are `values`, attributes of its calls: which it makes (pb.makes), which of
-// them may lie over which others, pair by pair (pb.over), and whether it only copies those (pb.copies). false: none may.
+// them may lie over which others, pair by pair (pb.over), and whether it only copies those (pb.copies). false: none
+// may.
 enum { PB_OVER_TENSORS = 64 };
 bool pb_print_over(const pb_program* program, const int* nests, int count, const int* values, int value_count,
                    pb_text* text);
@@ -62,7 +63,7 @@ const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* program, 
                                 pb_arena* arena);
 
 // Of copies of what a pointwise nest widens, copies of what it makes that of, the nest behind them (narrow_copies.c).
-// Returns whether there were any; `dropped`: nests that count no more.
-bool pb_fusion_narrow_copies(pb_program* program, const bool* dropped, pb_arena* arena);
+// Returns whether there were any.
+bool pb_fusion_narrow_copies(pb_program* program, pb_arena* arena);
 
 #endif

@@ -16,7 +16,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/kernels.h"
+#include "core/s3/s3.h"
 
 enum {
   FEW_OPERATORS = 3, // of what is computed again
@@ -28,17 +28,15 @@ enum {
 
 typedef struct inliner {
   pb_unit* unit;
-  pb_program program;
-  bool* dropped; // nests
+  pb_program* program;
   pb_join* join;
 } inliner;
 
 static bool is_epilogue(const inliner* i, int n) {
-  const pb_program* p = &i->program;
+  const pb_program* p = i->program;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
     int value = p->value_of[n][a];
-    if (pb_join_is_made(p, value) && pb_program_is_reduced(p, value) &&
-        pb_program_only_reader(p, i->dropped, value) == n)
+    if (pb_join_is_made(p, value) && pb_program_is_reduced(p, value) && pb_program_only_reader(p, value) == n)
       return true;
   }
   return false;
@@ -70,11 +68,11 @@ static bool gains(const pb_chip* chip, const pb_join* m) {
 
 // The taker has the maker's expression; who takes nothing any more is nobody's.
 static void keep(inliner* i) {
-  int maker = i->join->maker, value = pb_program_stored(&i->program, maker);
+  int maker = i->join->maker, value = pb_program_stored(i->program, maker);
   pb_join_keep(i->join, &i->unit->pass);
-  i->dropped[maker] = true;
-  PB_FOR_USES (n, &i->program, value)
-    if (!i->dropped[n] && pb_program_reads(&i->program, n, value)) i->dropped[maker] = false;
+  i->program->gone[maker] = true;
+  PB_FOR_USES (n, i->program, value)
+    if (!i->program->gone[n] && pb_program_reads(i->program, n, value)) i->program->gone[maker] = false;
 }
 
 // ---- what many take ----
@@ -104,7 +102,7 @@ static bool walk_alike(const pb_nest* nest, const pb_access* a, const pb_access*
 // Whether the nest makes a large tensor of small ones by a few fast operators; or of those and one as large, which who
 // takes it reads in its place.
 static bool is_made_again(const inliner* i, int n) {
-  const pb_program* p = &i->program;
+  const pb_program* p = i->program;
   const pb_nest* nest = &p->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int64_t made = pb_access_elements(store), read = 0;
@@ -130,10 +128,10 @@ static bool goes_to_places(const pb_nest* nest) {
 
 // Whether every load of the value can take its maker in, tried without keeping.
 static bool all_take(inliner* i, int value, int least) {
-  const pb_program* p = &i->program;
+  const pb_program* p = i->program;
   int readers = 0;
   PB_FOR_USES (n, p, value) {
-    if (i->dropped[n] || pb_program_writes(p, n, value)) continue;
+    if (i->program->gone[n] || pb_program_writes(p, n, value)) continue;
     if (!pb_join_takes(&p->nests[n]) && !goes_to_places(&p->nests[n])) return false;
     for (int a = -1; (a = pb_program_next_access(p, n, value, a)) >= 0; ++readers)
       if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) return false;
@@ -142,7 +140,7 @@ static bool all_take(inliner* i, int value, int least) {
 }
 
 static bool spread_one(inliner* i, int maker) {
-  pb_program* p = &i->program;
+  pb_program* p = i->program;
   int value = pb_program_stored(p, maker);
   bool takes = pb_join_takes(&p->nests[maker]) || pb_nest_is_copy(&p->nests[maker]);
   if (!pb_program_is_local(p, value) || !takes || !is_made_again(i, maker) || is_epilogue(i, maker) ||
@@ -150,7 +148,7 @@ static bool spread_one(inliner* i, int maker) {
     return false;
   // Where the maker is at another place there may be no more room: the rest reads what is made.
   PB_FOR_USES (n, p, value)
-    for (int a = 0; !i->dropped[n] && n != maker && (a = pb_program_load_of(p, n, value)) >= 0; keep(i))
+    for (int a = 0; !i->program->gone[n] && n != maker && (a = pb_program_load_of(p, n, value)) >= 0; keep(i))
       if (!pb_join_find_any(i->join, n, a) || !pb_join_make(i->join)) break;
   return true;
 }
@@ -161,7 +159,7 @@ static bool spread_one(inliner* i, int maker) {
 // a tensor that is one number everywhere, whoever else takes it, and places that a few operators make for a nest alone
 // that goes to them, as they bring those from the end inside.
 static bool may_take(inliner* i, int n, int a, bool simple) {
-  const pb_nest* nests = i->program.nests;
+  const pb_nest* nests = i->program->nests;
   bool places = goes_to_places(&nests[n]), alone = simple ? places : pb_join_takes(&nests[n]);
   if (!alone && !pb_join_takes(&nests[n])) return false;
   if (simple && pb_join_find_any(i->join, n, a) && pb_join_is_number(&nests[i->join->maker]))
@@ -174,8 +172,8 @@ static bool may_take(inliner* i, int n, int a, bool simple) {
 // Joins every nest with the makers of what it takes, and these with theirs.
 static bool join_all(inliner* i, bool simple) {
   bool changed = false;
-  for (int n = 0; n < i->program.nest_count; ++n)
-    for (int a = 0; !i->dropped[n] && a + 1 < i->program.nests[n].access_count; ++a) {
+  for (int n = 0; n < i->program->nest_count; ++n)
+    for (int a = 0; !i->program->gone[n] && a + 1 < i->program->nests[n].access_count; ++a) {
       if (!may_take(i, n, a, simple)) continue;
       keep(i);
       changed = true;
@@ -184,19 +182,14 @@ static bool join_all(inliner* i, bool simple) {
   return changed;
 }
 
-pb_status pb_s3_inline(pb_unit* unit) {
-  inliner i = {.unit = unit};
-  PB_TRY(pb_program_read_main(unit, &i.program));
-  i.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)i.program.nest_count + 1);
-  i.join = PB_NEW(&unit->pass, pb_join);
-  i.join->p = &i.program;
-  i.join->dropped = i.dropped;
+bool pb_s3_inline(pb_unit* unit, pb_program* p) {
+  inliner i = {.unit = unit, .program = p, .join = pb_join_begin(p, &unit->pass)};
   bool changed = join_all(&i, false);
   if (!pb_chip_moves(unit->chip)) { // what is read at single elements has numbers and places in its code
     changed |= join_all(&i, true);
     i.join->copies = true;
-    for (int n = 0; n < i.program.nest_count; ++n)
-      if (!i.dropped[n]) changed |= spread_one(&i, n);
+    for (int n = 0; n < p->nest_count; ++n)
+      if (!p->gone[n]) changed |= spread_one(&i, n);
   }
-  return changed ? pb_program_rewrite(unit, &i.program, i.dropped, "inline") : PB_OK;
+  return changed;
 }

@@ -31,11 +31,11 @@ static bool keeps_channels(const pb_program* p, int n) {
 }
 
 // The nest that widens what copy n, its only reader, moves; -1: there is none.
-static int widened_by(const pb_program* p, int n, const bool* dropped) {
+static int widened_by(const pb_program* p, int n) {
   int from = p->value_of[n][0], to = pb_program_stored(p, n);
-  if (dropped[n] || !keeps_channels(p, n) || pb_program_only_writer(p, to) != n) return -1;
+  if (p->gone[n] || !keeps_channels(p, n) || pb_program_only_writer(p, to) != n) return -1;
   int maker = pb_program_only_writer(p, from);
-  bool alone = maker >= 0 && maker < n && !dropped[maker] && pb_program_only_reader(p, dropped, from) == n;
+  bool alone = maker >= 0 && maker < n && !p->gone[maker] && pb_program_only_reader(p, from) == n;
   return alone && widens(p, maker) ? maker : -1;
 }
 
@@ -61,10 +61,10 @@ static void swap(pb_program* p, pb_arena* arena, int maker, int copy) {
   pb_program_set_value(p, arena, copy, 0, moved);
 }
 
-bool pb_fusion_narrow_copies(pb_program* p, const bool* dropped, pb_arena* arena) {
+bool pb_fusion_narrow_copies(pb_program* p, pb_arena* arena) {
   bool any = false;
   for (int n = 0; n < p->nest_count; ++n) { // what widens goes on to the next copy
-    int maker = widened_by(p, n, dropped);
+    int maker = widened_by(p, n);
     if (maker < 0) continue;
     swap(p, arena, maker, n);
     any = true;

@@ -1,5 +1,6 @@
 // Numbers: nests that differ in numbers alone, as the layers of a quantised network do in scales and zero
 // points, read them from a constant each: then they are parts of equal kernels, and code is made once for all of them.
+// Only where tensors are read where they are: numbers in a memory of a core's own would have to be brought there.
 // Where commands carry numbers, kernels cost little and nothing is done. Requires the program function in value form;
 // leaves it so. Exact.
 //
@@ -8,9 +9,8 @@
 //   before   y = x * 0.031 + 3.0;                  z = y * 0.027 - 5.0
 //   after    y = x * n0[0] + float(m0[0]);         z = y * n1[0] + float(m1[0])
 #include "core/base/table.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/s3.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct alike {
 
 typedef struct finder {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   pb_table known; // numbers of `kinds`, by the nests' text
   alike* kinds;
   int* next; // by nest, the next of its kind; -1: it is the last
@@ -40,38 +40,32 @@ static bool may_load_numbers(const pb_nest* nest) {
   return any && room && nest->access_count > 1 && nest->access_count < PB_NEST_ACCESSES && !pb_nest_is_fixed(nest);
 }
 
-// The nest without the numbers, and without names. In the pass's arena.
-static char* print_key(const finder* f, const pb_nest* nest, size_t* length) {
+// The nest without the numbers, and without names.
+static void print_key(const pb_nest* nest, pb_text* text) {
   pb_arena scratch = {0};
   pb_nest* bare = pb_nest_kept(&scratch, nest);
-  pb_text text = {0};
   int serial = 0;
   bare->name = "";
   bare->macs = 0;
   for (int a = 0; a < bare->access_count; ++a) bare->access[a].ref = "%t";
   for (int e = 0; e < bare->expr_count; ++e)
     if (is_number(&bare->expr[e])) bare->expr[e].value = 2, bare->expr[e].integer = 2;
-  pb_nest_print(&text, bare, 0, &serial);
-  char* key = pb_strdup(&f->unit->pass, text.data);
-  *length = text.length;
-  pb_text_free(&text);
+  pb_nest_print(text, bare, 0, &serial);
   pb_arena_free(&scratch);
-  return key;
 }
 
 static void note_nest(finder* f, int n) {
-  const pb_nest* nest = &f->program.nests[n];
-  size_t length;
+  const pb_nest* nest = &f->program->nests[n];
+  pb_text key = {0};
   if (!may_load_numbers(nest)) return;
-  char* key = print_key(f, nest, &length);
-  int at = pb_table_find(&f->known, key, length);
+  print_key(nest, &key);
+  int at = pb_table_number(&f->known, &f->unit->pass, key.data, key.length, f->kind_count);
+  pb_text_free(&key);
   f->next[n] = -1;
-  if (at < 0) {
-    pb_table_add(&f->known, key, length, f->kind_count);
-    f->kinds[f->kind_count++] = (alike){.first = n, .last = n};
-    return;
-  }
-  f->next[f->kinds[at].last] = n;
+  if (at == f->kind_count)
+    f->kinds[f->kind_count++].first = n;
+  else
+    f->next[f->kinds[at].last] = n;
   f->kinds[at].last = n;
 }
 
@@ -90,14 +84,14 @@ static bool same_number(const pb_expr_node* a, const pb_expr_node* b) {
 
 static bool equal_everywhere(const finder* f, const alike* kind, int a, int b) {
   for (int n = kind->first; n >= 0; n = f->next[n])
-    if (!same_number(&f->program.nests[n].expr[a], &f->program.nests[n].expr[b])) return false;
+    if (!same_number(&f->program->nests[n].expr[a], &f->program->nests[n].expr[b])) return false;
   return true;
 }
 
 static bool differs(const finder* f, const alike* kind, int e) {
-  const pb_expr_node* first = &f->program.nests[kind->first].expr[e];
+  const pb_expr_node* first = &f->program->nests[kind->first].expr[e];
   for (int n = f->next[kind->first]; n >= 0 && is_number(first); n = f->next[n])
-    if (!same_number(first, &f->program.nests[n].expr[e])) return true;
+    if (!same_number(first, &f->program->nests[n].expr[e])) return true;
   return false;
 }
 
@@ -112,10 +106,10 @@ static bool is_zero_point(const pb_nest* nest, int e) {
 }
 
 static pb_type kept_as(const finder* f, const alike* kind, int e) {
-  const pb_nest* first = &f->program.nests[kind->first];
+  const pb_nest* first = &f->program->nests[kind->first];
   if (first->expr[e].type != PB_F32 || !is_zero_point(first, e)) return first->expr[e].type;
   for (int n = kind->first; n >= 0; n = f->next[n]) {
-    double value = f->program.nests[n].expr[e].value;
+    double value = f->program->nests[n].expr[e].value;
     if (value != trunc(value) || value < INT8_MIN || value > INT8_MAX) return PB_F32;
   }
   return PB_I8;
@@ -123,7 +117,7 @@ static pb_type kept_as(const finder* f, const alike* kind, int e) {
 
 // false: a nest cannot read so many: a sum reads what is there as well, until it is known for one.
 static bool find_slots(const finder* f, const alike* kind, slots* s) {
-  const pb_nest* first = &f->program.nests[kind->first];
+  const pb_nest* first = &f->program->nests[kind->first];
   int most = PB_NEST_ACCESSES - (first->reduce != PB_SET) - first->access_count;
   s->count = 0;
   for (int e = 0; e < first->expr_count; ++e) {
@@ -158,7 +152,7 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
       memcpy(data + 4 * at[k], type == PB_F32 ? (void*)&number : (void*)&integer, 4);
   }
   if (!count) return -1;
-  return pb_program_add_const(&f->program, &f->unit->pass, consts, "numbers", type, 1, &count, data);
+  return pb_program_add_const(f->program, &f->unit->pass, consts, "numbers", type, 1, &count, data);
 }
 
 // The node becomes a load of a code and, behind it, the number that it is.
@@ -172,7 +166,7 @@ static void convert_behind(pb_nest* nest, int e) {
 }
 
 static void load_numbers(finder* f, int n, const slots* s) {
-  pb_nest* nest = &f->program.nests[n];
+  pb_nest* nest = &f->program->nests[n];
   int access[PB_NEST_ACCESSES] = {0};
   const pb_type types[] = {PB_F32, PB_I32, PB_I8};
   for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
@@ -180,7 +174,7 @@ static void load_numbers(finder* f, int n, const slots* s) {
     int value = add_constant(f, nest, s, types[t], at);
     for (int k = 0; k < s->count; ++k) {
       if (s->type[k] != types[t]) continue;
-      access[k] = pb_program_add_access(&f->program, &f->unit->pass, n, value);
+      access[k] = pb_program_add_access(f->program, &f->unit->pass, n, value);
       nest->access[access[k]].index[0].cst = at[k];
     }
   }
@@ -199,20 +193,17 @@ static void load_numbers(finder* f, int n, const slots* s) {
     if (s->of[e] >= 0 && s->type[s->of[e]] == PB_I8 && s->node[s->of[e]] == e) convert_behind(nest, e);
 }
 
-pb_status pb_s3_numbers(pb_unit* unit) {
-  // Numbers in a memory of a core's own would have to be brought there.
-  if (!pb_chip_in_place(unit->chip)) return PB_OK;
-  finder f = {.unit = unit};
-  PB_TRY(pb_program_read_main(unit, &f.program));
-  f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)f.program.nest_count + 1);
-  f.next = PB_NEW_ARRAY(&unit->pass, int, (size_t)f.program.nest_count + 1);
-  for (int n = 0; n < f.program.nest_count; ++n) note_nest(&f, n);
+bool pb_s3_numbers(pb_unit* unit, pb_program* p) {
+  finder f = {.unit = unit, .program = p};
+  f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)p->nest_count + 1);
+  f.next = PB_NEW_ARRAY(&unit->pass, int, (size_t)p->nest_count + 1);
+  for (int n = 0; n < p->nest_count; ++n) note_nest(&f, n);
   pb_table_free(&f.known);
-  int before = pb_program_given(&f.program);
+  int before = pb_program_given(p);
   slots* s = PB_NEW(&unit->pass, slots);
   for (int k = 0; k < f.kind_count; ++k) {
     if (!find_slots(&f, &f.kinds[k], s)) continue;
     for (int n = f.kinds[k].first; n >= 0; n = f.next[n]) load_numbers(&f, n, s);
   }
-  return pb_program_given(&f.program) > before ? pb_program_rewrite(unit, &f.program, NULL, "numbers") : PB_OK;
+  return pb_program_given(p) > before;
 }

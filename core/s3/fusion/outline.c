@@ -10,6 +10,7 @@
 // fills and the copy of a padded tensor one copy (fuse_pads.c).
 #include "core/base/table.h"
 #include "core/s3/compose.h"
+#include "core/s3/constant_homes.h"
 #include "core/s3/fallback.h"
 #include "core/s3/fusion/block_sparse.h"
 #include "core/s3/fusion/fusion.h"
@@ -21,15 +22,11 @@
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/pads.h"
-#include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 #include "core/s3/small_codes.h"
-#include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct outliner {
@@ -64,11 +61,9 @@ static bool is_cut_by_tiles(const outliner* o, int copy, int value, int reader) 
   for (int r = 0; r < read->rank; ++r) {
     bool moved = false;
     int dim;
-    pb_index index = pb_nest_store(&from)->index[r];
-    index.cst = 0;
     for (int d = 0; d < nest->dim_count; ++d)
       moved |= read->index[r].coef[d] && pb_access_uses(&nest->access[nest->access_count - 1], d);
-    if (moved && !pb_index_single(&index, &dim)) return false;
+    if (moved && !pb_index_shifted(&pb_nest_store(&from)->index[r], &dim)) return false;
   }
   return true;
 }
@@ -76,8 +71,7 @@ static bool is_cut_by_tiles(const outliner* o, int copy, int value, int reader) 
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_prologues(outliner* o, int value, int reader, int group) {
-  if (o->cached || !pb_program_is_local(&o->program, value) ||
-      pb_program_only_reader(&o->program, NULL, value) != reader)
+  if (o->cached || !pb_program_is_local(&o->program, value) || pb_program_only_reader(&o->program, value) != reader)
     return;
   int copies = 0;
   PB_FOR_WRITERS (k, &o->program, value) {
@@ -231,7 +225,7 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
   pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
     int t = pb_program_is_local(&o->program, value) && !is_shared(o, value, group)
-                ? pb_program_only_reader(&o->program, NULL, value)
+                ? pb_program_only_reader(&o->program, value)
                 : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
@@ -634,10 +628,8 @@ static pb_status emit_group(outliner* o, int group) {
   if (o->cached && o->unit->in_turns) find_over(o, group, &s);
   pb_text text = {0};
   print_kernel(o, group, &s, flat, length, false, &text);
-  int kernel = pb_table_find(&o->kernels, text.data, text.length);
-  if (kernel < 0) {
-    kernel = (int)o->kernels.count;
-    pb_table_add(&o->kernels, pb_strdup(&o->unit->pass, text.data), text.length, kernel);
+  int next = (int)o->kernels.count, kernel = pb_table_number(&o->kernels, &o->unit->pass, text.data, text.length, next);
+  if (kernel == next) {
     pb_text_add(&o->functions, "func.func @k%d", kernel);
     print_kernel(o, group, &s, flat, length, true, &o->functions);
   }

@@ -8,11 +8,9 @@
 // Where most of the nest is one part: a stencil over an image that is closed round its edges moves it twice, instead of
 // twice more for each neighbour. Only on chips whose memory is cached: where movers bring tiles, they put together on
 // the way.
-#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
-#include "core/s3/kernels.h"
+#include "core/s3/s3.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -33,19 +31,12 @@ typedef struct cuts {
   int count[PB_NEST_DIMS];
 } cuts;
 
-// The one dim by which the index goes, -1: it stays where it is; whether it is so.
-static bool walks(const pb_index* index, int* dim) {
-  pb_index plain = *index;
-  plain.cst = 0;
-  return pb_index_single(&plain, dim);
-}
-
 // Whether each index of the access goes by a dim of its own, and no dim walks two.
 static bool walks_apart(const pb_nest* nest, const pb_access* access, int* dim_of) {
   bool walked[PB_NEST_DIMS] = {false};
-  if (access->boxed || access->gathered || access->splat || pb_access_can_leave(nest, access)) return false;
+  if (!pb_access_is_plain(access) || pb_access_can_leave(nest, access)) return false;
   for (int r = 0; r < access->rank; ++r) {
-    if (!walks(&access->index[r], &dim_of[r])) return false;
+    if (!pb_index_shifted(&access->index[r], &dim_of[r])) return false;
     if (dim_of[r] < 0) continue;
     if (walked[dim_of[r]]) return false;
     walked[dim_of[r]] = true;
@@ -103,7 +94,7 @@ static int64_t part_first(const pb_nest* writer, int r) { return writer->access[
 
 static int64_t part_length(const pb_nest* writer, int r) {
   int d;
-  return walks(&writer->access[1].index[r], &d) && d >= 0 ? writer->extent[d] : 1;
+  return pb_index_shifted(&writer->access[1].index[r], &d) && d >= 0 ? writer->extent[d] : 1;
 }
 
 // Cuts the nest where the parts end of what its access a reads.
@@ -240,17 +231,15 @@ static void write_nest(seams* s, int n) {
 
 // What was put together of tensors that were put together themselves, as an image rolled along two dims is, takes a
 // round for each.
-pb_status pb_s3_seams(pb_unit* unit) {
-  if (pb_chip_moves(unit->chip)) return PB_OK; // they put together on the way
-  seams s = {.joined = NULL};
+bool pb_s3_seams(pb_unit* unit, pb_program* p) {
+  seams s = {.from = *p, .joined = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1)};
   int rounds = 0;
-  PB_TRY(pb_program_read_main(unit, &s.from));
-  s.joined = PB_NEW_ARRAY(&unit->pass, bool, (size_t)s.from.value_count + 1);
   for (; rounds < MOST_ROUNDS && find_joined(&s); ++rounds) {
     pb_program_begin_nests(&s.from, &unit->pass, &s.to);
     for (int n = 0; n < s.from.nest_count; ++n) write_nest(&s, n);
     pb_program_index(&s.to, &unit->pass);
     s.from = s.to;
   }
-  return rounds ? pb_program_rewrite(unit, &s.from, NULL, "seams") : PB_OK;
+  *p = s.from;
+  return rounds > 0;
 }

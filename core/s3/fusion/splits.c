@@ -2,11 +2,7 @@
 
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/taps.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
-
-#include <string.h>
 
 void pb_splits_begin(pb_unit* unit, pb_program* program, pb_splits* splits) {
   *splits = (pb_splits){

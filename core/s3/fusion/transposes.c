@@ -3,10 +3,9 @@
 // diagonal turns a tile at once: y[i, c] = sum over k of one[i, k] * x[c, k], exact in whole numbers, and the codes are
 // made of the sums with a scale of 1. Each copy becomes one where the plans say that this takes fewer cycles.
 #include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/stages.h"
-#include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_memo.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@ typedef struct transpose {
 
 typedef struct transposer {
   pb_unit* unit;
-  pb_program from, to;
+  pb_program *from, to;
   int64_t lanes;
   int constants[CONSTANTS]; // values of `to`
   size_t had;               // constants of the model before
@@ -56,12 +55,12 @@ static int cut(pb_nest* nest, int d, int64_t lanes, int* other) {
 }
 
 static bool is_transpose(const transposer* t, int n, transpose* found) {
-  const pb_nest* nest = &t->from.nests[n];
+  const pb_nest* nest = &t->from->nests[n];
   const pb_access *x = &nest->access[0], *y = &nest->access[1];
   if (!pb_nest_is_copy(nest) || x->type != PB_I8 || y->type != PB_I8 || x->boxed || x->splat ||
       nest->dim_count + 3 > PB_NEST_DIMS)
     return false;
-  if (pb_program_is_const(&t->from, n, 0)) return false;
+  if (pb_program_is_const(t->from, n, 0)) return false;
   int row = dim_of_neighbours(nest, x, t->lanes), column = dim_of_neighbours(nest, y, t->lanes);
   if (row < 0) row = dim_of_part(nest, x, t->lanes);
   if (row < 0 || column < 0 || row == column || pb_access_stride(x, column) % t->lanes) return false;
@@ -206,7 +205,7 @@ static int64_t cycles_of_products(const transposer* t, pb_nest* own, pb_arena* s
 static bool pays(const transposer* t, int n, pb_nest* own) {
   pb_arena scratch = {0};
   pb_program copy;
-  pb_program_view(&t->from, &n, 1, &scratch, &copy);
+  pb_program_view(t->from, &n, 1, &scratch, &copy);
   int64_t copied = pb_fusion_cycles(t->unit, &copy, &scratch);
   bool gains = copied < INT64_MAX && pb_fusion_gains(cycles_of_products(t, own, &scratch), copied);
   pb_arena_free(&scratch);
@@ -216,7 +215,7 @@ static bool pays(const transposer* t, int n, pb_nest* own) {
 // ---- the program ----
 
 static void replace(transposer* t, int n, const pb_nest* own) {
-  int x = t->from.value_of[n][0], y = t->from.value_of[n][1];
+  int x = t->from->value_of[n][0], y = t->from->value_of[n][1];
   int sums = pb_program_add_local(&t->to, &t->unit->pass, &own[INIT].access[0]);
   (void)pb_program_add_nest(&t->to, &own[INIT], (int[PB_NEST_ACCESSES]){sums});
   (void)pb_program_add_nest(&t->to, &own[PRODUCT], (int[PB_NEST_ACCESSES]){t->constants[DIAGONAL], x, sums});
@@ -234,30 +233,26 @@ static bool multiplies(const pb_chip* chip) {
   return rows && !pb_sums_by_lanes(insn, &roles);
 }
 
-pb_status pb_s3_transposes(pb_unit* unit) {
-  transposer t = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
-  if (!multiplies(unit->chip)) return PB_OK;
-  PB_TRY(pb_program_read_main(unit, &t.from));
+bool pb_s3_transposes(pb_unit* unit, pb_program* p) {
+  transposer t = {.unit = unit, .from = p, .lanes = pb_chip_lanes(unit->chip), .had = unit->consts->count};
   bool any = false, changed = false;
   transpose* s = PB_NEW(&unit->pass, transpose);
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
-  for (int n = 0; n < t.from.nest_count && !any; ++n) any = is_transpose(&t, n, s);
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&t.from, &unit->pass, &t.to);
+  for (int n = 0; n < p->nest_count && !any; ++n) any = is_transpose(&t, n, s);
+  if (!any || !multiplies(unit->chip)) return false;
+  pb_program_begin_nests(p, &unit->pass, &t.to);
   add_constants(&t);
-  for (int n = 0; n < t.from.nest_count; ++n) {
+  for (int n = 0; n < p->nest_count; ++n) {
     bool turns = is_transpose(&t, n, s);
     if (turns) make_nests(&t, s, own);
     turns = turns && pays(&t, n, own);
     if (turns)
       replace(&t, n, own);
     else
-      (void)pb_program_add_nest(&t.to, &t.from.nests[n], t.from.value_of[n]);
+      (void)pb_program_add_nest(&t.to, &p->nests[n], p->value_of[n]);
     changed |= turns;
   }
-  if (!changed) {
-    unit->consts->count = t.had;
-    return PB_OK;
-  }
-  return pb_program_write(unit, &t.to, "transposes");
+  if (!changed) unit->consts->count = t.had;
+  *p = t.to;
+  return changed;
 }

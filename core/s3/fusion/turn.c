@@ -13,21 +13,19 @@
 // values read them where they lie: what is between has an index for the group, g, and one for the head in it, h.
 //
 //   then     s[g, h, j, i] += k[g, j, d] * q[g * H + h, i, d];  ..  y[g * H + h, i, e] += p[g, h, j, i] * v[g, j, e]
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fusion/delinearize.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 
 #include <string.h>
 
 typedef struct turner {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   int64_t lanes, near; // near: bytes of a core's caches
   bool* turned;        // by value: its last two indices change places
   bool* nests;         // by nest: it is walked so
-  bool* dropped;       // by nest: a copy that nobody reads any more
   int* masks;          // by value: 1 + the constant that it is turned, 0: none is made
   int known;           // values before masks were turned
 } turner;
@@ -50,14 +48,14 @@ static bool walks_plane(const pb_nest* nest, const pb_access* access, plane* at)
   for (int r = 0; r + 2 < access->rank; ++r)
     for (int k = 0; k < 2; ++k)
       if (*dims[k] >= 0 && access->index[r].coef[*dims[k]]) return false;
-  return access->rank >= 2 && !access->boxed && !access->gathered && !access->splat;
+  return access->rank >= 2 && pb_access_is_plain(access);
 }
 
 // The access of nest n where the elements that it reads come from, if a copy made of one tensor is all it reads: *copy,
 // -1: as it is.
 static pb_access source_of(const turner* t, int n, int a, int* copy) {
-  pb_access source = t->program.nests[n].access[a];
-  *copy = pb_program_source(&t->program, n, a, &source);
+  pb_access source = t->program->nests[n].access[a];
+  *copy = pb_program_source(t->program, n, a, &source);
   return source;
 }
 
@@ -74,12 +72,12 @@ static int index_of_heads(const pb_access* to) {
 
 // How far apart in memory the elements lie that dim d walks of access a, once it is read where these come from.
 static int64_t stride_at_source(const turner* t, int n, int a, int d) {
-  int copy, own, made = pb_program_only_writer(&t->program, t->program.value_of[n][a]);
+  int copy, own, made = pb_program_only_writer(t->program, t->program->value_of[n][a]);
   pb_access source = source_of(t, n, a, &copy);
-  if (copy >= 0 || made < 0 || made >= n || !pb_copies_elements(&t->program.nests[made]) ||
-      !repeats(&t->program.nests[made]))
+  if (copy >= 0 || made < 0 || made >= n || !pb_copies_elements(&t->program->nests[made]) ||
+      !repeats(&t->program->nests[made]))
     return pb_access_stride(&source, d);
-  const pb_access *from = &t->program.nests[made].access[0], *to = from + 1;
+  const pb_access *from = &t->program->nests[made].access[0], *to = from + 1;
   for (int r = 0; r < to->rank; ++r) // heads are cut later; others walk as the copy does
     if (source.index[r].coef[d] == 1 && pb_index_single(&to->index[r], &own) && own >= 0)
       return pb_access_stride(from, own);
@@ -88,7 +86,7 @@ static int64_t stride_at_source(const turner* t, int n, int a, int d) {
 
 // Whether the nest makes scores: rows of the first factor by rows of the second one, whose copy is large.
 static bool makes_scores(const turner* t, int n, plane* at) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   const pb_nest* nest = &p->nests[n];
   pb_contraction_dims roles;
   int shared = -1, copy;
@@ -111,17 +109,18 @@ static bool makes_scores(const turner* t, int n, plane* at) {
 
 // Whether the nest sums over the columns of the value, as a product's rows, and is so the last that reads such values.
 static bool is_last(const turner* t, int n, const plane* at) {
-  const pb_nest* nest = &t->program.nests[n];
+  const pb_nest* nest = &t->program->nests[n];
   pb_contraction_dims roles;
   return pb_nest_sums_products(nest) && pb_nest_contraction_dims(nest, NULL, &roles) && at->row >= 0 &&
-         at->column >= 0 && t->turned[t->program.value_of[n][roles.x]] && !t->turned[t->program.value_of[n][roles.w]] &&
-         roles.role[at->row] == PB_ROLE_M && roles.role[at->column] == PB_ROLE_K;
+         at->column >= 0 && t->turned[t->program->value_of[n][roles.x]] &&
+         !t->turned[t->program->value_of[n][roles.w]] && roles.role[at->row] == PB_ROLE_M &&
+         roles.role[at->column] == PB_ROLE_K;
 }
 
 // Whether it is a constant of rows and columns, as a mask is.
 static bool is_mask(const turner* t, int n, int a, const plane* at) {
-  const pb_nest* nest = &t->program.nests[n];
-  const pb_value* value = &t->program.values[t->program.value_of[n][a]];
+  const pb_nest* nest = &t->program->nests[n];
+  const pb_value* value = &t->program->values[t->program->value_of[n][a]];
   plane own;
   return value->kind == PB_VALUE_CONST && value->const_id >= 0 && pb_type_bits(value->type) % 8 == 0 &&
          walks_plane(nest, &nest->access[a], &own) && at->row >= 0 && own.row == at->row && own.column == at->column;
@@ -129,14 +128,14 @@ static bool is_mask(const turner* t, int n, int a, const plane* at) {
 
 // What a nest that walks turned values reads besides must not change with rows and columns side by side.
 static bool reads_well(const turner* t, int n, int a, const plane* at) {
-  const pb_access* access = &t->program.nests[n].access[a];
+  const pb_access* access = &t->program->nests[n].access[a];
   bool row = at->row >= 0 && pb_access_uses(access, at->row);
   return (!row && !access->boxed && !access->gathered) || is_mask(t, n, a, at);
 }
 
 // Adds nest n, which reads or writes a turned value. false: it does not go so.
 static bool add_nest(turner* t, int n, bool* more, bool* last) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   const pb_nest* nest = &p->nests[n];
   plane all = {-1, -1}, at;
   if (pb_nest_is_fixed(nest)) return false;
@@ -164,7 +163,7 @@ static bool add_nest(turner* t, int n, bool* more, bool* last) {
 
 // All values between the scores and the product that sums over them. false: some nest does not go so.
 static bool follow(turner* t, int scores) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   bool last = false;
   t->turned[pb_program_stored(p, scores)] = true;
   for (bool more = true; more;) {
@@ -184,24 +183,12 @@ static bool follow(turner* t, int scores) {
   return last;
 }
 
-static void swap_indices(pb_index* a, pb_index* b) {
-  pb_index kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
-static void swap_extents(int64_t* a, int64_t* b) {
-  int64_t kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
 // The dims of a nest change places.
 static void swap_dims(pb_nest* nest, int a, int b) {
-  swap_extents(&nest->extent[a], &nest->extent[b]);
+  PB_SWAP(int64_t, nest->extent[a], nest->extent[b]);
   for (int k = 0; k < nest->access_count; ++k)
     for (int r = 0; r < nest->access[k].rank; ++r)
-      swap_extents(&nest->access[k].index[r].coef[a], &nest->access[k].index[r].coef[b]);
+      PB_SWAP(int64_t, nest->access[k].index[r].coef[a], nest->access[k].index[r].coef[b]);
 }
 
 // Factor a of a product is read where it lies.
@@ -209,33 +196,29 @@ static void read_source(turner* t, int n, int a) {
   int copy;
   pb_access source = source_of(t, n, a, &copy);
   if (copy < 0) return;
-  pb_program_read_source(&t->program, &t->unit->pass, n, a, copy, &source);
-  t->dropped[copy] = pb_program_readers(&t->program, pb_program_stored(&t->program, copy)) == 0;
+  pb_program_read_source(t->program, &t->unit->pass, n, a, copy, &source);
+  t->program->gone[copy] = pb_program_readers(t->program, pb_program_stored(t->program, copy)) == 0;
 }
 
 // The factors of a product change places; the second one is read where it lies.
 static void swap_factors(turner* t, int n) {
   pb_contraction_dims roles;
-  if (!pb_nest_contraction_dims(&t->program.nests[n], NULL, &roles)) return;
+  if (!pb_nest_contraction_dims(&t->program->nests[n], NULL, &roles)) return;
   read_source(t, n, roles.w);
-  pb_nest* nest = &t->program.nests[n];
-  int* of = t->program.value_of[n];
-  pb_access kept = nest->access[0];
-  int value = of[0];
-  nest->access[0] = nest->access[1];
-  nest->access[1] = kept;
-  of[0] = of[1];
-  of[1] = value;
+  pb_nest* nest = &t->program->nests[n];
+  int* of = t->program->value_of[n];
+  PB_SWAP(pb_access, nest->access[0], nest->access[1]);
+  PB_SWAP(int, of[0], of[1]);
 }
 
 // Factor a of a product that is a copy of each head for all heads that share it is read where it lies: heads become
 // groups and heads of a group, in all that lies between.
 static void share_heads(turner* t, int n, int a) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   int made = pb_program_only_writer(p, p->value_of[n][a]);
   if (made < 0 || made >= n || !pb_copies_elements(&p->nests[made]) || !repeats(&p->nests[made])) return;
   int r = index_of_heads(&p->nests[made].access[1]);
-  if (r >= 0 && !pb__cut_index(t->unit, &t->program, made, 1, r)) return;
+  if (r >= 0 && !pb__cut_index(t->unit, t->program, made, 1, r)) return;
   read_source(t, n, a);
 }
 
@@ -243,7 +226,7 @@ static void share_heads(turner* t, int n, int a) {
 static int turned_constant(turner* t, int v) {
   if (t->masks[v]) return t->masks[v] - 1;
   pb_consts* consts = t->unit->consts;
-  pb_value value = t->program.values[v];
+  pb_value value = t->program->values[v];
   int64_t rows = value.shape[value.rank - 2], columns = value.shape[value.rank - 1], planes = 1;
   size_t bytes = (size_t)pb_type_bits(value.type) / 8;
   for (int r = 0; r + 2 < value.rank; ++r) planes *= value.shape[r];
@@ -254,30 +237,30 @@ static int turned_constant(turner* t, int v) {
       for (int64_t c = 0; c < columns; ++c)
         memcpy(to + (size_t)((p * columns + c) * rows + r) * bytes,
                from + (size_t)((p * rows + r) * columns + c) * bytes, bytes);
-  swap_extents(&value.shape[value.rank - 2], &value.shape[value.rank - 1]);
+  PB_SWAP(int64_t, value.shape[value.rank - 2], value.shape[value.rank - 1]);
   int made =
-      pb_program_add_const(&t->program, &t->unit->pass, consts, "turned", value.type, value.rank, value.shape, to);
+      pb_program_add_const(t->program, &t->unit->pass, consts, "turned", value.type, value.rank, value.shape, to);
   t->masks[v] = 1 + made;
   return made;
 }
 
 // Masks of nest n, whose values are turned.
 static void turn_masks(turner* t, int n) {
-  pb_nest* nest = &t->program.nests[n];
+  pb_nest* nest = &t->program->nests[n];
   plane at;
   if (!walks_plane(nest, &nest->access[nest->access_count - 1], &at)) return;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
-    int v = t->program.value_of[n][a];
+    int v = t->program->value_of[n][a];
     if (t->turned[v] || !is_mask(t, n, a, &at)) continue;
-    pb_program_set_value(&t->program, &t->unit->pass, n, a, turned_constant(t, v));
-    swap_indices(&access->index[access->rank - 2], &access->index[access->rank - 1]);
-    swap_extents(&access->shape[access->rank - 2], &access->shape[access->rank - 1]);
+    pb_program_set_value(t->program, &t->unit->pass, n, a, turned_constant(t, v));
+    PB_SWAP(pb_index, access->index[access->rank - 2], access->index[access->rank - 1]);
+    PB_SWAP(int64_t, access->shape[access->rank - 2], access->shape[access->rank - 1]);
   }
 }
 
 static void turn(turner* t, int scores) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   swap_factors(t, scores);
   for (int n = 0; n < p->nest_count; ++n)
     if (t->nests[n]) turn_masks(t, n);
@@ -288,20 +271,20 @@ static void turn(turner* t, int scores) {
     for (int a = 0; a < nest->access_count; ++a) {
       pb_access* access = &nest->access[a];
       if (p->value_of[n][a] >= t->known || !t->turned[p->value_of[n][a]]) continue;
-      swap_indices(&access->index[access->rank - 2], &access->index[access->rank - 1]);
-      swap_extents(&access->shape[access->rank - 2], &access->shape[access->rank - 1]);
+      PB_SWAP(pb_index, access->index[access->rank - 2], access->index[access->rank - 1]);
+      PB_SWAP(int64_t, access->shape[access->rank - 2], access->shape[access->rank - 1]);
     }
     if (walks && at.row >= 0 && at.column >= 0) swap_dims(nest, at.row, at.column);
   }
   for (int v = 0; v < t->known; ++v)
     if (t->turned[v])
-      swap_extents(&p->values[v].shape[p->values[v].rank - 2], &p->values[v].shape[p->values[v].rank - 1]);
+      PB_SWAP(int64_t, p->values[v].shape[p->values[v].rank - 2], p->values[v].shape[p->values[v].rank - 1]);
 }
 
 // Both products of scores: the one that makes them and those that take what is made of them. Returns whether keys are
 // read by rows then.
 static bool share_all_heads(turner* t, int scores) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   for (int n = scores; n < p->nest_count; ++n) {
     bool takes = n == scores;
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
@@ -318,17 +301,17 @@ static bool share_all_heads(turner* t, int scores) {
   return shared > 0;
 }
 
-pb_status pb_s3_turn(pb_unit* unit) {
+bool pb_s3_turn(pb_unit* unit, pb_program* p) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  turner t = {.unit = unit, .lanes = facts.lanes, .near = facts.cache[1]};
-  if (!pb_chip_in_place(unit->chip)) return PB_OK;
-  PB_TRY(pb_program_read_main(unit, &t.program));
-  size_t values = (size_t)t.program.value_count + 1, nests = (size_t)t.program.nest_count + 1;
+  size_t values = (size_t)p->value_count + 1, nests = (size_t)p->nest_count + 1;
+  turner t = {.unit = unit,
+              .program = p,
+              .lanes = facts.lanes,
+              .near = facts.cache[1],
+              .masks = PB_NEW_ARRAY(&unit->pass, int, 2 * values),
+              .known = p->value_count};
   bool changed = false;
-  t.dropped = PB_NEW_ARRAY(&unit->pass, bool, nests);
-  t.masks = PB_NEW_ARRAY(&unit->pass, int, 2 * values);
-  t.known = t.program.value_count;
-  for (int n = 0; n < t.program.nest_count; ++n) {
+  for (int n = 0; n < p->nest_count; ++n) {
     plane at;
     if (!makes_scores(&t, n, &at)) continue;
     t.turned = PB_NEW_ARRAY(&unit->pass, bool, 2 * values); // with masks that are added
@@ -337,5 +320,5 @@ pb_status pb_s3_turn(pb_unit* unit) {
     changed = true;
     if (share_all_heads(&t, n)) turn(&t, n);
   }
-  return changed ? pb_program_rewrite(unit, &t.program, t.dropped, "turn") : PB_OK;
+  return changed;
 }

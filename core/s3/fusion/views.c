@@ -14,11 +14,10 @@
 // Units that take whole rows of lanes and nothing else have less to go through: a copy, whose mover walks any strides,
 // and a pointwise nest of one tensor that lies in rows, which `layout` brings into lanes whatever the ranks. The rest
 // comes in rows by the copy, and what an instruction makes leaves by it: `outline` puts both into one kernel.
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
@@ -27,22 +26,21 @@ enum { ROWS_FOR_A_COPY = 32 }; // of a product: layout then packs its second fac
 
 typedef struct viewer {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   int64_t lanes;
   bool whole_rows; // units take rows of lanes and nothing else
   int image_rank;  // pb_chip_image_rank
-  bool* dropped;   // nests
   bool* joined;    // values that copies alone put together, as concatenations are
 } viewer;
 
 // Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
 static bool has_channels(const viewer* v, int value) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   if (!pb_is_image(p->values[value].rank, v->image_rank)) return false;
   PB_FOR_USES (n, p, value) {
     const pb_nest* nest = &p->nests[n];
     pb_contraction_dims roles;
-    if (v->dropped[n] || nest->reduce == PB_SET) continue;
+    if (v->program->gone[n] || nest->reduce == PB_SET) continue;
     if (pb_program_multiplies_weights(p, n)) return true;
     if (!pb_nest_contraction_dims(nest, NULL, &roles))
       return pb_is_image(pb_nest_store((pb_nest*)nest)->rank, v->image_rank);
@@ -65,7 +63,7 @@ static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_acce
 
 // Whether `layout` packs the factor of this product: both are computed, there are many rows, and columns fill vectors.
 static bool is_packed(const viewer* v, int n, int access) {
-  const pb_nest* nest = &v->program.nests[n];
+  const pb_nest* nest = &v->program->nests[n];
   pb_contraction_dims roles;
   if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access) return false;
   for (int d = 0; d < nest->dim_count; ++d)
@@ -75,7 +73,7 @@ static bool is_packed(const viewer* v, int n, int access) {
 
 // Whether it is a product of one row, which `lanes` sums along what are then neighbours of both factors.
 static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_access* now) {
-  const pb_nest* nest = &v->program.nests[n];
+  const pb_nest* nest = &v->program->nests[n];
   pb_contraction_dims roles;
   if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access || nest->reduce != PB_ACC_ADD) return false;
   if (pb_extent_of_role(nest, &roles, PB_ROLE_M) > 1) return false;
@@ -92,7 +90,7 @@ static bool lies_in_rows(const pb_nest* nest, const pb_access* now) {
 
 // Whether the copy puts a tensor inside borders, which a box can only say of one that lies in the same order.
 static bool turns_inside_borders(const viewer* v, int n, const pb_access* now) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   const pb_access* to = pb_nest_store(&p->nests[n]);
   bool borders = false, same = now->rank == to->rank;
   PB_FOR_USES (k, p, pb_program_stored(p, n)) borders |= k != n && pb_nest_is_fill(&p->nests[k]);
@@ -104,11 +102,11 @@ static bool turns_inside_borders(const viewer* v, int n, const pb_access* now) {
 // Whether copy n goes as its source lies, which is made for others too, while `now` has other neighbours: a mover would
 // turn the elements round once more.
 static bool turns_again(const viewer* v, int n, const pb_access* now) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   const pb_nest* nest = &p->nests[n];
   bool others = false;
   PB_FOR_USES (k, p, p->value_of[n][0])
-    others |= k != n && !v->dropped[k] && !pb_program_writes(p, k, p->value_of[n][0]);
+    others |= k != n && !v->program->gone[k] && !pb_program_writes(p, k, p->value_of[n][0]);
   return others && pb_same_places(nest, &nest->access[0], &nest->access[1]) &&
          neighbours(nest, now) != neighbours(nest, &nest->access[1]);
 }
@@ -122,7 +120,7 @@ static bool spreads_turned(const pb_nest* copy, const pb_access* was, const pb_a
 
 // Whether the nest goes on well with `now` in place of its load `a`.
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
-  const pb_nest* nest = &v->program.nests[n];
+  const pb_nest* nest = &v->program->nests[n];
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
   bool copies = pb_copies_elements(nest);
@@ -142,7 +140,7 @@ static bool is_pointwise(const pb_nest* nest) { return nest->reduce == PB_SET &&
 // Whether access `a` is a factor of a contraction, whose constants `layout` packs, wherever their dims stand.
 static bool is_factor(const viewer* v, int n, int a) {
   pb_contraction_dims roles;
-  return pb_nest_contraction_dims(&v->program.nests[n], NULL, &roles) && (a == roles.x || a == roles.w);
+  return pb_nest_contraction_dims(&v->program->nests[n], NULL, &roles) && (a == roles.x || a == roles.w);
 }
 
 // Whether the copy writes the tensor as it is, but for dims of 1 that it adds.
@@ -163,9 +161,9 @@ static bool adds_dims(const pb_nest* copy) {
 // Whether the copy only gives numbers that a unit makes of rows the rank of what they are of: it makes them so as well
 // (reductions.c), and what reads them finds a number for each row.
 static bool gives_rank(const viewer* v, int copy) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   int from = p->value_of[copy][0], to = p->value_of[copy][1];
-  if (!pb_program_is_local(p, to) || !adds_dims(&p->nests[copy]) || pb_program_only_reader(p, v->dropped, from) != copy)
+  if (!pb_program_is_local(p, to) || !adds_dims(&p->nests[copy]) || pb_program_only_reader(p, from) != copy)
     return false;
   PB_FOR_WRITERS (n, p, from)
     if (p->nests[n].reduce != PB_SET) return p->nests[n].access[0].rank == p->values[to].rank;
@@ -174,7 +172,7 @@ static bool gives_rank(const viewer* v, int copy) {
 
 // The load `a` of nest n through the copy that makes what it loads. false: it stays.
 static bool look_through(viewer* v, int n, int a) {
-  pb_program* p = &v->program;
+  pb_program* p = v->program;
   pb_access now;
   int value = p->value_of[n][a], copy = pb_nest_is_fixed(&p->nests[n]) ? -1 : pb_program_source(p, n, a, &now);
   if (copy < 0) return false;
@@ -192,8 +190,8 @@ static bool look_through(viewer* v, int n, int a) {
 // Whether the copy puts images and channels, into a tensor that is put together of such copies, where they are already
 // but for whole registers of channels in front: it moves pixels, and what lies in blocks of channels lies so behind it.
 static bool keeps_channels(const viewer* v, int copy) {
-  const pb_access *from = &v->program.nests[copy].access[0], *to = from + 1;
-  if (!v->joined[v->program.value_of[copy][1]] || from->rank != to->rank || !pb_is_image(from->rank, v->image_rank))
+  const pb_access *from = &v->program->nests[copy].access[0], *to = from + 1;
+  if (!v->joined[v->program->value_of[copy][1]] || from->rank != to->rank || !pb_is_image(from->rank, v->image_rank))
     return false;
   return from->shape[1] % v->lanes == 0 && to->index[1].cst % v->lanes == 0 && !from->index[1].cst &&
          !memcmp(&from->index[0], &to->index[0], sizeof from->index[0]) &&
@@ -203,7 +201,7 @@ static bool keeps_channels(const viewer* v, int copy) {
 // Whether nest n is a copy that a mover carries out into `to` as well as where it goes now: channels that begin inside
 // a row of lanes go through a plain tensor, which is the smaller the sooner they do.
 static bool moves_rows(const viewer* v, int n, int to) {
-  const pb_nest* nest = &v->program.nests[n];
+  const pb_nest* nest = &v->program->nests[n];
   if (!pb_copies_elements(nest)) return false;
   return !v->joined[to] || !pb_is_image(nest->access[1].rank, v->image_rank) ||
          nest->access[1].index[1].cst % v->lanes == 0;
@@ -211,19 +209,19 @@ static bool moves_rows(const viewer* v, int n, int to) {
 
 // Whether nest n makes such numbers, or what they begin with.
 static bool makes_numbers(const viewer* v, int n, int copy) {
-  const pb_nest* nest = &v->program.nests[n];
-  return gives_rank(v, copy) && !v->joined[v->program.value_of[copy][1]] &&
+  const pb_nest* nest = &v->program->nests[n];
+  return gives_rank(v, copy) && !v->joined[v->program->value_of[copy][1]] &&
          (nest->reduce != PB_SET || pb_nest_is_fill(nest));
 }
 
 // Whether whatever stores the value can store through the copy instead. Neighbours stay neighbours, which those of
 // another copy need not be; nor need pixels, where a convolution makes them in blocks of channels.
 static bool can_move(const viewer* v, int copy, const int* dim_of) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   int value = p->value_of[copy][0];
   bool any = false, by_channels = has_channels(v, value) && keeps_channels(v, copy);
   PB_FOR_USES (n, p, value) {
-    if (n == copy || v->dropped[n]) continue;
+    if (n == copy || v->program->gone[n]) continue;
     const pb_nest* nest = &p->nests[n];
     if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) ||
         pb_access_can_leave(nest, &nest->access[nest->access_count - 1]))
@@ -240,10 +238,10 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
 
 // Whether the tensor may be written where nest `first` stands already, and not only where the copy does.
 static bool can_come_early(const viewer* v, int copy, int first) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   int to = p->value_of[copy][1], writers = 0;
   PB_FOR_USES (n, p, to) {
-    if (v->dropped[n] || n == copy) continue;
+    if (v->program->gone[n] || n == copy) continue;
     writers += pb_program_writes(p, n, to);
     if (n < first || n > copy) continue;
     if (!pb_program_writes(p, n, to) || !pb_stores_apart(&p->nests[n], &p->nests[copy])) return false;
@@ -253,10 +251,9 @@ static bool can_come_early(const viewer* v, int copy, int first) {
 
 // What is only copied is made where the copy would put it.
 static bool move_in(viewer* v, int copy) {
-  pb_program* p = &v->program;
+  pb_program* p = v->program;
   int from = p->value_of[copy][0], to = p->value_of[copy][1], dim_of[PB_NEST_RANK];
-  if (!pb_program_is_local(p, from) || p->values[to].kind == PB_VALUE_CONST ||
-      pb_program_only_reader(p, v->dropped, from) != copy)
+  if (!pb_program_is_local(p, from) || p->values[to].kind == PB_VALUE_CONST || pb_program_only_reader(p, from) != copy)
     return false;
   bool channels =
       has_channels(v, from) || has_channels(v, to) || (v->joined[to] && pb_is_image(p->values[to].rank, v->image_rank));
@@ -265,10 +262,10 @@ static bool move_in(viewer* v, int copy) {
   if (first >= copy || !can_come_early(v, copy, first)) return false;
   if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[0], dim_of) || !can_move(v, copy, dim_of))
     return false;
-  v->dropped[copy] = true;
+  v->program->gone[copy] = true;
   PB_FOR_USES (n, p, from) {
     pb_access* store = pb_nest_store(&p->nests[n]);
-    if (v->dropped[n]) continue;
+    if (v->program->gone[n]) continue;
     *store = pb_access_compose(store, dim_of, &p->nests[copy].access[1]);
     pb_program_set_value(p, &v->unit->pass, n, p->nests[n].access_count - 1, to);
   }
@@ -277,12 +274,12 @@ static bool move_in(viewer* v, int copy) {
 
 // Until no copy is left that can go: one may become the maker of what another one copies.
 static bool move_all_in(viewer* v) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   bool changed = false;
   for (bool more = true; more; changed |= more) {
     more = false;
     for (int n = 0; n < p->nest_count; ++n)
-      if (!v->dropped[n] && pb_copies_elements(&p->nests[n])) more |= move_in(v, n);
+      if (!v->program->gone[n] && pb_copies_elements(&p->nests[n])) more |= move_in(v, n);
   }
   return changed;
 }
@@ -292,7 +289,7 @@ static bool move_all_in(viewer* v) {
 // The extent of the second of the last two dims of an image which the one nest that makes the value of it joins as its
 // last; 0: it makes it otherwise.
 static int64_t joined_dims(const viewer* v, int value) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   int n = pb_program_only_writer(p, value), outer = -1, inner = -1;
   if (n < 0 || p->values[value].rank != 3) return 0;
   const pb_nest* nest = &p->nests[n];
@@ -323,7 +320,7 @@ static int walks_joined(const pb_nest* nest) {
 // Whether an image whose lines and columns are joined on the way to copies keeps them apart, as it lies, and copies
 // join them.
 static bool part_dims(viewer* v, int value) {
-  pb_program* p = &v->program;
+  pb_program* p = v->program;
   int64_t inner = joined_dims(v, value);
   if (!inner) return false;
   PB_FOR_USES (n, p, value)
@@ -335,30 +332,27 @@ static bool part_dims(viewer* v, int value) {
 }
 
 static void find_joined(viewer* v) {
-  const pb_program* p = &v->program;
+  const pb_program* p = v->program;
   v->joined = PB_NEW_ARRAY(&v->unit->pass, bool, (size_t)p->value_count + 1);
   for (int value = 0; value < p->value_count; ++value) {
     int copies = 0, others = 0;
     PB_FOR_WRITERS (n, p, value)
-      if (!v->dropped[n]) ++*(pb_copies_elements(&p->nests[n]) ? &copies : &others);
+      if (!v->program->gone[n]) ++*(pb_copies_elements(&p->nests[n]) ? &copies : &others);
     v->joined[value] = copies > 1 && !others;
   }
 }
 
-pb_status pb_s3_views(pb_unit* unit) {
-  viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
-  v.image_rank = pb_chip_image_rank(unit->chip);
-  PB_TRY(pb_program_read_main(unit, &v.program));
-  pb_program* p = &v.program;
+bool pb_s3_views(pb_unit* unit, pb_program* p) {
+  viewer v = {
+      .unit = unit, .program = p, .lanes = pb_chip_lanes(unit->chip), .image_rank = pb_chip_image_rank(unit->chip)};
+  v.whole_rows = pb_chip_whole_rows(unit->chip);
   bool changed = false;
-  v.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
   for (int value = 0; value < p->value_count; ++value) changed |= part_dims(&v, value);
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
       while (look_through(&v, n, a)) changed = true;
-  changed |= pb_program_drop_copies(p, v.dropped);
-  changed |= pb_fusion_narrow_copies(p, v.dropped, &unit->pass);
+  changed |= pb_program_drop_copies(p);
+  changed |= pb_fusion_narrow_copies(p, &unit->pass);
   find_joined(&v);
-  changed |= move_all_in(&v);
-  return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;
+  return move_all_in(&v) || changed;
 }

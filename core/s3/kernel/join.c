@@ -2,8 +2,6 @@
 #include "core/math/math.h"
 #include "core/s3/compose.h"
 
-#include <string.h>
-
 bool pb_join_takes(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
@@ -62,6 +60,12 @@ static int append(pb_join* m, int n, const int* access, int load, int taken) {
   return map[nest->expr_count - 1];
 }
 
+pb_join* pb_join_begin(pb_program* program, pb_arena* arena) {
+  pb_join* join = PB_NEW(arena, pb_join);
+  join->p = program;
+  return join;
+}
+
 bool pb_join_make(pb_join* m) {
   const pb_nest *taker = &m->p->nests[m->taker], *maker = &m->p->nests[m->maker];
   int of_maker[PB_NEST_ACCESSES], of_taker[PB_NEST_ACCESSES];
@@ -100,7 +104,7 @@ bool pb_join_find_any(pb_join* m, int n, int a) {
 bool pb_join_find(pb_join* m, int n, int a) {
   const pb_program* p = m->p;
   int value = p->value_of[n][a];
-  if (pb_join_is_made(p, value) && pb_program_only_reader(p, m->dropped, value) != n) return false;
+  if (pb_join_is_made(p, value) && pb_program_only_reader(p, value) != n) return false;
   for (int b = 0; b + 1 < p->nests[n].access_count; ++b)
     if (b != a && p->value_of[n][b] == value) return false; // at two places
   return pb_join_find_any(m, n, a);

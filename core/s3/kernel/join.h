@@ -5,17 +5,17 @@
 #include "core/base/arena.h"
 #include "core/s3/program.h"
 
-// A taker and the maker of one of its loads, and what becomes of them. Begins as {.p}; most of a nest is not in use,
-// nor touched, so that one of these serves a whole pass.
+// A taker and the maker of one of its loads, and what becomes of them. Most of a nest is not in use, nor touched, so
+// that one of these serves a whole pass.
 typedef struct pb_join {
   pb_program* p;
-  const bool* dropped; // nests
-  bool copies;         // makers may be copies too
+  bool copies; // makers may be copies too
   int taker, maker, load, dim_of[PB_NEST_RANK];
   int values[PB_NEST_ACCESSES]; // by access of `out`
   pb_nest out;
 } pb_join;
 
+pb_join* pb_join_begin(pb_program* program, pb_arena* arena);
 // Whether it is pointwise: it sets elements by an expression of what it loads, through indices that nests can change.
 bool pb_join_takes(const pb_nest* nest);
 // Whether it sets all elements to one number.

@@ -28,7 +28,7 @@ static bool walks_whole(const pb_program* p, int n) {
   int64_t unit;
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
-    if (access->boxed || access->gathered || access->splat) return false;
+    if (!pb_access_is_plain(access)) return false;
     for (int k = 0; k < access->rank && pb_program_is_local(p, p->value_of[n][a]); ++k)
       if (!pb_walks_by_blocks(nest, &access->index[k], access->shape[k], &dim, &lane, &unit)) return false;
   }

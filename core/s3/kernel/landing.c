@@ -1,12 +1,10 @@
 #include "core/s3/kernel/landing.h"
 
+#include "core/s3/chip_facts.h"
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
-#include "core/s3/kernel/vector.h"
 #include "core/s3/transfer_paths.h"
 #include "core/select/cover.h"
-
-#include <string.h>
 
 // Nothing has a place yet, and nothing is padded.
 static void flat_of(const pb_nest* nest, pb_flat* flat) {

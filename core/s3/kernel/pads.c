@@ -17,10 +17,10 @@ static bool is_shift(const pb_nest* copy, int64_t* shift, bool* part) {
   *part = false;
   for (int r = 0; r < to->rank; ++r) {
     int64_t first = from->index[r].cst;
-    pb_index own = from->index[r];
     int d;
-    own.cst = 0;
-    if (memcmp(own.coef, to->index[r].coef, sizeof own.coef) || !pb_index_single(&own, &d)) return false;
+    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof from->index[r].coef) ||
+        !pb_index_shifted(&from->index[r], &d))
+      return false;
     if (d >= 0 && walked[d]) return false;
     if (d >= 0) walked[d] = true, ++count;
     int64_t extent = d < 0 ? 1 : copy->extent[d];
@@ -65,10 +65,8 @@ bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_n
   *main = program->nests[p.copy];
   pb_access* to = &main->access[1];
   for (int r = 0; r < to->rank; ++r) {
-    pb_index at = to->index[r];
     int d;
-    at.cst = 0;
-    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
+    if (!pb_index_shifted(&to->index[r], &d) || (d < 0 && to->shape[r] != 1)) return false;
     if (d >= 0) main->extent[d] = to->shape[r];
     to->index[r].cst = 0;
   }
@@ -87,33 +85,31 @@ bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_acce
 enum { MOST_PARTS = 2 * PB_NEST_RANK + 1 };
 
 // The nests that make the local; 0: they are more than those of a pad, or it is none.
-static int parts_of(const pb_program* p, int value, const bool* gone, int* parts) {
+static int parts_of(const pb_program* p, int value, int* parts) {
   int count = 0;
   PB_FOR_WRITERS (n, p, value) {
-    if (gone[n]) continue;
+    if (p->gone[n]) continue;
     if (count == MOST_PARTS || p->nests[n].reduce != PB_SET) return 0;
     parts[count++] = n;
   }
   return count;
 }
 
-static bool pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
+static bool pad_of(const pb_program* p, int value, pb_pad* pad) {
   int parts[MOST_PARTS];
-  return pb_program_is_local(p, value) && read_pad(p, parts, parts_of(p, value, gone, parts), pad);
+  return pb_program_is_local(p, value) && read_pad(p, parts, parts_of(p, value, parts), pad);
 }
 
-bool pb_pad_of(const pb_program* p, int value, const bool* gone, pb_pad* pad) {
-  return pad_of(p, value, gone, pad) && !pad->part;
+bool pb_pad_of(const pb_program* p, int value, pb_pad* pad) { return pad_of(p, value, pad) && !pad->part; }
+
+bool pb_pad_takes_local(const pb_program* p, int copy, pb_pad* pad) {
+  return !p->gone[copy] && pb_nest_is_copy(&p->nests[copy]) && pb_program_is_local(p, p->value_of[copy][0]) &&
+         pb_pad_of(p, pb_program_stored(p, copy), pad) && pad->copy == copy;
 }
 
-bool pb_pad_takes_local(const pb_program* p, int copy, const bool* gone, pb_pad* pad) {
-  return !gone[copy] && pb_nest_is_copy(&p->nests[copy]) && pb_program_is_local(p, p->value_of[copy][0]) &&
-         pb_pad_of(p, pb_program_stored(p, copy), gone, pad) && pad->copy == copy;
-}
-
-void pb_pad_redirect(pb_program* p, pb_arena* arena, const bool* gone, int from, int to, const int64_t* shift) {
+void pb_pad_redirect(pb_program* p, pb_arena* arena, int from, int to, const int64_t* shift) {
   PB_FOR_ACCESSES (n, a, p, from) {
-    if (gone[n]) continue;
+    if (p->gone[n]) continue;
     pb_access* access = &p->nests[n].access[a];
     access->memref = p->values[to].ir;
     memcpy(access->shape, p->values[to].shape, sizeof access->shape);
@@ -126,9 +122,9 @@ void pb_pad_redirect(pb_program* p, pb_arena* arena, const bool* gone, int from,
 
 static bool is_store(const pb_program* p, int n, int a) { return a + 1 == p->nests[n].access_count; }
 
-static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
+static bool fold_local(pb_program* p, int value, pb_arena* arena) {
   pb_pad made;
-  if (!pad_of(p, value, gone, &made)) return false;
+  if (!pad_of(p, value, &made)) return false;
   int from = p->value_of[made.copy][0];
   if (p->values[from].argument < 0) return false;
   PB_FOR_ACCESSES (n, a, p, value)
@@ -138,14 +134,14 @@ static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
     pb_pad_open(p, &made, &p->nests[n].access[a]);
     pb_program_set_value(p, arena, n, a, from);
   }
-  PB_FOR_USES (n, p, value) gone[n] = true; // those that make it are left
+  PB_FOR_USES (n, p, value) p->gone[n] = true; // those that make it are left
   return true;
 }
 
-static void fold_each(pb_program* p, pb_arena* arena, bool (*fold)(pb_program*, int, pb_arena*, bool*)) {
-  bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
-  for (int v = 0; v < p->value_count; ++v) any |= fold(p, v, arena, gone);
-  if (any) pb_program_drop_nests(p, arena, gone);
+static void fold_each(pb_program* p, pb_arena* arena, bool (*fold)(pb_program*, int, pb_arena*)) {
+  bool any = false;
+  for (int v = 0; v < p->value_count; ++v) any |= fold(p, v, arena);
+  if (any) pb_program_drop_nests(p, arena);
 }
 
 void pb_program_fold_pads(pb_program* p, pb_arena* arena) { fold_each(p, arena, fold_local); }
@@ -159,12 +155,12 @@ static bool multiplied(const pb_program* p, int value) {
 }
 
 // The local's elements all go into a padded local and nowhere else: what makes them makes them there.
-static bool make_inside(pb_program* p, int value, pb_arena* arena, bool* gone) {
-  int copy = pb_program_only_reader(p, gone, value);
+static bool make_inside(pb_program* p, int value, pb_arena* arena) {
+  int copy = pb_program_only_reader(p, value);
   pb_pad pad;
-  if (copy < 0 || !pb_pad_takes_local(p, copy, gone, &pad) || multiplied(p, pb_program_stored(p, copy))) return false;
-  gone[copy] = true;
-  pb_pad_redirect(p, arena, gone, value, pb_program_stored(p, copy), pad.shift);
+  if (copy < 0 || !pb_pad_takes_local(p, copy, &pad) || multiplied(p, pb_program_stored(p, copy))) return false;
+  p->gone[copy] = true;
+  pb_pad_redirect(p, arena, value, pb_program_stored(p, copy), pad.shift);
   return true;
 }
 

@@ -15,12 +15,12 @@ typedef struct pb_pad {
 
 // Whether the nest is a fill or a copy, as those are that make padded tensors.
 bool pb_pad_part(const pb_nest* nest);
-// Whether the local is a padded copy of all of another tensor, made by nests that are not `gone`.
-bool pb_pad_of(const pb_program* program, int value, const bool* gone, pb_pad* pad);
+// Whether the local is a padded copy of all of another tensor, made by nests that are not gone.
+bool pb_pad_of(const pb_program* program, int value, pb_pad* pad);
 // Whether nest `copy` takes a local of the program to its place inside a padded one.
-bool pb_pad_takes_local(const pb_program* program, int copy, const bool* gone, pb_pad* pad);
-// Every use of the one local becomes a use of the other, `shift` further in, but for those of nests that are `gone`.
-void pb_pad_redirect(pb_program* program, pb_arena* arena, const bool* gone, int from, int to, const int64_t* shift);
+bool pb_pad_takes_local(const pb_program* program, int copy, pb_pad* pad);
+// Every use of the one local becomes a use of the other, `shift` further in, but for those of nests that are gone.
+void pb_pad_redirect(pb_program* program, pb_arena* arena, int from, int to, const int64_t* shift);
 // The access of the padded tensor reads what is copied into it, through a box.
 void pb_pad_open(const pb_program* program, const pb_pad* pad, pb_access* access);
 // An access of the padded tensor that these nests make reads the tensor instead, through a box. false: they make

@@ -162,7 +162,7 @@ int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
     int value = pb_program_stored(p, n);
     PB_FOR_USES (k, p, value)
       if (k < n && pb_program_writes(p, k, value)) (*of)[k] = n;
-    for (int taker; pb_program_is_local(p, value) && (taker = pb_program_only_reader(p, NULL, value)) > n &&
+    for (int taker; pb_program_is_local(p, value) && (taker = pb_program_only_reader(p, value)) > n &&
                     is_epilogue(p, taker, value);) {
       (*of)[taker] = n;
       value = pb_program_stored(p, taker);
@@ -405,17 +405,9 @@ static bool goes_inside(const pb_stages* s, int a, int b) {
   return more > 0 || (more == 0 && s->extent[a] > s->extent[b]);
 }
 
-static void swap(int* a, int* b) {
-  int kept = *a;
-  *a = *b;
-  *b = kept;
-}
-
 static void swap_loops(pb_stages* s, int a, int b) {
-  int64_t extent = s->extent[a];
-  s->extent[a] = s->extent[b];
-  s->extent[b] = extent;
-  for (int n = 0; n < s->program->nest_count; ++n) swap(&s->dim[n][a], &s->dim[n][b]);
+  PB_SWAP(int64_t, s->extent[a], s->extent[b]);
+  for (int n = 0; n < s->program->nest_count; ++n) PB_SWAP(int, s->dim[n][a], s->dim[n][b]);
   for (int v = 0; v < s->program->value_count; ++v)
     for (int r = 0; r < PB_NEST_RANK; ++r) {
       int* loop = &s->loop[v][r];
@@ -454,6 +446,7 @@ void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena*
   *out = (pb_program){.func = p->func, .nest_count = count, .reserved = p->reserved};
   out->nests = pb_alloc_raw(arena, (size_t)count * sizeof *out->nests);
   out->value_of = pb_alloc_array(arena, (size_t)count + 1, sizeof *out->value_of);
+  out->gone = PB_NEW_ARRAY(arena, bool, (size_t)count + 1);
   for (int v = -1; (v = pb_program_next_value(p, nests, count, v)) >= 0;) ++out->value_count;
   out->value_capacity = out->value_count;
   out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)out->value_count + 1);

@@ -1,7 +1,5 @@
 #include "core/s3/kernel/taps.h"
 
-#include "core/s3/transfer_paths.h"
-
 // How many iterations of dim `d` one command takes, at most `most`, by a dim of the instruction that moves x by `fixed`
 // elements (0: by any number). 0: it does not walk this dim.
 static int64_t iterations_taken(const pb_nest* nest, const pb_contraction_dims* roles, int d, int64_t fixed,

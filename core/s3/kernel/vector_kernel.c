@@ -1,7 +1,5 @@
 #include "core/s3/kernel/vector_kernel.h"
 
-#include <string.h>
-
 // Whether vectors walk nest n of the program. `made`: the value that it takes from registers, -1: none.
 static bool walks(const pb_program* p, int n, int made) {
   const pb_nest* nest = &p->nests[n];

@@ -25,7 +25,7 @@ bool pb__layout_touched(const pb_layout* l, int v, bool apart) {
 
 void pb__layout_print_apart(pb_layout* l, int n) {
   pb_nest out;
-  pb__layout_rewrite_unsplit(l, n, &out);
+  pb__layout_rewrite_blocks(l, n, -1, &out);
   pb__layout_print(l, &out);
 }
 

@@ -26,8 +26,7 @@ static bool look_through(pb_layout* l, int n, int a) {
 // Takes away copies that nothing reads any more.
 static void drop_copies(pb_layout* l) {
   pb_program* p = &l->program;
-  bool* gone = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->nest_count + 1);
-  if (pb_program_drop_copies(p, gone)) pb_program_drop_nests(p, &l->unit->pass, gone);
+  if (pb_program_drop_copies(p)) pb_program_drop_nests(p, &l->unit->pass);
   memset(l->roles, 0, sizeof *l->roles * (size_t)p->nest_count); // they are by nest
 }
 
@@ -48,8 +47,7 @@ static bool can_lie_otherwise(const pb_layout* l, int v) {
   if (l->program.values[v].kind != PB_VALUE_LOCAL) return false;
   PB_FOR_ACCESSES (n, a, &l->program, v) {
     const pb_access* access = &l->program.nests[n].access[a];
-    if (access->boxed || access->gathered || access->splat || pb_access_can_leave(&l->program.nests[n], access))
-      return false;
+    if (!pb_access_is_plain(access) || pb_access_can_leave(&l->program.nests[n], access)) return false;
   }
   return true;
 }

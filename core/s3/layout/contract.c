@@ -43,9 +43,9 @@ static int value_at(const contract* c, int access) { return c->l->program.value_
 // Whether y's index along `axis` is one dim, of blocks from one of them on: a part, as walks_part in fits.c has them.
 static bool y_walks(const contract* c, int axis, int* dim) {
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
-  pb_index index = c->nest->access[c->roles->y].index[axis];
-  if (v->kind == PB_LAYOUT_BLOCKED && index.cst % v->block == 0) index.cst = 0;
-  return pb_index_single(&index, dim);
+  const pb_index* index = &c->nest->access[c->roles->y].index[axis];
+  bool part = v->kind == PB_LAYOUT_BLOCKED && index->cst % v->block == 0;
+  return (part ? pb_index_shifted : pb_index_single)(index, dim);
 }
 
 // Can y be written by whole vectors along the dim?
@@ -610,14 +610,14 @@ static bool wants_columns(const contract* c) {
 
 static bool copy_columns(contract* c) {
   int order[PB_NEST_DIMS];
-  pb__layout_rewrite_unsplit(c->l, c->n, &c->out);
+  pb__layout_rewrite_blocks(c->l, c->n, -1, &c->out);
   pb_access* w = &c->out.access[c->roles->w];
   int count = columns_of(c, w, pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N), order);
   if (count > PB_NEST_RANK) return false;
   PB_FOR_USES (k, &c->l->program, pb_program_stored(&c->l->program, c->n))
     if (k < c->n && pb__layout_is_init(c->l, k, c->n)) {
       pb_nest init;
-      pb__layout_rewrite_unsplit(c->l, k, &init);
+      pb__layout_rewrite_blocks(c->l, k, -1, &init);
       pb__layout_print(c->l, &init);
     }
   copy_operand(c, w, "columns", order, count);

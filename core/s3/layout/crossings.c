@@ -42,11 +42,9 @@ static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t 
 static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   int dim;
   if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
-  pb_index along = access->index[1];
-  along.cst = 0;
-  if (pb_index_single(&along, &dim)) return dim;
+  if (pb_index_shifted(&access->index[1], &dim)) return dim;
   for (dim = 0; pb__layout_walks(l, nest, access) && dim < nest->dim_count; ++dim)
-    if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
+    if (access->index[1].coef[dim] == 1 && nest->extent[dim] > 1) return dim;
   return -1;
 }
 
@@ -76,18 +74,6 @@ static void copy_all(pb_layout* l, crossing c) {
   if (rest && !c.out && pb__layout_ends_in(l, c.v, &zero)) pb__layout_fill_rest(l, c.nest, NULL, c.v, channels, zero);
 }
 
-// The nest over blocks and lanes of its dim `channel`.
-static void in_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
-  const pb_nest* nest = &l->program.nests[n];
-  int64_t size[PB_NEST_DIMS] = {0};
-  pb_split s;
-  size[channel] = l->lanes;
-  *out = *nest;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, size, NULL, out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, out);
-}
-
 // The value as if it lay in blocks, in a tensor of its own.
 static void put_in_blocks(pb_layout* l, const pb_access* store, pb_layout_value* value) {
   value->kind = PB_LAYOUT_BLOCKED;
@@ -113,7 +99,7 @@ static void point_then_out(pb_layout* l, int n, int from) {
   const pb_layout_value kept = l->values[to];
   if (!once) put_in_blocks(l, store, &l->values[to]);
   pb_nest out;
-  in_blocks(l, n, channel, &out);
+  pb__layout_rewrite_blocks(l, n, channel, &out);
   pb_access* made = pb_nest_store(&out);
   if (once) {
     *made = out.access[from];
@@ -165,7 +151,7 @@ static void bring_in(pb_layout* l, int n) {
     if (pb__layout_reads_as(l, n, a, PB_LAYOUT_PLAIN) && pb_nest_repeats(nest, &nest->access[a]))
       bring_in_repeated(l, n, a);
   pb_nest out;
-  in_blocks(l, n, channel, &out);
+  pb__layout_rewrite_blocks(l, n, channel, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     if (!pb__layout_reads_as(l, n, a, PB_LAYOUT_PLAIN)) continue;
     pb_access plain = nest->access[a], blocked = out.access[out.access_count - 1];
@@ -191,7 +177,7 @@ static void over_plain(pb_layout* l, int n) {
   bool in = pb__layout_in_rows(l, v);
   pb_access made = *store;
   pb_nest out;
-  pb__layout_rewrite_unsplit(l, n, &out);
+  pb__layout_rewrite_blocks(l, n, -1, &out);
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     if (!pb__layout_reads_as(l, n, a, PB_LAYOUT_BLOCKED)) continue;
     pb_access plain = nest->access[a];

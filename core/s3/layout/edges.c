@@ -102,7 +102,7 @@ bool pb__layout_widens_codes(const pb_layout* l, int n) {
       pb_type_bits(x->type) >= pb_type_bits(y->type) || !pb_same_walk(x, y) || value->shape[1] == 1)
     return false;
   PB_FOR_USES (m, &l->program, v)
-    if (m != n && !(l->gone && l->gone[m])) return false;
+    if (m != n && !l->program.gone[m]) return false;
   return pb_access_elements(y) >= MANY_ELEMENTS && value->shape[2] * value->shape[3] % l->lanes == 0 &&
          pb_nest_iterations(nest) == pb_access_elements(y);
 }
@@ -283,13 +283,13 @@ void pb__layout_drop_twins(pb_layout* l) {
       if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
     } else if (inside && is_copied_on(l, t->edge)) { // it goes from blocks at once
       l->values[t->edge] = l->values[t->twin];
-      l->gone[t->copy] = true;
+      l->program.gone[t->copy] = true;
       redirect(l, t->twin, t->edge, true);
       continue;
     }
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
     if (!pb_program_is_local(&l->program, t->edge)) l->values[t->edge].kind = l->values[t->twin].kind;
-    l->gone[t->copy] = true;
+    l->program.gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true);
   }
 }
@@ -313,5 +313,5 @@ pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v) {
 
 bool pb__layout_unused(const pb_layout* l, int v) {
   const pb_layout_twin* twin = pb__layout_twin_of(l, v);
-  return twin && l->gone[twin->copy];
+  return twin && l->program.gone[twin->copy];
 }

@@ -3,8 +3,6 @@
 // result, neighbours under a long window, or the channels that it sums over (contract.c, lanes.c).
 #include "core/s3/layout/layout.h"
 
-#include <string.h>
-
 // Cycles of adding up the lanes of one register, roughly: as scalars, by way of memory.
 enum { LANE_SUM_CYCLES = 20 };
 enum { MOST_STEP = 4 }; // of windows along a row: neighbours of the result are so far apart

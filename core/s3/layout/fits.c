@@ -3,8 +3,6 @@
 #include "core/s3/compose.h"
 #include "core/s3/layout/layout.h"
 
-#include <string.h>
-
 // ---- accesses ----
 
 // Where code goes by single elements one dim walks the channels. Nests may take a part of them that is whole blocks, as

@@ -56,7 +56,7 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) 
   pb_pad pad;
   pb_strips c = pb__layout_strips(l, &p->nests[n], roles);
   if (c.window < 0) return;
-  if (pb_program_readers(p, padded) != 1 || !pb_pad_of(p, padded, l->gone, &pad)) return;
+  if (pb_program_readers(p, padded) != 1 || !pb_pad_of(p, padded, &pad)) return;
   int from = p->value_of[pad.copy][0];
   if (l->values[from].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
@@ -64,7 +64,7 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) 
   const pb_insn* mover = columns ? pb_transfer_transposes(l->unit->chip, x->type) : pb__layout_mover_of_runs(l, roles);
   if (pb_type_is_float(x->type) || !mover || !tests_all(mover, pad.fill)) return;
   pb_pad_open(p, &pad, x);
-  PB_FOR_USES (k, p, padded) l->gone[k] |= k != n;
+  PB_FOR_USES (k, p, padded) l->program.gone[k] |= k != n;
   pb_program_set_value(p, &l->unit->pass, n, roles->x, from);
 }
 

@@ -38,7 +38,7 @@ typedef struct parting {
 static int dim_of_head(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   const pb_index* index = &access->index[1];
   int found = -1;
-  if (access->rank != 2 || access->boxed || access->gathered || access->splat) return -1;
+  if (access->rank != 2 || !pb_access_is_plain(access)) return -1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (index->coef[d] == 1 && nest->extent[d] > 1) found = found < 0 ? d : nest->dim_count;
   if (found < 0 || found == nest->dim_count || nest->extent[found] % l->lanes == 0) return -1;

@@ -16,9 +16,7 @@
 #include "core/s3/fallback.h"
 #include "core/s3/transfer_paths.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static pb_status check_types(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
@@ -116,7 +114,7 @@ static pb_status rewrite_all(pb_layout* l) {
   size_t apart = l->apart->count;
   for (int n = 0; n < l->program.nest_count; ++n) {
     l->no_room = false;
-    pb_status status = l->gone[n] ? PB_OK : rewrite(l, n);
+    pb_status status = l->program.gone[n] ? PB_OK : rewrite(l, n);
     if (status == PB_OK) pb__layout_clean_rest(l, n);
     if (status == PB_OK && l->no_room)
       status = pb_unsupported(l->unit->diag, (pb_place){.what = l->program.nests[n].name}, 4064, "another target",
@@ -258,7 +256,6 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
-  l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   pb__layout_find_heads(l); // of twins and of what was copied for lanes, too
   pb__layout_choose(l);
   pb__layout_drop_twins(l);

@@ -98,7 +98,6 @@ typedef struct pb_layout {
   pb_layout_value* values;
   pb_layout_contraction_dims* roles; // by nest
   bool* gathers;                     // by nest
-  bool* gone;                        // by nest: a copy that is not needed
   bool has_runs;                     // of some value rows are runs
   pb_layout_parted* parted;          // by value, of the first parted_count: pb__layout_ends_in
   int parted_count;
@@ -162,8 +161,8 @@ void pb__layout_spread(const pb_split* s, const pb_index* from, int dims, pb_ind
 // An access to a value over the new dims.
 void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* nest, int v, const pb_access* from,
                         pb_access* to);
-// Nest n over its own dims, none of them split.
-void pb__layout_rewrite_unsplit(pb_layout* l, int n, pb_nest* out);
+// Nest n over its own dims, of which `channel` is split into blocks and lanes; -1: none is.
+void pb__layout_rewrite_blocks(pb_layout* l, int n, int channel, pb_nest* out);
 // plain.c: what nest n, which is `out` over its own dims and of plain tensors alone, reads otherwise than in rows of
 // lanes of what it stores.
 void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out);

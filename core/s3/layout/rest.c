@@ -11,7 +11,6 @@
 
 #include "core/base/half_expr.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/transfer_paths.h"
 
 #include <math.h>
 #include <string.h>

@@ -298,13 +298,14 @@ void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nes
   }
 }
 
-void pb__layout_rewrite_unsplit(pb_layout* l, int n, pb_nest* out) {
+void pb__layout_rewrite_blocks(pb_layout* l, int n, int channel, pb_nest* out) {
   const pb_nest* nest = &l->program.nests[n];
-  const int64_t none[PB_NEST_DIMS] = {0};
+  int64_t size[PB_NEST_DIMS] = {0};
   pb_split s;
+  if (channel >= 0) size[channel] = l->lanes;
   pb_nest_copy(out, nest);
   pb__layout_split_none(&s);
-  pb__layout_split(l, nest, none, NULL, out, &s);
+  pb__layout_split(l, nest, size, NULL, out, &s);
   pb__layout_rewrite_all(l, n, &s, nest, out);
 }
 

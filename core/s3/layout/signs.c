@@ -32,7 +32,7 @@ static bool allows(pb_layout* l, int n, int v, int* products) {
   const pb_nest* nest = &l->program.nests[n];
   int access = -1;
   pb_contraction_dims roles;
-  if (pb__layout_is_apart(l, n) || l->gone[n]) return false;
+  if (pb__layout_is_apart(l, n) || l->program.gone[n]) return false;
   if (pb_program_stored(&l->program, n) == v) {
     bool fills = nest->access_count == 1 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_CONST;
     return nest->reduce == PB_SET && (fills || is_pointwise(nest)) && !reads(l, n, v, &access);

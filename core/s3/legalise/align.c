@@ -10,8 +10,6 @@
 //   j, k]
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
 #include "core/s3/transfer_paths.h"
 
@@ -299,24 +297,21 @@ static bool read_rows(aligner* a, int n) {
   return true;
 }
 
-pb_status pb_s3_align(pb_unit* unit) {
-  if (pb_chip_row(unit->chip) == 1) return PB_OK;
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  aligner a = {.unit = unit, .from = &program, .spread = find_spread(&program, &unit->pass)};
+bool pb_s3_align(pb_unit* unit, pb_program* p) {
+  aligner a = {.unit = unit, .from = p, .spread = find_spread(p, &unit->pass)};
   bool any = false;
-  a.rows = PB_NEW_ARRAY(&unit->pass, lain, (size_t)program.value_count + 1);
-  for (int v = 0; v < program.value_count; ++v) a.rows[v].value = -1;
-  for (int n = 0; n < program.nest_count && !any; ++n) any = !is_aligned(&a, n);
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&program, &unit->pass, &a.to);
-  for (int n = 0; n < program.nest_count; ++n)
+  a.rows = PB_NEW_ARRAY(&unit->pass, lain, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v) a.rows[v].value = -1;
+  for (int n = 0; n < p->nest_count && !any; ++n) any = !is_aligned(&a, n);
+  if (!any) return false;
+  pb_program_begin_nests(p, &unit->pass, &a.to);
+  for (int n = 0; n < p->nest_count; ++n)
     if (!is_aligned(&a, n))
       (lacks_rows_alone(&a, n) ? spread_rows : align)(&a, n);
     else if (!read_rows(&a, n))
-      (void)pb_program_add_nest(&a.to, &program.nests[n], program.value_of[n]);
-  pb_program_index(&a.to, &unit->pass);
-  bool* gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)a.to.nest_count + 1);
-  if (pb_program_drop_copies(&a.to, gone)) pb_program_drop_nests(&a.to, &unit->pass, gone);
-  return pb_program_rewrite(unit, &a.to, NULL, "align");
+      (void)pb_program_add_nest(&a.to, &p->nests[n], p->value_of[n]);
+  *p = a.to;
+  pb_program_index(p, &unit->pass);
+  (void)pb_program_drop_copies(p);
+  return true;
 }

@@ -1,7 +1,5 @@
 #include "core/s3/legalise/centred_codes.h"
 
-#include <string.h>
-
 // Whether every load by access a is widened as a number without a sign, and taken in no other way.
 static bool reads_unsigned(const pb_nest* nest, int a) {
   for (int e = 0; e < nest->expr_count; ++e) {

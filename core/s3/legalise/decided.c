@@ -9,8 +9,8 @@
 // what they copy. So does what would make the engine larger by more than a few megabytes, and what takes long.
 #include "core/poly/evaluate.h"
 #include "core/s3/compose.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ typedef struct decided_value {
 
 typedef struct decider {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   decided_value* values; // by value
   int64_t work;
 } decider;
@@ -51,7 +51,7 @@ static bool is_short(const pb_nest* nest) {
 
 // Whether constants alone decide what the nest stores, as far as the nests in front of it say.
 static bool is_decided(const decider* d, int n) {
-  const pb_program* p = &d->program;
+  const pb_program* p = d->program;
   int y = pb_program_stored(p, n);
   if (d->values[y].is_open || pb_value_bytes(&p->values[y]) > MOST_BYTES || !is_short(&p->nests[n])) return false;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
@@ -60,7 +60,7 @@ static bool is_decided(const decider* d, int n) {
 }
 
 static void find_decided(decider* d) {
-  const pb_program* p = &d->program;
+  const pb_program* p = d->program;
   for (int v = 0; v < p->value_count; ++v)
     d->values[v].is_open = p->values[v].kind == PB_VALUE_INPUT || p->values[v].expands;
   for (bool changed = true; changed;) { // what is written again behind those who read it may be open after all
@@ -87,7 +87,7 @@ static void find_decided(decider* d) {
 
 // The elements of a value that the nest reads or writes.
 static void* elements_of(decider* d, int v) {
-  const pb_value* value = &d->program.values[v];
+  const pb_value* value = &d->program->values[v];
   decided_value* known = &d->values[v];
   if (known->elements) return known->elements;
   known->elements = value->kind == PB_VALUE_CONST
@@ -97,7 +97,7 @@ static void* elements_of(decider* d, int v) {
 }
 
 static bool ran(decider* d, int n) {
-  const pb_program* p = &d->program;
+  const pb_program* p = d->program;
   const pb_nest* nest = &p->nests[n];
   void* data[PB_NEST_ACCESSES];
   d->work += pb_nest_iterations(nest) * nest->expr_count;
@@ -108,7 +108,7 @@ static bool ran(decider* d, int n) {
 
 // Executes what is wanted. What turns out to have no number, as a division by 0, is as open as an input.
 static void run_all(decider* d) {
-  const pb_program* p = &d->program;
+  const pb_program* p = d->program;
   for (int n = 0; n < p->nest_count; ++n) {
     decided_value* y = &d->values[pb_program_stored(p, n)];
     if (y->is_wanted && !y->is_open) y->is_open = !ran(d, n);
@@ -116,29 +116,29 @@ static void run_all(decider* d) {
 }
 
 static bool becomes_constant(const decider* d, int v) {
-  pb_value_kind kind = d->program.values[v].kind;
+  pb_value_kind kind = d->program->values[v].kind;
   return (kind == PB_VALUE_LOCAL || kind == PB_VALUE_OUTPUT) && !d->values[v].is_open && d->values[v].is_made &&
          !d->values[v].is_spread;
 }
 
 static int constant_of(decider* d, int v, int* constants) {
-  const pb_value from = d->program.values[v]; // adding one moves the table
+  const pb_value from = d->program->values[v]; // adding one moves the table
   if (constants[v] >= 0) return constants[v];
   size_t bytes = (size_t)pb_value_bytes(&from);
   pb_consts* consts = d->unit->consts;
   void* kept = pb_alloc_array(&consts->arena, bytes + 1, 1);
   memcpy(kept, d->values[v].elements, bytes);
-  int writer = pb_program_last_writer(&d->program, v);
-  return constants[v] = pb_program_add_const(&d->program, &d->unit->pass, consts, d->program.nests[writer].name,
+  int writer = pb_program_last_writer(d->program, v);
+  return constants[v] = pb_program_add_const(d->program, &d->unit->pass, consts, d->program->nests[writer].name,
                                              from.type, from.rank, from.shape, kept);
 }
 
 // The output's last nest copies the constant, and those in front of it go.
-static void give_output(decider* d, int v, int constant, bool* dropped) {
-  pb_program* p = &d->program;
+static void give_output(decider* d, int v, int constant) {
+  pb_program* p = d->program;
   int last = pb_program_last_writer(p, v);
   pb_nest copy;
-  PB_FOR_WRITERS (n, p, v) dropped[n] = n != last;
+  PB_FOR_WRITERS (n, p, v) p->gone[n] = n != last;
   pb_access whole = pb_value_shape(&p->values[v]);
   pb_nest_begin_over(&copy, p->nests[last].name, "copy", 2, &whole);
   (void)pb_nest_load(&copy, 0);
@@ -147,8 +147,8 @@ static void give_output(decider* d, int v, int constant, bool* dropped) {
   p->value_of[last][1] = v;
 }
 
-static bool read_constants(decider* d, bool* dropped) {
-  pb_program* p = &d->program;
+static bool read_constants(decider* d) {
+  pb_program* p = d->program;
   int values = p->value_count;
   bool any = false;
   int* constants = PB_NEW_ARRAY(&d->unit->pass, int, (size_t)values + 1);
@@ -163,23 +163,20 @@ static bool read_constants(decider* d, bool* dropped) {
   }
   for (int v = 0; v < values; ++v) {
     if (p->values[v].kind != PB_VALUE_OUTPUT || !becomes_constant(d, v)) continue;
-    give_output(d, v, constant_of(d, v, constants), dropped);
+    give_output(d, v, constant_of(d, v, constants));
     any = true;
   }
   return any;
 }
 
-pb_status pb_s3_decided(pb_unit* unit) {
-  decider d = {.unit = unit};
-  if (unit->consts->open) return PB_OK; // constants hang on extents there
-  PB_TRY(pb_program_read_main(unit, &d.program));
-  pb_program* p = &d.program;
+bool pb_s3_decided(pb_unit* unit, pb_program* p) {
+  decider d = {.unit = unit, .program = p};
+  if (unit->consts->open) return false; // constants hang on extents there
   d.values = PB_NEW_ARRAY(&unit->pass, decided_value, (size_t)p->value_count + 1);
   find_decided(&d);
   run_all(&d);
-  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
-  if (!read_constants(&d, dropped)) return PB_OK;
+  if (!read_constants(&d)) return false;
   pb_program_index(p, &unit->pass);
-  pb_program_drop_unread(p, dropped);
-  return pb_program_rewrite(unit, p, dropped, "decided");
+  pb_program_drop_unread(p);
+  return true;
 }

@@ -17,9 +17,8 @@
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/join.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -27,8 +26,7 @@ enum { SHORT = 4 }; // registers of a row: of longer ones the products take long
 
 typedef struct laner {
   pb_unit* unit;
-  pb_program program;
-  pb_program to;
+  pb_program *program, to;
   int64_t lanes;
 } laner;
 
@@ -51,10 +49,10 @@ static bool has_columns(const laner* l, const pb_nest* nest) {
 
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
 static int neighbours(const laner* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
+  const pb_nest* nest = &l->program->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int found = -1;
-  if (nest->reduce == PB_SET || pb_program_is_fixed(&l->program, n) || nest->dim_count == PB_NEST_DIMS ||
+  if (nest->reduce == PB_SET || pb_program_is_fixed(l->program, n) || nest->dim_count == PB_NEST_DIMS ||
       has_columns(l, nest) || pb_type_bits(store->type) != 32)
     return -1;
   int64_t sums = pb_nest_steps(nest);
@@ -132,10 +130,10 @@ static int turn_round(laner* l, const pb_nest* nest, int row, pb_access* rows, i
 }
 
 static void add_in_lanes(laner* l, int n, int dim) {
-  const pb_nest* nest = &l->program.nests[n];
+  const pb_nest* nest = &l->program->nests[n];
   int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
   pb_access rows = rows_for(l, nest, dim, l->lanes + rest);
-  int last = rows.rank - 1, lane = nest->dim_count, y = pb_program_stored(&l->program, n);
+  int last = rows.rank - 1, lane = nest->dim_count, y = pb_program_stored(l->program, n);
   int made = pb_program_add_local(&l->to, &l->unit->pass, &rows), value_of[PB_NEST_ACCESSES];
   int64_t filled[PB_NEST_RANK];
   memcpy(filled, rows.shape, sizeof filled);
@@ -145,7 +143,7 @@ static void add_in_lanes(laner* l, int n, int dim) {
 
   pb_nest part;
   move(nest, dim, l->lanes, 0, lane, &part);
-  memcpy(value_of, l->program.value_of[n], sizeof value_of);
+  memcpy(value_of, l->program->value_of[n], sizeof value_of);
   value_of[nest->access_count - 1] = made;
   part.extent[dim] = whole;
   part.extent[part.dim_count++] = l->lanes;
@@ -156,9 +154,7 @@ static void add_in_lanes(laner* l, int n, int dim) {
   if (rest) {
     move(nest, dim, 1, whole * l->lanes, -1, &part);
     part.extent[dim] = rest;
-    part.reduce = PB_SET;
-    part.part = "point";
-    part.macs = 0; // they are counted already
+    pb_nest_set_alone(&part);
     *pb_nest_store(&part) = rows;
     pb_nest_store(&part)->index[last].coef[dim] = 1;
     pb_nest_store(&part)->index[last].cst = l->lanes;
@@ -185,8 +181,9 @@ static void add_in_lanes(laner* l, int n, int dim) {
 }
 
 // Sums with a rest compute what pointwise nests make for them alone, as long as they have neighbours to take.
-static void take_makers(laner* l, pb_join* join, bool* dropped) {
-  pb_program* p = &l->program;
+static void take_makers(laner* l) {
+  pb_program* p = l->program;
+  pb_join* join = pb_join_begin(p, &l->unit->pass);
   for (int n = 0; n < p->nest_count; ++n) {
     int dim = neighbours(l, n);
     if (dim < 0 || p->nests[n].extent[dim] % l->lanes == 0) continue;
@@ -195,33 +192,27 @@ static void take_makers(laner* l, pb_join* join, bool* dropped) {
           !strides_are(&join->out, dim, false))
         continue;
       pb_join_keep(join, &l->unit->pass);
-      dropped[join->maker] = true;
+      p->gone[join->maker] = true;
       a = -1; // it takes what the maker took
     }
   }
 }
 
-pb_status pb_s3_lanes(pb_unit* unit) {
-  pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  laner l = {.unit = unit, .lanes = facts.lanes};
-  if (!facts.lanes) return PB_OK; // there are no registers whose lanes add up
-  PB_TRY(pb_program_read_main(unit, &l.program));
-  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l.program.nest_count + 1);
-  pb_join* join = PB_NEW(&unit->pass, pb_join);
-  join->p = &l.program;
-  join->dropped = dropped;
-  take_makers(&l, join, dropped);
+bool pb_s3_lanes(pb_unit* unit, pb_program* p) {
+  laner l = {.unit = unit, .program = p, .lanes = pb_vector_facts_of(unit->chip).lanes};
+  take_makers(&l);
   bool any = false;
-  for (int n = 0; n < l.program.nest_count && !any; ++n) any = neighbours(&l, n) >= 0;
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&l.program, &unit->pass, &l.to);
-  for (int n = 0; n < l.program.nest_count; ++n) {
+  for (int n = 0; n < p->nest_count && !any; ++n) any = neighbours(&l, n) >= 0;
+  if (!any) return false;
+  pb_program_begin_nests(p, &unit->pass, &l.to);
+  for (int n = 0; n < p->nest_count; ++n) {
     int dim = neighbours(&l, n);
-    if (dropped[n]) continue;
+    if (p->gone[n]) continue;
     if (dim >= 0)
       add_in_lanes(&l, n, dim);
     else
-      (void)pb_program_add_nest(&l.to, &l.program.nests[n], l.program.value_of[n]);
+      (void)pb_program_add_nest(&l.to, &p->nests[n], p->value_of[n]);
   }
-  return pb_program_write(unit, &l.to, "lanes");
+  *p = l.to;
+  return true;
 }

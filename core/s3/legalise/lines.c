@@ -7,10 +7,8 @@
 //   after    y[0, c, 0, w] = f(s[..]);  t[0, c, 0, w] = g(y[0, c, 0, w]);                         z is t
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "core/s3/transfer_paths.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -35,15 +33,13 @@ static const int ranks[FORMS] = {[IMAGE] = PB_IMAGE_RANK, [STACK] = 3, [LINE] = 
 
 typedef struct liner {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   form* forms; // by value
 } liner;
 
-static bool is_plain(const pb_access* access) { return !access->boxed && !access->gathered && !access->splat; }
-
 // Whether a constant's elements are one number.
 static bool is_one_number(const liner* s, int v) {
-  const pb_value* value = &s->program.values[v];
+  const pb_value* value = &s->program->values[v];
   const pb_access shape = pb_value_shape(value);
   const int64_t elements = pb_access_elements(&shape);
   const size_t size = (size_t)pb_type_bits(value->type) / 8;
@@ -55,25 +51,25 @@ static bool is_one_number(const liner* s, int v) {
 
 // Whether the nest takes numbers of the columns that access a walks, which channels in lanes would all take alike.
 static bool takes_columns(const liner* s, int n, int a) {
-  const pb_nest* nest = &s->program.nests[n];
+  const pb_nest* nest = &s->program->nests[n];
   const pb_access* access = &nest->access[a];
   for (int c = 0; c + 1 < nest->access_count && access->rank > 1; ++c)
-    for (int d = 0; d < nest->dim_count && pb_program_is_const(&s->program, n, c); ++d) {
+    for (int d = 0; d < nest->dim_count && pb_program_is_const(s->program, n, c); ++d) {
       bool column = access->index[access->rank - 1].coef[d] && pb_access_uses(&nest->access[c], d), rows = false;
       for (int k = 0; k < nest->dim_count; ++k)
         rows |= access->index[access->rank - 2].coef[k] && pb_access_uses(&nest->access[c], k);
-      if (column && !rows && !is_one_number(s, s->program.value_of[n][c])) return true;
+      if (column && !rows && !is_one_number(s, s->program->value_of[n][c])) return true;
     }
   return false;
 }
 
 // Whether the value may have other dims: nothing multiplies it, or finds its elements by computed indices.
 static bool is_open(const liner* s, int v) {
-  const pb_program* p = &s->program;
+  const pb_program* p = s->program;
   pb_contraction_dims roles;
   if (!pb_program_is_local(p, v)) return false;
   PB_FOR_ACCESSES (n, a, p, v)
-    if (!is_plain(&p->nests[n].access[a]) || pb_program_is_fixed(p, n) || takes_columns(s, n, a) ||
+    if (!pb_access_is_plain(&p->nests[n].access[a]) || pb_program_is_fixed(p, n) || takes_columns(s, n, a) ||
         pb_nest_contraction_dims(&p->nests[n], NULL, &roles))
       return false;
   return true;
@@ -88,7 +84,7 @@ static bool has_channels(const pb_nest* nest, const pb_contraction_dims* roles, 
 }
 
 static void find_images(const liner* s) {
-  const pb_program* p = &s->program;
+  const pb_program* p = s->program;
   for (int n = 0; n < p->nest_count; ++n) {
     pb_contraction_dims roles;
     if (!pb_program_multiplies_weights(p, n) || !pb_program_contraction_dims(p, n, &roles)) continue;
@@ -140,12 +136,12 @@ static form form_of(const pb_nest* nest, const pb_access* image, const pb_access
 
 // What goes with an image of the nest becomes one. Whether any does.
 static bool carry(const liner* s, int n) {
-  const pb_program* p = &s->program;
+  const pb_program* p = s->program;
   const pb_nest* nest = &p->nests[n];
   bool any = false;
   for (int a = 0; a < nest->access_count; ++a) {
     form of = s->forms[p->value_of[n][a]];
-    if (of == NO_LINE || !is_plain(&nest->access[a])) continue;
+    if (of == NO_LINE || !pb_access_is_plain(&nest->access[a])) continue;
     pb_access image = nest->access[a];
     as_image(&image, of);
     for (int b = 0; b < nest->access_count; ++b) {
@@ -161,21 +157,21 @@ static bool carry(const liner* s, int n) {
 
 // Constants of one number, which nests of lines had for each column, are read at one place.
 static void take_one_number(liner* s, int n) {
-  pb_nest* nest = &s->program.nests[n];
+  pb_nest* nest = &s->program->nests[n];
   const pb_access* store = pb_nest_store(nest);
-  if (nest->reduce != PB_SET || s->forms[pb_program_stored(&s->program, n)] == NO_LINE) return;
+  if (nest->reduce != PB_SET || s->forms[pb_program_stored(s->program, n)] == NO_LINE) return;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
     bool columns = false;
     for (int d = 0; d < nest->dim_count; ++d)
       columns |= store->index[PB_IMAGE_COLUMNS].coef[d] && pb_access_uses(access, d);
-    if (!columns || !pb_program_is_const(&s->program, n, a) || !is_one_number(s, s->program.value_of[n][a])) continue;
+    if (!columns || !pb_program_is_const(s->program, n, a) || !is_one_number(s, s->program->value_of[n][a])) continue;
     for (int r = 0; r < access->rank; ++r) access->index[r] = (pb_index){0};
   }
 }
 
 static void make_images(liner* s) {
-  pb_program* p = &s->program;
+  pb_program* p = s->program;
   for (int v = 0; v < p->value_count; ++v) {
     if (s->forms[v] <= IMAGE) continue;
     PB_FOR_ACCESSES (n, a, p, v) as_image(&p->nests[n].access[a], s->forms[v]);
@@ -189,7 +185,7 @@ static void make_images(liner* s) {
 
 // Whether the nest copies one image to another, each element to where it was, and no other nest makes that one.
 static bool only_renames(const liner* s, int n) {
-  const pb_program* p = &s->program;
+  const pb_program* p = s->program;
   const pb_nest* nest = &p->nests[n];
   const pb_access *from = &nest->access[0], *to = &nest->access[1];
   int dim_of[PB_NEST_RANK];
@@ -198,31 +194,27 @@ static bool only_renames(const liner* s, int n) {
          pb_walks_elements(nest, to, dim_of);
 }
 
-static void drop_renames(liner* s, bool* dropped) {
-  pb_program* p = &s->program;
+static void drop_renames(liner* s) {
+  pb_program* p = s->program;
   for (int n = 0; n < p->nest_count; ++n) {
     if (!only_renames(s, n)) continue;
     int from = p->value_of[n][0], to = p->value_of[n][1];
-    dropped[n] = true;
+    p->gone[n] = true;
     PB_FOR_ACCESSES (k, a, p, to)
       if (k != n) pb_program_set_value(p, &s->unit->pass, k, a, from);
   }
 }
 
-pb_status pb_s3_lines(pb_unit* unit) {
-  if (pb_chip_row(unit->chip) == 1) return PB_OK;
-  liner s = {.unit = unit};
-  PB_TRY(pb_program_read_main(unit, &s.program));
-  s.forms = PB_NEW_ARRAY(&unit->pass, form, (size_t)s.program.value_count + 1);
+bool pb_s3_lines(pb_unit* unit, pb_program* p) {
+  liner s = {.unit = unit, .program = p, .forms = PB_NEW_ARRAY(&unit->pass, form, (size_t)p->value_count + 1)};
   find_images(&s);
   bool any = false;
   for (bool more = true; more; any |= more) {
     more = false;
-    for (int n = 0; n < s.program.nest_count; ++n) more |= carry(&s, n);
+    for (int n = 0; n < p->nest_count; ++n) more |= carry(&s, n);
   }
-  if (!any) return PB_OK;
+  if (!any) return false;
   make_images(&s);
-  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)s.program.nest_count + 1);
-  drop_renames(&s, dropped);
-  return pb_program_rewrite(unit, &s.program, dropped, "lines");
+  drop_renames(&s);
+  return true;
 }

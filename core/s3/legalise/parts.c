@@ -68,7 +68,7 @@ static bool reads_walk(const parts* p, int n, int a, walk* w) {
   const pb_nest* nest = &p->from->nests[n];
   const pb_access* access = &nest->access[a];
   *w = (walk){.value = p->from->value_of[n][a], .dim = NONE};
-  if (access->rank != PB_IMAGE_RANK || access->boxed || access->gathered || access->splat) return false;
+  if (access->rank != PB_IMAGE_RANK || !pb_access_is_plain(access)) return false;
   const pb_index* channel = &access->index[PB_IMAGE_CHANNELS];
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!channel->coef[d]) continue;
@@ -86,7 +86,7 @@ static bool index_of(const pb_nest* nest, const pb_access* constant, int dim, in
   if (!pb_access_uses(constant, dim)) return true;
   for (int r = 0; r < constant->rank && *index < 0; ++r)
     if (constant->index[r].coef[dim]) *index = r;
-  return pb_type_bits(constant->type) >= 8 && !constant->boxed && !constant->gathered && !constant->splat &&
+  return pb_type_bits(constant->type) >= 8 && pb_access_is_plain(constant) &&
          pb_index_single(&constant->index[*index], &single) && pb_access_moves_only(constant, *index, dim) &&
          constant->shape[*index] == nest->extent[dim];
 }
@@ -412,7 +412,6 @@ static void write(parts* p) {
     write_clean(p, n);
   }
   for (int v = 0; v < values; ++v) spread_shape(p, v, p->to.values[v].shape);
-  pb_program_index(&p->to, &p->unit->pass);
 }
 
 // Whether any product is of matrices, whose instruction sums over all channels that lie next to each other.
@@ -436,23 +435,20 @@ static void pass_over_copies(pb_unit* unit, pb_program* program) {
     pb_program_read_source(program, &unit->pass, n, 0, copy, &source);
     any = true;
   }
-  bool* gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program->nest_count + 1);
-  if (any && pb_program_drop_copies(program, gone)) pb_program_drop_nests(program, &unit->pass, gone);
+  if (any && pb_program_drop_copies(program)) pb_program_drop_nests(program, &unit->pass);
 }
 
-pb_status pb_s3_parts(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  pass_over_copies(unit, &program);
+bool pb_s3_parts(pb_unit* unit, pb_program* program) {
+  pass_over_copies(unit, program);
   parts p = {.unit = unit,
              .selections = {.chip = unit->chip, .arena = &unit->pass},
-             .from = &program,
+             .from = program,
              .lanes = pb_chip_lanes(unit->chip),
              .masks = pb_chip_multiplies(unit->chip, PB_F32, PB_F32, PB_F32) && pb__layout_masks(unit->chip)};
   read(&p);
-  if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return PB_OK;
+  if (!any_inside_rows(&p) || has_matrices(&p) || !choose(&p)) return false;
   clean_summed(&p);
   write(&p);
-  return pb_program_rewrite(unit, &p.to, NULL, "parts");
+  *program = p.to;
+  return true;
 }

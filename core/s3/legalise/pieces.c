@@ -5,12 +5,11 @@
 //
 //   before   a[i, c] = x[i, 8 + c];                    y[i, j] += p[i, k] * x[k, 16 + j]       of x: 20x64, a: 20x8
 //   after    t[i, c] = x[i, c];  a[i, c] = t[i, 8 + c];  y[i, j] += p[i, k] * x[k, 16 + j]     of t: 20x64
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "core/s3/transfer_paths.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -109,17 +108,16 @@ static bool find_pieces(piecer* s) {
   return any;
 }
 
-pb_status pb_s3_pieces(pb_unit* unit) {
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  size_t values = (size_t)program.value_count + 1;
+bool pb_s3_pieces(pb_unit* unit, pb_program* p) {
+  size_t values = (size_t)p->value_count + 1;
   piecer s = {.unit = unit,
-              .from = &program,
+              .from = p,
               .row = pb_chip_row(unit->chip),
               .plain = PB_NEW_ARRAY(&unit->pass, int, values),
               .pieced = PB_NEW_ARRAY(&unit->pass, bool, values)};
-  if (!find_pieces(&s)) return PB_OK;
-  pb_program_begin_nests(&program, &unit->pass, &s.to);
-  for (int n = 0; n < program.nest_count; ++n) write_nest(&s, n);
-  return pb_program_write(unit, &s.to, "pieces");
+  if (!find_pieces(&s)) return false;
+  pb_program_begin_nests(p, &unit->pass, &s.to);
+  for (int n = 0; n < p->nest_count; ++n) write_nest(&s, n);
+  *p = s.to;
+  return true;
 }

@@ -17,7 +17,6 @@
 // Where that begins and ends is chosen by what the description says it takes (pixels_cost.c). Nothing is looked at, nor
 // any program written, where full rows of lanes and full commands would not save enough either.
 #include "core/s3/legalise/pixels.h"
-#include "core/s3/kernel/vector.h"
 #include "core/s3/transfer_paths.h"
 
 // All of it has to save one part of so many of the cycles: prices are rough, and weights get wider.
@@ -40,14 +39,11 @@ bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks
   return true;
 }
 
-pb_status pb_s3_pixels(pb_unit* unit) {
-  if (pb_chip_row(unit->chip) == 1) return PB_OK;
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  pb_pixels p = {.unit = unit, .program = &program, .lanes = pb_chip_lanes(unit->chip)};
+bool pb_s3_pixels(pb_unit* unit, pb_program* program) {
+  pb_pixels p = {.unit = unit, .program = program, .lanes = pb_chip_lanes(unit->chip)};
   pb__pixels_read(&p);
   int64_t alone = pb__pixels_price(&p), enough = alone - alone / LEAST_GAIN, taken = alone;
-  bool* pools = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
+  bool* pools = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program->nest_count + 1);
   bool cuts = pb__pixels_find_pools(&p, pools) && pb__pixels_least(&p, pools) <= enough;
   if (pb__pixels_least(&p, NULL) <= enough) taken = pb__pixels_choose(&p);
   pb_program cut;
@@ -64,8 +60,9 @@ pb_status pb_s3_pixels(pb_unit* unit) {
   }
   bool gains = taken <= enough, any = false;
   for (int v = 0; v < p.program->value_count; ++v) any |= pb__pixels_class(&p, v)->pixels > 1;
-  if (!gains || p.program == &program) unit->consts->count = constants; // those of what is not taken
-  if (!gains || !any) return PB_OK;
+  if (!gains || p.program == program) unit->consts->count = constants; // those of what is not taken
+  if (!gains || !any) return false;
   pb__pixels_write(&p);
-  return pb_program_rewrite(unit, &p.to, NULL, "pixels");
+  *program = p.to;
+  return true;
 }

@@ -1,8 +1,5 @@
 // Inside `pixels`: what each nest asks of its tensors' pixels.
-#include "core/s3/compose.h"
 #include "core/s3/legalise/pixels.h"
-
-#include <string.h>
 
 static void join(pb_pixels* p, int a, int b) {
   pb_pixels_value *to = pb__pixels_class(p, a), *from = pb__pixels_class(p, b);
@@ -134,11 +131,10 @@ static bool is_convolution(const pb_pixels* p, int n, pb_pixels_nest* out) {
 
 // The border is around pixels and lines alone.
 static void find_pads(pb_pixels* p) {
-  bool* gone = PB_NEW_ARRAY(&p->unit->pass, bool, (size_t)p->program->nest_count + 1);
   for (int v = 0; v < p->program->value_count; ++v) {
     pb_pixels_value* value = &p->values[v];
     if (!pb_program_is_local(p->program, v) || p->program->values[v].rank != 4 ||
-        !pb_pad_of(p->program, v, gone, &value->pad))
+        !pb_pad_of(p->program, v, &value->pad))
       continue;
     const int64_t* shape = p->program->values[v].shape;
     value->source = p->program->value_of[value->pad.copy][0];

@@ -239,5 +239,4 @@ void pb__pixels_write(pb_pixels* p) {
   int64_t(*shapes)[PB_NEST_RANK] = pb_alloc_array(&p->unit->pass, (size_t)values + 1, sizeof *shapes);
   for (int v = 0; v < values; ++v) shape_of(p, v, shapes[v]);
   for (int v = 0; v < values; ++v) memcpy(p->to.values[v].shape, shapes[v], sizeof *shapes);
-  pb_program_index(&p->to, &p->unit->pass);
 }

@@ -10,7 +10,6 @@
 #include "core/s3/fusion/interval.h"
 #include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/kernels.h"
 #include "core/s3/legalise/centred_codes.h"
 #include "core/s3/legalise/rescale.h"
 #include "core/s3/program.h"
@@ -20,7 +19,7 @@
 
 typedef struct quantising {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   pb_interval* bounds; // by value: of its elements
   pb_join* join;
   bool converts; // the chip computes the conversion in hand as the program has it
@@ -41,7 +40,7 @@ static pb_interval joined(const pb_interval* a, const pb_interval* b) {
 
 // What a nest leaves in the value, of what it loads.
 static pb_interval bounds_of(const quantising* q, int n) {
-  const pb_program* p = &q->program;
+  const pb_program* p = q->program;
   const pb_nest* nest = &p->nests[n];
   pb_interval loads[PB_NEST_ACCESSES], fill;
   for (int a = 0; a < nest->access_count; ++a) {
@@ -82,7 +81,7 @@ static bool takes_greatest(const pb_program* p, int n, int value) {
 }
 
 static void find_bounds(quantising* q) {
-  const pb_program* p = &q->program;
+  const pb_program* p = q->program;
   bool* seen = PB_NEW_ARRAY(&q->unit->pass, bool, (size_t)p->value_count + 1);
   q->bounds = PB_NEW_ARRAY(&q->unit->pass, pb_interval, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) {
@@ -104,10 +103,10 @@ static void find_bounds(quantising* q) {
 
 // The bounds of one of a nest's nodes.
 static pb_interval bounds_of_node(const quantising* q, int n, int e) {
-  pb_nest* part = pb_nest_kept(&q->unit->pass, &q->program.nests[n]);
+  pb_nest* part = pb_nest_kept(&q->unit->pass, &q->program->nests[n]);
   pb_interval loads[PB_NEST_ACCESSES];
   for (int a = 0; a < part->access_count; ++a)
-    loads[a] = part->access[a].boxed ? (pb_interval){.kind = PB_ANY_NUMBER} : q->bounds[q->program.value_of[n][a]];
+    loads[a] = part->access[a].boxed ? (pb_interval){.kind = PB_ANY_NUMBER} : q->bounds[q->program->value_of[n][a]];
   part->expr_count = e + 1;
   return pb_nest_interval(part, loads);
 }
@@ -229,7 +228,7 @@ static int parts_of(pb_nest* nest, int x, double scale, const quantiser* f) {
 // The nest with codes made as units know it. false: it makes none of that form.
 static bool rewrite(quantising* q, int n) {
   enum { MORE_NODES = 24 };
-  pb_nest* nest = &q->program.nests[n];
+  pb_nest* nest = &q->program->nests[n];
   quantiser f;
   double scale;
   if (nest->expr_count + MORE_NODES > PB_NEST_EXPR || !find_quantiser(nest, &f)) return false;
@@ -241,7 +240,7 @@ static bool rewrite(quantising* q, int n) {
   if (!is_number && (q->converts || f.low > 0 || f.high < 0)) return false;
   if (is_number) {
     x = without_relu(nest, x, &f);
-    product = pb_rescale(q->unit, &q->program, n, x, scale);
+    product = pb_rescale(q->unit, q->program, n, x, scale);
   } else if (f.low != f.nothing) { // the least number wins over NaN
     if (f.nothing != 0) return false;
     x = parts_of(nest, x, scale, &f);
@@ -265,19 +264,19 @@ typedef struct state {
 } state;
 
 static void remember(quantising* q, int n, int makers, state* s) {
-  const pb_program* p = &q->program;
+  const pb_program* p = q->program;
   s->nest = pb_nest_kept(&q->unit->pass, &p->nests[n]);
   memcpy(s->values, p->value_of[n], sizeof s->values);
   s->makers = makers;
 }
 
 static void restore(quantising* q, int n, const state* s) {
-  pb_program_set_nest(&q->program, &q->unit->pass, n, s->nest, s->values);
+  pb_program_set_nest(q->program, &q->unit->pass, n, s->nest, s->values);
 }
 
 // What copies bring of constants is read where they lie.
 static void read_constants(quantising* q, int n) {
-  pb_program* p = &q->program;
+  pb_program* p = q->program;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
     const pb_access was = p->nests[n].access[a];
     pb_access at;
@@ -292,9 +291,9 @@ static void read_constants(quantising* q, int n) {
 
 // The nest, and those in front of it that make what it alone takes, as one that the chip computes: as many of them as
 // do. Their makers are dropped.
-static bool quantise(quantising* q, int n, bool* dropped) {
+static bool quantise(quantising* q, int n) {
   enum { MOST_MAKERS = 16 };
-  pb_program* p = &q->program;
+  pb_program* p = q->program;
   int makers[MOST_MAKERS], count = 0;
   state first, joined, best = {.nest = NULL};
   remember(q, n, 0, &first);
@@ -308,30 +307,25 @@ static bool quantise(quantising* q, int n, bool* dropped) {
     for (int a = 0; a + 1 < p->nests[n].access_count && !more && count < MOST_MAKERS; ++a) {
       if (!pb_join_find(q->join, n, a) || !pb_join_make(q->join)) continue;
       makers[count++] = q->join->maker;
-      dropped[q->join->maker] = more = true;
+      p->gone[q->join->maker] = more = true;
       pb_join_keep(q->join, &q->unit->pass);
     }
   }
-  for (int k = best.nest ? best.makers : 0; k < count; ++k) dropped[makers[k]] = false;
+  for (int k = best.nest ? best.makers : 0; k < count; ++k) p->gone[makers[k]] = false;
   restore(q, n, best.nest ? &best : &first);
   return best.nest != NULL;
 }
 
-pb_status pb_s3_quantisers(pb_unit* unit) {
-  quantising q = {.unit = unit};
+bool pb_s3_quantisers(pb_unit* unit, pb_program* p) {
+  quantising q = {.unit = unit, .program = p};
   bool any = false;
-  PB_TRY(pb_program_read_main(unit, &q.program));
-  for (int n = 0; n < q.program.nest_count && !any; ++n) any = converts_to_codes(&q.program.nests[n]);
-  if (!any) return PB_OK;
+  for (int n = 0; n < p->nest_count && !any; ++n) any = converts_to_codes(&p->nests[n]);
+  if (!any) return false;
   find_bounds(&q);
-  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)q.program.nest_count + 1);
-  q.join = PB_NEW(&unit->pass, pb_join);
-  q.join->p = &q.program;
-  q.join->dropped = dropped;
+  q.join = pb_join_begin(p, &unit->pass);
   any = false;
-  for (int n = 0; n < q.program.nest_count; ++n)
-    if (!dropped[n] && converts_to_codes(&q.program.nests[n])) any |= quantise(&q, n, dropped);
-  if (!any) return PB_OK;
-  pb_program_drop_unread(&q.program, dropped);
-  return pb_program_rewrite(unit, &q.program, dropped, "quantisers");
+  for (int n = 0; n < p->nest_count; ++n)
+    if (!p->gone[n] && converts_to_codes(&p->nests[n])) any |= quantise(&q, n);
+  if (any) pb_program_drop_unread(p);
+  return any;
 }

@@ -16,15 +16,13 @@
 //
 //   before   y[i] = 1;  y[i] = y[i] * x[i, k]                                          of x: 20x2, y: 20
 //   after    a[i] = 1 * x[i, 0];  y[i] = a[i] * x[i, 1]
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/legalise/beginnings.h"
 #include "core/s3/program.h"
-#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -280,9 +278,7 @@ static int add_body(reducer* s, int n, pb_nest* sum) {
   const pb_access t = body_of(&body, s->of[n].product);
   of_tensor(&body, &t, sum);
   sum->macs = body.macs;
-  body.reduce = PB_SET;
-  body.part = "point";
-  body.macs = 0;
+  pb_nest_set_alone(&body);
   *pb_nest_store(&body) = t;
   value_of[body.access_count - 1] = add_local(s, &t);
   (void)pb_program_add_nest(&s->to, &body, value_of);
@@ -408,9 +404,7 @@ static void write_steps(reducer* s, int n) {
     else
       own = with_own(&nest);
     fix_turn(&nest, k);
-    nest.reduce = PB_SET;
-    nest.part = "point";
-    nest.macs = 0;
+    pb_nest_set_alone(&nest);
     int made = k + 1 < s->of[n].steps ? add_local(s, &like) : y;
     value_of[own] = begun;
     value_of[nest.access_count - 1] = made;
@@ -453,26 +447,25 @@ static void write_sum(reducer* s, int n) {
   }
 }
 
-pb_status pb_s3_reductions(pb_unit* unit) {
-  if (pb_chip_row(unit->chip) == 1 || pb_may_leave(unit)) return PB_OK;
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  bool any = pb__reductions_begin_neutral(&program, &unit->pass);
-  size_t count = (size_t)program.nest_count + 1;
+bool pb_s3_reductions(pb_unit* unit, pb_program* p) {
+  if (pb_may_leave(unit)) return false;
+  bool any = pb__reductions_begin_neutral(p, &unit->pass);
+  size_t count = (size_t)p->nest_count + 1;
   reducer s = {.unit = unit,
-               .from = &program,
+               .from = p,
                .of = PB_NEW_ARRAY(&unit->pass, reduction, count),
                .sets = PB_NEW_ARRAY(&unit->pass, int, count)};
   bool* made = PB_NEW_ARRAY(&unit->pass, bool, count);
-  for (int n = 0; n < program.nest_count; ++n) any |= made[n] = find(&s, n);
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&program, &unit->pass, &s.to);
-  for (int n = 0; n < program.nest_count; ++n)
+  for (int n = 0; n < p->nest_count; ++n) any |= made[n] = find(&s, n);
+  if (!any) return false;
+  pb_program_begin_nests(p, &unit->pass, &s.to);
+  for (int n = 0; n < p->nest_count; ++n)
     if (made[n])
       write_sum(&s, n);
     else if (s.sets[n])
       write_init(&s, n);
     else
-      (void)pb_program_add_nest(&s.to, &program.nests[n], program.value_of[n]);
-  return pb_program_write(unit, &s.to, "reductions");
+      (void)pb_program_add_nest(&s.to, &p->nests[n], p->value_of[n]);
+  *p = s.to;
+  return true;
 }

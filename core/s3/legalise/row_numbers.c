@@ -8,9 +8,8 @@
 //   after    n[i] = x[i] < 0 ? x[i] + 64 : x[i];  y[i, c] = t[inside(n[i]), c]
 #include "core/s3/legalise/row_numbers.h"
 #include "core/s3/kernel/flat.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "core/s3/transfer_paths.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -20,7 +19,6 @@ typedef struct numberer {
   pb_unit* unit;
   pb_program* from;
   pb_program to; // its nests are those of `from` and the ones that make numbers
-  bool* gone;    // nests of `from` that made flat copies for nobody else
 } numberer;
 
 // The access whose rows the nest copies, and nothing else; NONE: it is another nest.
@@ -149,7 +147,7 @@ static bool unflatten_all(numberer* w) {
     int flat = pb_program_stored(w->from, copy);
     pb_nest_copy(&w->from->nests[n], rows);
     pb_program_set_value(w->from, &w->unit->pass, n, pb__rows_table(rows), table);
-    w->gone[copy] = !pb_program_readers(w->from, flat);
+    w->from->gone[copy] = !pb_program_readers(w->from, flat);
     any = true;
   }
   return any;
@@ -169,20 +167,17 @@ static void split(numberer* w, int n) {
   (void)pb_program_add_nest(&w->to, &gather, of_gather);
 }
 
-pb_status pb_s3_row_numbers(pb_unit* unit) {
-  if (!pb_chip_gathers(unit->chip)) return PB_OK;
-  pb_program program;
-  PB_TRY(pb_program_read_main(unit, &program));
-  numberer w = {.unit = unit, .from = &program};
-  w.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)program.nest_count + 1);
+bool pb_s3_row_numbers(pb_unit* unit, pb_program* p) {
+  numberer w = {.unit = unit, .from = p};
   bool any = unflatten_all(&w);
-  for (int n = 0; n < program.nest_count && !any; ++n) any = splits(&w, n);
-  if (!any) return PB_OK;
-  pb_program_begin_nests(&program, &unit->pass, &w.to);
-  for (int n = 0; n < program.nest_count; ++n)
+  for (int n = 0; n < p->nest_count && !any; ++n) any = splits(&w, n);
+  if (!any) return false;
+  pb_program_begin_nests(p, &unit->pass, &w.to);
+  for (int n = 0; n < p->nest_count; ++n)
     if (splits(&w, n))
       split(&w, n);
-    else if (!w.gone[n])
-      (void)pb_program_add_nest(&w.to, &program.nests[n], program.value_of[n]);
-  return pb_program_write(unit, &w.to, "row_numbers");
+    else if (!p->gone[n])
+      (void)pb_program_add_nest(&w.to, &p->nests[n], p->value_of[n]);
+  *p = w.to;
+  return true;
 }

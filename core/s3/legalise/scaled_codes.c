@@ -11,7 +11,6 @@
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/legalise/centred_codes.h"
 
 #include <math.h>
@@ -32,7 +31,7 @@ typedef struct form {
 
 typedef struct coder {
   pb_unit* unit;
-  pb_program program, to;
+  pb_program *program, to;
   int* twins; // by value with borders: the tensor of codes that stands for it, -1: it has not been made
 } coder;
 
@@ -49,13 +48,13 @@ static bool is_scalar_of(const pb_program* p, int n) {
 }
 
 static bool has_data(const coder* c, int value) {
-  const pb_value* v = &c->program.values[value];
+  const pb_value* v = &c->program->values[value];
   return v->kind == PB_VALUE_CONST && !v->expands && pb_const_data(c->unit->consts, v->const_id);
 }
 
 // What nest n loads by access a: through the nest that makes it, element by element.
 static form form_of_load(const coder* c, int n, int a, int depth) {
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   const pb_access* access = &p->nests[n].access[a];
   int value = p->value_of[n][a], dim_of[PB_NEST_RANK];
   if (access->boxed || access->gathered) return (form){.kind = OTHER};
@@ -107,7 +106,7 @@ static form form_of_two(pb_op op, const form* a, const form* b) {
 // What node e of nest n is. Makers of makers are few: a zero point, a scale, and copies between them.
 static form form_of(const coder* c, int n, int e, int depth) {
   enum { MOST_DEPTH = 16 };
-  const pb_nest* nest = &c->program.nests[n];
+  const pb_nest* nest = &c->program->nests[n];
   const pb_expr_node* node = &nest->expr[e];
   if (depth > MOST_DEPTH) return (form){.kind = OTHER};
   if (node->op == PB_OP_LOAD)
@@ -131,7 +130,7 @@ static form form_of(const coder* c, int n, int e, int depth) {
 
 // Whether all of the value is codes, scaled alike, but for a border of zeros: *inner is what one nest, *maker, makes.
 static bool has_border(const coder* c, int value, int before, int* maker, form* inner) {
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   int fills = 0;
   *maker = -1;
   if (!pb_program_is_local(p, value)) return false;
@@ -153,7 +152,7 @@ static bool has_border(const coder* c, int value, int before, int* maker, form* 
 
 // The nests that make the value, of codes.
 static int make_twin(coder* c, int value, int maker, const form* inner) {
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   pb_access whole = pb_value_shape(&p->values[value]);
   whole.type = PB_I8;
   int twin = pb_program_add_local(&c->to, &c->unit->pass, &whole);
@@ -188,7 +187,7 @@ typedef struct product {
 
 // A factor as codes: what makes it, or what is inside its border.
 static bool find_factor(coder* c, product* f, int k) {
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   int value = p->value_of[f->n][k];
   f->border[k] = -1;
   f->factor[k] = form_of_load(c, f->n, k, 0);
@@ -225,7 +224,7 @@ static bool is_product(const pb_nest* nest) {
 
 static bool find_product(coder* c, int n, product* f) {
   enum { MOST_TERMS = 1 << 16 }; // whose sum stays within i32, the zero points' part too
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   const pb_nest* nest = &p->nests[n];
   *f = (product){.n = n};
   if (!is_product(nest) || pb_nest_steps(nest) > MOST_TERMS ||
@@ -249,14 +248,14 @@ static bool find_product(coder* c, int n, product* f) {
 // Whether a factor of nest n is of codes without a sign.
 static bool multiplies_unsigned(coder* c, int n) {
   product f = {.n = n};
-  return is_product(&c->program.nests[n]) && find_factor(c, &f, 0) && find_factor(c, &f, 1) &&
+  return is_product(&c->program->nests[n]) && find_factor(c, &f, 0) && find_factor(c, &f, 1) &&
          (f.factor[0].is_unsigned || f.factor[1].is_unsigned);
 }
 
 // Where codes without a sign are multiplied, those of all tensors that can have them with one do from now on: what is
 // added to a layer's result comes as the layer's does.
 static void centre_codes(coder* c) {
-  pb_program* p = &c->program;
+  pb_program* p = c->program;
   bool any = false;
   for (int n = 0; n < p->nest_count && !any; ++n) any = multiplies_unsigned(c, n);
   for (int v = 0; v < p->value_count && any; ++v)
@@ -269,7 +268,7 @@ static int add_table(coder* c, const product* f, const pb_nest* nest, pb_access*
   int k = f->factor[0].zero ? 0 : 1;
   const form* constant = &f->factor[1 - k];
   if (!f->factor[k].zero) return -1;
-  const int8_t* codes = pb_const_data(c->unit->consts, c->program.values[constant->value].const_id);
+  const int8_t* codes = pb_const_data(c->unit->consts, c->program->values[constant->value].const_id);
   int64_t extent[PB_NEST_DIMS] = {0}, stride[PB_NEST_DIMS] = {0}, terms[PB_NEST_DIMS], results = 1, summed = 1;
   *along = (pb_access){.type = PB_I32, .buffer = -1};
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -309,7 +308,7 @@ static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
   const form* by = f->factor[0].scales >= 0 ? &f->factor[0] : &f->factor[1];
   double number = f->factor[0].number * f->factor[1].number;
   if (by->scales < 0) return pb_nest_const(nest, PB_F32, (float)number);
-  const pb_value* value = &c->program.values[by->scales];
+  const pb_value* value = &c->program->values[by->scales];
   int64_t count = pb_access_elements(&by->along);
   const char* from = pb_const_data(c->unit->consts, value->const_id);
   float* scaled = pb_alloc_array(&c->unit->consts->arena, (size_t)count, sizeof *scaled);
@@ -328,14 +327,12 @@ static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
 
 // y = f32(sums + table) * scale
 static void add_scaling(coder* c, const product* f, const pb_access* sums, int made) {
-  const pb_nest* nest = &c->program.nests[f->n];
+  const pb_nest* nest = &c->program->nests[f->n];
   pb_nest* point = PB_NEW(&c->unit->pass, pb_nest);
   pb_access along;
-  int value_of[PB_NEST_ACCESSES] = {made, pb_program_stored(&c->program, f->n)};
+  int value_of[PB_NEST_ACCESSES] = {made, pb_program_stored(c->program, f->n)};
   pb_nest_copy(point, nest);
-  point->part = "point";
-  point->reduce = PB_SET;
-  point->macs = 0;
+  pb_nest_set_alone(point);
   point->expr_count = 0;
   point->access[1] = *pb_nest_store(point);
   point->access[0] = *sums;
@@ -357,7 +354,7 @@ static void add_scaling(coder* c, const product* f, const pb_access* sums, int m
 }
 
 static void add_product(coder* c, const product* f) {
-  const pb_program* p = &c->program;
+  const pb_program* p = c->program;
   const pb_nest* nest = &p->nests[f->n];
   pb_nest* made = PB_NEW(&c->unit->pass, pb_nest);
   int value_of[PB_NEST_ACCESSES] = {0};
@@ -371,11 +368,7 @@ static void add_product(coder* c, const product* f) {
   pb_access sums = nest->access[2], whole = pb_value_shape(&p->values[p->value_of[f->n][2]]);
   sums.type = whole.type = PB_I32;
   value_of[2] = pb_program_add_local(&c->to, &c->unit->pass, &whole);
-  pb_nest_copy(made, &p->nests[f->init]);
-  made->access[0].type = PB_I32;
-  made->expr_count = 0;
-  (void)pb_nest_integer(made, PB_I32, 0);
-  (void)pb_program_add_nest(&c->to, made, (const int[PB_NEST_ACCESSES]){value_of[2]});
+  (void)pb_program_add_fill(&c->to, p->nests[f->init].name, p->nests[f->init].part, value_of[2], NULL, NULL, 0);
   pb_nest_copy(made, nest);
   made->access[0] = f->factor[0].at;
   made->access[1] = f->factor[1].at;
@@ -393,12 +386,10 @@ static bool multiplies_codes(pb_unit* unit) {
          pb_vector_contraction(&memo, PB_I8, PB_I8, PB_I32).insn != NULL;
 }
 
-pb_status pb_s3_scaled_codes(pb_unit* unit) {
-  coder c = {.unit = unit};
-  if (!multiplies_codes(unit)) return PB_OK;
-  PB_TRY(pb_program_read_main(unit, &c.program));
+bool pb_s3_scaled_codes(pb_unit* unit, pb_program* p) {
+  coder c = {.unit = unit, .program = p};
+  if (!multiplies_codes(unit)) return false;
   centre_codes(&c);
-  const pb_program* p = &c.program;
   product **of = PB_NEW_ARRAY(&unit->pass, product*, (size_t)p->nest_count + 1), *tried = PB_NEW(&unit->pass, product);
   bool* init = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
   bool any = false;
@@ -408,7 +399,7 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
     tried = PB_NEW(&unit->pass, product);
     any = init[of[n]->init] = true;
   }
-  if (!any) return PB_OK;
+  if (!any) return false;
   c.twins = PB_NEW_ARRAY(&unit->pass, int, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v) c.twins[v] = -1;
   pb_program_begin_nests(p, &unit->pass, &c.to);
@@ -417,8 +408,8 @@ pb_status pb_s3_scaled_codes(pb_unit* unit) {
       add_product(&c, of[n]);
     else if (!init[n])
       (void)pb_program_add_nest(&c.to, &p->nests[n], p->value_of[n]);
-  pb_program_index(&c.to, &unit->pass);
-  bool* dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)c.to.nest_count + 1);
-  pb_program_drop_unread(&c.to, dropped);
-  return pb_program_rewrite(unit, &c.to, dropped, "scaled_codes");
+  *p = c.to;
+  pb_program_index(p, &unit->pass);
+  pb_program_drop_unread(p);
+  return true;
 }

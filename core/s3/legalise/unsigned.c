@@ -10,7 +10,7 @@
 #include "core/s3/legalise/unsigned.h"
 
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernels.h"
+#include "core/s3/s3.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ typedef struct offset {
 
 typedef struct turner {
   pb_unit* unit;
-  pb_program program;
+  pb_program* program;
   bool* flipped;         // by value
   offset* offsets;       // by value
   int* twin;             // of constants: the one whose codes are flipped, NONE: not made yet
@@ -54,12 +54,12 @@ static bool can_flip(const pb_program* p, int v) {
 // ---- constants ----
 
 static int add_const(turner* t, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
-  return pb_program_add_const(&t->program, &t->unit->pass, t->unit->consts, name, type, rank, shape, data);
+  return pb_program_add_const(t->program, &t->unit->pass, t->unit->consts, name, type, rank, shape, data);
 }
 
 static int flipped_const(turner* t, int v) {
   if (t->twin[v] != NONE) return t->twin[v];
-  pb_value value = t->program.values[v];
+  pb_value value = t->program->values[v];
   size_t bytes = (size_t)pb_value_bytes(&value);
   const uint8_t* from = pb_const_data(t->unit->consts, value.const_id);
   uint8_t* to = pb_alloc(&t->unit->consts->arena, bytes + 1);
@@ -126,7 +126,7 @@ static void add_up(const pb_nest* nest, const pb_access* w, const void* data, in
 
 // Takes off what codes without sign are more, and notes what that comes to.
 static void split_sum(turner* t, int n) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   pb_nest* nest = &p->nests[n];
   pb_nest* split = pb_nest_kept(&t->unit->pass, nest);
   int by;
@@ -176,7 +176,7 @@ static int loads_of(const pb_nest* nest, int access) {
 
 // Puts the offset of the sums into the bias that the nest adds to them anyway. false: it adds none.
 static bool join_bias(turner* t, int n, int sums) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   const offset* o = &t->offsets[p->value_of[n][sums]];
   int bias = bias_of(p, n, sums, o->axis);
   if (bias < 0 || loads_of(&p->nests[n], sums) != 1 || loads_of(&p->nests[n], bias) != 1) return false;
@@ -193,7 +193,7 @@ static bool join_bias(turner* t, int n, int sums) {
 
 // An access of its own for the offset, in front of the store.
 static int add_access(turner* t, int n, int sums) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   pb_nest* nest = &p->nests[n];
   offset* o = &t->offsets[p->value_of[n][sums]];
   if (nest->access_count == PB_NEST_ACCESSES) return NONE;
@@ -214,7 +214,7 @@ static int weights_of(const pb_program* p, int n) {
 // Whether the constant that the nest reads is of codes: it copies them, or makes codes of them and of others. Numbers
 // that stand beside sums, as shifts, are none.
 static bool takes_codes(const turner* t, int n, int a) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   const pb_nest* nest = &p->nests[n];
   const pb_expr_node* last = &nest->expr[nest->expr_count - 1];
   bool beside = last->op == PB_OP_LOAD && last->operand == a;
@@ -226,7 +226,7 @@ static bool takes_codes(const turner* t, int n, int a) {
 
 // Whether what access a reads or writes lies without sign. Constants that become codes do, too.
 static bool flip_access(turner* t, int n, int a) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   int v = p->value_of[n][a];
   if (v >= t->from) return false;
   if (p->values[v].kind != PB_VALUE_CONST || !takes_codes(t, n, a)) return t->flipped[v];
@@ -239,13 +239,13 @@ static int rewrite_load(turner* t, int n, pb_nest* to, int load, const int* offs
   int a = to->expr[load].operand;
   if (flips[a]) return pb__unsigned_flipped(to, load);
   if (offsets[a] == NONE) return load;
-  const offset* o = &t->offsets[t->program.value_of[n][a]];
+  const offset* o = &t->offsets[t->program->value_of[n][a]];
   int more = o->axis == NONE ? pb_nest_integer(to, PB_I32, o->numbers[0]) : pb_nest_load(to, offsets[a]);
   return pb_nest_node(to, PB_OP_ADD, PB_I32, load, more);
 }
 
 static void rewrite_body(turner* t, int n, const int* offsets, const bool* flips) {
-  pb_nest* nest = &t->program.nests[n];
+  pb_nest* nest = &t->program->nests[n];
   pb_nest* to = pb_nest_kept(&t->unit->pass, nest);
   int map[PB_NEST_EXPR], last = NONE;
   to->expr_count = 0;
@@ -267,12 +267,12 @@ static void rewrite_body(turner* t, int n, const int* offsets, const bool* flips
 }
 
 static void rewrite(turner* t, int n) {
-  pb_nest* nest = &t->program.nests[n];
-  int offsets[PB_NEST_ACCESSES], weights = weights_of(&t->program, n), reads = nest->access_count - 1;
+  pb_nest* nest = &t->program->nests[n];
+  int offsets[PB_NEST_ACCESSES], weights = weights_of(t->program, n), reads = nest->access_count - 1;
   bool flips[PB_NEST_ACCESSES], any = false;
   for (int a = 0; a < PB_NEST_ACCESSES; ++a) offsets[a] = NONE;
   for (int a = 0; a < reads; ++a) {
-    int v = t->program.value_of[n][a];
+    int v = t->program->value_of[n][a];
     if (v >= t->from || !t->offsets[v].is_there || join_bias(t, n, a)) continue;
     offsets[a] = t->offsets[v].axis == NONE ? a : add_access(t, n, a);
     any = true;
@@ -291,7 +291,7 @@ static void rewrite(turner* t, int n) {
 
 // A nest in front of nest `at` that copies one value to another with the sign bit flipped.
 static void turn_over(turner* t, int at, int from, int to) {
-  const pb_program* p = &t->program;
+  const pb_program* p = t->program;
   pb_nest* nest = pb_alloc_raw(&t->unit->pass, sizeof *nest);
   const pb_value* value = &p->values[from];
   pb_access whole = pb_value_shape(value);
@@ -305,7 +305,7 @@ static void turn_over(turner* t, int at, int from, int to) {
 
 // A tensor of the program's own in the place of one that comes in or goes out in the other form.
 static void replace_outside(turner* t, int v) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   pb_value local = p->values[v];
   local.kind = PB_VALUE_LOCAL;
   local.argument = local.const_id = NONE;
@@ -324,7 +324,7 @@ static bool is_used(const pb_program* p, int v) {
 }
 
 static void turn_outside(turner* t, pb_value_kind kind) {
-  pb_program* p = &t->program;
+  pb_program* p = t->program;
   for (int v = 0; v < t->from; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != kind || value->type != PB_I8 || !is_used(p, v)) continue;
@@ -333,13 +333,9 @@ static void turn_outside(turner* t, pb_value_kind kind) {
   }
 }
 
-pb_status pb_s3_unsigned(pb_unit* unit) {
-  if (!pb_chip_codes_unsigned(unit->chip)) return PB_OK;
-  turner t = {.unit = unit};
-  pb_program* p = &t.program;
-  PB_TRY(pb_program_read_main(unit, p));
+bool pb_s3_unsigned(pb_unit* unit, pb_program* p) {
+  turner t = {.unit = unit, .program = p, .from = p->value_count};
   bool any = false;
-  t.from = p->value_count;
   t.flipped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)t.from + 1);
   t.offsets = PB_NEW_ARRAY(&unit->pass, offset, (size_t)t.from + 1);
   t.twin = PB_NEW_ARRAY(&unit->pass, int, (size_t)t.from + 1);
@@ -348,11 +344,11 @@ pb_status pb_s3_unsigned(pb_unit* unit) {
     any |= t.flipped[v] = can_flip(p, v);
   }
   unit->codes_unsigned = true;
-  if (!any) return PB_OK;
+  if (!any) return false;
   for (int n = 0; n < p->nest_count; ++n) rewrite(&t, n);
   t.outside = PB_NEW_ARRAY(&unit->pass, pb_insertion, (size_t)t.from + 1);
   turn_outside(&t, PB_VALUE_INPUT);
   turn_outside(&t, PB_VALUE_OUTPUT);
   pb_program_insert(p, &unit->pass, t.outside, t.outside_count);
-  return pb_program_rewrite(unit, p, NULL, "unsigned");
+  return true;
 }

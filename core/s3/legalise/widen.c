@@ -5,13 +5,10 @@
 //   before   v = memref<i8>;   v = fptosi(y);                     acc += sext(v) * sext(w)
 //   after    v = memref<i16>;  v = trunc(fptosi(y) : i32) : i16;  acc += sext(v) * sext(w)
 #include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-#include <string.h>
-
 typedef struct widener {
-  pb_program program;
+  pb_program* program;
   bool* wide; // by value
 } widener;
 
@@ -108,19 +105,19 @@ static void widen_result(rewriting* r) {
 }
 
 static void rewrite(widener* w, int n, rewriting* r) {
-  pb_nest* nest = &w->program.nests[n];
+  pb_nest* nest = &w->program->nests[n];
   r->from = nest;
   pb_nest_copy(r->to, nest);
   r->to->expr_count = 0;
   bool stores = false;
   for (int a = 0; a < nest->access_count; ++a) {
-    if (!w->wide[w->program.value_of[n][a]]) continue;
+    if (!w->wide[w->program->value_of[n][a]]) continue;
     r->to->access[a].type = PB_I16;
     stores |= a + 1 == nest->access_count;
   }
   for (int e = 0; e < nest->expr_count; ++e) {
     const pb_expr_node* node = &nest->expr[e];
-    rewrite_node(r, e, node->op == PB_OP_LOAD && w->wide[w->program.value_of[n][node->operand]]);
+    rewrite_node(r, e, node->op == PB_OP_LOAD && w->wide[w->program->value_of[n][node->operand]]);
   }
   if (stores)
     widen_result(r);
@@ -129,18 +126,15 @@ static void rewrite(widener* w, int n, rewriting* r) {
   pb_nest_copy(nest, r->to);
 }
 
-pb_status pb_s3_widen(pb_unit* unit) {
-  if (!extends(unit)) return PB_OK;
-  widener w = {0};
-  PB_TRY(pb_program_read_main(unit, &w.program));
-  pb_program* p = &w.program;
+bool pb_s3_widen(pb_unit* unit, pb_program* p) {
+  if (!extends(unit)) return false;
   bool any = false, *can = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1);
-  w.wide = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1);
+  widener w = {.program = p, .wide = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->value_count + 1)};
   for (int v = 0; v < p->value_count; ++v) {
     can[v] = can_be_wide(p, v);
     any |= w.wide[v] = can[v] && is_factor(p, v);
   }
-  if (!any) return PB_OK;
+  if (!any) return false;
   follow_copies(p, can, w.wide);
   rewriting* r = PB_NEW(&unit->pass, rewriting);
   r->to = PB_NEW(&unit->pass, pb_nest);
@@ -151,5 +145,5 @@ pb_status pb_s3_widen(pb_unit* unit) {
   }
   for (int v = 0; v < p->value_count; ++v)
     if (w.wide[v]) p->values[v].type = PB_I16;
-  return pb_program_rewrite(unit, p, NULL, "widen");
+  return true;
 }

@@ -17,7 +17,6 @@
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
-#include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
 #include <string.h>
@@ -28,7 +27,7 @@ enum { TAKEN = WINDOW * WINDOW + 1, SPARE = 2 };
 
 typedef struct winograd {
   pb_unit* unit;
-  pb_program from, to;
+  pb_program *from, to;
   pb_vector_insn insn; // that sums products of 16 bits
   int signs[2];        // {1, -1} of 16 and 32 bits; -1: not there yet
   int (*grows)[2];     // by value: lines and columns that tiles read behind its last ones
@@ -55,16 +54,16 @@ static bool extends(winograd* w) {
 
 // Whether the nest multiplies codes, as they are, and nothing else.
 static bool multiplies_codes(const winograd* w, int n, convolution* c) {
-  const pb_nest* nest = &w->from.nests[n];
+  const pb_nest* nest = &w->from->nests[n];
   pb_contraction_dims roles;
-  if (nest->access_count != 3 || nest->expr_count != 5 || !pb_program_contraction_dims(&w->from, n, &roles))
+  if (nest->access_count != 3 || nest->expr_count != 5 || !pb_program_contraction_dims(w->from, n, &roles))
     return false;
   c->nest = n;
   c->x = roles.x;
   c->w = roles.w;
   c->y = roles.y;
   return roles.x_type == PB_I8 && roles.w_type == PB_I8 && !roles.x_unsigned && !roles.x_flips && !roles.less &&
-         pb_program_is_const(&w->from, n, roles.w) && nest->access[roles.y].type == PB_I32;
+         pb_program_is_const(w->from, n, roles.w) && nest->access[roles.y].type == PB_I32;
 }
 
 // Whether index r goes by dim `from` and the window's dim of weights' index r alike.
@@ -88,7 +87,7 @@ static bool walks_all(const pb_nest* nest, const pb_access* access, int* dim_of)
 }
 
 static bool has_its_form(const winograd* w, convolution* c) {
-  const pb_nest* nest = &w->from.nests[c->nest];
+  const pb_nest* nest = &w->from->nests[c->nest];
   const pb_access *x = &nest->access[c->x], *k = &nest->access[c->w], *y = &nest->access[c->y];
   int image, in, out, dims[PB_NEST_RANK];
   if (x->rank != 4 || k->rank != 4 || x->boxed || !walks_all(nest, y, dims)) return false;
@@ -103,7 +102,7 @@ static bool has_its_form(const winograd* w, convolution* c) {
 
 // Whether the sums start from 0, and one pointwise nest takes them, each once, with room for what it will read.
 static bool one_takes_sums(const winograd* w, convolution* c) {
-  const pb_program* p = &w->from;
+  const pb_program* p = w->from;
   int sums = pb_program_stored(p, c->nest), dims[PB_NEST_RANK];
   c->init = c->reader = c->load = -1;
   if (!pb_program_is_local(p, sums)) return false;
@@ -157,7 +156,7 @@ static int64_t moving(const pb_chip* chip, int64_t bytes) {
 // tiles, as of 7x7 pixels of 512 channels, those of all places take longer than the products saved.
 static bool is_worth_it(const winograd* w, const convolution* c) {
   const pb_chip* chip = w->unit->chip;
-  const pb_nest* nest = &w->from.nests[c->nest];
+  const pb_nest* nest = &w->from->nests[c->nest];
   int64_t tiles = c->images * c->rows * c->columns, lanes = w->insn.lanes;
   int64_t cycles = pb_cycles_at_most(w->insn.insn), side_by_side = pb_vector_products(&w->insn);
   int64_t ins = nest->extent[c->c], outs = nest->extent[c->o],
@@ -174,7 +173,7 @@ static bool is_worth_it(const winograd* w, const convolution* c) {
 
 // Lines and columns of the last tiles that are behind x's end.
 static void find_missing(const winograd* w, const convolution* c, int* more) {
-  const pb_access* x = &w->from.nests[c->nest].access[c->x];
+  const pb_access* x = &w->from->nests[c->nest].access[c->x];
   const int64_t tiles[] = {c->rows, c->columns};
   for (int r = 0; r < 2; ++r) {
     int64_t missing = x->index[2 + r].cst + TILE * tiles[r] + PLACES - TILE - x->shape[2 + r];
@@ -185,7 +184,7 @@ static void find_missing(const winograd* w, const convolution* c, int* more) {
 // Whether the tiles' last lines and columns are x's, or x can have them: nothing walks it as a flat tensor, nor reads
 // it through a box.
 static bool has_tiles(const winograd* w, const convolution* c) {
-  const pb_program* p = &w->from;
+  const pb_program* p = w->from;
   int x = p->value_of[c->nest][c->x], more[2];
   find_missing(w, c, more);
   if (!more[0] && !more[1]) return true;
@@ -196,7 +195,7 @@ static bool has_tiles(const winograd* w, const convolution* c) {
 }
 
 static bool is_one(const winograd* w, int n, convolution* c) {
-  const pb_nest* nest = &w->from.nests[n];
+  const pb_nest* nest = &w->from->nests[n];
   if (!multiplies_codes(w, n, c) || !has_its_form(w, c) || !one_takes_sums(w, c)) return false;
   c->images = c->b < 0 ? 1 : nest->extent[c->b];
   c->rows = (nest->extent[c->h] + TILE - 1) / TILE;
@@ -227,7 +226,7 @@ static int signs(winograd* w, pb_type type) {
 static int transformed_weights(winograd* w, const convolution* c) {
   static const int g[PLACES][WINDOW] = {{2, 0, 0}, {1, 1, 1}, {-1, 1, -1}, {0, 0, -2}};
   pb_consts* consts = w->unit->consts;
-  int id = w->from.values[w->from.value_of[c->nest][c->w]].const_id;
+  int id = w->from->values[w->from->value_of[c->nest][c->w]].const_id;
   const int8_t* k = pb_const_data(consts, id);
   int64_t count = consts->items[id].shape[0] * consts->items[id].shape[1];
   const int64_t shape[] = {PLACES * PLACES, consts->items[id].shape[0], consts->items[id].shape[1]};
@@ -268,7 +267,7 @@ static int term(pb_nest* nest, int first, int second, int sign) {
 
 // v at places of B's rows 0 and 3, or (`sums`) 1 and 2, of lines and of columns.
 static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums, bool column_sums) {
-  const pb_nest* from = &w->from.nests[c->nest];
+  const pb_nest* from = &w->from->nests[c->nest];
   pb_nest nest;
   int value_of[PB_NEST_ACCESSES];
   const bool sums[] = {line_sums, column_sums};
@@ -281,7 +280,7 @@ static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums
   d.column = pb_nest_add_dim(&nest, c->columns);
   for (int k = 0; k < 4; ++k) { // lines first
     pb_access* x = &nest.access[k];
-    *x = pb_value_shape(&w->to.values[w->from.value_of[c->nest][c->x]]);
+    *x = pb_value_shape(&w->to.values[w->from->value_of[c->nest][c->x]]);
     if (d.image >= 0) x->index[0].coef[d.image] = 1;
     x->index[1].coef[d.channel] = 1;
     for (int r = 0; r < 2; ++r) {
@@ -290,7 +289,7 @@ static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums
       x->index[2 + r].coef[of[r]] = !sums[r];
       x->index[2 + r].cst = from->access[c->x].index[2 + r].cst + (sums[r] ? 1 + second : 2 * second);
     }
-    value_of[k] = w->from.value_of[c->nest][c->x];
+    value_of[k] = w->from->value_of[c->nest][c->x];
   }
   int sign[] = {MINUS, MINUS};
   for (int r = 0; r < 2; ++r) {
@@ -318,7 +317,7 @@ static void add_inputs(winograd* w, const convolution* c, int to, bool line_sums
 
 // m: what it starts from, and its products.
 static void add_products(winograd* w, const convolution* c, int inputs, int sums) {
-  const pb_nest* from = &w->from.nests[c->nest];
+  const pb_nest* from = &w->from->nests[c->nest];
   pb_nest nest;
   pb_nest_begin(&nest, from->name, "init", 1);
   int place = pb_nest_add_dim(&nest, PLACES * PLACES);
@@ -417,7 +416,7 @@ static int add_result(pb_nest* nest, int first, const tile_part* part) {
 }
 
 static void add_taker(winograd* w, const convolution* c, int sums, tile_part rows, tile_part columns) {
-  const pb_nest* from = &w->from.nests[c->reader];
+  const pb_nest* from = &w->from->nests[c->reader];
   pb_nest *cut = pb_nest_kept(&w->unit->pass, from), *nest = pb_nest_kept(&w->unit->pass, from);
   int value_of[PB_NEST_ACCESSES], map[PB_NEST_EXPR], at[PB_NEST_ACCESSES];
   pixel_dims d = {.tile = {.image = c->reader_b, .channel = c->reader_o, .row = c->reader_h, .column = c->reader_v},
@@ -431,12 +430,12 @@ static void add_taker(winograd* w, const convolution* c, int sums, tile_part row
   for (int a = 0; a + 1 < from->access_count; ++a) {
     if (a == c->load) continue;
     at[a] = nest->access_count;
-    value_of[nest->access_count] = w->from.value_of[c->reader][a];
+    value_of[nest->access_count] = w->from->value_of[c->reader][a];
     nest->access[nest->access_count++] = cut->access[a];
   }
   int first = nest->access_count;
   add_sums(w, c, sums, &d, nest, value_of);
-  value_of[nest->access_count] = pb_program_stored(&w->from, c->reader);
+  value_of[nest->access_count] = pb_program_stored(w->from, c->reader);
   nest->access[nest->access_count++] = *pb_nest_store(cut);
   int sum = add_result(nest, first, d.part);
   for (int e = 0; e < from->expr_count; ++e) {
@@ -453,7 +452,7 @@ static void add_taker(winograd* w, const convolution* c, int sums, tile_part row
 
 // Lines and columns of one number each are taken apart: their last one has no second pixel.
 static void add_takers(winograd* w, const convolution* c, int sums) {
-  const int64_t* extent = w->from.nests[c->reader].extent;
+  const int64_t* extent = w->from->nests[c->reader].extent;
   bool rows = extent[c->reader_h] % TILE == 0, columns = extent[c->reader_v] % TILE == 0;
   for (int p = rows ? BOTH : FIRST; p <= (rows ? BOTH : SECOND); ++p)
     for (int q = columns ? BOTH : FIRST; q <= (columns ? BOTH : SECOND); ++q)
@@ -471,18 +470,18 @@ static void add_border(winograd* w, int n, int v) {
     memcpy(high, value->shape, sizeof high);
     if (r == 0) high[3] -= w->grows[v][1];
     low[2 + r] = high[2 + r] - 1;
-    (void)pb_program_add_fill(&w->to, w->from.nests[n].name, "pad", v, low, high, 0);
+    (void)pb_program_add_fill(&w->to, w->from->nests[n].name, "pad", v, low, high, 0);
   }
   w->grows[v][0] = w->grows[v][1] = 0;
 }
 
 static void add_borders(winograd* w, int n) {
-  for (int a = 0; a < w->from.nests[n].access_count; ++a) add_border(w, n, w->from.value_of[n][a]);
+  for (int a = 0; a < w->from->nests[n].access_count; ++a) add_border(w, n, w->from->value_of[n][a]);
 }
 
 // Tensors of which tiles read more than there is have that, and all who use them know.
 static void grow(winograd* w, const convolution* c) {
-  pb_program* p = &w->from;
+  pb_program* p = w->from;
   int x = p->value_of[c->nest][c->x], more[2];
   find_missing(w, c, more);
   for (int r = 0; r < 2; ++r) {
@@ -492,38 +491,38 @@ static void grow(winograd* w, const convolution* c) {
   }
 }
 
-pb_status pb_s3_winograd(pb_unit* unit) {
-  winograd w = {.unit = unit, .signs = {-1, -1}};
-  if (!extends(&w)) return PB_OK;
-  PB_TRY(pb_program_read_main(unit, &w.from));
-  size_t nests = (size_t)w.from.nest_count;
+bool pb_s3_winograd(pb_unit* unit, pb_program* p) {
+  winograd w = {.unit = unit, .from = p, .signs = {-1, -1}};
+  if (!extends(&w)) return false;
+  size_t nests = (size_t)p->nest_count;
   convolution *found = PB_NEW_ARRAY(&unit->pass, convolution, nests + 1),
               **of = PB_NEW_ARRAY(&unit->pass, convolution*, nests + 1);
   int* sums = PB_NEW_ARRAY(&unit->pass, int, nests + 1);
-  w.grows = pb_alloc_array(&unit->pass, (size_t)w.from.value_count + 1, sizeof *w.grows);
+  w.grows = pb_alloc_array(&unit->pass, (size_t)p->value_count + 1, sizeof *w.grows);
   size_t count = 0;
-  for (int n = 0; n < w.from.nest_count; ++n) {
+  for (int n = 0; n < p->nest_count; ++n) {
     convolution* c = &found[count];
     if (!is_one(&w, n, c) || of[c->reader]) continue;
     of[c->init] = of[c->nest] = of[c->reader] = c;
     grow(&w, c);
     ++count;
   }
-  if (!count) return PB_OK;
-  pb_program_begin_nests(&w.from, &unit->pass, &w.to);
-  for (int n = 0; n < w.from.nest_count; ++n) {
+  if (!count) return false;
+  pb_program_begin_nests(p, &unit->pass, &w.to);
+  for (int n = 0; n < p->nest_count; ++n) {
     convolution* c = of[n];
     add_borders(&w, n);
     if (!c) {
-      (void)pb_program_add_nest(&w.to, &w.from.nests[n], w.from.value_of[n]);
+      (void)pb_program_add_nest(&w.to, &p->nests[n], p->value_of[n]);
     } else if (n == c->nest) {
-      int inputs = add_places(&w, c, PB_I16, w.from.nests[n].extent[c->c]);
-      sums[c - found] = add_places(&w, c, PB_I32, w.from.nests[n].extent[c->o]);
+      int inputs = add_places(&w, c, PB_I16, p->nests[n].extent[c->c]);
+      sums[c - found] = add_places(&w, c, PB_I32, p->nests[n].extent[c->o]);
       for (int k = 0; k < 4; ++k) add_inputs(&w, c, inputs, k / 2, k % 2);
       add_products(&w, c, inputs, sums[c - found]);
     } else if (n == c->reader) {
       add_takers(&w, c, sums[c - found]);
     }
   }
-  return pb_program_write(unit, &w.to, "winograd");
+  *p = w.to;
+  return true;
 }

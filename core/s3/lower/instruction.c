@@ -3,7 +3,6 @@
 #include "core/base/arena.h"
 #include "core/poly/nest.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

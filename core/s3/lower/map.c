@@ -14,7 +14,6 @@
 #include "core/select/select.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <stdio.h>
 #include <string.h>
 
 // What nests have done to a buffer so far.

@@ -9,8 +9,6 @@
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-#include <string.h>
-
 static bool chip_has(const pb_chip* chip, pb_op op) {
   for (int i = 0; i < chip->insn_count; ++i)
     for (int e = 0; e < chip->insns[i].expr_count; ++e)
@@ -151,5 +149,5 @@ pb_status pb_s3_math(pb_unit* unit) {
     pb_nest_copy(&program.nests[n], nest);
     lay_truths(unit, &program.nests[n], nest);
   }
-  return pb_program_rewrite(unit, &program, NULL, "math");
+  return pb_program_rewrite(unit, &program, "math");
 }

@@ -2,9 +2,6 @@
 // instructions.
 #include "core/s3/lower/vector_tile.h"
 
-#include <stdio.h>
-#include <string.h>
-
 // So many elements of each of two dims of one of the instruction's operands.
 static pb_instruction_use matrix_use(const pb_insn* insn, int operand, int64_t outer, int64_t inner) {
   pb_instruction_use use = {.insn = insn, .type = PB_TYPE_COUNT};

@@ -7,7 +7,6 @@
 #include "core/s3/small_codes.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <string.h>
 
 // The buffer in front that lies where this one is to lie (pb.place); null: none.
 static MlirOperation same_place(MlirOperation first, MlirOperation op) {

@@ -12,8 +12,6 @@
 #include "core/s3/lower/vector_tile.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { NONE = -1, MOST_ZERO = 1 << 16 };
 

@@ -3,7 +3,6 @@
 #include "core/s3/tree/cost_cores.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

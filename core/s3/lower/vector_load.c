@@ -3,7 +3,6 @@
 #include "core/s3/lower/vector_tile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // Parts of an access: all neighbours of each lane, all of its runs, and the first tap; those behind it count down.
 enum { LOAD_EACH = -1, LOAD_RUNS = -2, LOAD_TAPS = -3, MOST_LANES = 64 };

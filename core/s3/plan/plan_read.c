@@ -1,5 +1,4 @@
 // Reads plans of stages as plan_text.c prints them.
-#include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_text.h"
 

@@ -2,7 +2,6 @@
 #include "core/s3/plan/plan_search.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { PARTS_GAIN = 64 };
 

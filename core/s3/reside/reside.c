@@ -154,13 +154,9 @@ static void print_question(const pb_reside* s, int launch, bool anew, pb_text* t
 static int64_t price_of(pb_reside* s, int launch, bool anew) {
   pb_text question = {0};
   print_question(s, launch, anew, &question);
-  int known = pb_table_find(&s->priced, question.data, question.length);
-  if (known < 0) {
-    int64_t price = ask_price(s, launch, anew);
-    known = (int)s->price_count;
-    pb_table_add(&s->priced, pb_strdup(&s->unit->pass, question.data), question.length, known);
-    PB_PUSH(s->prices, s->price_count, s->price_capacity, price);
-  }
+  int next = (int)s->price_count,
+      known = pb_table_number(&s->priced, &s->unit->pass, question.data, question.length, next);
+  if (known == next) PB_PUSH(s->prices, s->price_count, s->price_capacity, ask_price(s, launch, anew));
   pb_text_free(&question);
   return s->prices[known];
 }

@@ -95,7 +95,7 @@ static void set_arguments(pb_reside* s, MlirOperation func, const pb_program* p)
 
 static void print_body(pb_reside* s, pb_program* p, pb_text* text) {
   int serial = 0;
-  pb_program_print_allocs(p, NULL, text);
+  pb_program_print_allocs(p, text);
   for (int n = 0; n < p->nest_count; ++n) pb_program_print_nest(p, n, &s->unit->pass, &serial, text);
   pb_text_add(text, "  return\n}\n");
 }

@@ -455,9 +455,7 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
 }
 
 void pb__tiling_turn(pb_nest* copy, const char* part) {
-  pb_access from = copy->access[0];
-  copy->access[0] = copy->access[1];
-  copy->access[1] = from;
+  PB_SWAP(pb_access, copy->access[0], copy->access[1]);
   copy->expr[0].type = copy->access[0].type;
   copy->part = part;
 }

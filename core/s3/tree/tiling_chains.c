@@ -65,13 +65,6 @@ static bool keep_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int memo
 
 // ---- nests that make x in front of a tile, each cut to what the tile reads ----
 
-// The own dim that the index is, plus a number; -1: a number alone. false: it is something else.
-static bool is_shifted_dim(const pb_index* index, int* dim) {
-  pb_index from_zero = *index;
-  from_zero.cst = 0;
-  return pb_index_single(&from_zero, dim);
-}
-
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
 static void shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
   for (int a = 0; a < accesses; ++a)
@@ -85,7 +78,7 @@ static void shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
 static int64_t clip(pb_nest* nest, int r, int64_t begin, int64_t extent) {
   pb_index* made = &pb_nest_store(nest)->index[r];
   int d;
-  if (!is_shifted_dim(made, &d)) return -1;
+  if (!pb_index_shifted(made, &d)) return -1;
   int64_t first = made->cst > begin ? made->cst : begin, end = made->cst + (d < 0 ? 1 : nest->extent[d]);
   if (end > begin + extent) end = begin + extent;
   if (d >= 0) {

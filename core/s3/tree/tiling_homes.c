@@ -1,6 +1,6 @@
 // Buffers that stand for what a tile touches of a tensor: its box, or an index for each dim that walks it.
 #include "core/s3/compose.h"
-#include "core/s3/tree/tiling_stage.h"
+#include "core/s3/tree/tiling.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector_kernel.h"
-#include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stages.h"
 
 #include <string.h>
@@ -130,13 +129,11 @@ static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_progr
     int stage = -1;
     bool several = false, resident = program->values[v].space != NULL; // lies on the chip as it is
     bool same = program->values[v].kind != PB_VALUE_CONST && !pb_program_is_local(program, v) && !resident;
-    for (int n = 0; n < program->nest_count; ++n)
-      for (int a = 0; a < program->nests[n].access_count && same; ++a) {
-        if (program->value_of[n][a] != v) continue;
-        same = is_same_part(t, &program->nests[n], a, &held);
-        several |= stage >= 0 && stage != of[n];
-        stage = of[n];
-      }
+    PB_FOR_ACCESSES (n, a, program, v) {
+      same = same && is_same_part(t, &program->nests[n], a, &held);
+      several |= stage >= 0 && stage != of[n];
+      stage = of[n];
+    }
     held.memory = pb__tiling_landing(s->chip, program->values[v].type, false);
     if (!same || !several || held.memory < 0 || !ends_rows(s->chip, &held)) continue;
     iteration->of[v].held = held;

@@ -2,7 +2,6 @@
 // loop moves what an access touches: weights that all rows multiply come once for all of them. What is set goes back
 // at the end of each iteration. The copies are nests like others, and code of the core's: it walks them by registers.
 // Where a mover beside the core makes them instead, inside loops each buffer has as many copies as the plan says.
-#include "core/s3/kernel/vector.h"
 #include "core/s3/tree/moves.h"
 #include "core/s3/tree/tiling_stages.h"
 
@@ -45,15 +44,12 @@ int pb__staging_outer_axes(const pb_tiling* t, const pb_staging* s, bool* first)
 
 // The home of the same value that another access has; NULL: none. *other: it has one for another part.
 static pb_home* find_home(const pb_staging* s, int value, const pb_home* like, bool* other) {
-  const pb_program* p = s->stages->program;
   *other = false;
-  for (int n = 0; n < p->nest_count; ++n)
-    for (int a = 0; a < p->nests[n].access_count; ++a) {
-      pb_home* home = s->homes[n][a];
-      if (!home || p->value_of[n][a] != value) continue;
-      if (pb__tiling_same_part(&home->box, &home->origin, &like->box, &like->origin)) return home;
-      *other = true;
-    }
+  PB_FOR_ACCESSES (n, a, s->stages->program, value) {
+    pb_home* home = s->homes[n][a];
+    if (home && pb__tiling_same_part(&home->box, &home->origin, &like->box, &like->origin)) return home;
+    *other |= home != NULL;
+  }
   return NULL;
 }
 
@@ -149,11 +145,10 @@ bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_bu
   const pb_program* p = s->stages->program;
   for (int v = 0; s->homes && v < p->value_count; ++v) {
     pb_home* home = NULL;
-    if (pb_program_is_local(p, v) || !is_set(s, v)) continue;
-    for (int n = 0; n < p->nest_count && !home; ++n)
-      for (int a = 0; a < p->nests[n].access_count && !home; ++a)
-        if (p->value_of[n][a] == v) home = s->homes[n][a];
     pb_nest store;
+    if (pb_program_is_local(p, v) || !is_set(s, v)) continue;
+    PB_FOR_ACCESSES (n, a, p, v)
+      if (!home) home = s->homes[n][a];
     if (!home) continue;
     pb__tiling_copy_box(t, &home->box, &home->origin, &store);
     pb__tiling_turn(&store, "store");
