@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import inspect
 import threading
@@ -19,9 +20,11 @@ from . import compiler
 from .aten.graph import Module, decompositions
 from .aten.replaced import Replaced
 from .aten import table
+from .aten.taken_apart import TAKEN_APART
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .options import Options
-from .torch_state import Assigned, kind, plain_tensors
+from .torch_memory import Memory, refuse_shared, shared
+from .torch_state import Assigned, Numbers, is_fixed, kind, numbers_of, plain_tensors
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -91,25 +94,36 @@ class _Holder(torch.nn.Module):
         for k, module in enumerate(modules):
             self.add_module(f"m{k}", module)
 
-    def with_arguments(self, leaves, tree):
+    def with_arguments(self, leaves, tree, memories=()):
+        """The tensors that it takes are those at `places`, and memories that others lie in."""
         made = copy.copy(self)
-        owner = getattr(self.function, "__self__", None)
-        made.__dict__["objects"] = [module for module in made.modules() if module is not made]
-        if hasattr(owner, "__dict__") and not isinstance(owner, (torch.nn.Module, types.ModuleType, type)):
-            made.objects.append(owner)
+        made.__dict__["objects"] = [module for module in made.modules() if module is not made] + self.plain_owner()
         made.__dict__["assigned"] = Assigned(made.objects)
         made.tree, made.leaves = tree, [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-        made.places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+        within = {k for memory in memories for k in memory.numbers}
+        made.places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and k not in within]
+        made.places += memories
         return made
+
+    def plain_owner(self):
+        """The object whose method the function is, where that is no module."""
+        owner = getattr(self.function, "__self__", None)
+        return [owner] if hasattr(owner, "__dict__") and not isinstance(owner, (torch.nn.Module, types.ModuleType, type)) else []
 
     def forward(self, *tensors):
         leaves = list(self.leaves)
-        for k, tensor in zip(self.places, tensors):
-            leaves[k] = tensor
+        for place, tensor in zip(self.places, tensors):
+            if type(place) is int:
+                leaves[place] = tensor
+                continue
+            for k, *view in place.views:
+                leaves[k] = tensor.as_strided(*view)
         args, named = pytree.tree_unflatten(leaves, self.tree)
         self.assigned.begin()
         with Replaced():
             result = self.function(*args, **named)
+        while take_apart_dataclasses(pytree.tree_leaves(result)):
+            pass
         assigned = self.assigned.taken()
         return (result, assigned) if assigned else result
 
@@ -162,6 +176,7 @@ class JitTorch:
         self.function, self.options = function, options
         self.programs, self.lock = {}, threading.Lock()
         self.holder, self.watched = None, []  # attributes that calls assign
+        self.counted = set()  # numbers that calls change
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -177,6 +192,7 @@ class JitTorch:
         holder.read = read
         self.held_modules = list(holder.modules())[1:]
         self.held_read = [(owner, name, value) for owner, name, value in read if isinstance(value, (torch.nn.Module, JitTorchModule))]
+        self.hold_numbers(holder)
         parts = [part for m in self.held_modules for part in (m._modules, m._forward_hooks, m._forward_pre_hooks)]
         self.held_empty = [part for part in parts if not part]
         self.held_parts = [(part, tuple(part.values())) for part in parts if part]
@@ -184,8 +200,12 @@ class JitTorch:
         self.held_absent = [t is None for part in self.held_tensors for t in part.values()]
         self.holder = holder
 
+    def hold_numbers(self, holder):
+        held = [numbers for part in (*self.held_modules, *holder.plain_owner()) for numbers in numbers_of(part, self.counted)]
+        self.held_numbers = held + [Numbers(owner, [name], "") for owner, name, value in holder.read if is_fixed(value)]
+
     def is_kept(self):
-        """Whether the modules are those that they were, with the parts and hooks that they had: else programs are of others."""
+        """Whether the modules are those that they were, with the parts, hooks and numbers that they had: else programs are of others."""
         for part, values in self.held_parts:
             if tuple(part.values()) != values:
                 return False
@@ -194,11 +214,20 @@ class JitTorch:
         for owner, name, value in self.held_read:
             if owner[name] is not value:
                 return False
+        try:
+            for numbers in self.held_numbers:
+                if numbers.read(numbers.owner) != numbers.values:
+                    return False
+        except (KeyError, ValueError):
+            return False
         return True
 
     def hold_again(self):
         with self.lock:
             if not self.is_kept():
+                others = [numbers.other() for numbers in self.held_numbers if numbers.now() != numbers.values]
+                if others and self.programs:
+                    warnings.warn(f"{others[0]}: what is called is compiled anew", PolyBlocksWarning, stacklevel=4)
                 self.programs.clear()
                 self.hold()
 
@@ -232,7 +261,12 @@ class JitTorch:
         elif not self.is_kept():
             self.hold_again()
         mode = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
-        key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.held_modules])
+        try:
+            key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.held_modules])
+        except ArgumentError:
+            if not take_apart_dataclasses(leaves):
+                raise
+            return self.program_of(args, named)
         if self.watched:
             key = (key, *[kind(vars(module).get(name)) for module, name in self.watched])
         program = self.programs.get(key)
@@ -244,10 +278,28 @@ class JitTorch:
                     program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
                     key = self.watch(program, key)
                     self.programs[key] = program
+        if program.writes_any:
+            program = self.of_memories(program, key, leaves, tree)
         return program, leaves
+
+    def of_memories(self, program, key, leaves, tree):
+        """A program that writes, for arguments that lie in one memory or do not."""
+        program.refuse_shared(leaves)
+        memories = shared(leaves, program.writes)
+        if not memories:
+            return program
+        leaves, tree = pytree.tree_flatten(pytree.tree_unflatten(leaves, tree)) if tree is not None else pytree.tree_flatten((tuple(leaves), {}))
+        key = (key, *[memory.views for memory in memories])
+        with self.lock:
+            if key not in self.programs:
+                self.programs[key] = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"), memories=memories)
+            return self.programs[key]
 
     def watch(self, program, key):
         """The key of a program, once more attributes are known that calls assign; programs before are keyed without them and go."""
+        if not self.counted.issuperset(program.assigned.counted):
+            self.counted.update(program.assigned.counted)
+            self.hold_numbers(self.holder)
         more = [pair for pair in program.assigned.names if all(pair[0] is not m or pair[1] != name for m, name in self.watched)]
         if not more:
             return key
@@ -274,6 +326,14 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)  # of which no other type stands for 
 
 def is_traced(tensor):
     return isinstance(tensor, (torch._subclasses.FakeTensor, FunctionalTensor))
+
+
+def take_apart_dataclasses(leaves):
+    """Tells PyTorch of the fields of dataclasses among the leaves, so that they are none any more; whether there were any."""
+    kinds = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
+    for kind_ in kinds:
+        pytree.register_dataclass(kind_)
+    return bool(kinds)
 
 
 def _kind(leaf):
@@ -333,7 +393,7 @@ def exported_graph(holder, tensors):
     """The graph in overloads that the table knows, or that nobody does."""
     taken_apart = torch.export.default_decompositions()
     taken_apart.update(decompositions())
-    for op in [op for op in taken_apart if str(op) in table.load()]:
+    for op in [op for op in taken_apart if str(op) in table.load() and op not in TAKEN_APART]:
         taken_apart.pop(op)
     with torch.no_grad(), traces_of_users(), unchecked_distributions():
         try:
@@ -376,9 +436,9 @@ def _is_of_codes(node):
 class Exported:
     """A program of one signature."""
 
-    def __init__(self, holder, leaves, tree, options, name, compile=True):
-        holder = holder.with_arguments(leaves, tree)
-        program = exported_graph(holder, tuple(_like(leaves[k]) for k in holder.places))
+    def __init__(self, holder, leaves, tree, options, name, compile=True, memories=()):
+        holder = holder.with_arguments(leaves, tree, memories)
+        program = exported_graph(holder, tuple(_like(self.tensor(place, leaves)) for place in holder.places))
         signature, self.assigned = program.graph_signature, holder.assigned
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
@@ -401,7 +461,7 @@ class Exported:
         placeholders = [node for node in program.graph_module.graph.nodes if node.op == "placeholder"]
         self.kept = {}  # inputs of the engine that are the module's own tensors
         for k, a in enumerate(self.module.arguments):
-            if type(a) is int and type(self.where[a]) is not int:
+            if type(a) is int and type(self.where[a]) not in (int, Memory):
                 self.kept[k] = self.where[a]
         self.coded = {k for k in self.kept if _is_of_codes(placeholders[self.module.arguments[k]])}
         self.tree = program.call_spec.out_spec
@@ -419,6 +479,8 @@ class Exported:
             else:
                 break
             self.first += 1
+        self.writes = {k for k in self.mutated if type(k) is int}
+        self.writes_any = not memories and self.mutated != [None] * len(self.mutated)
         if compile:
             self.engine()
             self.hint()
@@ -455,7 +517,14 @@ class Exported:
             return leaves[where]
         if where is None:
             return torch.empty(0)
+        if type(where) is Memory:
+            return where.of(leaves)
         return where[0][where[1]] if type(where) is tuple else where
+
+    def refuse_shared(self, leaves):
+        """An argument that lies in a tensor of the module's."""
+        held, written = ([self.tensor(where, leaves) for where in of if type(where) not in (int, type(None))] for of in (self.where, self.mutated))
+        refuse_shared(leaves, self.writes, held, written)
 
     def __call__(self, leaves):
         given = [self.tensor(where, leaves) for where in self.where]

@@ -1,6 +1,8 @@
-"""What a call leaves in attributes of PyTorch's modules, beside buffers, and of an object whose method it is: tensors that it assigns (the
-state of a layer, a cache, what is kept for a look at it) are results of the program and are put there after each run."""
+"""What a call reads and leaves in attributes of PyTorch's modules, beside buffers, and of an object whose method it is. Tensors that it assigns
+(the state of a layer, a cache, what is kept for a look at it) are results of the program and are put there after each run. Numbers and texts
+are part of a program, which is made anew where they are others."""
 
+import operator
 import warnings
 
 import torch
@@ -10,6 +12,7 @@ from .errors import PolyBlocksWarning
 
 OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_polyblocks_jit")
 NUMBERS = (bool, int, float, str)
+FIXED = (*NUMBERS, complex, type(None), torch.dtype)  # a program has them as they were
 
 
 def holds_tensors(value):
@@ -43,18 +46,59 @@ def plain_tensors(owner):
                     yield Leaf(vars(owner), name), k, leaf
 
 
+class Numbers:
+    """Numbers and texts that mappings had under some names."""
+
+    def __init__(self, owner, names, whose):
+        self.owner, self.names, self.whose = owner, tuple(names), whose
+        self.read = operator.itemgetter(*self.names)
+        self.values = self.read(owner)
+
+    def now(self):
+        try:
+            return self.read(self.owner)
+        except (KeyError, ValueError):  # which is no more there
+            return None
+
+    def other(self):
+        """What tells of one that is another one."""
+        now, before = self.now(), self.values
+        if len(self.names) == 1:
+            now, before = (now,), (before,)
+        for name, a, b in zip(self.names, before, now or [None] * len(before)):
+            if a is not b and (type(a) is not type(b) or a != b):
+                return f"{self.whose}{name} was {a!r} and is {b!r}"
+        return f"{self.whose}{', '.join(self.names)}: what was read is gone"
+
+
+def is_fixed(value):
+    return isinstance(value, FIXED) or (type(value) is tuple and all(map(is_fixed, value)))
+
+
+def numbers_of(owner, counted):
+    """Of a module, which has some of its own that no forward reads, or of another object; `counted`: those that calls change themselves."""
+    own = PLAIN_MODULE if isinstance(owner, torch.nn.Module) else ()
+    names = [name for name, value in vars(owner).items() if name not in own and is_fixed(value)]
+    names = [name for name in names if (id(owner), name) not in counted]
+    return [Numbers(vars(owner), names, f"{type(owner).__name__}.")] if names else []
+
+
+PLAIN_MODULE = frozenset(vars(torch.nn.Module()))
+
+
 class Assigned:
     """Attributes that a function assigns while it is traced: `names`, and what it made of them."""
 
     def __init__(self, objects):
         self.objects, self.before, self.names = objects, [], []
+        self.counted = []  # numbers that are others after a call
 
     def begin(self):
         self.before = [(m, {name: value for name, value in vars(m).items() if name not in OWN}) for m in self.objects]
 
     def taken(self):
         """What was assigned, after which all is as before: what is traced has no numbers."""
-        self.names, values = [], []
+        self.names, self.counted, values = [], [], []
         for module, before in self.before:
             now = vars(module)
             for name in [name for name in now if name not in OWN and now[name] is not before.get(name, OWN)]:
@@ -66,6 +110,7 @@ class Assigned:
                 elif isinstance(now[name], NUMBERS) and isinstance(before.get(name), NUMBERS) and now[name] != before[name]:
                     text = f"{type(module).__name__}.{name} is {before[name]!r} before a call and {now[name]!r} after it; the program keeps the first"
                     warnings.warn(text, PolyBlocksWarning, stacklevel=2)
+                    self.counted.append((id(module), name))
                     continue
                 if name in before:
                     now[name] = before[name]

@@ -1,6 +1,7 @@
 """The PyTorch front end against eager: the decorator, torch.compile, networks, mistakes."""
 
 import copy
+import dataclasses
 import inspect
 import math
 import threading
@@ -12,6 +13,7 @@ import pytest
 import torch
 from polyblocks import polyblocks_jit_torch
 from torch import nn
+from torch.nn import functional as F
 from torch.utils import _pytree as pytree
 from torch_mistakes import MISTAKES
 from torch_models import MODELS, seeded
@@ -416,3 +418,69 @@ def test_explain():
     text = polyblocks.explain(f, torch.ones(8, 8), torch.ones(8, 8))
     assert "dot_general" in text or "tanh" in text
     assert not f.programs
+
+
+@dataclasses.dataclass
+class Pair:
+    both: torch.Tensor
+    rest: dict
+
+
+def test_dataclasses():
+    x = torch.arange(3.0)
+    made = polyblocks_jit_torch(lambda pair, k: Pair(pair.both * k + pair.rest["y"], {"z": pair.both - 1}))(Pair(x, {"y": x}), 2)
+    assert type(made) is Pair
+    torch.testing.assert_close((made.both, made.rest["z"]), (3 * x, x - 1))
+
+
+def test_tables_that_are_known():
+    """Operators of no tensor that nobody takes apart."""
+    torch.testing.assert_close(polyblocks_jit_torch(lambda x: x * torch.hamming_window(5, periodic=False))(torch.ones(5)), torch.hamming_window(5, periodic=False))
+
+
+def test_numbers_in_front():
+    k = torch.tensor([2, -3, 5])
+    made = polyblocks_jit_torch(lambda k: (-7 // k, 7 % k, 2 - k, 3 / k))(k)
+    torch.testing.assert_close(made, (-7 // k, 7 % k, 2 - k, 3 / k))
+
+
+def test_results_in_given_tensors():
+    """out= of another size, and of a part."""
+
+    def function(x):
+        p, q = torch.empty(0), torch.zeros(4, 4)
+        torch.matmul(x, x.T, out=p)
+        torch.exp(x, out=q[:3])
+        return p, q
+
+    x = torch.linspace(-1, 1, 12).view(3, 4)
+    torch.testing.assert_close(polyblocks_jit_torch(function)(x), function(x))
+
+
+def test_modes_and_medians():
+    x, nan = torch.tensor([[3, 1, 3, 2, 1], [2, 2, 2, 2, 2], [5, 5, 1, 1, 0]]), math.nan
+    y = torch.tensor([[nan, 1, nan], [2, nan, 1], [nan, nan, nan], [3, 2, 2]])
+
+    def function(x, y):
+        return x.mode(1), x.float().mode(0)[0], (x > 2).mode(1)[0], y.median(1), y.median(0, True), y.nanmedian(1), x[0].mode(), torch.tensor(3).mode()
+
+    for got, want in zip(polyblocks_jit_torch(function)(x, y), function(x, y), strict=True):
+        torch.testing.assert_close(tuple(got) if isinstance(got, tuple) else got, tuple(want) if isinstance(want, tuple) else want, equal_nan=True)
+
+
+@pytest.mark.parametrize("way", ["decorator", "compile"])
+def test_maxima_of_bags(way):
+    table, at, begins = torch.linspace(-1, 1, 27).view(9, 3).sin(), torch.tensor([3, 0, 8, 2, 3, 5]), torch.tensor([0, 2, 2])
+    torch.compiler.reset()
+
+    def function(at, begins):
+        return F.embedding_bag(at, table, begins, mode="max"), F.embedding_bag(at.view(2, 3), table, mode="max"), F.embedding_bag(at, table, begins, mode="max", padding_idx=3)
+
+    compiled = polyblocks_jit_torch(function) if way == "decorator" else torch.compile(function, backend="polyblocks")
+    torch.testing.assert_close(compiled(at, begins), function(at, begins))
+
+
+def test_gaussian_loss():
+    x, y, var = torch.randn(4, 3), torch.randn(4, 3), torch.rand(4, 3)
+    for given in ({}, {"full": True, "reduction": "sum"}):
+        torch.testing.assert_close(polyblocks_jit_torch(lambda x, y, v: F.gaussian_nll_loss(x, y, v, **given))(x, y, var), F.gaussian_nll_loss(x, y, var, **given))

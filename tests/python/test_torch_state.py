@@ -1,4 +1,5 @@
-"""What forward leaves behind: attributes that it assigns and parameters that it writes, call after call beside eager."""
+"""What forward leaves behind: attributes that it assigns, parameters and arguments that it writes, numbers that it reads, call after call
+beside eager."""
 
 import copy
 import warnings
@@ -126,3 +127,100 @@ def test_objects():
 def test_numbers_are_told():
     with torch.no_grad(), pytest.warns(polyblocks.PolyBlocksWarning, match="Stream.seen is 0 before a call and 2 after it"):
         polyblocks_jit_torch(Stream())(torch.randn(2, 3))
+
+
+SCALE = 2.0
+
+
+def test_numbers_that_change():
+    """Of a module, of one inside it, of another object, closed over and global."""
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.by, self.kind = nn.Dropout(0.0), 1.0, "sum"
+
+        def forward(self, x):
+            return self.inner(x * self.by).sum() if self.kind == "sum" else (x * self.by).mean()
+
+    x, module = torch.arange(6.0), Scaled()
+    compiled = polyblocks_jit_torch(module)
+    torch.testing.assert_close(compiled(x), module(x))
+    for name, value in (("by", 3.0), ("kind", "mean"), ("by", 3.0)):
+        changed = getattr(module, name) != value
+        setattr(module, name, value)
+        with pytest.warns(polyblocks.PolyBlocksWarning, match=f"Scaled.{name} was") if changed else warnings.catch_warnings():
+            torch.testing.assert_close(compiled(x), module(x))
+    module.kind, module.inner.p = "sum", 1.0
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="kind was|p was"):
+        torch.testing.assert_close(compiled(x), module(x))
+
+    by = 2
+    jitted = polyblocks_jit_torch(lambda x: x * by * SCALE)
+    torch.testing.assert_close(jitted(x), x * 4)
+    by = 5
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="by was 2 and is 5"):
+        torch.testing.assert_close(jitted(x), x * 10)
+    globals()["SCALE"] = 3.0
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="SCALE was 2.0 and is 3.0"):
+        torch.testing.assert_close(jitted(x), x * 15)
+
+
+def test_counters_are_not_compiled_anew():
+    module = Stream()
+    compiled = polyblocks_jit_torch(module)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", polyblocks.PolyBlocksWarning)
+        compiled(torch.randn(2, 3))
+        kept = list(compiled.programs.values())
+        module.seen = 0
+        compiled(torch.randn(2, 3))
+    assert list(compiled.programs.values()) == kept
+
+
+def first(x, y):
+    x.add_(1)
+    return y * 2
+
+
+def both(x, y):
+    x.mul_(2)
+    y -= 3
+    return x + y
+
+
+def turned(x, y):
+    y[0] = -1
+    x.neg_()
+    return x.clone(), y.sum(0)
+
+
+def base():
+    return torch.arange(12.0).view(3, 4)
+
+
+MEMORIES = {
+    "view": (first, lambda: (lambda x: (x, x[0]))(base())),
+    "same": (both, lambda: (lambda x: (x, x))(base())),
+    "columns": (both, lambda: (lambda x: (x[:, :2], x[:, 2:]))(base())),
+    "overlap": (both, lambda: (lambda x: (x[:, :3], x[:, 1:]))(base())),
+    "turned": (turned, lambda: (lambda x: (x.flatten()[2:], x.t()))(base())),
+    "apart": (both, lambda: (base(), base().flip(0))),
+}
+
+
+@pytest.mark.parametrize("name", MEMORIES)
+def test_arguments_in_one_memory(name):
+    """The same function for arguments that lie in one memory, and for copies."""
+    function, make = MEMORIES[name]
+    compiled = polyblocks_jit_torch(function)
+    for given in (lambda: [x.clone() for x in make()], make, make):
+        ours, theirs = given(), given()
+        torch.testing.assert_close(compiled(*ours), function(*theirs))
+        torch.testing.assert_close(tuple(ours), tuple(theirs))
+
+
+def test_memory_of_the_module_is_refused():
+    module = Written()
+    with torch.no_grad(), pytest.raises(polyblocks.ArgumentError, match="argument 0 lies in the memory of a tensor"):
+        polyblocks_jit_torch(module)(module.b)

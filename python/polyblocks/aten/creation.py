@@ -54,7 +54,15 @@ def real_frequencies(b, n, d=1.0, *, made):
     return b.multiply(b.iota(made.shape, 0, made.dtype), 1 / (n * d))
 
 
-@row("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint.low", "randint_like", "randint_like.low_dtype")
+# Overloads that say all but the numbers; the others are taken apart into these (random.py).
+DRAWN = (
+    "rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint.low", "randint_like", "randint_like.low_dtype",
+    "uniform", "exponential", "normal_functional", "normal.float_float", "bernoulli.p", "cauchy", "geometric", "log_normal",
+    "random", "random.from", "random.to",
+)  # fmt: skip
+
+
+@row(*DRAWN)
 def drawn(b, *args, made):
     raise NotImplementedError  # by the front end, which keeps how it is drawn
 

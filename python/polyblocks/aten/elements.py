@@ -24,7 +24,7 @@ PLAIN = {
     "asinh": "chlo.asinh", "atan": "chlo.atan", "atanh": "chlo.atanh", "sinh": "chlo.sinh", "cosh": "chlo.cosh", "erf": "chlo.erf",
     "erfc": "chlo.erfc", "lgamma": "chlo.lgamma", "digamma": "chlo.digamma",
 }  # fmt: skip
-ROUNDS = ("floor", "ceil", "round")
+ROUNDS, EXACT = ("floor", "ceil", "round"), ("floor", "ceil", "round", "neg")
 
 
 def plain(name, operation):
@@ -33,7 +33,9 @@ def plain(name, operation):
         x = b.convert(x, made.dtype)
         if name in ROUNDS and not made.dtype.is_floating_point:
             return x
-        return b.unary(operation, x)
+        if name in EXACT:
+            return b.unary(operation, x)
+        return b.convert(b.unary(operation, b.convert(x, computed(made.dtype))), made.dtype)
 
     return function
 
@@ -159,8 +161,7 @@ def scaled(b, y, alpha, dtype):
 
 @row("add.Tensor", "add.Scalar")
 def add(b, x, y, alpha=1, *, made):
-    y = scaled(b, y, alpha, made.dtype)
-    return b.add(b.convert(x, made.dtype), y)
+    return b.add(operand(b, x, made.dtype), scaled(b, y, alpha, made.dtype))
 
 
 @row("sub.Tensor", "sub.Scalar")
@@ -175,7 +176,7 @@ def reverse_subtract(b, x, y, alpha=1, *, made):
 
 @row("mul.Tensor", "mul.Scalar")
 def multiply(b, x, y, *, made):
-    return b.multiply(b.convert(x, made.dtype), operand(b, y, made.dtype))
+    return b.multiply(operand(b, x, made.dtype), operand(b, y, made.dtype))
 
 
 def floored(b, x, y):
@@ -206,7 +207,7 @@ def divide_mode(b, x, y, *, rounding_mode=None, made):
 
 @row("floor_divide")
 def floor_divide(b, x, y, *, made):
-    return floored(b, b.convert(x, made.dtype), operand(b, y, made.dtype))
+    return floored(b, operand(b, x, made.dtype), operand(b, y, made.dtype))
 
 
 def float_remainder(b, x, y):
@@ -224,7 +225,7 @@ def remainder(b, x, y, *, made):
 
 @row("fmod.Tensor", "fmod.Scalar")
 def fmod(b, x, y, *, made):
-    return b.binary("remainder", b.convert(x, made.dtype), operand(b, y, made.dtype))
+    return b.binary("remainder", operand(b, x, made.dtype), operand(b, y, made.dtype))
 
 
 def whole_power(b, x, y):

@@ -9,10 +9,11 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from ..errors import NotSupported, PolyBlocksError
 from . import table
+from .creation import DRAWN
 from .builder import ELEMENTS, Builder, Unsupported, Value
 from .taken_apart import TAKEN_APART
 
-DRAWN = ("rand", "randn", "randperm", "rand_like", "randn_like", "randint", "randint_like")
+DRAWN_ROWS = {"aten." + (name if "." in name else f"{name}.default") for name in DRAWN}
 NOTHING = ("_assert", "_linalg_check_errors", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -33,7 +34,7 @@ class Module:
     def __init__(self, graph_module, name="graph"):
         self.rows, self.b = table.load(), Builder()
         self.name, self.arguments, self.env, self.later = name, [], {}, []
-        self.placeholders = 0
+        self.placeholders, self.parts = 0, 0
         results = self.walk(graph_module, None)
         outputs, self.outputs = [], []
         for result in results:
@@ -123,10 +124,13 @@ class Module:
         if not isinstance(target, torch._ops.OpOverload):
             return self.python(target, name, args, kwargs)
         made = node.meta.get("val")
-        if target.namespace == "aten" and target._opname in DRAWN:
+        if str(target) in DRAWN_ROWS:
             return self.drawn(target, node, made)
         if target.namespace == "aten" and target._opname.startswith("sym_"):
             return self.symbol(target._opname, args)
+        if str(target) not in self.rows and isinstance(made, torch.Tensor) and is_constant(target, args, kwargs):
+            value = target(*args, **kwargs)
+            return self.input(value, value)
         if str(target) not in self.rows:
             raise NotSupported(f"operator {target} is not known", self.b.source)
         return self.row(target, node, args, kwargs, made)
@@ -168,6 +172,8 @@ class Module:
 
     def drawn(self, target, node, made):
         """A random tensor: PyTorch draws it at each call, in the order of the graph, and so as it does by itself."""
+        if self.parts:
+            raise NotSupported(f"operator {target} in a branch or a loop: a call draws its random numbers once", self.b.source)
         if any(isinstance(a, torch.fx.Node) and not isinstance(a.meta.get("val"), torch.Tensor) for a in _flat(node.args)):
             raise NotSupported(f"operator {target} by numbers that are not known", self.b.source)
         examples = [torch.empty(concrete(a.meta["val"].shape), dtype=a.meta["val"].dtype) if isinstance(a, torch.fx.Node) else a for a in node.args]
@@ -195,10 +201,12 @@ class Module:
 
         def write(inner, *values):
             outer, self.b = self.b, inner
+            self.parts += 1
             try:
                 results = self.walk(graph_module, [*values, *captured])
             finally:
                 self.b = outer
+                self.parts -= 1
             if any(not isinstance(result, Value) for result in results):
                 raise NotSupported("a branch or turn has a result that is no tensor", self.b.source)
             return results
@@ -274,6 +282,11 @@ def _used(node, count):
         else:
             return [True] * count
     return used
+
+
+def is_constant(target, args, kwargs):
+    """Whether it is a tensor of numbers that are known: a window, a table."""
+    return torch.Tag.nondeterministic_seeded not in target.tags and not any(isinstance(a, (Value, torch.SymInt)) for a in _flat([args, list(kwargs.values())]))
 
 
 @functools.lru_cache(maxsize=None)

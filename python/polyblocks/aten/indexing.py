@@ -289,8 +289,6 @@ def masked_scatter(b, x, mask, source):
 @row("_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=None, last=False, padding_idx=-1, *, made, used):
     """Sums, means or maxima of rows; the bags are said by where they begin."""
-    if mode == 2:
-        raise Unsupported("maxima of bags")
     bags = made[0].shape[0]
     count = index.shape[0]
     starts = b.along(offsets, 0, 0, bags)
@@ -301,6 +299,8 @@ def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=Non
     if padding_idx >= 0:
         inside = b.binary("and", inside, b.reshape(b.compare("NE", index, padding_idx), (1, count)))
     counts = b.reduce("add", b.convert(inside, offsets.dtype), [1], 0)
+    if mode == 2:
+        return maxima_of_bags(b, rows(b, weight, 0, index), inside, index, counts, made, used)
     share = b.convert(inside, weight.dtype)
     if per_sample is not None:
         share = b.multiply(share, b.reshape(per_sample, (1, count)))
@@ -316,6 +316,21 @@ def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=Non
     if used[3]:  # of maxima alone
         results[3] = b.constant(0, made[3].dtype, made[3].shape)
     return results
+
+
+def maxima_of_bags(b, items, inside, index, counts, made, used):
+    """And which row of the table each came from, which the gradient asks for; those of bags of nothing are 0."""
+    from .reductions import least, with_place
+
+    shape = inside.shape + items.shape[1:]
+    inside = b.broadcast(b.reshape(inside, inside.shape + (1,)), shape)
+    low = b.constant(least(items.dtype), items.dtype, shape)
+    values, at = with_place(b, b.select(inside, b.broadcast(items, shape), low), 1, "GT", least(items.dtype))
+    some = b.broadcast(b.compare("GT", b.reshape(counts, counts.shape + (1,)), 0), values.shape)
+    from_ = rows(b, index, 0, b.binary("minimum", at, index.shape[0] - 1))
+    results = [b.select(some, values, b.constant(0, values.dtype, values.shape)), None, counts, b.convert(from_, made[3].dtype)]
+    results = [r if r is not None and r.shape == m.shape else b.constant(0, m.dtype, m.shape) for r, m in zip(results, made)]
+    return [b.convert(r, m.dtype) if k == 0 or used[k] else None for k, (r, m) in enumerate(zip(results, made))]
 
 
 @row("embedding_dense_backward")

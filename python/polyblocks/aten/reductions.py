@@ -285,10 +285,42 @@ def kthvalue(b, x, k, dim=-1, keepdim=False, *, made):
 
 @row("median.dim")
 def median_dim(b, x, dim, keepdim=False, *, made):
-    if x.dtype.is_floating_point:
-        x_nan = nan_first(b, x, axis(dim, x.rank)) if x.rank else x
-        return chosen(b, x_nan, dim, (x.shape[axis(dim, x.rank)] - 1) // 2 if x.rank else 0, keepdim, made)
-    return chosen(b, x, dim, (x.shape[axis(dim, x.rank)] - 1) // 2 if x.rank else 0, keepdim, made)
+    """Of a line with a NaN that NaN, at the first place that has one."""
+    half = (x.shape[axis(dim, x.rank)] - 1) // 2 if x.rank else 0
+    values, places = chosen(b, x, dim, half, keepdim, made)
+    if not x.rank or not x.dtype.is_floating_point:
+        return [values, places]
+    greatest_, first = with_place(b, x, axis(dim, x.rank), "GT", least(x.dtype))
+    greatest_, first = b.reshape(greatest_, values.shape), b.reshape(first, places.shape)
+    nan = b.compare("NE", greatest_, greatest_)
+    return [b.select(nan, math.nan, values), b.select(nan, first, places)]
+
+
+@row("mode")
+def mode(b, x, dim=-1, keepdim=False, *, made):
+    """The least of those that are there most often, and the last place in order that has it: sorted, an element's count is how far it is from
+    the first one that equals it."""
+    if not x.rank:
+        return [x, b.constant(0, torch.int64)]
+    dim = axis(dim, x.rank)
+    values, places = sorted_both(b, x, dim, False)
+    number = b.iota(x.shape, dim)
+    if x.shape[dim] > 1:
+        before, after = b.along(values, dim, 0, x.shape[dim] - 1), b.along(values, dim, 1, x.shape[dim])
+        other = b.compare("NE", before, after)
+        low = [int(d == dim) for d in range(x.rank)]
+        begins = b.pad(other, low, [0] * x.rank, True)
+        first = scan(b, "maximum", b.select(begins, number, b.constant(0, torch.int64, x.shape)), dim, 0)
+    else:
+        first = number
+    count = b.subtract(number, first)
+    most = b.reshape(b.reduce("maximum", count, [dim], 0), x.shape[:dim] + (1,) + x.shape[dim + 1 :])
+    there = b.select(b.compare("EQ", count, b.broadcast(most, x.shape)), number, b.constant(x.shape[dim], torch.int64, x.shape))
+    at = b.reduce("minimum", there, [dim], x.shape[dim])
+    taken = b.compare("EQ", number, b.broadcast(b.reshape(at, most.shape), x.shape))
+    whole = values if values.dtype != torch.bool else b.convert(values, torch.uint8)
+    picked = [b.reduce("add", b.select(taken, v, b.constant(0, v.dtype, v.shape)), [dim], 0) for v in (whole, places)]
+    return [b.reshape(b.convert(v, m.dtype), m.shape) for v, m in zip(picked, made)]
 
 
 @row("median")

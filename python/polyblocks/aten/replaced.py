@@ -1,6 +1,9 @@
 """Functions of PyTorch that torch.export stops at because they look at their numbers, as others that do not."""
 
+import math
+
 import torch
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from .taken_apart import least_squares
@@ -34,8 +37,20 @@ def solved(a, y, rcond=None, *, driver=None):
     return torch.return_types.linalg_lstsq(least_squares(a, y, rcond, driver=driver))
 
 
+def gaussian_loss(x, target, var, full=False, eps=1e-6, reduction="mean"):
+    """Without the look at whether a variance is below 0."""
+    var = torch.full_like(x, var) if isinstance(var, float) else var
+    if var.shape != x.shape and x.shape[:-1] == var.shape:
+        var = var.unsqueeze(-1)
+    with torch.no_grad():
+        kept = var.clamp(min=eps)
+    var = var + (kept - var).detach()
+    loss = 0.5 * (torch.log(var) + (x - target) ** 2 / var) + (0.5 * math.log(2 * math.pi) if full else 0)
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
 REPLACED = {torch.cov: covariance, torch.corrcoef: correlation, torch.linalg.lstsq: solved}
-REPLACED |= {torch.Tensor.cov: covariance, torch.Tensor.corrcoef: correlation}
+REPLACED |= {functional.gaussian_nll_loss: gaussian_loss, torch.Tensor.cov: covariance, torch.Tensor.corrcoef: correlation}
 
 
 class Replaced(TorchFunctionMode):

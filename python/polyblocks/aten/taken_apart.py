@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch._higher_order_ops import while_loop
 
 from .gradients import GRADIENTS
+from .random import RANDOM
 
 aten = torch.ops.aten
 
@@ -86,11 +87,6 @@ def trilinear(x, y, z, expand_x, expand_y, expand_z, sums, unroll_dim=1):
         return [d for d in range(rank) if d not in expand]
 
     return torch.einsum(x, dims(expand_x), y, dims(expand_y), z, dims(expand_z), [d for d in range(rank) if d not in sums])
-
-
-def leaky_of_range(x, noise, lower=0.125, upper=1 / 3, training=False, generator=None):
-    """Where it does not train, by the middle of the range."""
-    return NotImplemented if training else (F.leaky_relu(x, (lower + upper) / 2), noise)
 
 
 def rows_within(table, places, most, kind):
@@ -206,10 +202,10 @@ def put_at(x, places, values, accumulate=False):
 
 TAKEN_APART = {
     **GRADIENTS,
+    **RANDOM,
     aten.multilabel_margin_loss_forward.default: labels_margin,
     aten.multilabel_margin_loss_backward.default: labels_margin_gradient,
     aten._trilinear.default: trilinear,
-    aten.rrelu_with_noise_functional.default: leaky_of_range,
     aten.embedding_renorm.default: rows_within,
     aten.polar.default: polar,
     aten.put.default: put_at,
