@@ -17,6 +17,7 @@ enum {
   MOST_CUTS = 6, // of a dim, its two ends among them
   MOST_PARTS = 27,
   LEAST_SHARE = 8, // the largest part is all but one of so many
+  MOST_READERS = 8, // of what was put together: to copy it once is less than to cut them all
   MOST_ROUNDS = 4
 };
 
@@ -141,11 +142,12 @@ static bool find_cuts(const seams* s, int n, cuts* c) {
 static bool are_cut(const seams* s, int v) {
   cuts c;
   double all = 0, largest = 0;
+  int readers = 0;
   PB_FOR_USES (n, &s->from, v) {
     const pb_nest* nest = &s->from.nests[n];
     double whole = 1, part = 1;
     if (pb_program_writes(&s->from, n, v)) continue;
-    if (!is_pointwise(nest) || !find_cuts(s, n, &c)) return false;
+    if (++readers > MOST_READERS || !is_pointwise(nest) || !find_cuts(s, n, &c)) return false;
     for (int d = 0; d < nest->dim_count; ++d) {
       whole *= (double)nest->extent[d];
       part *= (double)longest(&c, d);
