@@ -69,6 +69,10 @@ void pb__make_in_place(compilation* c);
 pb_status pb__join_loops(compilation* c) PB_MUST_CHECK;
 // Small kernels that loops' turns launch one behind the other, from the number on that the next kernel gets (runs.c).
 pb_status pb__join_runs(compilation* c, int* number, bool* any) PB_MUST_CHECK;
+// Large kernels that a function calls one behind the other, which go through caches share by share (chunks.c).
+pb_status pb__join_chunks(compilation* c, MlirOperation main, int* number, bool* any) PB_MUST_CHECK;
+// The same for a program without control.
+pb_status pb__join_kernels(compilation* c) PB_MUST_CHECK;
 // An option that was given and speaks of one function with known extents; NULL: there is none.
 const char* pb__option_of_one(const pb_compile_options* options);
 // A pass, checked where that is asked for.

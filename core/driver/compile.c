@@ -427,6 +427,7 @@ pb_status pb__compile_passes(compilation* c) {
   if (wants(c, "plan")) return print_plans(c);
   if (c->out->text) return PB_OK;
   pb_constants_settle(&c->unit);
+  if (!c->is_segment) PB_TRY(pb__join_kernels(c));
   return pb_host_check(&c->unit);
 }
 

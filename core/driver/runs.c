@@ -10,7 +10,8 @@
 //
 // Needs: the segments' kernels in the unit's module. Leaves: calls of the new kernels in the segments' functions, and
 // the old ones to be marked by pb__join_loops.
-#include "core/driver/compilation.h"
+#include "core/driver/runs.h"
+
 #include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -18,34 +19,26 @@
 #include <stdlib.h>
 
 enum {
-  MOST_CALLS = 48, // in one kernel: what is compiled at a time
   MOST_LOCAL = 256 // bytes of a tensor that lies on the stack, where it may be taken apart
 };
 
-typedef struct operand {
-  MlirValue value;
-  bool local; // an allocation that calls of this run alone use
-} operand;
-
-typedef struct run {
-  compilation* c;
-  const char* name;
-  MlirOperation calls[MOST_CALLS];
-  int count;
-  operand* operands; // each value once, in order
-  int operand_count;
-} run;
+typedef pb_run run;
 
 static MlirBlock body_of(MlirOperation func) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)); }
 
-static bool is_small(const compilation* c, MlirOperation call) {
+MlirOperation pb__run_callee(const compilation* c, MlirOperation call) {
   MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
   pb_arena scratch = {0};
   const char* name = pb_printf(&scratch, "%.*s", (int)callee.length, callee.data);
   MlirOperation kernel = pb_module_func(c->unit.module, name);
-  bool small = !mlirOperationIsNull(kernel) && !pb_kernel_left(&c->unit, name) && c->control->alone(c->chip, kernel);
+  if (pb_kernel_left(&c->unit, name)) kernel = (MlirOperation){NULL};
   pb_arena_free(&scratch);
-  return small;
+  return kernel;
+}
+
+static bool is_small(const compilation* c, MlirOperation call) {
+  MlirOperation kernel = pb__run_callee(c, call);
+  return !mlirOperationIsNull(kernel) && c->control->alone(c->chip, kernel);
 }
 
 static bool is_of_run(const run* r, MlirOperation op) {
@@ -54,7 +47,7 @@ static bool is_of_run(const run* r, MlirOperation op) {
   return false;
 }
 
-static int64_t bytes_of(MlirType type) {
+int64_t pb__run_bytes(MlirType type) {
   MlirType element = mlirShapedTypeGetElementType(type);
   int64_t bits =
       mlirTypeIsAInteger(element) ? (int64_t)mlirIntegerTypeGetWidth(element) : (int64_t)mlirFloatTypeGetWidth(element);
@@ -64,16 +57,23 @@ static int64_t bytes_of(MlirType type) {
 }
 
 static bool is_local(const run* r, MlirValue value) {
+  if (r->shares) return false; // it is each share's part of a tensor
   if (!mlirValueIsAOpResult(value) || !pb_op_is(mlirOpResultGetOwner(value), "memref.alloc")) return false;
-  if (bytes_of(mlirValueGetType(value)) > MOST_LOCAL) return false;
+  if (pb__run_bytes(mlirValueGetType(value)) > MOST_LOCAL) return false;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
     if (!is_of_run(r, mlirOpOperandGetOwner(use))) return false;
   return true;
 }
 
+// Views of one tensor as one type are the same: each is made anew where it is passed.
+static bool is_same(MlirValue a, MlirValue b) {
+  return mlirValueEqual(a, b) || (mlirTypeEqual(mlirValueGetType(a), mlirValueGetType(b)) &&
+                                  mlirValueEqual(pb_tensor_viewed(a), pb_tensor_viewed(b)));
+}
+
 static int operand_of(const run* r, MlirValue value) {
   for (int k = 0; k < r->operand_count; ++k)
-    if (mlirValueEqual(r->operands[k].value, value)) return k;
+    if (is_same(r->operands[k].value, value)) return k;
   return -1;
 }
 
@@ -82,13 +82,13 @@ static int take_operands(run* r, pb_arena* arena) {
   size_t room = 1;
   int taken = 0;
   for (int c = 0; c < r->count; ++c) room += (size_t)mlirOperationGetNumOperands(r->calls[c]);
-  r->operands = PB_NEW_ARRAY(arena, operand, room);
+  r->operands = PB_NEW_ARRAY(arena, pb_run_operand, room);
   r->operand_count = 0;
   for (int c = 0; c < r->count; ++c)
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(r->calls[c]); ++k) {
       MlirValue value = mlirOperationGetOperand(r->calls[c], k);
       if (operand_of(r, value) >= 0) continue;
-      r->operands[r->operand_count] = (operand){value, is_local(r, value)};
+      r->operands[r->operand_count] = (pb_run_operand){value, is_local(r, value)};
       taken += !r->operands[r->operand_count++].local;
     }
   return taken;
@@ -132,19 +132,33 @@ static void put_kernel(const run* r, pb_text* text) {
     put_type(text, mlirValueGetType(r->operands[k].value));
     first = false;
   }
-  pb_text_add(text, ") attributes {pb.kernel, pb.turns, pb.run} {\n");
+  pb_text_add(text, ") attributes {pb.kernel, pb.turns, pb.run");
+  if (r->shares) pb_text_add(text, ", pb.shared, pb.by_shares, pb.cycles = %lld : i64", (long long)r->cycles);
+  if (r->shares && !mlirAttributeIsNull(r->bound)) {
+    pb_text_add(text, ", pb.bound = ");
+    mlirAttributePrint(r->bound, pb_text_append, text);
+  }
+  pb_text_add(text, "} {\n");
   for (int k = 0; k < r->operand_count; ++k) {
     if (!r->operands[k].local) continue;
     pb_text_add(text, "  %%a%d = memref.alloca() {alignment = 64 : i64} : ", k);
     put_type(text, mlirValueGetType(r->operands[k].value));
     pb_text_add(text, "\n");
   }
+  if (r->shares)
+    pb_text_add(text,
+                "  %%shares = arith.constant %lld : index\n"
+                "  %%own:2 = func.call @pb_partition(%%shares) : (index) -> (index, index)\n"
+                "  affine.for %%share = %%own#0 to %%own#1 {\n",
+                (long long)r->shares);
   for (int c = 0; c < r->count; ++c) {
     MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(r->calls[c], "callee"));
     pb_text_add(text, "  func.call @%.*s", (int)callee.length, callee.data);
     put_operands(r, r->calls[c], text);
   }
+  if (r->shares) pb_text_add(text, "  }\n");
   pb_text_add(text, "  return\n}\n");
+  if (r->shares) pb_text_add(text, "func.func private @pb_partition(index) -> (index, index)\n");
   for (int c = 0; c < r->count; ++c) put_declaration(r, c, text);
 }
 
@@ -182,7 +196,7 @@ static void replace_calls(const run* r) {
     if (r->operands[k].local) mlirOperationDestroy(mlirOpResultGetOwner(r->operands[k].value));
 }
 
-static pb_status end_run(run* r, int* number, bool* any) {
+pb_status pb__run_end(run* r, int* number, bool* any) {
   pb_arena scratch = {0};
   pb_status status = PB_OK;
   int taken = take_operands(r, &scratch);
@@ -197,8 +211,8 @@ static pb_status end_run(run* r, int* number, bool* any) {
   return status;
 }
 
-// Whether the kernel takes all tensors that it has with one more call.
-static bool has_room(const run* r, MlirOperation call) {
+bool pb__run_has_room(const run* r, MlirOperation call) {
+  if (r->count == PB_RUN_CALLS) return false;
   pb_arena scratch = {0};
   run with = *r;
   with.calls[with.count++] = call;
@@ -214,10 +228,10 @@ static pb_status join_runs(compilation* c, MlirOperation main, int* number, bool
     next = mlirOperationGetNextInBlock(op);
     if (!pb_op_is(op, "func.call")) continue;
     bool small = is_small(c, op);
-    if (!small || r.count == MOST_CALLS || !has_room(&r, op)) PB_TRY(end_run(&r, number, any));
+    if (!small || !pb__run_has_room(&r, op)) PB_TRY(pb__run_end(&r, number, any));
     if (small) r.calls[r.count++] = op;
   }
-  return end_run(&r, number, any);
+  return pb__run_end(&r, number, any);
 }
 
 pb_status pb__join_runs(compilation* c, int* number, bool* any) {

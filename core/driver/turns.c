@@ -554,11 +554,11 @@ static pb_status join(compilation* c, size_t begin, size_t end, const char* name
 }
 
 // Kernels that no segment's function calls are called by those with loops alone.
-static void mark_inside(compilation* c) {
+static void mark_inside(compilation* c, const MlirOperation* mains, size_t count) {
   pb_table called = {0};
   pb_arena* arena = &c->unit.arena;
-  for (size_t s = 0; s < c->segments.count; ++s)
-    PB_FOR_OPS (op, body_of(c->mains[s])) {
+  for (size_t s = 0; s < count; ++s)
+    PB_FOR_OPS (op, body_of(mains[s])) {
       if (!pb_op_is(op, "func.call")) continue;
       MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
       const char* name = pb_printf(arena, "%.*s", (int)callee.length, callee.data);
@@ -595,6 +595,17 @@ pb_status pb__join_loops(compilation* c) {
     any = true;
   }
   PB_TRY(pb__join_runs(c, &number, &any));
-  if (any) mark_inside(c);
+  for (size_t s = 0; s < c->segments.count; ++s)
+    if (!pb__is_in_loop(&c->s1, c->segments.items[s].first)) PB_TRY(pb__join_chunks(c, c->mains[s], &number, &any));
+  if (any) mark_inside(c, c->mains, c->segments.count);
+  return PB_OK;
+}
+
+pb_status pb__join_kernels(compilation* c) {
+  int number = kernels_of(c->unit.module);
+  MlirOperation main = pb_module_func(c->unit.module, "main");
+  bool any = false;
+  PB_TRY(pb__join_chunks(c, main, &number, &any));
+  if (any) mark_inside(c, &main, 1);
   return PB_OK;
 }

@@ -144,6 +144,8 @@ static const char* code_of(explainer* x, MlirOperation func) {
   pb_arena* arena = &x->out->arena;
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.by_shares")))
+    return "vector code, kernel by kernel for each share";
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.run"))) return "small kernels, one behind the other";
   if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.turns")))
     return "small kernels, with its turns or branches inside";

@@ -42,36 +42,44 @@ static void part_tensors(const pb_chip* chip, MlirOperation func) {
 typedef struct copying {
   const pb_chip* chip;
   MlirModule from, to;
+  MlirStringRef internal; // linkage
   pb_arena arena;
 } copying;
 
-// What a kernel with a loop inside calls becomes functions of its own, one thread's, whose bodies LLVM puts in its
-// place: each has the caller's name behind its own.
-static void copy_called(copying* c, MlirOperation func, const char* caller) {
+static void copy_called(copying* c, MlirOperation func, const char* caller, bool by_shares);
+
+// What the kernel `caller` calls becomes a function of its own, which has the caller's name behind its own: one
+// thread's, whose body LLVM puts in its place; `by_shares`: of the share that it is called with (partition.c).
+static void copy_callee(copying* c, MlirOperation op, const char* caller, bool by_shares) {
   MlirContext context = mlirModuleGetContext(c->to);
-  const MlirStringRef internal = mlirStringRefCreateFromCString("#llvm.linkage<internal>");
+  const char* name = callee_of(op, &c->arena);
+  MlirOperation callee = pb_module_func(c->from, name);
+  bool inside = !mlirOperationIsNull(callee) && !mlirAttributeIsNull(pb_op_attribute(callee, "pb.inside"));
+  if (mlirOperationIsNull(callee) || (!inside && !pb_llvm_is_kernel(callee))) return; // an instruction
+  const char* own = pb_printf(&c->arena, "%s.in.%s", name, caller);
+  MlirStringRef text = mlirStringRefCreateFromCString(own);
+  pb_op_set_attribute(op, "callee", mlirFlatSymbolRefAttrGet(context, text));
+  if (!mlirOperationIsNull(pb_module_func(c->to, own))) return;
+  MlirOperation copy = mlirOperationClone(callee);
+  MlirAttribute inlined = mlirStringAttrGet(context, mlirStringRefCreateFromCString("alwaysinline"));
+  pb_op_set_attribute(copy, "sym_name", mlirStringAttrGet(context, text));
+  pb_op_set_attribute(copy, "llvm.linkage", mlirAttributeParseGet(context, c->internal));
+  if (!by_shares) {
+    pb_op_set_attribute(copy, "passthrough", mlirArrayAttrGet(context, 1, &inlined));
+    pb_op_set_attribute(copy, "pb.alone", mlirUnitAttrGet(context));
+    mlirOperationRemoveAttributeByName(copy, mlirStringRefCreateFromCString("pb.shared"));
+  }
+  part_tensors(c->chip, copy);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
+  if (!by_shares) copy_called(c, copy, caller, false);
+}
+
+static void copy_called(copying* c, MlirOperation func, const char* caller, bool by_shares) {
   for (MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)); !mlirBlockIsNull(block);
        block = mlirBlockGetNextInRegion(block))
     PB_FOR_OPS (op, block) {
-      if (!pb_op_is(op, "func.call")) continue;
-      const char* name = callee_of(op, &c->arena);
-      MlirOperation callee = pb_module_func(c->from, name);
-      bool inside = !mlirOperationIsNull(callee) && !mlirAttributeIsNull(pb_op_attribute(callee, "pb.inside"));
-      if (mlirOperationIsNull(callee) || (!inside && !pb_llvm_is_kernel(callee))) continue; // an instruction
-      const char* own = pb_printf(&c->arena, "%s.in.%s", name, caller);
-      MlirStringRef text = mlirStringRefCreateFromCString(own);
-      pb_op_set_attribute(op, "callee", mlirFlatSymbolRefAttrGet(context, text));
-      if (!mlirOperationIsNull(pb_module_func(c->to, own))) continue;
-      MlirOperation copy = mlirOperationClone(callee);
-      MlirAttribute inlined = mlirStringAttrGet(context, mlirStringRefCreateFromCString("alwaysinline"));
-      pb_op_set_attribute(copy, "sym_name", mlirStringAttrGet(context, text));
-      pb_op_set_attribute(copy, "passthrough", mlirArrayAttrGet(context, 1, &inlined));
-      pb_op_set_attribute(copy, "llvm.linkage", mlirAttributeParseGet(context, internal));
-      pb_op_set_attribute(copy, "pb.alone", mlirUnitAttrGet(context));
-      mlirOperationRemoveAttributeByName(copy, mlirStringRefCreateFromCString("pb.shared"));
-      part_tensors(c->chip, copy);
-      mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
-      copy_called(c, copy, caller);
+      if (pb_op_is(op, "func.call")) copy_callee(c, op, caller, by_shares);
+      if (by_shares && pb_op_is(op, "affine.for")) copy_called(c, op, caller, by_shares);
     }
 }
 
@@ -79,7 +87,9 @@ static void copy_kernel(copying* c, MlirOperation kernel) {
   MlirOperation copy = mlirOperationClone(kernel);
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
   part_tensors(c->chip, copy);
-  if (!mlirAttributeIsNull(pb_op_attribute(kernel, "pb.turns"))) copy_called(c, copy, pb_func_name(kernel, &c->arena));
+  if (!mlirAttributeIsNull(pb_op_attribute(kernel, "pb.turns")))
+    copy_called(c, copy, pb_func_name(kernel, &c->arena),
+                !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.by_shares")));
 }
 
 bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
@@ -88,6 +98,7 @@ bool pb_llvm_copy(const pb_chip* chip, MlirModule module, int group, int groups,
   int number = 0;
   *copy = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(module)));
   copying c = {.chip = chip, .from = module, .to = *copy};
+  c.internal = mlirStringRefCreateFromCString("#llvm.linkage<internal>");
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     const pb_insn* insn = pb_intrinsic_of(chip, op);

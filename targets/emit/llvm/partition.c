@@ -77,7 +77,29 @@ static void share(MlirOperation func) {
   }
 }
 
+// The calls of a kernel that goes through its work share by share: each of the loop's share, of as many as there are.
+static void pass_shares(MlirOperation func) {
+  MlirValue shares = {NULL};
+  PB_FOR_OPS (op, pb_op_body(func)) {
+    if (calls_share(op)) shares = mlirOperationGetOperand(op, 0);
+    if (!pb_op_is(op, "affine.for")) continue;
+    PB_FOR_OPS (call, pb_op_body(op)) {
+      if (!pb_op_is(call, "func.call")) continue;
+      intptr_t count = mlirOperationGetNumOperands(call);
+      MlirValue* operands = malloc(sizeof *operands * (size_t)(count + 2));
+      if (!operands) pb_no_memory(sizeof *operands * (size_t)(count + 2));
+      for (intptr_t k = 0; k < count; ++k) operands[k] = mlirOperationGetOperand(call, k);
+      operands[count] = mlirBlockGetArgument(pb_op_body(op), 0);
+      operands[count + 1] = shares;
+      mlirOperationSetOperands(call, count + 2, operands);
+      free(operands);
+    }
+  }
+}
+
 void pb_llvm_partition(MlirModule module) {
+  PB_FOR_OPS (op, mlirModuleGetBody(module))
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.by_shares"))) pass_shares(op);
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.shared"))) share(op);
