@@ -3,6 +3,8 @@ find_program(PB_TEST_PYTHON NAMES python python3 HINTS ${CMAKE_SOURCE_DIR}/.venv
 if(DEFINED ENV{PB_PYTHON})
   set(PB_TEST_PYTHON $ENV{PB_PYTHON})
 endif()
+# How ctest runs one: in a fork of a Python that has read the packages, where scripts/test has started such.
+set(PB_TEST_SCRIPT ${PB_TEST_PYTHON} -IS ${CMAKE_SOURCE_DIR}/tests/start/start.py)
 
 # pb_test(NAME libs...): a CMocka program from NAME.c in this folder, run by ctest.
 find_library(PB_CMOCKA NAMES cmocka REQUIRED)
