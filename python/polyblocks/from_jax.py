@@ -377,6 +377,7 @@ class _Made:
         self.dtype, self.shape = info.dtype, info.shape
         self.bytes = int(np.prod(info.shape, dtype=np.int64)) * info.dtype.itemsize
         self.key = said.dtype._impl.name if jax.numpy.issubdtype(said.dtype, jax.dtypes.prng_key) else None
+        self.weak = jax.core.ShapedArray(said.shape, said.dtype, weak_type=True) if getattr(said, "weak_type", False) else None
 
     def empty(self):
         """An array and where it lies: at a multiple of 64 bytes, which is what XLA takes without a copy."""
@@ -385,10 +386,12 @@ class _Made:
         return np.ndarray(self.shape, self.dtype, raw, -at % 64), at + -at % 64
 
     def as_jax(self, array, device):
-        if type(array) is Array:  # in a donated one's place
-            return array
-        try:
-            result = _jax.dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, False)
-        except Exception:  # types that DLPack lacks
-            result = jax.numpy.asarray(array)
+        result = array  # in a donated one's place
+        if type(array) is not Array:
+            try:
+                result = _jax.dlpack_managed_tensor_to_buffer(array.__dlpack__(), device, None, False)
+            except Exception:  # types that DLPack lacks
+                result = jax.numpy.asarray(array)
+        if self.weak is not None:  # yields to types of others, as Python's numbers do
+            return Array(self.weak, result.sharding, [result], committed=False)
         return result if self.key is None else jax.random.wrap_key_data(result, impl=self.key)

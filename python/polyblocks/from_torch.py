@@ -24,7 +24,7 @@ from .aten.taken_apart import TAKEN_APART
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
 from .options import Options
 from .torch_memory import Memory, refuse_shared, shared
-from .torch_state import Assigned, Numbers, is_fixed, kind, numbers_of, plain_tensors
+from .torch_state import Assigned, Numbers, is_fixed, kind, numbers_of, plain_tensors, settings_of
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -201,7 +201,9 @@ class JitTorch:
         self.holder = holder
 
     def hold_numbers(self, holder):
-        held = [numbers for part in (*self.held_modules, *holder.plain_owner()) for numbers in numbers_of(part, self.counted)]
+        parts = [*self.held_modules, *holder.plain_owner()]
+        parts += {id(value): value for part in parts for value in settings_of(part)}.values()
+        held = [numbers for part in parts for numbers in numbers_of(part, self.counted)]
         self.held_numbers = held + [Numbers(owner, [name], "") for owner, name, value in holder.read if is_fixed(value)]
 
     def is_kept(self):
@@ -260,7 +262,7 @@ class JitTorch:
             self.hold()
         elif not self.is_kept():
             self.hold_again()
-        mode = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
+        mode = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu"), torch.get_default_dtype()
         try:
             key = (tree, mode, *[_kind(leaf) for leaf in leaves], *[m.training for m in self.held_modules])
         except ArgumentError:
@@ -420,6 +422,10 @@ def _export_error(error):
             place = f"{file}:{trace.tb_lineno}"
         transformed = transformed or file.endswith(("_functorch/predispatch.py", "_functorch/eager_transforms.py", "_functorch/pyfunctorch.py"))
         trace = trace.tb_next
+    if text and "expected compiled_fn to be GraphModule" in text[0]:
+        text = ["a tensor of the module's is written that another one of its tensors lies in: neither says so"]
+    elif text and text[0].startswith("Constant") and "is mutated" in text[0]:
+        text = ["a tensor that is closed over is written", "make it an argument, or a buffer of a module"]
     hint = " ".join(text[1:2])
     if transformed:
         hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'

@@ -2,7 +2,9 @@
 (the state of a layer, a cache, what is kept for a look at it) are results of the program and are put there after each run. Numbers and texts
 are part of a program, which is made anew where they are others."""
 
+import copy
 import operator
+import types
 import warnings
 
 import torch
@@ -52,7 +54,7 @@ class Numbers:
     def __init__(self, owner, names, whose):
         self.owner, self.names, self.whose = owner, tuple(names), whose
         self.read = operator.itemgetter(*self.names)
-        self.values = self.read(owner)
+        self.values = copy.deepcopy(self.read(owner))
 
     def now(self):
         try:
@@ -72,7 +74,20 @@ class Numbers:
 
 
 def is_fixed(value):
-    return isinstance(value, FIXED) or (type(value) is tuple and all(map(is_fixed, value)))
+    """Whether it is a number or a text, or some of them: a table of hundreds is data, which programs have as they were."""
+    if type(value) in (tuple, list, set):
+        return len(value) <= 64 and all(map(is_fixed, value))
+    if type(value) is dict:
+        return len(value) <= 64 and all(map(is_fixed, value)) and all(map(is_fixed, value.values()))
+    return isinstance(value, FIXED)
+
+
+def settings_of(owner):
+    """Objects of Python's that hold settings, in attributes of a module."""
+    return [value for value in vars(owner).values() if hasattr(value, "__dict__") and not isinstance(value, NO_SETTINGS) and not callable(value)]
+
+
+NO_SETTINGS = (torch.nn.Module, torch.Tensor, types.ModuleType, type)
 
 
 def numbers_of(owner, counted):

@@ -343,3 +343,16 @@ def test_what_calls_python_or_libraries_says_what():
         jit(lambda x: (jax.debug.print("{}", x), x + 1)[1])(jnp.ones(3))
     with pytest.raises(polyblocks.CompileError, match=r"test_jax\.py:\d+: error: .*lapack_sgeev"):
         jit(jnp.linalg.eigvals)(jnp.ones((3, 3)))
+
+
+def test_weak_types():
+    """A result that came of Python's numbers alone yields to the type that it meets, as JAX's own does."""
+
+    def function(x, k):
+        return 2.5, k * 2, jnp.asarray(1) + 1.5, jnp.where(x > 0, 1.0, 0), x * 2.0
+
+    got, want = polyblocks_jit_jax(function)(jnp.ones(3), 3), jax.jit(function)(jnp.ones(3), 3)
+    half = jnp.ones(3, jnp.bfloat16)
+    for a, b in zip(got, want, strict=True):
+        assert a.weak_type == b.weak_type and (half * a).dtype == (half * b).dtype and np.array_equal(a, b)
+        assert np.array_equal(polyblocks_jit_jax(lambda v: v + 1)(a), b + 1)

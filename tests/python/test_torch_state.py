@@ -1,6 +1,7 @@
 """What forward leaves behind: attributes that it assigns, parameters and arguments that it writes, numbers that it reads, call after call
 beside eager."""
 
+import argparse
 import copy
 import warnings
 
@@ -164,6 +165,38 @@ def test_numbers_that_change():
     globals()["SCALE"] = 3.0
     with pytest.warns(polyblocks.PolyBlocksWarning, match="SCALE was 2.0 and is 3.0"):
         torch.testing.assert_close(jitted(x), x * 15)
+
+
+def test_settings_that_change():
+    """In lists, dicts and objects of a module; a type of autocast."""
+
+    class Settings(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.by, self.names, self.config = [1.0, 2.0], {"k": 2.0}, argparse.Namespace(shift=0.0)
+
+        def forward(self, x):
+            return x * self.by[0] * self.names["k"] + self.config.shift
+
+    module, x = Settings(), torch.arange(3.0)
+    compiled = polyblocks_jit_torch(module)
+
+    def change_list():
+        module.by[0] = 3.0
+
+    def change_object():
+        module.config.shift = 1.0
+
+    torch.testing.assert_close(compiled(x), module(x))
+    for change in (change_list, lambda: module.names.update(k=5.0), change_object):
+        change()
+        with pytest.warns(polyblocks.PolyBlocksWarning, match="was"):
+            torch.testing.assert_close(compiled(x), module(x))
+
+    product = polyblocks_jit_torch(lambda x: x @ x)
+    for dtype in (torch.bfloat16, torch.float16):
+        with torch.autocast("cpu", dtype=dtype):
+            assert product(x).dtype == (x @ x).dtype
 
 
 def test_counters_are_not_compiled_anew():
