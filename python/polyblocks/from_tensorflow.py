@@ -70,13 +70,16 @@ class JitTf:
 
 
 class Held:
-    """Where modules that a function reads hold their variables, tensors and arrays. What is put into another's place there is seen:
-    an attribute that another variable is assigned to, a longer list of layers."""
+    """Where modules that a function reads hold their variables, tensors, arrays and numbers, and what it closes over or names itself. What is put
+    into another's place there is seen: an attribute that another variable is assigned to, a longer list of layers, another number."""
 
     def __init__(self, function):
-        self.places, seen = [], set()
+        self.places, self.numbers, seen = [], [], set()
         for value in _read_by(function):
-            self.add(value, seen)
+            if isinstance(value, tf.Module):
+                self.add(value, seen)
+        for holder, names in _named_by(function):
+            self.add_named(holder, names)
 
     def add(self, value, seen):
         if id(value) in seen:
@@ -96,19 +99,57 @@ class Held:
                 self.add(part, seen)
             return
         parts = [(key, part) for key, part in items if isinstance(part, HELD)]
+        if isinstance(value, tf.Module):
+            self.numbers += [(holder, key, part) for key, part in items if isinstance(part, NUMBERS) and not key.startswith("_")]
         if parts:
             self.places.append((holder, len(holder) if isinstance(holder, list) else None, parts))
         for _, part in parts:
             self.add(part, seen)
 
+    def add_named(self, holder, names):
+        """What a function closes over, or names among the globals."""
+        named = [(name, holder[name]) for name in names]
+        self.numbers += [(holder, name, value) for name, value in named if isinstance(value, NUMBERS)]
+        parts = [(name, value) for name, value in named if isinstance(value, (tf.Variable, tf.Tensor))]
+        if parts:
+            self.places.append((holder, None, parts))
+
     def is_kept(self):
         try:
+            if any(type(holder[key]) is not type(value) or holder[key] != value for holder, key, value in self.numbers):
+                return False
             return all((count is None or len(holder) == count) and all(holder[key] is part for key, part in parts) for holder, count, parts in self.places)
         except (KeyError, IndexError):
             return False
 
 
 HELD = (tf.Variable, tf.Tensor, tf.Module, np.ndarray, list, dict, tuple)
+NUMBERS = (bool, int, float, complex, str, type(None))
+
+
+class Cells:
+    """What a function closes over, by its names."""
+
+    def __init__(self, cells):
+        self.cells = cells
+
+    def __getitem__(self, name):
+        try:
+            return self.cells[name].cell_contents
+        except ValueError:  # of which nothing is there yet
+            raise KeyError(name) from None
+
+
+def _named_by(function):
+    """Mappings that a function reads by names: its closure, the globals."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    if code is None:
+        return []
+    cells = {name: cell for name, cell in zip(code.co_freevars, plain.__closure__ or ()) if cell != types.CellType()}
+    return [(Cells(cells), list(cells)), (plain.__globals__, [name for name in code.co_names if name in plain.__globals__])]
 
 
 def _read_by(function):
@@ -118,12 +159,7 @@ def _read_by(function):
         found += function.args
         function = function.func
     found.append(getattr(function, "__self__", None))
-    plain = getattr(function, "__func__", function)
-    code = getattr(plain, "__code__", None)
-    if code is not None:
-        cells = [cell for cell in plain.__closure__ or ()]
-        found += [cell.cell_contents for cell in cells if cell != types.CellType()]
-        found += [plain.__globals__[name] for name in code.co_names if name in plain.__globals__]
+    found += [holder[name] for holder, names in _named_by(function) for name in names]
     return [value for value in found if isinstance(value, tf.Module)]
 
 

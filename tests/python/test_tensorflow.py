@@ -230,3 +230,28 @@ def test_constants_are_not_taken():
 
 def test_explain():
     assert "dot_general" in polyblocks.explain(polyblocks_jit_tf(lambda x, y: tf.matmul(x, y, transpose_b=True)), X, Y)
+
+
+BY, OFFSET = 2.0, tf.constant(1.0)
+
+
+def test_numbers_that_change():
+    """Of a module, closed over, global: as eager has them."""
+
+    class Scaled(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.k, self.v = 2.0, tf.Variable(3.0)
+
+        def __call__(self, x):
+            return x * self.k * self.v
+
+    x, k, module = tf.constant([1.0, 2.0]), 2.0, Scaled()
+    compiled, closed, named = polyblocks_jit_tf(module), polyblocks_jit_tf(lambda x: x * k), polyblocks_jit_tf(lambda x: x * BY + OFFSET)
+    for by in (2.0, 2.0, 5.0):
+        k = module.k = by
+        globals()["BY"], globals()["OFFSET"] = by, tf.constant(by)
+        assert np.allclose(compiled(x), x * by * 3) and np.allclose(closed(x), x * by) and np.allclose(named(x), x * by + by)
+    kept = compiled.programs.copy()
+    compiled(x)
+    assert compiled.programs == kept
