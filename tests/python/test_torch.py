@@ -484,3 +484,28 @@ def test_gaussian_loss():
     x, y, var = torch.randn(4, 3), torch.randn(4, 3), torch.rand(4, 3)
     for given in ({}, {"full": True, "reduction": "sum"}):
         torch.testing.assert_close(polyblocks_jit_torch(lambda x, y, v: F.gaussian_nll_loss(x, y, v, **given))(x, y, var), F.gaussian_nll_loss(x, y, var, **given))
+
+
+class BagsAndPairs(nn.Module):
+    """Whose gradients PyTorch has as kernels alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.bags = nn.ModuleList(nn.EmbeddingBag(9, 3, mode=mode) for mode in ("max", "mean", "sum"))
+
+    def forward(self, x):
+        at = torch.tensor([3, 0, 8, 2, 3, 5])
+        return torch.cat([bag(at, torch.tensor([0, 2, 2])).flatten() for bag in self.bags] + [torch.pdist(x, p) for p in (1.0, 2.0, 3.0)])
+
+
+def test_gradients_of_bags_and_pairs():
+    torch.compiler.reset()
+    torch.manual_seed(0)
+    plain, x = BagsAndPairs(), torch.randn(5, 4)
+    results = []
+    for module in (plain, torch.compile(copy.deepcopy(plain), backend="polyblocks")):
+        given = x.clone().requires_grad_()
+        y = module(given)
+        (y * torch.linspace(0.5, 1.5, y.numel())).sum().backward()
+        results.append([y, given.grad, *[p.grad for p in module.parameters()]])
+    same(results[1], results[0])

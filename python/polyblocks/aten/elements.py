@@ -49,6 +49,18 @@ def erfinv(b, x, *, made):
     return b.unary("chlo.erf_inv", b.convert(x, made.dtype))
 
 
+@row("prims.zeta", "special_zeta", "special_zeta.other_scalar", "special_zeta.self_scalar")
+def zeta(b, x, q, *, made):
+    x, q = (operand(b, v, made.dtype) for v in (x, q))
+    return b.binary("chlo.zeta", x, q)
+
+
+@row("polygamma")
+def polygamma(b, n, x, *, made):
+    x = b.convert(b.convert(x, made.dtype), computed(made.dtype))
+    return b.convert(b.binary("chlo.polygamma", b.constant(n, x.dtype, x.shape), x), made.dtype)
+
+
 @row("abs")
 def absolute(b, x, *, made):
     if x.dtype == torch.bool or x.dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):

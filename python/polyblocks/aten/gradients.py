@@ -118,8 +118,9 @@ def bags_of(indices, offsets):
 
 
 def bag_gradient(gradient, indices, bags, sizes, maxima, count, by_frequency, mode, weights=None, padding_idx=-1):
-    if mode == 2:
-        return NotImplemented
+    if mode == 2:  # to the rows that the maxima came from; bags of nothing have none
+        shares = torch.where((sizes > 0)[:, None], gradient, 0.0)
+        return gradient.new_zeros(count, gradient.shape[1]).scatter_add(0, torch.where((sizes > 0)[:, None], maxima, 0), shares)
     rows = gradient.index_select(0, bags)
     if mode == 1:
         rows = rows / sizes.index_select(0, bags).to(rows.dtype)[:, None]
@@ -141,6 +142,16 @@ def bag_weights_gradient(gradient, table, indices, offsets, bags, mode, padding_
 
 
 # ---- distances and norms ----
+
+
+def pair_distance_gradient(gradient, x, p, distance):
+    """Of the distances of a row's to those behind it, as of a matrix of distances."""
+    n = x.shape[0]
+    first, second = torch.triu_indices(n, n, 1).unbind(0)
+    whole = torch.zeros(2, n, n, dtype=x.dtype)
+    slopes = whole[0].index_put((first, second), gradient).index_put((second, first), gradient)
+    far = whole[1].index_put((first, second), distance).index_put((second, first), distance)
+    return distance_gradient(slopes, x, x, p, far)
 
 
 def distance_gradient(gradient, x, y, p, distance):
@@ -227,6 +238,7 @@ GRADIENTS = {
     aten._embedding_bag_dense_backward.default: bag_gradient,
     aten._embedding_bag_per_sample_weights_backward.default: bag_weights_gradient,
     aten._cdist_backward.default: distance_gradient,
+    aten._pdist_backward.default: pair_distance_gradient,
     aten._weight_norm_interface_backward.default: weight_norm_gradients,
     aten.replication_pad1d_backward.default: replicated_gradient,
     aten.replication_pad2d_backward.default: replicated_gradient,

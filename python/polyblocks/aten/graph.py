@@ -15,6 +15,8 @@ from .taken_apart import TAKEN_APART
 
 DRAWN_ROWS = {"aten." + (name if "." in name else f"{name}.default") for name in DRAWN}
 NOTHING = ("_assert", "_linalg_check_errors", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
+IN_PLACE = {name: f"{name}_" for name in ("uniform", "exponential", "bernoulli", "cauchy", "geometric", "log_normal", "random")}
+IN_PLACE["normal_functional"] = "normal_"
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -176,8 +178,11 @@ class Module:
             raise NotSupported(f"operator {target} in a branch or a loop: a call draws its random numbers once", self.b.source)
         if any(isinstance(a, torch.fx.Node) and not isinstance(a.meta.get("val"), torch.Tensor) for a in _flat(node.args)):
             raise NotSupported(f"operator {target} by numbers that are not known", self.b.source)
-        examples = [torch.empty(concrete(a.meta["val"].shape), dtype=a.meta["val"].dtype) if isinstance(a, torch.fx.Node) else a for a in node.args]
+        examples = [_like(a.meta["val"]) if isinstance(a, torch.fx.Node) else a for a in node.args]
         kwargs = {k: v for k, v in node.kwargs.items() if not isinstance(v, torch.fx.Node)}
+        if target._opname in IN_PLACE:  # of a tensor that eager fills
+            fill, like, rest = getattr(torch.Tensor, IN_PLACE[target._opname]), node.args[0].meta["val"], examples[1:]
+            return self.input(made, lambda: fill(_like(like), *rest, **kwargs))
         return self.input(made, lambda: target(*examples, **kwargs))
 
     def higher_order(self, name, args, node):
@@ -282,6 +287,11 @@ def _used(node, count):
         else:
             return [True] * count
     return used
+
+
+def _like(tensor):
+    """With its strides: PyTorch draws in the order of memory."""
+    return torch.empty_strided(concrete(tensor.shape), concrete(tensor.stride()), dtype=tensor.dtype)
 
 
 def is_constant(target, args, kwargs):

@@ -55,7 +55,7 @@ def dropped(x, p, train=True):
         return x.clone(), torch.ones_like(x, dtype=torch.bool)
     if p == 1:
         return torch.zeros_like(x), torch.zeros_like(x, dtype=torch.bool)
-    kept = aten.bernoulli.p(torch.empty_like(x), 1 - p)
+    kept = aten.bernoulli.p(x, 1 - p)  # whose numbers mean nothing: in its memory's order
     return x * (kept / (1 - p)), kept != 0
 
 
