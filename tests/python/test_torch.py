@@ -509,3 +509,19 @@ def test_gradients_of_bags_and_pairs():
         (y * torch.linspace(0.5, 1.5, y.numel())).sum().backward()
         results.append([y, given.grad, *[p.grad for p in module.parameters()]])
     same(results[1], results[0])
+
+
+def picked(x, n, k):
+    """Numbers in tensors as indices."""
+    y = x.clone()
+    y[:, n] = x[0, 1:2]
+    y[k] *= 2
+    y[0, ..., n] = 1.0
+    return x[n], x[:, n], x[..., n], x[n, 1:], x[None, n], x[1, n], x[n, k], x[:, k, None], x[k, 0, n], x[2:, n, ::2], y
+
+
+def test_places_in_tensors():
+    x, compiled = torch.arange(60.0).view(5, 3, 4).sin(), polyblocks_jit_torch(picked)
+    for n, k in ((2, -1), (0, 1), (-3, 2)):
+        n, k = torch.tensor(n), torch.tensor(k)
+        torch.testing.assert_close(compiled(x, n, k), picked(x, n, k))
