@@ -10,12 +10,13 @@ enum { MOST_OPERANDS = 64 };
 int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
   if (o->flat.value_count == o->capacity) {
     int more = o->capacity ? 2 * o->capacity : 64;
-    pb_flat_type* types = PB_NEW_ARRAY(&o->arena, pb_flat_type, (size_t)more);
+    size_t room = (size_t)more + PB_DOOR_SPARE; // behind them, of what operators are written out in
+    pb_flat_type* types = pb_alloc_raw(&o->arena, room * sizeof *types);
     int** tables[] = {&o->door.value, &o->door.imaginary, &o->door.node, &o->door.imaginary_node};
     if (o->capacity) memcpy(types, o->types, (size_t)o->capacity * sizeof *types);
     for (int k = 0; k < 4; ++k) {
-      int* table = PB_NEW_ARRAY(&o->arena, int, (size_t)more);
-      memset(table, 0xff, (size_t)more * sizeof *table);
+      int* table = pb_alloc_raw(&o->arena, room * sizeof *table);
+      memset(table, 0xff, room * sizeof *table);
       if (o->capacity) memcpy(table, *tables[k], (size_t)o->capacity * sizeof *table);
       *tables[k] = table;
     }

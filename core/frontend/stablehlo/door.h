@@ -79,6 +79,11 @@ pb_status pb__door_bind(pb_door* d, const struct pb_flat_op* op, int flat_value,
 pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 const pb_flat_type* pb__door_type(const pb_door* d, int flat_value);
+// Whether the target's code takes whatever loops there are; ONNX's operators, which are written here too, have no
+// options beside them.
+static inline bool pb__door_makes_code(const pb_door* d) {
+  return d->inputs ? d->inputs->keeps_loops : d->m.consts->symbols != NULL;
+}
 static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
   int flat = op->operands[k];
   return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];

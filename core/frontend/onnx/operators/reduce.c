@@ -79,6 +79,17 @@ void pb__o_op_reduce(pb_onnx* o) {
   pb__o_out(o, 0, y);
 }
 
+// The first place, or the last, where it is, as lanes find it: the largest of numbers of 32 bits. The first one is the
+// largest counted from the end.
+static int place_in_lanes(pb_onnx* o, int is, int axis, int rank, const int64_t* shape, bool last) {
+  bool gone[PB_FLAT_RANK] = {false};
+  gone[axis] = true;
+  int end = pb__o_integer(o, PB_I32, shape[axis] - 1), place = pb__o_iota(o, PB_I32, rank, shape, axis);
+  if (!last) place = pb__o_sub(o, end, place);
+  place = pb__o_reduce_kept(o, pb__o_select(o, is, place, pb__o_integer(o, PB_I32, -1)), "maximum", gone);
+  return pb__o_cast(o, last ? place : pb__o_sub(o, end, place), PB_I64);
+}
+
 // NaN counts as the largest and the least: what is NaN is unlike itself.
 int pb__o_first_of_most(pb_onnx* o, int x, int axis, bool least, bool last) {
   const pb_flat_type in = *pb__o_type(o, x);
@@ -91,6 +102,8 @@ int pb__o_first_of_most(pb_onnx* o, int x, int axis, bool least, bool last) {
   if (pb_type_is_float(in.type)) is = pb__o_binary(o, "or", is, pb__o_compare(o, "NE", x, x));
   int64_t shape[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   shape[axis] = in.shape[axis];
+  if (pb__door_makes_code(&o->door) && !o->l->consts->open && in.rank && in.shape[axis] <= INT32_MAX)
+    return place_in_lanes(o, is, axis, in.rank, shape, last);
   int place = pb__o_iota(o, PB_I64, in.rank, shape, axis);
   place = pb__o_select(o, is, place, pb__o_integer(o, PB_I64, last ? -1 : in.shape[axis]));
   return pb__o_reduce_kept(o, place, last ? "maximum" : "minimum", gone);

@@ -171,8 +171,7 @@ static int64_t elements_beside(const pb_s1_value* v, const bool* of) {
 static bool has_few_columns(const pb_door* d, const dot* t, int x, int z, pb_type type) {
   enum { FEW = 16 };
   const pb_s1_value *rows = pb_made(&d->m, x), *columns = pb_made(&d->m, z);
-  if (!d->inputs || !d->inputs->keeps_loops || d->m.consts->open || type != PB_F32 || columns->const_id >= 0)
-    return false;
+  if (!pb__door_makes_code(d) || d->m.consts->open || type != PB_F32 || columns->const_id >= 0) return false;
   int64_t n = elements_beside(columns, t->of_z);
   return n > 1 && n < FEW && elements_beside(rows, t->of_x) >= FEW;
 }

@@ -148,7 +148,7 @@ static int at_place(extreme* e, int x, int places, int place) {
 
 pb_status pb__door_extreme(pb_door* d, const pb_flat_op* op, const bool* gone, bool* made) {
   *made = false;
-  if (!d->inputs || !d->inputs->keeps_loops || d->open || d->m.consts->open || op->result_count != 2) return PB_OK;
+  if (!pb__door_makes_code(d) || d->open || d->m.consts->open || op->result_count != 2) return PB_OK;
   extreme e = {.axis = -1, .type = *pb__door_type(d, op->operands[0])};
   pb_type counted = pb__door_type(d, op->operands[1])->type;
   int dims = 0;

@@ -47,7 +47,7 @@ static int along(pb_writer* w, const pb_flat_op* op, int x, int r, const window*
 
 pb_status pb__door_by_lines(pb_door* d, const pb_flat_op* op, bool* made) {
   *made = false;
-  if (op->operand_count != 2 || op->result_count != 1 || !d->inputs || !d->inputs->keeps_loops) return PB_OK;
+  if (op->operand_count != 2 || op->result_count != 1 || !pb__door_makes_code(d)) return PB_OK;
   const char* by = pb__door_combiner(op, 0);
   const pb_flat_type* in = pb__door_type(d, op->operands[0]);
   int rank = in->rank;

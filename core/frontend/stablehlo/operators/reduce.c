@@ -36,8 +36,7 @@ static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, c
 }
 
 static bool is_long_sum(const pb_door* d, pb_type type, int64_t count) {
-  bool is_code = d->inputs ? d->inputs->keeps_loops : d->m.consts->symbols != NULL;
-  return is_code && !d->m.consts->open && type == PB_F32 && count >= PB_S1_LONG_SUM;
+  return pb__door_makes_code(d) && !d->m.consts->open && type == PB_F32 && count >= PB_S1_LONG_SUM;
 }
 
 int64_t pb__door_block_of_sum(const pb_door* d, pb_type type, int64_t count) {
