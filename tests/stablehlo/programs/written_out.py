@@ -65,10 +65,19 @@ def systems(bench, rng):
 
 
 def transforms(bench, rng):
-    for how, lengths, dtype in (("FFT", (7,), "complex64"), ("FFT", (6, 5), "complex128"), ("IFFT", (3, 4, 5), "complex128"),
-                                ("RFFT", (9,), "float32"), ("RFFT", (4, 6), "float64"), ("IRFFT", (4, 7), "complex128"), ("IRFFT", (12,), "complex64"),
-                                ("FFT", (128,), "complex64"), ("IFFT", (75, 66), "complex128"), ("FFT", (4800,), "complex64"), ("FFT", (67,), "complex64"),
-                                ("RFFT", (3, 130), "float64"), ("RFFT", (99,), "float32"), ("IRFFT", (65, 96), "complex128"), ("IRFFT", (34,), "complex64")):
+    judge_transforms(bench, rng, (("FFT", (7,), "complex64"), ("FFT", (6, 5), "complex128"), ("IFFT", (3, 4, 5), "complex128"),
+                             ("RFFT", (9,), "float32"), ("RFFT", (4, 6), "float64"), ("IRFFT", (4, 7), "complex128"), ("IRFFT", (12,), "complex64"),
+                             ("FFT", (128,), "complex64"), ("IFFT", (75, 66), "complex128"), ("FFT", (4800,), "complex64"), ("FFT", (67,), "complex64"),
+                             ("RFFT", (3, 130), "float64"), ("RFFT", (99,), "float32"), ("IRFFT", (65, 96), "complex128"), ("IRFFT", (34,), "complex64")))
+
+
+def transforms_of_two_passes(bench, rng):
+    judge_transforms(bench, rng, (("RFFT", (128,), "float32"), ("RFFT", (66,), "float64"), ("RFFT", (6, 400), "float32"), ("RFFT", (4096,), "float64"),
+                                  ("RFFT", (600, 256), "float32"), ("IRFFT", (130,), "complex128"), ("IRFFT", (5, 512), "complex64"), ("IRFFT", (100,), "complex64")))
+
+
+def judge_transforms(bench, rng, cases):
+    for how, lengths, dtype in cases:
         axes = list(range(1, 1 + len(lengths)))
         shape = [2, *lengths[:-1], lengths[-1] // 2 + 1 if how == "IRFFT" else lengths[-1]]
         x = drawn(rng, shape, dtype)
@@ -275,7 +284,7 @@ def refused(bench):
 
 def all_parts(bench):
     rng = np.random.default_rng(7)
-    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows):
+    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows, transforms_of_two_passes):
         part(bench, rng)
 
 

@@ -1,7 +1,7 @@
 // Fourier transforms, written out in products: of a length n1 n2 those of n1 and of n2 with factors of magnitude 1
 // between (Cooley and Tukey 1965; by matrices that are kept small, as lanes and caches like it), of a short or prime
 // one the product with its matrix. Real numbers of an even length are half as many complex ones (Cooley, Lewis and
-// Welch 1970).
+// Welch 1970), or two products whose second makes one half.
 #include "core/frontend/stablehlo/write_out.h"
 
 #include <math.h>
@@ -149,11 +149,110 @@ static int brought_together(pb_writer* w, int x, int y, int64_t length, double s
   return pb__write_binary(w, "stablehlo.add", both, pb__write_binary(w, "stablehlo.multiply", apart, turns));
 }
 
+// Real numbers go by two passes where both factors of their length are short: the first has real numbers to multiply,
+// the second makes the half that is wanted, and nothing is brought together behind it. Of many signals, which leave a
+// near cache between the passes, half as many complex numbers are less.
+static bool by_two(pb_flat_type type, int64_t n, int64_t* first, int64_t* second) {
+  enum { LEAST = 4, MOST_ELEMENTS = 1 << 17 };
+  int64_t elements = n;
+  for (int r = 0; r + 1 < type.rank; ++r) elements *= type.shape[r];
+  *first = lesser_factor(n);
+  *second = n / *first;
+  if (*second % 2) *first = *second, *second = n / *first;
+  return n > MOST_DIRECT && n % 2 == 0 && type.rank < PB_FLAT_RANK && elements <= MOST_ELEMENTS && *first >= LEAST &&
+         *second >= LEAST && *first <= MOST_DIRECT && *second <= MOST_DIRECT;
+}
+
+// The last dim as two.
+static pb_flat_type split_last(pb_flat_type type, int64_t rows, int64_t columns) {
+  type.shape[type.rank - 1] = rows;
+  type.shape[type.rank++] = columns;
+  return type;
+}
+
+// The last two dims change places and are one, which type is the last of.
+static int merged(pb_writer* w, int x, pb_flat_type type) {
+  int64_t order[PB_FLAT_RANK];
+  int rank = pb__write_type(w, x).rank;
+  for (int r = 0; r < rank; ++r) order[r] = r < rank - 2 ? r : r == rank - 2 ? rank - 1 : rank - 2;
+  return reshaped(w, pb__write_transposed(w, x, order), type);
+}
+
+// Number a * second + b of the signal, and p + first * q of the spectrum.
+static int half_by_two(pb_writer* w, int x, int64_t n, int64_t first, int64_t second) {
+  pb_flat_type type = pb__write_type(w, x);
+  int last = type.rank - 1, parts[2];
+  int64_t half = second / 2 + 1;
+  x = reshaped(w, x, split_last(type, first, second));
+  for (int k = 0; k < 2; ++k)
+    parts[k] = multiplied(w, x, last,
+                          matrix(w, (wave){first, first, first, 0, 1, false, false}, type.type, k ? IMAGINARY : REAL));
+  x = complex_of(w, parts[0], parts[1]);
+  int turn = matrix(w, (wave){second, first, n, 0, 1, false, false}, type.type, WHOLE);
+  x = pb__write_binary(w, "stablehlo.multiply", x, spread(w, turn, x, last, last + 1));
+  x = multiplied(w, x, last, matrix(w, (wave){second, half, second, 0, 1, false, false}, type.type, WHOLE));
+  type.is_complex = true;
+  type.shape[last] = half * first;
+  return pb__write_rows(w, merged(w, x, type), last, 0, n / 2 + 1);
+}
+
+// One number along the last dim of what is shaped as the type is otherwise.
+static int numbers(pb_writer* w, pb_flat_type type, int64_t count, double number) {
+  pb_flat_type one = pb__write_shaped(type, 0, NULL);
+  double* wide = PB_NEW_ARRAY(&w->d->m.program->arena, double, 1);
+  float* narrow = PB_NEW_ARRAY(&w->d->m.program->arena, float, 1);
+  *wide = number, *narrow = (float)number;
+  type.shape[type.rank - 1] = count;
+  int made = pb__write_constant(w, one, type.type == PB_F64 ? (const void*)wide : narrow);
+  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 0, &count);
+  return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &made, 1, &dims);
+}
+
+// Each number but the ends stands for its conjugate, too; of the ends the imaginary parts count for nothing. Behind
+// them zeros, up to `count`.
+static int doubled(pb_writer* w, int x, int64_t n, int64_t count) {
+  int last = last_of(w, x), parts[2];
+  for (int k = 0; k < 2; ++k) {
+    int part = part_of(w, k ? "stablehlo.imag" : "stablehlo.real", x);
+    pb_flat_type type = pb__write_type(w, part);
+    int inner = pb__write_rows(w, part, last, 1, n / 2), twice = numbers(w, type, n / 2 - 1, 2 / (double)n);
+    inner = pb__write_binary(w, "stablehlo.multiply", inner, twice);
+    int end[2] = {pb__write_rows(w, part, last, 0, 1), pb__write_rows(w, part, last, n / 2, n / 2 + 1)};
+    for (int e = 0; e < 2; ++e)
+      end[e] = k ? numbers(w, type, 1, 0)
+                 : pb__write_binary(w, "stablehlo.multiply", end[e], numbers(w, type, 1, 1 / (double)n));
+    int behind = numbers(w, type, count - n / 2 - 1, 0);
+    parts[k] = pb__write_joined(w, last, 4, (const int[]){end[0], inner, end[1], behind});
+  }
+  return complex_of(w, parts[0], parts[1]);
+}
+
+static int of_half_by_two(pb_writer* w, int x, int64_t n, int64_t first, int64_t second) {
+  int last = last_of(w, x), parts[2];
+  int64_t half = second / 2 + 1;
+  x = doubled(w, x, n, half * first);
+  pb_flat_type type = pb__write_type(w, x);
+  x = reshaped(w, x, split_last(type, half, first));
+  x = multiplied(w, x, last, matrix(w, (wave){half, second, second, 0, 1, true, false}, type.type, WHOLE));
+  int turn = matrix(w, (wave){first, second, n, 0, 1, true, false}, type.type, WHOLE);
+  x = pb__write_binary(w, "stablehlo.multiply", x, spread(w, turn, x, last, last + 1));
+  for (int k = 0; k < 2; ++k) {
+    int part = part_of(w, k ? "stablehlo.imag" : "stablehlo.real", x);
+    wave m = {first, first, first, 0, 1, true, false};
+    parts[k] = multiplied(w, part, last, matrix(w, m, type.type, k ? IMAGINARY : REAL));
+  }
+  type.is_complex = false;
+  type.shape[last] = n;
+  return merged(w, pb__write_binary(w, "stablehlo.subtract", parts[0], parts[1]), type);
+}
+
 // The first half of the spectrum of real numbers: pairs of neighbours are complex numbers, whose spectrum is that of
 // the even ones and i times that of the odd ones.
 static int half_spectrum(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x), pairs = type, line = type;
   int last = type.rank - 1, parts[2];
+  int64_t first, second;
+  if (by_two(type, n, &first, &second)) return half_by_two(w, x, n, first, second);
   if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
     wave m = {n, n / 2 + 1, n, 0, 1, false, false};
     for (int k = 0; k < 2; ++k) parts[k] = multiplied(w, x, last, matrix(w, m, type.type, k ? IMAGINARY : REAL));
@@ -188,6 +287,8 @@ static int real_at_ends(pb_writer* w, int x) {
 static int of_half_spectrum(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x);
   int last = type.rank - 1, parts[2];
+  int64_t first, second;
+  if (by_two(type, n, &first, &second)) return of_half_by_two(w, x, n, first, second);
   if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
     wave m = {n / 2 + 1, n, n, 0, 1 / (double)n, true, true};
     for (int k = 0; k < 2; ++k) {
