@@ -3,7 +3,7 @@
 #include "core/driver/pipeline.h"
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "core/driver/pipeline.h"
 #include "core/s3/compose.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/program.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@ typedef struct pb_unit {
   size_t changes;                       // made to the module so far: a pass without any need not be checked
   int workers;                          // threads that may compile kernels at once, 0: one a processor
   struct pb_replacements* replacements; // of the kernels that are being visited, of kernels.c
-  struct pb_plan_memo* plans;           // made so far, of plan_memo.h, which frees it
+  struct pb_plan_memo* plans;           // made so far, of plan.h, which frees it
   struct pb_fallback* fallback;         // --fallback, of fallback.h; NULL: what the chip cannot run is an error
   bool in_turns; // what it makes may lie where it was before, as of a loop's turns: kernels say over what (pb.over)
   bool between_outside;   // tensors between kernels lie in the system's memory, all of them

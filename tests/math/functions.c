@@ -6,7 +6,7 @@
 #include "core/driver/pipeline.h"
 #include "core/math/math.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "targets/control/threads/emit.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 // finite too, and zeros stay zeros. And it is not -0, to which a zero of the keys left out could be added.
 #include "core/s3/fusion/block_sparse.h"
 
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/tree/cost_cores.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 //
 // What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
 // kernel (fuse_stages.c). So can rows of products and their sums, where several loops count the rows (reductions.c).
-#include "core/s3/fusion/delinearize.h"
+#include "core/s3/fusion/fusion.h"
 
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"

@@ -4,7 +4,7 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/stages.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/select/select.h"
 
 typedef struct joiner {

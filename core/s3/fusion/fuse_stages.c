@@ -14,7 +14,7 @@
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/pads.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/tree/cost_cores.h"
 
 #include <stdlib.h>

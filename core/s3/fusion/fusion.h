@@ -44,6 +44,8 @@ bool pb_fusion_fills(pb_unit* unit, const pb_program* program, const int* nests,
 // Whether the chip runs these nests of the program as one kernel of one stage.
 bool pb_fusion_runs(pb_unit* unit, const pb_program* program, const int* nests, int count);
 
+// Where it stands first among them; -1: nowhere.
+int pb_position_of(const int* values, int count, int value);
 // Of a kernel of these nests, whose tensors are `values`, attributes of its calls: which it makes (pb.makes), which of
 // them may lie over which others, pair by pair (pb.over), and whether it only copies those (pb.copies). false: none
 // may.
@@ -65,5 +67,12 @@ const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* program, 
 // Of copies of what a pointwise nest widens, copies of what it makes that of, the nest behind them (narrow_copies.c).
 // Returns whether there were any.
 bool pb_fusion_narrow_copies(pb_program* program, pb_arena* arena);
+
+// ---- delinearize.c ----
+// Inside fusion: one index of a tensor that several dims walk becomes two.
+
+// Index r of the tensor that access a of nest n walks by several dims, outer * inner + ..: two indices, of that tensor
+// and of all that lies between. false: nothing is cut, since some nest does not go so.
+bool pb__cut_index(pb_unit* unit, pb_program* program, int n, int a, int r);
 
 #endif

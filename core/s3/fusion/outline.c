@@ -365,12 +365,6 @@ static bool inside_group(const outliner* o, int value, int group) {
   return true;
 }
 
-static bool contains(const int* items, int count, int item) {
-  for (int k = 0; k < count; ++k)
-    if (items[k] == item) return true;
-  return false;
-}
-
 static bool read_once(const outliner* o, int value, int group) {
   int reads = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
@@ -396,7 +390,7 @@ static pb_status collect(outliner* o, int group, bool splits, signature* s) {
     for (int a = 0; a < o->program.nests[n].access_count; ++a) {
       int v = o->program.value_of[n][a];
       bool local = inside_group(o, v, group);
-      if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
+      if (pb_position_of(s->values, s->count, v) >= 0 || pb_position_of(s->locals, s->local_count, v) >= 0) continue;
       if (splits && takes_split(o, group, n, a, s)) continue;
       if (s->count == MOST_ARGUMENTS || s->local_count == MOST_LOCALS)
         return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL,

@@ -4,7 +4,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 
-static int position_of(const int* values, int count, int value) {
+int pb_position_of(const int* values, int count, int value) {
   for (int k = 0; k < count; ++k)
     if (values[k] == value) return k;
   return -1;
@@ -57,7 +57,7 @@ bool pb_print_over(const pb_program* p, const int* nests, int count, const int* 
   if (value_count > PB_OVER_TENSORS) return false;
   pb_text_add(text, ", pb.makes = array<i64");
   for (int k = 0; k < count; ++k) {
-    int at = position_of(values, value_count, pb_program_stored(p, nests[k]));
+    int at = pb_position_of(values, value_count, pb_program_stored(p, nests[k]));
     if (at < 0 || made[at]) continue;
     made[at] = true;
     pb_text_add(text, "%s%d", *between ? between : ": ", at);

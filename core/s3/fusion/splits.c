@@ -1,7 +1,6 @@
 #include "core/s3/fusion/splits.h"
 
 #include "core/s3/kernel/contraction_dims.h"
-#include "core/s3/kernel/taps.h"
 #include "core/s3/transfer_paths.h"
 
 void pb_splits_begin(pb_unit* unit, pb_program* program, pb_splits* splits) {

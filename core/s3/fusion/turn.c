@@ -15,7 +15,7 @@
 //   then     s[g, h, j, i] += k[g, j, d] * q[g * H + h, i, d];  ..  y[g * H + h, i, e] += p[g, h, j, i] * v[g, j, e]
 #include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
-#include "core/s3/fusion/delinearize.h"
+#include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/contraction_dims.h"
 
 #include <string.h>

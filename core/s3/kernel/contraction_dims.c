@@ -110,9 +110,9 @@ void pb_program_find_weights(const pb_program* p, int n, const pb_nest* nest, bo
   if (!goes_along_lanes(nest, a.load) && goes_along_lanes(nest, b.load)) weight[a.load] = false;
 }
 
-bool pb_program_multiplies_weights(const pb_program* p, int n) {
+int pb_program_weights_of(const pb_program* p, int n) {
   pb_contraction_dims roles;
-  return pb_program_contraction_dims(p, n, &roles) && pb_program_is_const(p, n, roles.w);
+  return pb_program_contraction_dims(p, n, &roles) && pb_program_is_const(p, n, roles.w) ? roles.w : -1;
 }
 
 int pb_program_products_by_weights(const pb_program* p) {

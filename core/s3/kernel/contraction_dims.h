@@ -28,8 +28,11 @@ int64_t pb_extent_of_role(const pb_nest* nest, const pb_contraction_dims* roles,
 // Which accesses of `nest`, nest n of the program as a kernel has it, are of weights: constants, but no first factor
 // that all lanes of the result take alike while the second goes along them.
 void pb_program_find_weights(const pb_program* program, int n, const pb_nest* nest, bool* weight);
-// Whether nest n of the program is one of which a factor is constant.
-bool pb_program_multiplies_weights(const pb_program* program, int n);
+// The access of the constant factor, if nest n of the program is one of these; -1: it has none.
+int pb_program_weights_of(const pb_program* program, int n);
+static inline bool pb_program_multiplies_weights(const pb_program* program, int n) {
+  return pb_program_weights_of(program, n) >= 0;
+}
 // How many of its nests are.
 int pb_program_products_by_weights(const pb_program* program);
 // The same for an instruction; dims are the instruction's. N is fixed-extent lanes of w and y.
@@ -61,5 +64,22 @@ pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* 
                                 bool weighs);
 // Lanes: the fixed extent of a dim with a role, 0: it has no fixed extent.
 int pb_insn_lanes(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role);
+
+// ---- taps.c ----
+// Sums of products where each lane is for itself (a window of each channel): what one command takes of them.
+
+typedef struct pb_taps {
+  int64_t step[PB_NEST_DIMS]; // of the nest's summed dims, iterations in one command; 0: a loop around it walks the dim
+  int64_t apart[PB_NEST_DIMS]; // elements from weight to weight along such a dim, whole rows of lanes
+  int64_t commands;            // that sum one window
+} pb_taps;
+
+// Requires an instruction that sums each lane for itself; none for others. lanes: the chip's (pb_chip_lanes).
+void pb_taps_of(const pb_chip* chip, int64_t lanes, const pb_nest* nest, const pb_contraction_dims* roles,
+                const pb_insn* insn, const pb_contraction_dims* insn_roles, pb_taps* taps);
+// The instruction for a nest with these roles. Where its result's lanes are those of both factors, one that sums each
+// lane for itself and needs the fewest commands for this window, if there is one; else the one of pb_chip_contraction.
+const pb_insn* pb_nest_contraction(const pb_chip* chip, int64_t lanes, const pb_nest* nest,
+                                   const pb_contraction_dims* roles, pb_contraction_dims* insn_roles);
 
 #endif

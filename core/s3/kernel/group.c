@@ -2,8 +2,8 @@
 // input, epilogues.
 #include "core/s3/kernel/group.h"
 
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/pads.h"
-#include "core/s3/kernel/taps.h"
 #include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"

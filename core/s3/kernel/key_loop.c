@@ -1,4 +1,4 @@
-#include "core/s3/kernel/key_loop.h"
+#include "core/s3/kernel/stages.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "core/s3/kernel/landing.h"
 
 #include "core/s3/chip_facts.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/flat.h"
-#include "core/s3/kernel/taps.h"
 #include "core/s3/transfer_paths.h"
 #include "core/select/cover.h"
 

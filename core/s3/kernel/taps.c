@@ -1,4 +1,4 @@
-#include "core/s3/kernel/taps.h"
+#include "core/s3/kernel/contraction_dims.h"
 
 // How many iterations of dim `d` one command takes, at most `most`, by a dim of the instruction that moves x by `fixed`
 // elements (0: by any number). 0: it does not walk this dim.

@@ -67,7 +67,8 @@ static void find_inner(contract* c) {
   const pb_access* x = &c->nest->access[c->roles->x];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->x)];
   bool blocked = v->kind == PB_LAYOUT_BLOCKED && !c->gather, rows = c->l->whole_rows;
-  int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1, dim = pb__layout_summed_along(c->nest, c->roles, axis);
+  int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1,
+      dim = pb__layout_summed_along(c->nest, c->roles, axis, true);
   c->inner = v->kind == PB_LAYOUT_PLAIN ? pb__layout_window(c->l, c->n, c->roles) : -1;
   c->window = c->inner >= 0;
   if (dim < 0 || c->window) return;

@@ -24,7 +24,7 @@ static bool has_neighbours(const pb_layout* l, const pb_nest* nest, const pb_con
 int pb__layout_dot(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   int x = l->program.value_of[n][roles->x], y = l->program.value_of[n][roles->y];
-  int channel = pb__layout_summed_along(nest, roles, 1);
+  int channel = pb__layout_summed_along(nest, roles, 1, true);
   int64_t columns = pb_extent_of_role(nest, roles, PB_ROLE_N);
   if (l->summed || !l->few[y] || is_plain(l, x) || channel < 0 || columns >= l->lanes) return -1;
   if (!pb__layout_weighs(l, n, roles) || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return -1;

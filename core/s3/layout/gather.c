@@ -23,11 +23,12 @@
 
 #include <string.h>
 
-int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis) {
+int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis, bool alone) {
   int found = -1;
   const pb_access* x = &nest->access[roles->x];
-  for (int d = 0; x->rank > axis && d < nest->dim_count; ++d) {
+  for (int d = 0; axis >= 0 && axis < x->rank && d < nest->dim_count; ++d) {
     if (!x->index[axis].coef[d] || roles->role[d] == PB_ROLE_B) continue;
+    if (!alone && roles->role[d] != PB_ROLE_K) continue;
     if (found >= 0 || x->index[axis].coef[d] != 1 || roles->role[d] != PB_ROLE_K) return -1;
     found = d;
   }
@@ -35,7 +36,7 @@ int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* role
 }
 
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
-  int channel = pb__layout_summed_along(nest, roles, 1);
+  int channel = pb__layout_summed_along(nest, roles, 1, true);
   int64_t channels = channel < 0 ? 1 : nest->extent[channel],
           window = pb_extent_of_role(nest, roles, PB_ROLE_K) / channels;
   if (pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return false;

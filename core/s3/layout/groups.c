@@ -13,7 +13,7 @@
 // instruction makes so many times the group of them.
 enum { PRODUCTS_IN_VAIN = 16 };
 
-static int dim_with(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role, const pb_index* index) {
+int pb__layout_dim_with(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role, const pb_index* index) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role && index->coef[d]) return d;
   return -1;
@@ -22,10 +22,10 @@ static int dim_with(const pb_nest* nest, const pb_contraction_dims* roles, pb_ro
 bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* roles, pb_grouped* out) {
   const pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
   if (x->rank < 4 || w->rank != x->rank || y->rank != x->rank) return false;
-  out->g = dim_with(nest, roles, PB_ROLE_B, &x->index[1]);
+  out->g = pb__layout_dim_with(nest, roles, PB_ROLE_B, &x->index[1]);
   if (out->g < 0) return false;
-  out->o = dim_with(nest, roles, PB_ROLE_N, &y->index[1]);
-  out->c = dim_with(nest, roles, PB_ROLE_K, &x->index[1]);
+  out->o = pb__layout_dim_with(nest, roles, PB_ROLE_N, &y->index[1]);
+  out->c = pb__layout_dim_with(nest, roles, PB_ROLE_K, &x->index[1]);
   out->groups = nest->extent[out->g];
   out->of_floats = pb_type_is_float(roles->x_type);
   out->outs = out->o < 0 ? 1 : nest->extent[out->o];

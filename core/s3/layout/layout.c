@@ -45,7 +45,7 @@ static pb_status check_room(const pb_layout* l, int n) {
 // Whether x is a plain tensor whose channels end inside a row that is taken whole: it is read as a gathered one then.
 static bool rows_end_early(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  int channel = pb__layout_summed_along(nest, roles, 1);
+  int channel = pb__layout_summed_along(nest, roles, 1, true);
   return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
          nest->extent[channel] % l->row && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
 }

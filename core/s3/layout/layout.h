@@ -342,6 +342,8 @@ typedef struct pb_grouped {
   bool of_floats;
 } pb_grouped;
 
+// The first dim of the role that walks the index; -1: none.
+int pb__layout_dim_with(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role, const pb_index* index);
 // Whether the nest is a convolution of groups.
 bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* roles, pb_grouped* out);
 
@@ -413,8 +415,8 @@ void pb__layout_store_without_sign(pb_layout* l);
 bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles);
 // The dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does not.
 int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles);
-// The K dim along the x's axis, alone on it but for batches; -1: none.
-int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);
+// The K dim along the x's axis, whose elements are neighbours; `alone`: on it but for batches. -1: none, or several.
+int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis, bool alone);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.
 bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // Where it walks columns of the image or strips of its rows, and what brings them knows boxes, it reads the image

@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-static bool walked_by(const pb_nest* nest, const pb_contraction_dims* roles, const pb_index* index, pb_role role) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == role && index->coef[d]) return true;
-  return false;
-}
-
 // Whether dims of the role walk the last index, and neither others do nor they another index.
 static bool walk_last_alone(const pb_nest* nest, const pb_contraction_dims* roles, const pb_access* access,
                             pb_role role) {
@@ -34,12 +28,12 @@ static pb_layout_lie of_contraction(const pb_layout* l, int n, const pb_contract
   const pb_access* access = &nest->access[a];
   const pb_access* y = &nest->access[roles->y];
   bool weighs = pb__layout_weighs(l, n, roles), images = weighs && pb__layout_is_image(l, y->rank);
-  if (weighs && walked_by(nest, roles, &access->index[1], PB_ROLE_B))
+  if (weighs && pb__layout_dim_with(nest, roles, PB_ROLE_B, &access->index[1]) >= 0)
     return images ? PB_LIE_CHANNELS : PB_LIE_OTHERWISE;
   if (walk_last_alone(nest, roles, access, a == roles->y ? PB_ROLE_N : PB_ROLE_K) ||
       (a == roles->w && walk_last_alone(nest, roles, access, PB_ROLE_N)))
     return PB_LIE_ROWS;
-  return images && !walked_by(nest, roles, &y->index[1], PB_ROLE_M) ? PB_LIE_CHANNELS : PB_LIE_OTHERWISE;
+  return images && pb__layout_dim_with(nest, roles, PB_ROLE_M, &y->index[1]) < 0 ? PB_LIE_CHANNELS : PB_LIE_OTHERWISE;
 }
 
 // Whether what the nest sums lies along the last dim alone, as a row's mean: that tells nothing of channels.

@@ -4,6 +4,7 @@
 //
 //   before   x[i] = fptosi8(a[i]);       y[o] += zext(x[i] ^ -128) * w[o, i]
 //   after    x[i] = fptosi8(a[i]) ^ -128; y[o] += zext(x[i]) * w[o, i]
+#include "core/s3/kernel/join.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -16,8 +17,7 @@ int pb__layout_turn_sign(pb_nest* nest, pb_type type, int code) {
 }
 
 static bool is_pointwise(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest) &&
-         nest->expr_count + 2 * nest->access_count < PB_NEST_EXPR;
+  return pb_join_takes(nest) && nest->expr_count + 2 * nest->access_count < PB_NEST_EXPR;
 }
 
 static int reads(const pb_layout* l, int n, int v, int* access) {

@@ -17,18 +17,6 @@
 #include "core/s3/layout/layout.h"
 #include "core/s3/transfer_paths.h"
 
-// The window's own dim along `axis` of x; -1: it has none, or its elements are no neighbours.
-static int window_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis) {
-  const pb_access* x = &nest->access[roles->x];
-  int found = -1;
-  for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
-    if (!x->index[axis].coef[d] || roles->role[d] != PB_ROLE_K) continue;
-    if (found >= 0 || x->index[axis].coef[d] != 1) return -1;
-    found = d;
-  }
-  return found;
-}
-
 // Whether x has what `extent` turns of the window's dim read along the axis, the last of which reach over its end.
 static bool reaches(const pb_nest* nest, const pb_access* x, int axis, int window, int64_t extent) {
   int64_t last = x->index[axis].cst;
@@ -45,7 +33,7 @@ int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* role
   pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, roles->y_type);
   int64_t group = insn.insn ? insn.group : 1;
   if (group < 2 || x->rank != 4 || !pb__layout_weighs(l, n, roles)) return -1;
-  int channel = pb__layout_summed_along(nest, roles, 1), column = window_along(nest, roles, 3);
+  int channel = pb__layout_summed_along(nest, roles, 1, true), column = pb__layout_summed_along(nest, roles, 3, false);
   int64_t channels = channel < 0 ? 1 : nest->extent[channel];
   if (column < 0 || channels != x->shape[1] || channels * 2 > l->lanes) return -1;
   int64_t columns = nest->extent[column], groups = pb__layout_blocks(columns, group);
@@ -58,7 +46,7 @@ int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* role
 // The dims of windows and of rows that walk `axis` of x, each alone. false: others do, or there are none.
 static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, int axis, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
-  *s = (pb_strips){.window = window_along(nest, roles, axis), .row = -1, .axis = axis, .strip = 1};
+  *s = (pb_strips){.window = pb__layout_summed_along(nest, roles, axis, false), .row = -1, .axis = axis, .strip = 1};
   if (s->window < 0) return false;
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!x->index[axis].coef[d]) continue;

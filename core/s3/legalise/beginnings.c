@@ -2,7 +2,7 @@
 //
 //   before   y[i] = 1;  y[i] = max(y[i], x[i, k])
 //   after    s[i] = -inf;  s[i] = max(s[i], x[i, k]);  y[i] = max(1, s[i])
-#include "core/s3/legalise/beginnings.h"
+#include "core/s3/legalise/legalise.h"
 
 #include "core/s3/compose.h"
 #include "core/s3/kernel/around.h"

@@ -1,4 +1,4 @@
-#include "core/s3/legalise/centred_codes.h"
+#include "core/s3/legalise/legalise.h"
 
 // Whether every load by access a is widened as a number without a sign, and taken in no other way.
 static bool reads_unsigned(const pb_nest* nest, int a) {

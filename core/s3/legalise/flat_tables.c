@@ -4,7 +4,7 @@
 //   before   f[128 * r + c] = t[r, c];  y[i, c] = f[128 * n[i] + c]
 //   after    y[i, c] = t[n[i], c]
 #include "core/s3/compose.h"
-#include "core/s3/legalise/row_numbers.h"
+#include "core/s3/legalise/legalise.h"
 #include "core/select/select.h"
 
 #include <string.h>

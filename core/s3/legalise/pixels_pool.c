@@ -73,30 +73,16 @@ static pb_access access_of(const pb_pixels* p, int v) {
   return access;
 }
 
-// A nest that walks the value, from `low` to `high`, by dims in the order of its indices; where it stores stands last.
-static pb_access walk(const pb_pixels* p, int v, const int64_t* low, const int64_t* high, pb_nest* nest, int* dims) {
+// A nest that walks the value by dims in the order of its indices; where it stores stands last.
+static pb_access walk(const pb_pixels* p, int v, pb_nest* nest, int* dims) {
   pb_access access = access_of(p, v);
   for (int r = 0; r < 4; ++r) {
-    int64_t from = low ? low[r] : 0, extent = (high ? high[r] : access.shape[r]) - from;
-    access.index[r].cst = from;
     dims[r] = -1;
-    if (extent == 1 && r != 1) continue; // `layout` finds channels by the dim that walks them, also one
-    dims[r] = pb_nest_add_dim(nest, extent);
+    if (access.shape[r] == 1 && r != 1) continue; // `layout` finds channels by the dim that walks them, also one
+    dims[r] = pb_nest_add_dim(nest, access.shape[r]);
     access.index[r].coef[dims[r]] = 1;
   }
   return access;
-}
-
-static void put_fill(pb_pixels* p, const char* name, const char* part, int v, const int64_t* low, const int64_t* high,
-                     double number) {
-  pb_nest nest;
-  int dims[4];
-  for (int r = 0; low && r < 4; ++r)
-    if (low[r] >= high[r]) return;
-  pb_nest_begin(&nest, name, part, 1);
-  nest.access[0] = walk(p, v, low, high, &nest, dims);
-  (void)pb_nest_const(&nest, nest.access[0].type, number);
-  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){v});
 }
 
 // The value with a border along one index, or itself where there is none.
@@ -110,13 +96,13 @@ static int put_pad(pb_pixels* p, const char* name, int v, int index, int64_t bef
   int to = add_value(p, p->to.values[v].type, wide), dims[4];
   memcpy(high, wide, sizeof high);
   high[index] = before;
-  put_fill(p, name, "pad", to, low, high, number);
+  (void)pb_program_add_fill(&p->to, name, "pad", to, low, high, number);
   low[index] = before + inside;
   high[index] = extent;
-  put_fill(p, name, "pad", to, low, high, number);
+  (void)pb_program_add_fill(&p->to, name, "pad", to, low, high, number);
   pb_nest nest;
   pb_nest_begin(&nest, name, "copy", 2);
-  nest.access[0] = walk(p, v, NULL, NULL, &nest, dims);
+  nest.access[0] = walk(p, v, &nest, dims);
   nest.access[1] = access_of(p, to);
   memcpy(nest.access[1].index, nest.access[0].index, sizeof nest.access[1].index);
   nest.access[1].index[index].cst = before;
@@ -132,7 +118,7 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
   int dims[4];
   pb_nest_begin(&nest, of->nest->name, "reduce", 2);
   nest.reduce = of->nest->reduce;
-  nest.access[1] = walk(p, y, NULL, NULL, &nest, dims);
+  nest.access[1] = walk(p, y, &nest, dims);
   nest.access[0] = access_of(p, x);
   memcpy(nest.access[0].index, nest.access[1].index, sizeof nest.access[0].index);
   if (dims[index] >= 0) nest.access[0].index[index].coef[dims[index]] = step;
@@ -167,10 +153,10 @@ static void put_products(pb_pixels* p, const pool* of, int x, int weights, int s
   pb_nest nest;
   int dims[4];
   const pb_index* line = &of->nest->access[0].index[3];
-  put_fill(p, of->nest->name, "init", sums, NULL, NULL, 0);
+  (void)pb_program_add_fill(&p->to, of->nest->name, "init", sums, NULL, NULL, 0);
   pb_nest_begin(&nest, of->nest->name, "reduce", 3);
   nest.reduce = PB_ACC_ADD;
-  nest.access[2] = walk(p, sums, NULL, NULL, &nest, dims);
+  nest.access[2] = walk(p, sums, &nest, dims);
   nest.access[0] = access_of(p, x);
   nest.access[1] = access_of(p, weights);
   int c = pb_nest_add_dim(&nest, nest.access[1].shape[1]), s = pb_nest_add_dim(&nest, nest.access[1].shape[3]);
@@ -190,7 +176,7 @@ static void make_codes(const pb_pixels* p, const pool* of, int sums, int bias, i
   int dims[4];
   bool is_unsigned = has_no_sign(of);
   pb_nest_begin(nest, of->nest->name, "point", 4);
-  nest->access[3] = walk(p, codes, NULL, NULL, nest, dims);
+  nest->access[3] = walk(p, codes, nest, dims);
   nest->access[0] = access_of(p, bias);
   nest->access[1] = access_of(p, sums);
   nest->access[2] = access_of(p, scale);
@@ -236,7 +222,7 @@ static bool cut_pool(pb_pixels* p, const pool* of) {
   if (of->r >= 0) {
     int64_t shape[4] = {y[0], y[1], y[2], p->to.values[v].shape[3]};
     int most = add_value(p, PB_I8, shape);
-    put_fill(p, nest->name, "init", most, NULL, NULL, (double)pb_reduce_least(nest->reduce, 8));
+    (void)pb_program_add_fill(&p->to, nest->name, "init", most, NULL, NULL, (double)pb_reduce_least(nest->reduce, 8));
     put_max(p, of, v, most, 2, (pb_index){.coef = {lines->coef[of->r]}, .cst = lines->cst},
             of->h < 0 ? 1 : lines->coef[of->h], nest->extent[of->r]);
     v = most;

@@ -10,8 +10,7 @@
 #include "core/s3/fusion/interval.h"
 #include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/legalise/centred_codes.h"
-#include "core/s3/legalise/rescale.h"
+#include "core/s3/legalise/legalise.h"
 #include "core/s3/program.h"
 
 #include <math.h>

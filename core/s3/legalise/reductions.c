@@ -21,7 +21,7 @@
 #include "core/s3/fallback.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/legalise/beginnings.h"
+#include "core/s3/legalise/legalise.h"
 #include "core/s3/program.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/s3/legalise/rescale.h"
+#include "core/s3/legalise/legalise.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 //
 //   before   y[i, c] = t[inside(x[i] < 0 ? x[i] + 64 : x[i]), c]
 //   after    n[i] = x[i] < 0 ? x[i] + 64 : x[i];  y[i, c] = t[inside(n[i]), c]
-#include "core/s3/legalise/row_numbers.h"
 #include "core/s3/kernel/flat.h"
+#include "core/s3/legalise/legalise.h"
 #include "core/s3/program.h"
 #include "core/s3/s3.h"
 

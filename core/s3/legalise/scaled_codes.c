@@ -11,7 +11,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
-#include "core/s3/legalise/centred_codes.h"
+#include "core/s3/legalise/legalise.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 //   after    y[o] += zext(x[k]) * w[o, k];                  z = f(y[o] + b'[o])    b' = b - 128 * sum of w[o, k]
 //
 // Inputs and outputs that are u8 in the model come and go as they are; those of i8 are copied, and flipped.
-#include "core/s3/legalise/unsigned.h"
+#include "core/s3/legalise/legalise.h"
 
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/s3.h"
@@ -205,12 +205,6 @@ static int add_access(turner* t, int n, int sums) {
 
 // ---- nests ----
 
-// The weights of a product of codes by constants: they keep their sign. NONE: it is none.
-static int weights_of(const pb_program* p, int n) {
-  pb_contraction_dims roles;
-  return pb_program_contraction_dims(p, n, &roles) && pb_program_is_const(p, n, roles.w) ? roles.w : NONE;
-}
-
 // Whether the constant that the nest reads is of codes: it copies them, or makes codes of them and of others. Numbers
 // that stand beside sums, as shifts, are none.
 static bool takes_codes(const turner* t, int n, int a) {
@@ -268,7 +262,7 @@ static void rewrite_body(turner* t, int n, const int* offsets, const bool* flips
 
 static void rewrite(turner* t, int n) {
   pb_nest* nest = &t->program->nests[n];
-  int offsets[PB_NEST_ACCESSES], weights = weights_of(t->program, n), reads = nest->access_count - 1;
+  int offsets[PB_NEST_ACCESSES], weights = pb_program_weights_of(t->program, n), reads = nest->access_count - 1;
   bool flips[PB_NEST_ACCESSES], any = false;
   for (int a = 0; a < PB_NEST_ACCESSES; ++a) offsets[a] = NONE;
   for (int a = 0; a < reads; ++a) {
@@ -318,16 +312,11 @@ static void replace_outside(turner* t, int v) {
     turn_over(t, p->nest_count, own, v);
 }
 
-static bool is_used(const pb_program* p, int v) {
-  PB_FOR_USES (n, p, v) return true;
-  return false;
-}
-
 static void turn_outside(turner* t, pb_value_kind kind) {
   pb_program* p = t->program;
   for (int v = 0; v < t->from; ++v) {
     const pb_value* value = &p->values[v];
-    if (value->kind != kind || value->type != PB_I8 || !is_used(p, v)) continue;
+    if (value->kind != kind || value->type != PB_I8 || pb_program_next_use(p, v, -1) < 0) continue;
     const char* name = value->name;
     if (t->flipped[v] != (name && pb_unit_names_unsigned(t->unit, name, strlen(name)))) replace_outside(t, v);
   }

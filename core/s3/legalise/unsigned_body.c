@@ -1,6 +1,6 @@
 // Inside `unsigned`: a body whose codes lose their sign. A code is what lies there less 128, or with its sign bit
 // flipped; numbers move through the operations until they meet one that the model has there, as a zero point.
-#include "core/s3/legalise/unsigned.h"
+#include "core/s3/legalise/legalise.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 //   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/lower/tiled.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/small_codes.h"
 
 #include <string.h>

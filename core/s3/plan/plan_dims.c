@@ -1,4 +1,4 @@
-#include "core/s3/plan/plan_dims.h"
+#include "core/s3/plan/plan_search.h"
 
 #include "core/s3/kernel/vector_kernel.h"
 

@@ -1,4 +1,4 @@
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 
 #include "core/base/table.h"
 #include "core/poly/slice.h"

@@ -1,9 +1,8 @@
 // The pass that plans: the plan of each kernel as the attribute pb.plan, by the chip's facts or as a person gave it.
 #include "core/s3/kernel/plain.h"
 #include "core/s3/kernels.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_given.h"
-#include "core/s3/plan/plan_memo.h"
-#include "core/s3/plan/plan_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 

@@ -3,9 +3,25 @@
 #ifndef PB_S3_PLAN_SEARCH_H
 #define PB_S3_PLAN_SEARCH_H
 
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/plan/plan.h"
-#include "core/s3/plan/plan_dims.h"
+#include "core/s3/tree/tiling_stages.h"
+
+// Inside plan: dims of a kernel's main nest by what tiles of them are: of rows, of columns, of what is summed. What one
+// command walks, or one register holds, is no dim of these.
+
+// Each outermost first. Of kernels without an instruction that multiplies all results are rows.
+typedef struct pb_plan_dims {
+  int rows[PB_NEST_DIMS], row_count, columns[PB_NEST_DIMS], column_count, sums[PB_NEST_DIMS], sum_count;
+  int batches;      // of the rows, the first ones: one image after the other
+  int outer, inner; // the next one, and the last one if that is another; -1: there is none
+  pb_taps taps;     // where each lane is for itself
+} pb_plan_dims;
+
+void pb__plan_dims_of(const pb_chip* chip, const pb_group* group, pb_plan_dims* dims);
+// What a tile inside all of the plan's axes has of each dim.
+void pb_plan_tile(const pb_plan* plan, const pb_nest* main, int64_t* tile);
 
 // The best plan found so far.
 typedef struct pb_found {
@@ -75,5 +91,19 @@ void pb__registers_unroll(pb_planner* p, const pb_vkernel* kernel);
 const char* pb__registers_unfit(const pb_chip* chip, const pb_vkernel* kernel, const pb_plan* plan);
 // Registers that there are for a tile's sums or values.
 int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* kernel);
+
+// ---- plan_stages_search.c ----
+// Inside the plans of kernels of several stages: what the search (plan_stages_search.c) and the cost of one plan
+// (plan_stages.c) share.
+
+// What is built by the plan: s->built stages of it.
+void pb__stage_plan_begin(const pb_chip* chip, const pb_stages* stages, const pb_kernel_plan* plan, pb_arena* arena,
+                          pb_stage_tiles* s);
+// The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
+const pb_iteration_groups* pb__stage_plan_iteration(pb_stage_tiles* s, const char** why);
+// Whether what lies between the stages of the iteration can have room, before any of them has a plan.
+bool pb__stage_values_fit(const pb_stage_tiles* s, const pb_iteration_groups* iteration);
+// What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
+bool pb__stage_plan_add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops);
 
 #endif

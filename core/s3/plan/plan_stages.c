@@ -1,12 +1,10 @@
 // Plans of kernels of several stages: which loops the stages of a chip share, what a plan takes, its tree, its text.
 // The search for one is in plan_stages_search.c.
-#include "core/s3/plan/plan_stages.h"
+#include "core/s3/plan/plan_search.h"
 
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan.h"
-#include "core/s3/plan/plan_stages_search.h"
 #include "core/s3/stored_form.h"
 #include "core/s3/tree/cost.h"
 #include "core/s3/tree/cost_cores.h"

@@ -4,10 +4,9 @@
 // one stage are. On queues each is judged by what the kernel takes up to and with it, since queues run on from stage to
 // stage and from iteration to iteration, and the memories are all stages'. On cores, where one stage ends before the
 // next begins, each is planned by itself, and an iteration takes the sum of what they take.
-#include "core/s3/plan/plan_stages_search.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/parts.h"
-#include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_search.h"
 
 #include <string.h>
 

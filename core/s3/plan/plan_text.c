@@ -1,6 +1,6 @@
 #include "core/s3/plan/plan_text.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_dims.h"
+#include "core/s3/plan/plan_search.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>

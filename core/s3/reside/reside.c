@@ -17,7 +17,7 @@
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>

@@ -2,7 +2,7 @@
 // At the loops that the plan says a buffer is made, the main nest goes on with it, and what fills it is added: a move,
 // the nests that make x, or what makes weights of the form in which they are stored.
 #include "core/s3/compose.h"
-#include "core/s3/kernel/taps.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/stored_form.h"

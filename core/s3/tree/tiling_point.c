@@ -403,10 +403,23 @@ static bool is_whole(const pb_access* source, const pb_access* box, const pb_acc
   return whole;
 }
 
+// Brings what the access is of to the memory, step by step, each into a buffer at the level. `ends`: it may reach past
+// its tensor's end.
+static void bring_to(pb_tiling* t, pb_access* access, const int64_t* extents, int memory, const pb_home_at* at,
+                     int stream, bool ends) {
+  pb_nest move;
+  int homes[PB_MAX_HOMES], count = pb__tiling_homes_between(t, access, memory, false, homes);
+  for (int k = 0; k < count && !t->failure; ++k) {
+    pb__tiling_buffer(t, access, extents, at->level, homes[k], at->depth, at->name, &move);
+    move.stream = stream;
+    if (!k && ends && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
+    if (!t->failure) pb__tiling_add(t, at->level, &move);
+  }
+}
+
 void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
   pb_access box, origin, *access = &part->access[a];
   const void* source = access->memref.ptr;
-  pb_nest move;
   pb__tiling_box(t, access, part->extent, 0, &box, &origin);
   bool whole = is_whole(access, &box, &origin);
   const pb_buffer* holder = whole ? holder_of(t, access, memory) : NULL;
@@ -416,13 +429,8 @@ void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int strea
     return;
   }
   pb_tree* before = t->body[0]->last;
-  int homes[PB_MAX_HOMES], count = pb__tiling_homes_between(t, access, memory, false, homes);
-  for (int k = 0; k < count; ++k) {
-    pb__tiling_buffer(t, access, part->extent, 0, homes[k], 1, "params", &move);
-    if (t->failure) return;
-    move.stream = stream;
-    pb__tiling_add(t, 0, &move);
-  }
+  bring_to(t, access, part->extent, memory, &(pb_home_at){.depth = 1, .name = "params"}, stream, false);
+  if (t->failure) return;
   if (whole) t->buffers[access->buffer].whole = source;
   pb__tiling_to_front(t, 0, before);
 }
@@ -447,7 +455,6 @@ static bool find_operand(const point* p, int a, int memory, pb_access* found) {
 // resident.
 static void bring_operands(point* p, pb_nest* part, int carried, const pb_match* match) {
   pb_tiling* t = p->t;
-  pb_nest move;
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
     bool there = memory == PB_ANY_MEMORY || pb_is_outside(&t->chip->memories[memory]),
@@ -461,14 +468,8 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     if (find_operand(p, a, memory, &part->access[a])) continue;
     // for all blocks at once: a load that waited for one of them would hold up whatever its queue brings behind it
     int level = takes_blocks(p) ? pb_plan_around(t->plan, PB_OF_RESULT) : p->level;
-    int homes[PB_MAX_HOMES], count = pb__tiling_homes_between(t, &part->access[a], memory, false, homes);
-    for (int k = 0; k < count && !t->failure; ++k) {
-      pb__tiling_buffer(t, &part->access[a], part->extent, level, homes[k], pb_plan_nearest(t->plan, PB_OF_X)->copies,
-                        "operand", &move);
-      move.stream = carried >= 0 ? 1 : 0;
-      if (!k && p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
-      pb__tiling_add(t, level, &move);
-    }
+    const pb_home_at at = {level, .depth = pb_plan_nearest(t->plan, PB_OF_X)->copies, .name = "operand"};
+    bring_to(t, &part->access[a], part->extent, memory, &at, carried >= 0 ? 1 : 0, p->valid);
     if (p->operand_count < PB_NEST_ACCESSES)
       p->operands[p->operand_count++] = (operand){p->source[a], memory, part->access[a]};
   }

@@ -108,35 +108,26 @@ bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int lev
   return true;
 }
 
-static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kind) {
-  pb_value value = {.kind = kind, .argument = -1, .const_id = -1, .type = home->box.type, .rank = home->box.rank};
-  memcpy(value.shape, home->box.shape, sizeof value.shape);
-  home->value = iteration->value_count;
-  iteration->values[iteration->value_count++] = value;
-}
-
 void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena) {
   const pb_program* p = s->stages->program;
-  size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
-         nests = (size_t)p->nest_count + 1;
+  size_t nests = (size_t)p->nest_count;
   if (!s->homes) return;
-  pb_value* values = PB_NEW_ARRAY(arena, pb_value, most);
-  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, nests, sizeof *value_of);
-  memcpy(values, iteration->values, sizeof *values * (size_t)iteration->value_count);
-  memcpy(value_of, iteration->value_of, sizeof *value_of * (size_t)p->nest_count);
-  iteration->values = values;
-  iteration->value_of = value_of;
-  iteration->value_capacity = (int)most;
-  for (int n = 0; n < p->nest_count; ++n)
+  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, nests + 1, sizeof *value_of);
+  iteration->value_of = memcpy(value_of, iteration->value_of, sizeof *value_of * nests);
+  iteration->value_capacity = iteration->value_count; // what is added goes to a table of its own
+  for (size_t n = 0; n < nests; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a)
       if (s->homes[n][a]) s->homes[n][a]->value = -1;
-  for (int n = 0; n < p->nest_count; ++n)
+  for (size_t n = 0; n < nests; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       pb_home* home = s->homes[n][a];
       if (!home) continue;
-      if (home->value < 0) append_value(iteration, home, p->values[p->value_of[n][a]].kind);
+      if (home->value < 0) {
+        home->value = pb_program_add_local(iteration, arena, &home->box);
+        iteration->values[home->value].kind = p->values[p->value_of[n][a]].kind;
+      }
       pb__tiling_in_buffer(&iteration->nests[n].access[a], home->box.buffer, home->box.shape, &home->origin);
-      iteration->value_of[n][a] = home->value;
+      value_of[n][a] = home->value;
     }
   pb_program_index(iteration, arena);
 }
