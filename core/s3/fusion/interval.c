@@ -1,5 +1,7 @@
 #include "core/s3/fusion/interval.h"
 
+#include "core/poly/evaluate.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -81,47 +83,13 @@ static pb_interval of_floats(pb_op op, const pb_interval* a, const pb_interval* 
   }
 }
 
-static int64_t wrapped(pb_type type, uint64_t bits) {
-  int unused = 64 - pb_type_bits(type);
-  return type == PB_I1 ? (int64_t)(bits & 1) : unused > 0 ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
-}
-
-static pb_interval of_integers(pb_op op, pb_type type, int64_t a, int64_t b) {
-  uint64_t x = (uint64_t)a, y = (uint64_t)b;
-  switch (op) {
-  case PB_OP_ADD:
-    return whole(wrapped(type, x + y));
-  case PB_OP_SUB:
-    return whole(wrapped(type, x - y));
-  case PB_OP_AND:
-    return whole(a & b);
-  case PB_OP_OR:
-    return whole(a | b);
-  case PB_OP_XOR:
-    return whole(a ^ b);
-  case PB_OP_SHL:
-    return b >= 0 && b < pb_type_bits(type) ? whole(wrapped(type, x << y)) : any;
-  case PB_OP_LESS:
-    return whole(a < b);
-  case PB_OP_LESS_EQUAL:
-    return whole(a <= b);
-  case PB_OP_EQUAL:
-    return whole(a == b);
-  default:
-    return any;
-  }
-}
-
-static pb_interval bits_of(const pb_interval* x, pb_type to) {
-  int32_t bits = (int32_t)x->integer;
-  float number;
-  if (x->kind == PB_WHOLE_NUMBER && to == PB_F32) {
-    memcpy(&number, &bits, sizeof number);
-    return isnan(number) ? any : pb_interval_of(number, number);
-  }
-  if (!is_point(x) || to != PB_I32) return any;
-  memcpy(&bits, &x->low, sizeof bits);
-  return whole(bits);
+// The node of whole numbers, or the bits of one number.
+static pb_interval of_numbers(const pb_expr_node* node, pb_type from, const pb_interval* a, const pb_interval* b) {
+  pb_number v[3] = {{.i = a->integer}, {.i = b->integer}}, made;
+  if (a->kind == PB_BOUNDED) v[0] = (pb_number){.f = a->low};
+  bool known = pb_number_compute(node, &from, v, &made);
+  if (known && node->type == PB_F32 && !isnan(made.f)) return pb_interval_of(made.f, made.f);
+  return known && !pb_type_is_float(node->type) ? whole(made.i) : any;
 }
 
 static pb_interval select(const pb_interval* truth, const pb_interval* yes, const pb_interval* no) {
@@ -153,18 +121,15 @@ static pb_interval node_of(const pb_nest* nest, int n, const pb_interval* loads,
                     *c = node->args[2] >= 0 ? &made[node->args[2]] : &any;
   if (node->op == PB_OP_LOAD) return node->args[0] >= 0 ? any : loads[node->operand];
   if (node->op == PB_OP_CONST) return constant_of(node);
-  if (node->op == PB_OP_BITCAST) return bits_of(a, node->type);
+  bool wholes = a->kind == PB_WHOLE_NUMBER && (node->args[1] < 0 || b->kind == PB_WHOLE_NUMBER) && node->args[2] < 0;
+  if (wholes || (node->op == PB_OP_BITCAST && is_point(a)))
+    return of_numbers(node, nest->expr[node->args[0]].type, a, b);
   if (node->op == PB_OP_SELECT) return select(a, b, c);
-  if (node->op == PB_OP_SITOFP && node->type == PB_F32 && a->kind != PB_WHOLE_NUMBER)
-    return of_integer(nest->expr[node->args[0]].type);
+  if (node->op == PB_OP_SITOFP && node->type == PB_F32) return of_integer(nest->expr[node->args[0]].type);
   if (node->op == PB_OP_NEG && a->kind == PB_BOUNDED) return pb_interval_of(-a->high, -a->low);
-  if ((node->op == PB_OP_SEXT || node->op == PB_OP_TRUNC) && a->kind == PB_WHOLE_NUMBER)
-    return whole(wrapped(node->type, (uint64_t)a->integer));
   if (node->op == PB_OP_FMA && a->kind == PB_BOUNDED && b->kind == PB_BOUNDED && c->kind == PB_BOUNDED)
     return multiply(a, b, c);
   if (a->kind == PB_BOUNDED && b->kind == PB_BOUNDED) return of_floats(node->op, a, b);
-  if (a->kind == PB_WHOLE_NUMBER && b->kind == PB_WHOLE_NUMBER)
-    return of_integers(node->op, node->type, a->integer, b->integer);
   return with_factor(node->op, a, b);
 }
 

@@ -190,28 +190,13 @@ static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_
 
 // Whether the body makes finite numbers of such. That a sum or product of very large ones overflows does not count.
 static bool keeps_finite(const pb_nest* nest) {
+  static const bool keeps[PB_OP_COUNT] = {
+      [PB_OP_CONST] = true,   [PB_OP_LOAD] = true, [PB_OP_ADD] = true,     [PB_OP_SUB] = true,       [PB_OP_MUL] = true,
+      [PB_OP_MAX] = true,     [PB_OP_MIN] = true,  [PB_OP_MAXIMUM] = true, [PB_OP_NEG] = true,       [PB_OP_ABS] = true,
+      [PB_OP_MINIMUM] = true, [PB_OP_LESS] = true, [PB_OP_SELECT] = true,  [PB_OP_LESS_EQUAL] = true};
   for (int e = 0; e < nest->expr_count; ++e) {
-    switch (nest->expr[e].op) {
-    case PB_OP_CONST:
-      if (!isfinite(nest->expr[e].value)) return false;
-      break;
-    case PB_OP_LOAD:
-    case PB_OP_ADD:
-    case PB_OP_SUB:
-    case PB_OP_MUL:
-    case PB_OP_MAX:
-    case PB_OP_MIN:
-    case PB_OP_MAXIMUM:
-    case PB_OP_MINIMUM:
-    case PB_OP_LESS:
-    case PB_OP_LESS_EQUAL:
-    case PB_OP_SELECT:
-    case PB_OP_NEG:
-    case PB_OP_ABS:
-      break;
-    default:
-      return false;
-    }
+    const pb_expr_node* node = &nest->expr[e];
+    if (!keeps[node->op] || (node->op == PB_OP_CONST && !isfinite(node->value))) return false;
   }
   return true;
 }

@@ -432,19 +432,14 @@ static void write_sum(reducer* s, int n) {
   int x = p->value_of[n][0], y = pb_program_stored(p, n);
   pb_nest_copy(&sum, &p->nests[n]);
   if (s->of[n].apart) x = add_body(s, n, &sum);
-  switch (s->of[n].form) {
-  case AS_IT_IS:
+  if (s->of[n].form == AS_IT_IS)
     (void)pb_program_add_nest(&s->to, &sum, (const int[PB_NEST_ACCESSES]){x, y});
-    break;
-  case ONE_EACH:
+  else if (s->of[n].form == ONE_EACH)
     write_one_each(s, n, &sum, x, y);
-    break;
-  case BY_STEPS:
+  else if (s->of[n].form == BY_STEPS)
     write_steps(s, n);
-    break;
-  default:
+  else
     write_matrix(s, n, &sum, x, y);
-  }
 }
 
 bool pb_s3_reductions(pb_unit* unit, pb_program* p) {

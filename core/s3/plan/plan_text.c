@@ -18,19 +18,12 @@ void pb_plan_print_axis(pb_text* text, const pb_chip* chip, const pb_axis* axis,
 
 // What the dim of a product is.
 static const char* role_of(const pb_group* group, int dim) {
-  if (!group->contraction || dim >= group->main.dim_count) return "";
-  switch (group->roles.role[dim]) {
-  case PB_ROLE_M:
-    return ", rows";
-  case PB_ROLE_N:
-    return ", columns";
-  case PB_ROLE_K:
-    return ", summed";
-  case PB_ROLE_B:
-    return ", batches";
-  default:
-    return "";
-  }
+  static const char* const names[] = {[PB_ROLE_NONE] = "",
+                                      [PB_ROLE_M] = ", rows",
+                                      [PB_ROLE_N] = ", columns",
+                                      [PB_ROLE_K] = ", summed",
+                                      [PB_ROLE_B] = ", batches"};
+  return group->contraction && dim < group->main.dim_count ? names[group->roles.role[dim]] : "";
 }
 
 static const char* const operand_names[PB_PLAN_OPERANDS] = {"x", "w", "result"};
