@@ -12,10 +12,8 @@
 typedef unsigned long long ull;
 
 pb_constant_facts pb_constant_facts_of(MlirValue value) {
-  MlirAttribute out = pb_argument_attribute(value, "pb.kept_out");
-  bool none = mlirAttributeIsNull(out) || !mlirAttributeIsAInteger(out);
   return (pb_constant_facts){.codes = pb_small_codes_of(value),
-                             .kept_out = none ? 0 : (unsigned)mlirIntegerAttrGetValueInt(out)};
+                             .kept_out = (unsigned)pb_argument_integer(value, "pb.kept_out", 0)};
 }
 
 int pb_constant_home(const pb_chip* chip, unsigned kept_out, int rank) {
@@ -33,10 +31,7 @@ unsigned pb_constant_kept_out(const pb_consts* consts, int id) {
 }
 
 // The constant that the argument of the program's function is; -1: it is none.
-static int constant_of(MlirValue value) {
-  MlirAttribute id = pb_argument_attribute(value, "pb.const");
-  return mlirAttributeIsNull(id) ? -1 : (int)mlirIntegerAttrGetValueInt(id);
-}
+static int constant_of(MlirValue value) { return (int)pb_argument_integer(value, "pb.const", -1); }
 
 void pb_constant_homes_mark(const pb_unit* unit, MlirOperation func) {
   MlirBlock body = pb_op_body(func);

@@ -49,6 +49,11 @@ int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing) {
   return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? missing : mlirIntegerAttrGetValueInt(a);
 }
 
+int64_t pb_argument_integer(MlirValue value, const char* name, int64_t missing) {
+  MlirAttribute a = pb_argument_attribute(value, name);
+  return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? missing : mlirIntegerAttrGetValueInt(a);
+}
+
 MlirAttribute pb_member(MlirAttribute dictionary, const char* name) {
   return mlirDictionaryAttrGetElementByName(dictionary, mlirStringRefCreateFromCString(name));
 }

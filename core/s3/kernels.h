@@ -33,8 +33,10 @@ void pb_program_print_head(const pb_program* program, const char* extra, pb_text
 
 // A callback that MLIR prints with; `text` is the pb_text.
 void pb_text_append(MlirStringRef part, void* text);
-// An attribute of the argument of a function that the value is; null: it is none, or has no such attribute.
+// An attribute of the argument of a function that the value is; null, or `missing`: it is none, or has no such
+// attribute.
 MlirAttribute pb_argument_attribute(MlirValue value, const char* name);
+int64_t pb_argument_integer(MlirValue value, const char* name, int64_t missing);
 // The chip's memory that a memref lies in, by its type's memory space; without one the system's, or that in which a
 // kernel's constant lies apart (pb.memory of the argument). -1: none of that name.
 int pb_memref_memory(const pb_chip* chip, MlirValue memref);

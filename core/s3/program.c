@@ -31,13 +31,11 @@ static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* va
   value->argument = k;
   MlirAttribute a = mlirMemRefTypeGetMemorySpace(mlirValueGetType(ir));
   if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = pb_attribute_text(a, arena);
-  a = pb_argument_attribute(ir, "pb.address");
-  if (!mlirAttributeIsNull(a)) value->address = mlirIntegerAttrGetValueInt(a);
+  value->address = pb_argument_integer(ir, "pb.address", value->address);
   read_border(ir, value);
-  a = pb_argument_attribute(ir, "pb.const");
-  if (!mlirAttributeIsNull(a)) {
+  if (!mlirAttributeIsNull(pb_argument_attribute(ir, "pb.const"))) {
     value->kind = PB_VALUE_CONST;
-    value->const_id = (int)mlirIntegerAttrGetValueInt(a);
+    value->const_id = (int)pb_argument_integer(ir, "pb.const", -1);
     return;
   }
   a = pb_argument_attribute(ir, "pb.output");

@@ -5,13 +5,9 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/transfer_paths.h"
 
-#include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 
-unsigned pb_small_codes_of(MlirValue value) {
-  MlirAttribute a = pb_argument_attribute(value, "pb.codes");
-  return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? 0 : (unsigned)mlirIntegerAttrGetValueInt(a);
-}
+unsigned pb_small_codes_of(MlirValue value) { return (unsigned)pb_argument_integer(value, "pb.codes", 0); }
 
 pb_type pb_small_codes_alloc(MlirOperation alloc, pb_type type) {
   int64_t packed = pb_op_integer(alloc, "pb.packed", 0);
@@ -91,8 +87,8 @@ void pb_small_codes_mark(const pb_unit* unit, MlirOperation func) {
   if (!has_small_codes(unit->chip)) return;
   MlirBlock body = pb_op_body(func);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
-    MlirAttribute id = pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.const");
-    unsigned narrow = mlirAttributeIsNull(id) ? 0 : narrow_of(unit->consts, (int)mlirIntegerAttrGetValueInt(id));
+    int id = (int)pb_argument_integer(mlirBlockGetArgument(body, k), "pb.const", -1);
+    unsigned narrow = id < 0 ? 0 : narrow_of(unit->consts, id);
     if (narrow) pb_argument_set_attribute(func, k, "pb.codes", pb_number_attribute(unit->context, narrow));
   }
 }

@@ -6,7 +6,6 @@
 #include "core/s3/transfer_paths.h"
 #include "core/select/select.h"
 
-#include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +26,7 @@ bool pb_expands_to(const pb_chip* chip, int memory) {
   return false;
 }
 
-int pb_coded_bits(MlirValue value) {
-  MlirAttribute a = pb_argument_attribute(value, "pb.coded");
-  return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? 0 : (int)mlirIntegerAttrGetValueInt(a);
-}
+int pb_coded_bits(MlirValue value) { return (int)pb_argument_integer(value, "pb.coded", 0); }
 
 // Whether the nest, one of a kernel's function, makes weights of a form's parts.
 static bool expands(const pb_nest* nest) {

@@ -106,3 +106,8 @@ double pb_reduce_neutral(pb_reduce reduce, pb_type type) {
   if (reduce == PB_ACC_ADD || reduce == PB_ACC_MAXU) return 0;
   return pb_type_is_float(type) ? -__builtin_inf() : (double)pb_reduce_least(reduce, pb_type_bits(type));
 }
+
+bool pb_around_begins_neutral(const pb_nest* init, const pb_nest* sum) {
+  return init->expr_count == 1 && init->expr[0].op == PB_OP_CONST &&
+         init->expr[0].value == pb_reduce_neutral(sum->reduce, sum->access[sum->access_count - 1].type);
+}

@@ -34,6 +34,8 @@ typedef struct pb_around {
 const char* pb_around_add(pb_around* around, int n, pb_arena* arena);
 // What a reduction starts from that leaves its result as it is.
 double pb_reduce_neutral(pb_reduce reduce, pb_type type);
+// Whether that is what the reduction begins with.
+bool pb_around_begins_neutral(const pb_nest* init, const pb_nest* sum);
 // The nest whose result the kernel stores.
 static inline int pb_around_last(const pb_around* around) {
   return around->epilogue_count ? around->epilogues[around->epilogue_count - 1].number : around->main_index;

@@ -62,11 +62,6 @@ static void read_contraction(pb_group* g, const pb_chip* chip) {
     g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
 }
 
-static bool is_neutral(const pb_nest* init, const pb_nest* main) {
-  return init->expr_count == 1 && init->expr[0].op == PB_OP_CONST &&
-         init->expr[0].value == pb_reduce_neutral(main->reduce, main->access[main->access_count - 1].type);
-}
-
 // Whether the result lies on the chip already, borders and all (core/s3/reside).
 static bool stays(const pb_group* g) {
   return g->program->values[pb_program_stored(g->program, pb_around_last(&g->around))].space != NULL;
@@ -86,7 +81,7 @@ static const char* read_around(pb_group* g, pb_arena* arena, bool linear) {
 static const char* check_around(const pb_group* g) {
   if (g->around.fill_count && !stays(g))
     return "elements beside those of its result are set, which one kernel does not do";
-  if (g->around.init && !is_neutral(g->around.init, &g->main))
+  if (g->around.init && !pb_around_begins_neutral(g->around.init, &g->main))
     return "its sums do not begin with the operation's neutral value";
   return NULL;
 }

@@ -6,21 +6,15 @@
 
 #include "core/s3/compose.h"
 #include "core/s3/kernel/around.h"
+#include "core/s3/kernel/join.h"
 
 #include <string.h>
-
-static bool is_number(const pb_nest* init) { return pb_nest_is_fill(init) && init->expr[0].op == PB_OP_CONST; }
-
-static bool begins_neutral(const pb_nest* init, const pb_nest* sum) {
-  return is_number(init) &&
-         init->expr[0].value == pb_reduce_neutral(sum->reduce, sum->access[sum->access_count - 1].type);
-}
 
 // The nest that sets what nest n begins with, where that is to come in behind; -1.
 static int late_init(const pb_program* p, int n) {
   const pb_nest* sum = &p->nests[n];
   int init = pb_reduce_combines(sum->reduce) && !pb_nest_is_fixed(sum) ? pb_program_init_of(p, n) : -1;
-  return init >= 0 && !begins_neutral(&p->nests[init], sum) ? init : -1;
+  return init >= 0 && !pb_around_begins_neutral(&p->nests[init], sum) ? init : -1;
 }
 
 // y of the sum and what it began with: `begun`, where that is no number.
@@ -28,8 +22,8 @@ static void add_end(pb_program* to, const pb_nest* sum, const pb_nest* init, con
                     int made, int y) {
   pb_nest end;
   int first, value_of[PB_NEST_ACCESSES] = {made, y};
-  pb_nest_begin_over(&end, sum->name, "point", is_number(init) ? 2 : 3, whole);
-  if (is_number(init))
+  pb_nest_begin_over(&end, sum->name, "point", pb_join_is_number(init) ? 2 : 3, whole);
+  if (pb_join_is_number(init))
     first = pb_nest_node_from(&end, init->expr[0], NULL);
   else {
     first = pb_nest_load(&end, 1);
@@ -58,7 +52,7 @@ bool pb__reductions_begin_neutral(pb_program* p, pb_arena* arena) {
     const pb_nest* nest = &from.nests[n];
     int value_of[PB_NEST_ACCESSES], y = pb_program_stored(&from, n), last = nest->access_count - 1, init = init_of[n];
     memcpy(value_of, from.value_of[n], sizeof value_of);
-    if (begun[n] && is_number(nest)) continue;
+    if (begun[n] && pb_join_is_number(nest)) continue;
     if (begun[n]) value_of[last] = begun[n] - 1;
     if (init < 0) {
       (void)pb_program_add_nest(p, nest, value_of);

@@ -20,6 +20,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/join.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/legalise/legalise.h"
 #include "core/s3/program.h"
@@ -161,8 +162,6 @@ static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   return walks(nest, &x->index[x->rank - 1], true) ? BY_ROWS : ONTO_ROW;
 }
 
-static bool is_number(const pb_nest* nest) { return pb_nest_is_fill(nest) && nest->expr[0].op == PB_OP_CONST; }
-
 // A form that commands combine. false: it stays as it is, or becomes steps.
 static bool find_form(const reducer* s, int n, reduction* found) {
   const pb_nest* nest = &s->from->nests[n];
@@ -174,7 +173,7 @@ static bool find_form(const reducer* s, int n, reduction* found) {
   form form = form_of(&sum, apart || pb_program_is_local(s->from, s->from->value_of[n][0]),
                       pb_program_is_local(s->from, pb_program_stored(s->from, n)));
   int init = form == AS_IT_IS ? NONE : pb_program_init_of(s->from, n);
-  if (form != AS_IT_IS && (init < 0 || !is_number(&s->from->nests[init]))) return false;
+  if (form != AS_IT_IS && (init < 0 || !pb_join_is_number(&s->from->nests[init]))) return false;
   *found = (reduction){.form = form, .apart = apart, .product = product, .init = init};
   return apart || form != AS_IT_IS;
 }
@@ -419,7 +418,7 @@ static void write_init(reducer* s, int n) {
   reduction* user = &s->of[s->sets[n] - 1];
   const pb_nest* nest = &s->from->nests[n];
   int value_of[PB_NEST_ACCESSES];
-  if (is_number(nest)) return;
+  if (pb_join_is_number(nest)) return;
   memcpy(value_of, s->from->value_of[n], sizeof value_of);
   pb_access like = pb_value_shape(&s->from->values[pb_program_stored(s->from, n)]);
   value_of[nest->access_count - 1] = user->begun = add_local(s, &like);
