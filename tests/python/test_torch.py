@@ -525,3 +525,16 @@ def test_places_in_tensors():
     for n, k in ((2, -1), (0, 1), (-3, 2)):
         n, k = torch.tensor(n), torch.tensor(k)
         torch.testing.assert_close(compiled(x, n, k), picked(x, n, k))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_halves_and_numbers(dtype):
+    """To the bit: eager does not round a factor that is a number."""
+    x = torch.linspace(-3, 3, 101).to(dtype)
+
+    def function(x, s, n):
+        return x * 0.1, x / 0.3, 0.3 / x.abs().add(1), x * s, x / s, x * n, x + 0.1, 0.1 - x, x / 7, x * x
+
+    given = x, torch.tensor(0.1), torch.tensor(3)
+    for got, want in zip(polyblocks_jit_torch(function)(*given), function(*given), strict=True):
+        assert torch.equal(got, want)

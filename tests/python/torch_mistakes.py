@@ -136,7 +136,7 @@ def wrong_type(v, w):
     return torch.nn.functional.linear(v, w)  # here
 
 
-@mistake(x(3), says="CUSTOM_OBJ", hint="torch.manual_seed")
+@mistake(x(3), says="a generator of its own", hint="torch.manual_seed")
 def own_generator(v):
     return v + torch.randn(3, generator=torch.Generator())
 

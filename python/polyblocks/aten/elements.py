@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from .builder import PART, Unsupported, Value
+from .builder import HALVES, PART, Unsupported, Value
 from .table import row
 
 
@@ -165,30 +165,41 @@ def view_dtype(b, x, dtype, *, made):
 # ---- two operands ----
 
 
-def scaled(b, y, alpha, dtype):
-    """alpha * y"""
-    y = operand(b, y, dtype)
-    return y if alpha == 1 else b.multiply(y, alpha)
+def summed(b, operation, x, y, alpha, made):
+    """x and alpha * y, which of halves are rounded once, as in eager."""
+    x, y = operand(b, x, made.dtype), operand(b, y, made.dtype)
+    if alpha == 1:
+        return b.binary(operation, x, y)
+    x, y, alpha = (b.convert(v, computed(made.dtype)) for v in (x, y, b.constant(alpha, made.dtype)))
+    return b.convert(b.binary(operation, x, b.multiply(y, alpha)), made.dtype)
 
 
 @row("add.Tensor", "add.Scalar")
 def add(b, x, y, alpha=1, *, made):
-    return b.add(operand(b, x, made.dtype), scaled(b, y, alpha, made.dtype))
+    return summed(b, "add", x, y, alpha, made)
 
 
 @row("sub.Tensor", "sub.Scalar")
 def subtract(b, x, y, alpha=1, *, made):
-    return b.subtract(operand(b, x, made.dtype), scaled(b, y, alpha, made.dtype))
+    return summed(b, "subtract", x, y, alpha, made)
 
 
 @row("rsub.Scalar", "rsub.Tensor")
 def reverse_subtract(b, x, y, alpha=1, *, made):
-    return b.subtract(operand(b, y, made.dtype), scaled(b, x, alpha, made.dtype))
+    return summed(b, "subtract", y, x, alpha, made)
+
+
+def factored(b, operation, x, y, made):
+    """Halves meet factors that are numbers, or tensors of one, in f32, as in eager: they are not rounded first. Terms of sums are."""
+    numbers = any(not isinstance(v, Value) or (not v.rank and v.dtype != made.dtype) for v in (x, y))
+    dtype = torch.float32 if made.dtype in HALVES and numbers else made.dtype
+    x, y = (b.convert(operand(b, v, made.dtype), dtype) if isinstance(v, Value) and v.rank else operand(b, v, dtype) for v in (x, y))
+    return b.convert(b.binary(operation, x, y), made.dtype)
 
 
 @row("mul.Tensor", "mul.Scalar")
 def multiply(b, x, y, *, made):
-    return b.multiply(operand(b, x, made.dtype), operand(b, y, made.dtype))
+    return factored(b, "multiply", x, y, made)
 
 
 def floored(b, x, y):
@@ -204,7 +215,7 @@ def floored(b, x, y):
 
 @row("div.Tensor", "div.Scalar", "true_divide.Tensor")
 def divide(b, x, y, *, made):
-    return b.divide(operand(b, x, made.dtype), operand(b, y, made.dtype))
+    return factored(b, "divide", x, y, made)
 
 
 @row("div.Tensor_mode", "div.Scalar_mode")

@@ -126,6 +126,9 @@ class Module:
         if not isinstance(target, torch._ops.OpOverload):
             return self.python(target, name, args, kwargs)
         made = node.meta.get("val")
+        if any(isinstance(a, torch.ScriptObject) or isinstance(a, torch.Generator) for a in (*args, *kwargs.values())) or "generator" in target._overloadname:
+            hint = "random numbers come of PyTorch's own generator, torch.manual_seed; another one is an argument of none"
+            raise NotSupported(f"operator {target}: a generator of its own", self.b.source, hint)
         if str(target) in DRAWN_ROWS:
             return self.drawn(target, node, made)
         if target.namespace == "aten" and target._opname.startswith("sym_"):
