@@ -437,20 +437,28 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// Windows of so many sizes that a convolution for each is too much: floats take them all at once.
-static bool has_many_sizes(const pb_node* n) {
+// Windows that lack so many different things that a convolution for each is too much: floats take them all at once.
+// Along a dim there are no more than windows, and than places at which one may hang over.
+static bool has_many_parts(const lifter* l, const pb_node* n) {
   enum { MOST = 25 };
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  int64_t sizes[2], window[2] = {1, 1};
+  int64_t parts[2], window[2] = {1, 1}, stride[2] = {1, 1};
+  int value = l->value_of[pb__producer(l, n->inputs[0])->inputs[0]];
+  if (value < 0) return false;
+  const pb_s1_value* in = &l->out->values[value];
+  bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
   pb__read_pair(n, "kernel_shape", window);
+  pb__read_pair(n, "strides", stride);
   for (int k = 0; k < 2; ++k) {
-    bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
-    sizes[k] = 1 + pb_node_int(n, "ceil_mode", 0);
-    if (same) sizes[k] += window[k] - 1;
-    if (!same && pads && pads->count == 4) sizes[k] += pads->ints[k] + pads->ints[2 + k];
-    if (!same && pads && pads->count == 2 && k) sizes[k] += pads->ints[0] + pads->ints[1]; // of a line
+    int64_t extent = in->rank == 4 ? in->shape[2 + k] : k ? in->shape[in->rank - 1] : 1, hangs = 0;
+    if (same) hangs = window[k] - 1;
+    if (!same && pads && pads->count == 4) hangs = pads->ints[k] + pads->ints[2 + k];
+    if (!same && pads && pads->count == 2 && k) hangs = pads->ints[0] + pads->ints[1]; // of a line
+    int64_t windows = stride[k] > 0 ? (extent + hangs) / stride[k] + 1 : 1;
+    parts[k] = 1 + pb_node_int(n, "ceil_mode", 0) + hangs;
+    if (windows < parts[k]) parts[k] = windows;
   }
-  return sizes[0] > MOST || sizes[1] > MOST || sizes[0] * sizes[1] > MOST;
+  return parts[0] > MOST || parts[1] > MOST || parts[0] * parts[1] > MOST;
 }
 
 // What takes a row of codes together; operands behind the first are constants.
@@ -475,7 +483,7 @@ static bool on_codes(const lifter* l, const pb_node* n) {
   }
   bool product = pb__is(n, "MatMul") && pb__constant(l, pb__input(pb__producer(l, pb__input(n, 1)), 0));
   if (product) return true;
-  return pb__ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_sizes(n));
+  return pb__ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n) && has_many_parts(l, n));
 }
 
 static const struct {

@@ -377,6 +377,13 @@ def uncounted(g, channels, kernel, stride, pads, mode):
     g.output(g.conv(y, 10, 1))
 
 
+@case("uncounted_of_few_rows")
+def uncounted_of_few_rows(g):
+    """A window that reaches far over an image of few rows: by integers, too, so that halves are even in the codes."""
+    x = g.op("AveragePool", g.input(2, 48, 4, 1), scale=0.02, zero=17, kernel_shape=[2, 1], strides=[2, 1])
+    g.output(g.op("AveragePool", x, scale=0.02, zero=3, kernel_shape=[5, 5], pads=[4, 3, 0, 4], strides=[1, 2]))
+
+
 @family("pair", ("Mul", 16), ("Mul", 21), ("Sub", 16), ("Sub", 5))
 def pair(g, kind, channels):
     x = g.conv(g.input(1, 8, 9, 7), channels)
