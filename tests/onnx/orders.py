@@ -1,4 +1,4 @@
-"""TopK of more than a few of many and of all, ArgMax and ArgMin along any axis, against NumPy, to the element: ties, NaN, both ends,
+"""TopK of more than a few of many and of all, ArgMax, ArgMin, ReduceMax and ReduceMin along any axis, against NumPy, to the element: ties, NaN, both ends,
 several types, around the lengths of lanes and blocks; on 1, 2 and 7 threads.
 
     tests/onnx/orders.py --bin build/bin [--every 3]"""
@@ -38,6 +38,10 @@ def most(x, axis, least, last):
     return (x.shape[axis] - 1 - place if last else place,)
 
 
+def same(a, b):
+    return np.array_equal(a, b, equal_nan=b.dtype.kind == "f")
+
+
 def check(checks, bin, folder, what, nodes, x, wants):
     names = [f"y{k}" for k in range(len(wants))]
     nodes[-1].output[:] = names
@@ -53,7 +57,7 @@ def check(checks, bin, folder, what, nodes, x, wants):
     for threads in THREADS:
         out = [f"--output={n}={folder / n}.npy" for n in names]
         tools.run([f"{bin}/pb-run", str(folder / "m.pbe"), f"--threads={threads}", "--input", str(folder / "x.npy"), *out])
-        wrong += [f"{n} on {threads} threads" for n, w in zip(names, wants) if not np.array_equal(np.load(folder / f"{n}.npy"), w)]
+        wrong += [f"{n} on {threads} threads" for n, w in zip(names, wants) if not same(np.load(folder / f"{n}.npy"), w)]
     checks.say(not wrong, f"{what}: {', '.join(wrong) or 'the same'}")
 
 
@@ -76,6 +80,14 @@ def cases():
                     x[rng.random(shape) < 0.05] = np.nan
                 node = helper.make_node("ArgMin" if least else "ArgMax", ["x"], ["y"], axis=axis, select_last_index=last)
                 yield f"{node.op_type} of {shape} {dtype} along {axis}, last {last}, NaN {nan}", [node], x, most(x, axis, least, last)
+    for shape in [64, 1000], [5, 17], [3000], [4, 21, 9, 40]:
+        for axes in *([axis] for axis in range(len(shape))), list(range(len(shape))):
+            for dtype, least, nan in ("float32", 1, 0), ("float32", 1, 1), ("float32", 0, 1), ("int32", 1, 0), ("int64", 1, 0):
+                x = drawn(rng, shape, dtype)
+                if nan:
+                    x[rng.random(shape) < 0.01] = np.nan
+                node = helper.make_node("ReduceMin" if least else "ReduceMax", ["x"], ["y"], axes=axes)
+                yield f"{node.op_type} of {shape} {dtype} along {axes}, NaN {nan}", [node], x, (x.min(tuple(axes), keepdims=True) if least else x.max(tuple(axes), keepdims=True),)
 
 
 def main():

@@ -16,10 +16,46 @@ static pb_reduce known_reduction(const pb_flat_op* op, pb_type type) {
   return is_signed && !strcmp(how, "stablehlo.maximum") ? PB_ACC_MAX : PB_ACC_BODY;
 }
 
+// Vectors have no reduction to the least element: it is the largest negative, turned round, to the bit. LLVM does as
+// well with what are plain loops over integers.
+static bool is_turned(const pb_door* d, const pb_flat_op* op, pb_type type) {
+  bool is_known = type == PB_F32 && pb__door_makes_code(d) && !d->open && !d->m.consts->open;
+  return is_known && !strcmp(pb__door_combiner(op, 0), "stablehlo.minimum");
+}
+
+// y = -x, element by element; x may be one number.
+static void turn_round(pb_door* d, const char* what, int x, int y) {
+  int dims[PB_NEST_RANK], access;
+  (void)pb_make_walk(&d->m, what, y, dims);
+  int v = pb__door_load(d, x, &access);
+  if (access >= 0 && pb_made(&d->m, x)->rank) pb_make_along(&d->m, access, dims);
+  pb__door_store(d, pb_nest_node(&d->m.nest, PB_OP_NEG, PB_F32, v, -1), y, dims);
+}
+
+// The value that elements are combined into, filled with what they begin with: the operator's result, but where it is
+// turned round.
+static int begin_result(pb_door* d, const pb_flat_op* op, int initial) {
+  const pb_flat_type* out = pb__door_type(d, op->results[0]);
+  bool turned = is_turned(d, op, out->type);
+  int y = turned ? pb_make_value(&d->m, out->type, out->rank, out->shape) : pb__door_result(d, op, 0);
+  if (turned)
+    turn_round(d, "init", initial, y);
+  else
+    pb__door_fill(d, y, initial);
+  return y;
+}
+
 // The nest that is being made reads what y holds as well, in the last access, and combines both by the body.
 static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, const int* dims) {
   pb_nest* n = &d->m.nest;
   pb_type type = pb_made(&d->m, y)->type;
+  if (is_turned(d, op, type)) {
+    pb__door_last(d, pb_nest_node(n, PB_OP_NEG, type, element, -1), type);
+    n->reduce = PB_ACC_MAXIMUM;
+    pb_make_end(&d->m, y, dims);
+    turn_round(d, "point", y, pb__door_result(d, op, 0));
+    return PB_OK;
+  }
   n->reduce = known_reduction(op, type);
   if (n->reduce == PB_ACC_BODY) {
     int own = pb_make_access(&d->m, y), both[2], result;
@@ -109,7 +145,7 @@ static int summed_first(pb_door* d, int x, const bool* gone, int at, int64_t blo
 }
 
 static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_gone) {
-  int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), access, dims[PB_NEST_RANK], kept[PB_NEST_RANK];
+  int x = pb__door_in(d, op, 0), access, dims[PB_NEST_RANK], kept[PB_NEST_RANK];
   bool first_gone[PB_NEST_RANK] = {true}, behind[PB_NEST_RANK] = {false}, rest_gone[PB_NEST_RANK];
   const bool* gone = all_gone;
   int64_t block;
@@ -127,9 +163,8 @@ static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_go
     gone = first_gone;
   }
   const pb_s1_value in = *pb_made(&d->m, x);
-  pb__door_fill(d, y, pb__door_in(d, op, 1));
+  int r, to = 0, y = begin_result(d, op, pb__door_in(d, op, 1));
   (void)pb_make_start(&d->m, "reduce");
-  int r, to = 0;
   for (r = 0; r < in.rank; ++r)
     if (!gone[r]) kept[to++] = dims[r] = pb_make_loop(&d->m, in.shape[r]);
   for (r = 0; r < in.rank; ++r)
@@ -397,8 +432,7 @@ pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
     pb__door_take_results(d, op, &s);
     return PB_OK;
   }
-  int y = pb__door_result(d, op, 0);
-  pb__door_fill(d, y, all.initial[0]);
+  int y = begin_result(d, op, all.initial[0]);
   PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
   return combine(d, op, load_window(d, all.x[0], &w, dims, inner), y, dims);
 }
