@@ -336,6 +336,27 @@ static int is_neg_inf(pb_nest* n, pb_type type, const int* v) {
   return as_byte(n, compare(n, PB_OP_EQUAL, v[0], like(n, v[0], -INFINITY)));
 }
 
+// By the exponent's bits; where it is below 0, what is left of 1 / x^-z.
+static int whole_power(pb_nest* n, bool has_sign, int x, int z) {
+  int one = like(n, x, 1), zero = like(n, x, 0), result = one, square = x;
+  int count = pb_type_bits(n->expr[z].type) - has_sign;
+  for (int k = 0; k < count; ++k) {
+    int bit = same(n, PB_OP_AND, z, integer(n, n->expr[z].type, (int64_t)((uint64_t)1 << k)));
+    result = choose(n, compare(n, PB_OP_EQUAL, bit, zero), result, same(n, PB_OP_MUL, result, square));
+    if (k + 1 < count) square = same(n, PB_OP_MUL, square, square);
+  }
+  if (!has_sign) return result;
+  int minus = like(n, x, -1), even = compare(n, PB_OP_EQUAL, same(n, PB_OP_AND, z, one), zero);
+  int below = choose(n, compare(n, PB_OP_EQUAL, x, minus), choose(n, even, one, minus), zero);
+  below = choose(n, compare(n, PB_OP_EQUAL, x, one), one, below);
+  return choose(n, compare(n, PB_OP_LESS, z, zero), below, result);
+}
+
+static int power(pb_nest* n, pb_type type, const int* v) {
+  if (pb_type_is_float(type)) return same(n, PB_OP_POW, v[0], v[1]);
+  return whole_power(n, !pb_type_is_unsigned(type), v[0], v[1]);
+}
+
 static int square(pb_nest* n, pb_type type, const int* v) { return multiply(n, type, (const int[]){v[0], v[0]}); }
 
 // With e = exp(-|x|): 1 / (1 + e), or e times that below 0.
@@ -387,7 +408,6 @@ NODE(cos_of, PB_OP_COS, 1)
 NODE(tan_of, PB_OP_TAN, 1)
 NODE(atan_of, PB_OP_ATAN, 1)
 NODE(atan2_of, PB_OP_ATAN2, 2)
-NODE(power, PB_OP_POW, 2)
 NODE(erf_of, PB_OP_ERF, 1)
 #undef NODE
 

@@ -269,6 +269,19 @@ def scatters(bench, rng):
         bench.say(np.array_equal(made, expected), f"scatter by {combine or 'the updates alone'} at {places.tolist()}")
 
 
+def powers(bench, rng):
+    """Integers' powers, which wrap; below 0 what is left of 1 / x^-z."""
+    for element, dtype in (("i32", np.int32), ("i64", np.int64), ("i8", np.int8), ("ui8", np.uint8), ("ui64", np.uint64)):
+        least, bits = int(np.iinfo(dtype).min), 8 * np.dtype(dtype).itemsize
+        x, z = rng.integers(max(least, -9), 9, (5, 40)), rng.integers(max(least, -4), 70, (5, 40))
+        x[:2], x[2, :20] = 1 if least == 0 else -1, 0
+        kind = f"tensor<5x40x{element}>"
+        made = bench.run(text_of([kind, kind], [f'%r = "stablehlo.power"(%a0, %a1) : ({kind}, {kind}) -> {kind}'], kind), x.astype(dtype), z.astype(dtype))
+        whole = [int(a) ** int(b) if b >= 0 else int(a) ** (int(b) % 2) if abs(a) == 1 else 0 for a, b in zip(x.flat, z.flat)]
+        expected = np.array([v % 2**bits - (2**bits if least and v % 2**bits >= 2 ** (bits - 1) else 0) for v in whole], dtype).reshape(x.shape)
+        bench.say(np.array_equal(made, expected), f"powers of {element}")
+
+
 def refused(bench):
     small, matrix = "tensor<4x3xf32>", "tensor<65x65xf32>"
     for what, kinds, op, result, word in (
@@ -284,7 +297,7 @@ def refused(bench):
 
 def all_parts(bench):
     rng = np.random.default_rng(7)
-    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows, transforms_of_two_passes):
+    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows, transforms_of_two_passes, powers):
         part(bench, rng)
 
 
