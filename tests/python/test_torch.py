@@ -538,3 +538,18 @@ def test_halves_and_numbers(dtype):
     given = x, torch.tensor(0.1), torch.tensor(3)
     for got, want in zip(polyblocks_jit_torch(function)(*given), function(*given), strict=True):
         assert torch.equal(got, want)
+
+
+@pytest.mark.parametrize("mode, last", [("sum", False), ("mean", False), ("mean", True)])
+def test_a_bag_does_not_meet_what_is_no_number_in_another(mode, last):
+    table = torch.randn(20, 5)
+    table[7], table[9] = float("inf"), float("nan")
+    index, begins = torch.tensor([1, 2, 7, 3, 4, 9, 0, 0, 5, 6, 19]), torch.tensor([0, 2, 2, 5, 6] + [11] * last)
+
+    def bags(table, index, begins):
+        return F.embedding_bag(index, table, begins, mode=mode, include_last_offset=last, padding_idx=0)
+
+    for dtype in torch.float32, torch.float64:
+        want = bags(table.to(dtype), index, begins)
+        got = polyblocks_jit_torch(compile_options={"target": "cpu"})(bags)(table.to(dtype), index, begins)
+        torch.testing.assert_close(got, want, equal_nan=True)

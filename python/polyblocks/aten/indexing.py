@@ -301,21 +301,29 @@ def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=Non
     counts = b.reduce("add", b.convert(inside, offsets.dtype), [1], 0)
     if mode == 2:
         return maxima_of_bags(b, rows(b, weight, 0, index), inside, index, counts, made, used)
-    share = b.convert(inside, weight.dtype)
-    if per_sample is not None:
-        share = b.multiply(share, b.reshape(per_sample, (1, count)))
-    if mode == 1:
-        sums = b.binary("maximum", b.reduce("add", share, [1], 0), 1)
-        share = b.divide(share, b.reshape(sums, (bags, 1)))
-    results = [b.dot(share, rows(b, weight, 0, index), ((1,), (0,))), None, None, None]
+    bag = b.subtract(b.reduce("add", b.convert(begun, offsets.dtype), [0], 0), 1)
+    results = [sums_of_bags(b, rows(b, weight, 0, index), inside, bag, per_sample, counts if mode == 1 else None), None, None, None]
     if used[1]:  # what the gradient needs: the bag of each element, and how many a bag has
-        bag = b.subtract(b.reduce("add", b.convert(begun, offsets.dtype), [0], 0), 1)
         results[1] = bag if made[1].shape == bag.shape else b.constant(0, made[1].dtype, made[1].shape)
     if used[2]:
         results[2] = counts if made[2].shape == counts.shape else b.constant(0, made[2].dtype, made[2].shape)
     if used[3]:  # of maxima alone
         results[3] = b.constant(0, made[3].dtype, made[3].shape)
     return results
+
+
+def sums_of_bags(b, items, inside, bag, per_sample, counts):
+    """Row by row into its own bag, so that what is no number stays there; with counts means. Halves are summed in f32."""
+    kept, shape, sums = items.dtype, (inside.shape[0], items.shape[1]), torch.promote_types(items.dtype, torch.float32)
+    taken = b.reduce("or", inside, [0], False)
+    items = b.convert(items, sums)
+    if per_sample is not None:
+        items = b.multiply(items, b.reshape(b.convert(per_sample, sums), (items.shape[0], 1)))
+    items = b.select(b.broadcast(b.reshape(taken, (items.shape[0], 1)), items.shape), items, b.constant(0, sums, items.shape))
+    made = b.scatter(b.constant(0, sums, shape), b.reshape(bag, (bag.shape[0], 1)), items, [1], [0], [0], region_of(b, sums, "add"))
+    if counts is not None:
+        made = b.divide(made, b.reshape(b.convert(b.binary("maximum", counts, 1), sums), (shape[0], 1)))
+    return b.convert(made, kept)
 
 
 def maxima_of_bags(b, items, inside, index, counts, made, used):
