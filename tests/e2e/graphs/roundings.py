@@ -312,11 +312,19 @@ MOVES = {name: (0,) for name in ("Identity", "Transpose", "Reshape", "Flatten", 
 MOVES["Concat"] = range(1000)
 BOUNDED = {"Tanh", "Sigmoid", "Erf", "Softsign", "HardSigmoid", "Sin", "Cos"}
 EXACT = {"Relu", "Clip", "Abs", "Neg"}
+
+
+def tan_apart(analysis, x, e):
+    """tan(x + e) - tan(x), by the sum's formula; past a pole anything."""
+    v, t = np.abs(analysis.of(analysis.node.output[0])), np.tan(np.minimum(e + U * x, 1.5))
+    return np.where(v * t < 1, (1 + v * v) * t / np.maximum(1 - v * t, 1e-300), np.inf)
+
+
 # The greatest slope of functions of one operand.
 SLOPES = {"Relu": bound(1), "Clip": bound(1), "Abs": bound(1), "Neg": bound(1), "Tanh": bound(1), "Sigmoid": bound(0.25),
           "Erf": bound(1.13), "Gelu": bound(1.13), "Elu": by_attribute("alpha", 1.0, 1), "Selu": bound(1.76),
           "LeakyRelu": by_attribute("alpha", 0.01, 1), "HardSigmoid": by_attribute("alpha", 0.2, 0), "HardSwish": bound(1.5),
-          "Softplus": bound(1), "Softsign": bound(1), "Sin": bound(1), "Cos": bound(1), "Atan": bound(1), "Mish": bound(1.09),
+          "Softplus": bound(1), "Softsign": bound(1), "Sin": bound(1), "Cos": bound(1), "Tan": tan_apart, "Atan": bound(1), "Mish": bound(1.09),
           "Celu": bound(1),
           "Sqrt": lambda analysis, x, e: np.where(x > e, e / np.sqrt(np.maximum(x - e, 1e-300)), np.sqrt(x + e)),
           "Log": lambda analysis, x, e: np.where(x > e, e / np.maximum(x - e, 1e-300), np.inf),
