@@ -341,15 +341,17 @@ static int whole_power(pb_nest* n, bool has_sign, int x, int z) {
   int one = like(n, x, 1), zero = like(n, x, 0), result = one, square = x;
   int count = pb_type_bits(n->expr[z].type) - has_sign;
   for (int k = 0; k < count; ++k) {
-    int bit = same(n, PB_OP_AND, z, integer(n, n->expr[z].type, (int64_t)((uint64_t)1 << k)));
-    result = choose(n, compare(n, PB_OP_EQUAL, bit, zero), result, same(n, PB_OP_MUL, result, square));
+    int bit = integer(n, n->expr[z].type, (int64_t)((uint64_t)1 << k)), set = same(n, PB_OP_AND, z, bit);
+    int without = compare(n, PB_OP_EQUAL, set, zero), with = same(n, PB_OP_MUL, result, square);
+    result = choose(n, without, result, with);
     if (k + 1 < count) square = same(n, PB_OP_MUL, square, square);
   }
   if (!has_sign) return result;
   int minus = like(n, x, -1), even = compare(n, PB_OP_EQUAL, same(n, PB_OP_AND, z, one), zero);
-  int below = choose(n, compare(n, PB_OP_EQUAL, x, minus), choose(n, even, one, minus), zero);
-  below = choose(n, compare(n, PB_OP_EQUAL, x, one), one, below);
-  return choose(n, compare(n, PB_OP_LESS, z, zero), below, result);
+  int of_minus = choose(n, even, one, minus), is_minus = compare(n, PB_OP_EQUAL, x, minus);
+  int others = choose(n, is_minus, of_minus, zero), is_one = compare(n, PB_OP_EQUAL, x, one);
+  int below = choose(n, is_one, one, others), is_below = compare(n, PB_OP_LESS, z, zero);
+  return choose(n, is_below, below, result);
 }
 
 static int power(pb_nest* n, pb_type type, const int* v) {
