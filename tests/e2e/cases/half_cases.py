@@ -44,6 +44,18 @@ def conv(kind):
     return build
 
 
+def conv_cancels(kind, window):
+    """Sums of some hundreds, of which the bias leaves a few."""
+
+    def build(m, x):
+        x = m.op("Clip", x, m.half(m.const(F32(100))), m.half(m.const(F32(101))))
+        w = m.fixed.standard_normal((4, 4, window, window)).astype(F32)
+        sums = w.sum((0 if kind == "ConvTranspose" else 1, 2, 3), dtype=F32)
+        return m.op(kind, x, m.half(m.const(w)), m.half(m.const(-100 * sums)))
+
+    return build
+
+
 def sampled(m, x):
     return m.op("GridSample", x, m.half(m.const(np.clip(m.fixed.standard_normal((2, 5, 5, 2)), -1, 1).astype(F32))))
 
@@ -107,6 +119,8 @@ OPS = {
     "HardSwish": (14, plain("HardSwish"), 300, 1200),
     "Conv": (13, conv("Conv"), 100, 8000),
     "ConvTranspose": (13, conv("ConvTranspose"), 100, 8000),
+    "Conv_cancels": (13, conv_cancels("Conv", 3), 100, 16),
+    "ConvTranspose_cancels": (13, conv_cancels("ConvTranspose", 1), 100, 8),
     "GridSample": (16, sampled, 300, 1000),
     "Resize": (13, lambda m, x: m.op("Resize", x, "", m.const(np.array([1, 1, 1.7, 2.3], F32)), mode="cubic"), 300, 1000),
     "CumSum": (14, lambda m, x: m.op("CumSum", x, m.const(np.array(2))), 300, 2000),

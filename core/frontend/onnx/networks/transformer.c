@@ -175,8 +175,8 @@ void pb__o_op_causal_conv(pb_onnx* o) {
   if (length != in.shape[2] + before) pb__o_refuse(o, "a state of another length");
   if (pb__o_bad(o)) return;
   const pb_onnx_conv c = {.stride = {1}, .dilation = {1}, .gap = {1}, .groups = in.shape[1]};
-  int y = pb__o_conv(o, x, w, &c, in.type);
-  if (pb__o_has(o, 2)) y = pb__o_add(o, y, pb__o_along(o, IN(2), 3, 1));
+  pb_type type = silu && pb_type_is_narrow(in.type) ? PB_F32 : pb__o_before_bias(o, in.type, 2);
+  int y = pb__o_with_bias(o, pb__o_conv(o, x, w, &c, type), 2, silu ? type : in.type);
   if (silu) {
     int worked = pb__o_worked(o, y);
     y = pb__o_cast(o, pb__o_mul(o, worked, pb__o_unary(o, "logistic", worked)), in.type);

@@ -169,7 +169,7 @@ void pb__o_op_qlinear_matmul(pb_onnx* o) {
 void pb__o_op_qlinear_conv(pb_onnx* o) {
   int rank = pb__o_type(o, IN(0))->rank;
   const pb_onnx_codes codes = {.x = 0, .x_zero = 2, .w = 3, .w_zero = 5, .windows = true};
-  int y = pb__o_with_bias(o, pb__o_sums_of_codes(o, &codes), 8);
+  int y = pb__o_with_bias(o, pb__o_sums_of_codes(o, &codes), 8, PB_I32);
   if (pb__o_bad(o)) return;
   int factor = scale_of(o, 4, rank, 1);
   factor = pb__o_mul(o, scale_of(o, 1, rank, 1), factor);
