@@ -34,35 +34,36 @@ typedef struct touched {
   int first, last; // calls
 } touched;
 
+typedef struct looked_at {
+  MlirOperation kernel;
+  pb_reach* reach; // of its arguments; NULL: it is not known
+} looked_at;
+
 typedef struct chunks {
   compilation* c;
   pb_arena arena;
   pb_run run;
   touched all[MOST_TOUCHED];
   int count;
-  int64_t near;           // bytes of the second cache
-  int64_t longest;        // cycles of a call
-  MlirOperation* kernels; // that were looked at, with the reach of their arguments; NULL: it is not known
-  pb_reach** reaches;
-  size_t known, kernel_capacity, reach_capacity;
+  int64_t near;    // bytes of the second cache
+  int64_t longest; // cycles of a call
+  looked_at* kernels;
+  size_t known, capacity;
 } chunks;
 
 static const pb_reach* reach_of(chunks* x, MlirOperation kernel) {
   for (size_t k = 0; k < x->known; ++k)
-    if (mlirOperationEqual(x->kernels[k], kernel)) return x->reaches[k];
-  pb_reach* reach;
-  if (!pb__share_reach(kernel, SHARES, &x->arena, &reach)) reach = NULL;
-  size_t count = x->known;
-  PB_PUSH(x->kernels, count, x->kernel_capacity, kernel);
-  PB_PUSH(x->reaches, x->known, x->reach_capacity, reach);
-  return reach;
+    if (mlirOperationEqual(x->kernels[k].kernel, kernel)) return x->kernels[k].reach;
+  looked_at it = {.kernel = kernel};
+  if (!pb__share_reach(kernel, SHARES, &x->arena, &it.reach)) it.reach = NULL;
+  PB_PUSH(x->kernels, x->known, x->capacity, it);
+  return it.reach;
 }
 
 // Bytes of so many elements of the tensor, or of all.
 static int64_t anew_of(MlirType type, int64_t elements) {
-  int64_t all = 1;
-  for (intptr_t d = 0; d < mlirShapedTypeGetRank(type); ++d) all *= mlirShapedTypeGetDimSize(type, d);
-  return elements < all ? pb__run_bytes(type) / all * elements : pb__run_bytes(type);
+  int64_t all = pb__tensor_elements(type), bytes = pb__tensor_bytes(type);
+  return elements < all ? bytes / all * elements : bytes;
 }
 
 // What the call touches, by its operands; NULL: it is in no run.
@@ -127,9 +128,7 @@ static void take(chunks* x, MlirOperation call, const pb_reach* reach) {
 static bool is_used_inside(const chunks* x, MlirValue value) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
     MlirOperation op = mlirOpOperandGetOwner(use);
-    bool called = false;
-    for (int k = 0; k < x->run.count; ++k) called |= mlirOperationEqual(x->run.calls[k], op);
-    if (called) continue;
+    if (pb__run_has(&x->run, op)) continue;
     if (mlirOperationGetNumResults(op) != 1 ||
         !mlirValueEqual(pb_tensor_viewed(mlirOperationGetResult(op, 0)), pb_tensor_viewed(value)))
       return false;
@@ -165,7 +164,8 @@ static void share_places(chunks* x) {
 static bool is_worth_it(const chunks* x) {
   int64_t between = 0;
   for (int k = 0; k < x->count; ++k)
-    if (x->all[k].reach.written && x->all[k].reach.read) between += pb__run_bytes(mlirValueGetType(x->all[k].tensor));
+    if (x->all[k].reach.written && x->all[k].reach.read)
+      between += pb__tensor_bytes(mlirValueGetType(x->all[k].tensor));
   return x->run.count > 1 && between * 2 >= x->near;
 }
 
@@ -194,21 +194,23 @@ static pb_status join(chunks* x, MlirOperation main, int* number, bool* any) {
     next = mlirOperationGetNextInBlock(op);
     if (is_passed_over(op)) continue;
     const pb_reach* reach = pb_op_is(op, "func.call") ? reach_of_call(x, op) : NULL;
-    if (!reach || !fits(x, op, reach)) PB_TRY(end(x, number, any));
-    if (reach && fits(x, op, reach)) take(x, op, reach);
+    bool taken = reach && fits(x, op, reach);
+    if (!taken) {
+      PB_TRY(end(x, number, any));
+      taken = reach && fits(x, op, reach); // as the first of another run
+    }
+    if (taken) take(x, op, reach);
   }
   return end(x, number, any);
 }
 
 pb_status pb__join_chunks(compilation* c, MlirOperation main, int* number, bool* any) {
   pb_vector_facts facts = pb_vector_facts_of(c->chip);
-  bool steps = c->options->loops && !strcmp(c->options->loops, "steps");
-  if (!c->control->alone || !pb_chip_in_place(c->chip) || steps || c->options->inputs.donation_count) return PB_OK;
+  if (!pb__joins_kernels(c) || !pb_chip_in_place(c->chip) || c->options->inputs.donation_count) return PB_OK;
   chunks x = {.c = c, .run = {.c = c, .shares = SHARES}, .near = facts.cache[1]};
   if (!x.near) return PB_OK;
   pb_status status = join(&x, main, number, any);
   free(x.kernels);
-  free(x.reaches);
   pb_arena_free(&x.arena);
   return status;
 }

@@ -67,6 +67,10 @@ bool pb__is_in_loop(const pb_s1* program, size_t op);
 void pb__make_in_place(compilation* c);
 // Loops of such a program that are a kernel each from now on (turns.c).
 pb_status pb__join_loops(compilation* c) PB_MUST_CHECK;
+// Whether kernels may be put into others: the target's code calls some, and the user has not asked for steps.
+bool pb__joins_kernels(const compilation* c);
+int64_t pb__tensor_elements(MlirType type);
+int64_t pb__tensor_bytes(MlirType type);
 // Small kernels that loops' turns launch one behind the other, from the number on that the next kernel gets (runs.c).
 pb_status pb__join_runs(compilation* c, int* number, bool* any) PB_MUST_CHECK;
 // Large kernels that a function calls one behind the other, which go through caches share by share (chunks.c).

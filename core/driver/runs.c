@@ -41,27 +41,31 @@ static bool is_small(const compilation* c, MlirOperation call) {
   return !mlirOperationIsNull(kernel) && c->control->alone(c->chip, kernel);
 }
 
-static bool is_of_run(const run* r, MlirOperation op) {
+bool pb__run_has(const run* r, MlirOperation op) {
   for (int k = 0; k < r->count; ++k)
     if (mlirOperationEqual(r->calls[k], op)) return true;
   return false;
 }
 
-int64_t pb__run_bytes(MlirType type) {
+int64_t pb__tensor_elements(MlirType type) {
+  int64_t n = 1;
+  for (intptr_t r = 0; r < mlirShapedTypeGetRank(type); ++r) n *= mlirShapedTypeGetDimSize(type, r);
+  return n;
+}
+
+int64_t pb__tensor_bytes(MlirType type) {
   MlirType element = mlirShapedTypeGetElementType(type);
   int64_t bits =
       mlirTypeIsAInteger(element) ? (int64_t)mlirIntegerTypeGetWidth(element) : (int64_t)mlirFloatTypeGetWidth(element);
-  int64_t bytes = (bits + 7) / 8;
-  for (intptr_t r = 0; r < mlirShapedTypeGetRank(type); ++r) bytes *= mlirShapedTypeGetDimSize(type, r);
-  return bytes;
+  return pb__tensor_elements(type) * ((bits + 7) / 8);
 }
 
 static bool is_local(const run* r, MlirValue value) {
   if (r->shares) return false; // it is each share's part of a tensor
   if (!mlirValueIsAOpResult(value) || !pb_op_is(mlirOpResultGetOwner(value), "memref.alloc")) return false;
-  if (pb__run_bytes(mlirValueGetType(value)) > MOST_LOCAL) return false;
+  if (pb__tensor_bytes(mlirValueGetType(value)) > MOST_LOCAL) return false;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    if (!is_of_run(r, mlirOpOperandGetOwner(use))) return false;
+    if (!pb__run_has(r, mlirOpOperandGetOwner(use))) return false;
   return true;
 }
 

@@ -25,7 +25,7 @@ typedef struct pb_run {
 
 // The kernel that is called; null: there is none, or another target has it.
 MlirOperation pb__run_callee(const compilation* c, MlirOperation call);
-int64_t pb__run_bytes(MlirType type);
+bool pb__run_has(const pb_run* r, MlirOperation call);
 // Whether there is room for one more call, and the kernel takes all tensors that it has then.
 bool pb__run_has_room(const pb_run* r, MlirOperation call);
 // Makes the kernel of two calls and more, and puts its call where the last one was; the run is empty then.

@@ -3,6 +3,7 @@
 #include "core/driver/share_reach.h"
 
 #include "core/base/table.h"
+#include "core/driver/compilation.h"
 #include "core/s3/kernels.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -328,8 +329,7 @@ static void find_own(reader* r, pb_arena* arena) {
   w.wide = PB_NEW_ARRAY(arena, bool, count + 1);
   for (size_t k = 0; k < count; ++k) {
     MlirType type = mlirValueGetType(mlirBlockGetArgument(r->body, (intptr_t)k));
-    elements[k] = 1;
-    for (intptr_t d = 0; d < mlirShapedTypeGetRank(type); ++d) elements[k] *= mlirShapedTypeGetDimSize(type, d);
+    elements[k] = pb__tensor_elements(type);
     r->reach[k].own &= elements[k] % r->shares == 0;
   }
   for (; w.share < r->shares; ++w.share) {

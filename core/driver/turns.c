@@ -50,19 +50,6 @@ typedef struct joiner {
 
 static MlirBlock body_of(MlirOperation func) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)); }
 
-static int64_t elements_of(MlirType type) {
-  int64_t n = 1;
-  for (intptr_t r = 0; r < mlirShapedTypeGetRank(type); ++r) n *= mlirShapedTypeGetDimSize(type, r);
-  return n;
-}
-
-static int64_t bytes_of(MlirType type) {
-  MlirType element = mlirShapedTypeGetElementType(type);
-  int64_t bits =
-      mlirTypeIsAInteger(element) ? (int64_t)mlirIntegerTypeGetWidth(element) : (int64_t)mlirFloatTypeGetWidth(element);
-  return elements_of(type) * ((bits + 7) / 8);
-}
-
 static void put_type(joiner* j, MlirType type) { mlirTypePrint(type, pb_text_append, &j->text); }
 
 // ---- whether it is worth it ----
@@ -167,7 +154,7 @@ static void place_tensors(joiner* j) {
   for (size_t k = 0; k < j->tensor_count; ++k) {
     tensor* t = &j->tensors[k];
     const pb_s1_value* v = t->value < 0 ? NULL : &j->program->values[t->value];
-    int64_t bytes = bytes_of(t->type);
+    int64_t bytes = pb__tensor_bytes(t->type);
     bool own = t->constant < 0 && (!v || !j->outside[t->value]);
     if (t->constant >= 0 || bytes > MOST_LOCAL || stack + bytes > MOST_STACK) continue;
     if (v && (v->is_input || v->is_output)) continue;
@@ -235,7 +222,7 @@ static void put_move(joiner* j, const pb_s1_op* op) {
   if (pb_s1_base(j->program, op->x) == op->y) return;
   int x = operand_of(j, op->x), y = operand_of(j, op->y);
   MlirType element = mlirShapedTypeGetElementType(j->tensors[x].type);
-  int64_t count = elements_of(j->tensors[y].type);
+  int64_t count = pb__tensor_elements(j->tensors[y].type);
   int from = reshaped(j, x, 1, &count), to = reshaped(j, y, 1, &count);
   pb_text_add(&j->text, "  memref.copy %%r%d, %%r%d : ", from, to);
   put_shape(j, 1, &count, element);
@@ -580,10 +567,14 @@ static int kernels_of(MlirModule module) {
   return count;
 }
 
+bool pb__joins_kernels(const compilation* c) {
+  return c->control->alone && !(c->options->loops && !strcmp(c->options->loops, "steps"));
+}
+
 pb_status pb__join_loops(compilation* c) {
   int number = kernels_of(c->unit.module);
-  bool any = false, steps = c->options->loops && !strcmp(c->options->loops, "steps");
-  if (!c->control->alone || steps) return PB_OK;
+  bool any = false;
+  if (!pb__joins_kernels(c)) return PB_OK;
   for (size_t k = 0; k < c->s1.op_count; ++k) {
     if (c->s1.ops[k].kind != PB_S1_LOOP && c->s1.ops[k].kind != PB_S1_IF) continue;
     bool joined;

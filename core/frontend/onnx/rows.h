@@ -183,8 +183,8 @@ int pb__o_rotated(pb_onnx* o, int x, int c, int s, int64_t turned, bool pairs);
 // channel.
 int pb__o_convolved(pb_onnx* o, int x, int w, int with, pb_type type);
 int pb__o_with_bias(pb_onnx* o, int y, int k, pb_type type);
-// What a convolution with a bias, its input k, leaves of the type: narrow floats are f32 between.
-pb_type pb__o_before_bias(pb_onnx* o, pb_type type, int k);
+// Of an operator of several steps: between them narrow floats are f32.
+pb_type pb__o_between(pb_type type, bool steps);
 // The product in i32 of codes less their zero points, which may be left out; a convolution, where `windows`.
 typedef struct pb_onnx_codes {
   int x, x_zero, w, w_zero; // operands

@@ -148,6 +148,13 @@ int pb__write_spread(pb_writer* w, int x, int rank, const int64_t* shape) {
   return pb__write(w, "stablehlo.broadcast_in_dim", pb__write_shaped(in, rank, shape), 1, &x, 1, &along);
 }
 
+int pb__write_number(pb_writer* w, pb_flat_type type, double number) {
+  const double wide[2] = {number};
+  const float narrow[2] = {(float)number};
+  const void* bytes = type.type == PB_F64 ? (const void*)wide : narrow;
+  return pb__write_spread(w, pb__write_constant(w, pb__write_shaped(type, 0, NULL), bytes), type.rank, type.shape);
+}
+
 int pb__write_joined(pb_writer* w, int axis, int count, const int* values) {
   enum { AT_ONCE = 64 };
   if (count > AT_ONCE) {

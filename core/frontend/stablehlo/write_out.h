@@ -38,6 +38,7 @@ int pb__write_constant(pb_writer* w, pb_flat_type type, const void* bytes);
 int pb__write_rows(pb_writer* w, int x, int axis, int64_t from, int64_t to); // [from, to) of one dim
 int pb__write_transposed(pb_writer* w, int x, const int64_t* order);
 int pb__write_spread(pb_writer* w, int x, int rank, const int64_t* shape); // extents of 1 become those of the shape
+int pb__write_number(pb_writer* w, pb_flat_type type, double number);      // everywhere; of f32 or f64, complex too
 int pb__write_joined(pb_writer* w, int axis, int count, const int* values);
 int pb__write_converted(pb_writer* w, int x, pb_type type);
 int pb__write_conjugate(pb_writer* w, int x); // of a real one itself

@@ -96,7 +96,7 @@ static int by_matrix(pb_onnx* o, int x, int w) { // x [.., k] by w [n, k]; of na
   int last = pb__o_type(o, x)->rank - 1;
   pb_onnx_pairs p = {.sums = 1, .sum = {{last}, {1}}};
   pb_type type = pb__o_type(o, x)->type;
-  return pb__o_dot(o, x, w, &p, pb_type_is_narrow(type) ? PB_F32 : type);
+  return pb__o_dot(o, x, w, &p, pb__o_between(type, true));
 }
 
 // Whether a state adds nothing to gates: it is 0 from the start on, and no weight is infinite or NaN.

@@ -128,7 +128,7 @@ void pb__o_op_packed_attention(pb_onnx* o) {
   pb__o_ints(o, "qkv_hidden_sizes", 3, weights.shape[1] / 3, sizes);
   bool fits = sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0 && sizes[0] + sizes[1] + sizes[2] == weights.shape[1];
   if (!fits) pb__o_refuse(o, "weights whose columns are not queries, keys and values");
-  pb_type between = pb__o_before_bias(o, in.type, 2);
+  pb_type between = pb__o_between(in.type, pb__o_has(o, 2));
   int all = pb__o_matmul(o, x, w, between);
   if (pb__o_has(o, 2)) all = pb__o_cast(o, pb__o_add(o, all, pb__o_cast(o, IN(2), between)), in.type);
   for (int k = 0; k < 3 && !pb__o_bad(o); ++k) {

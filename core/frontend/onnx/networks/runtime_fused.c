@@ -31,7 +31,7 @@ void pb__o_op_fused_matmul(pb_onnx* o) {
   z = turned(o, z, pb__o_int(o, "transB", 0), pb__o_int(o, "transBatchB", 0));
   double alpha = pb__o_real(o, "alpha", 1);
   pb_type type = pb__o_type(o, x)->type;
-  int y = pb__o_matmul(o, x, z, alpha != 1 && pb_type_is_narrow(type) ? PB_F32 : type);
+  int y = pb__o_matmul(o, x, z, pb__o_between(type, alpha != 1));
   OUT(alpha == 1 ? y : pb__o_cast(o, pb__o_mul(o, y, pb__o_like(o, y, alpha)), type));
 }
 

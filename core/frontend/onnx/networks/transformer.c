@@ -175,7 +175,7 @@ void pb__o_op_causal_conv(pb_onnx* o) {
   if (length != in.shape[2] + before) pb__o_refuse(o, "a state of another length");
   if (pb__o_bad(o)) return;
   const pb_onnx_conv c = {.stride = {1}, .dilation = {1}, .gap = {1}, .groups = in.shape[1]};
-  pb_type type = silu && pb_type_is_narrow(in.type) ? PB_F32 : pb__o_before_bias(o, in.type, 2);
+  pb_type type = pb__o_between(in.type, silu || pb__o_has(o, 2));
   int y = pb__o_with_bias(o, pb__o_conv(o, x, w, &c, type), 2, silu ? type : in.type);
   if (silu) {
     int worked = pb__o_worked(o, y);

@@ -56,8 +56,7 @@ void pb__o_op_gemm(pb_onnx* o) {
   if (whole && (alpha != (double)(int64_t)alpha || beta != (double)(int64_t)beta))
     pb__o_refuse(o, "integers by factors that are none");
   pb_type type = pb__o_type(o, x)->type;
-  bool steps = alpha != 1 || pb__o_has(o, 2); // between which narrow floats are f32
-  int y = pb__o_matmul(o, x, z, steps && pb_type_is_narrow(type) ? PB_F32 : type);
+  int y = pb__o_matmul(o, x, z, pb__o_between(type, alpha != 1 || pb__o_has(o, 2)));
   if (alpha != 1) y = pb__o_mul(o, y, pb__o_like(o, y, alpha));
   if (pb__o_has(o, 2)) {
     int c = pb__o_cast(o, IN(2), pb__o_type(o, y)->type);

@@ -228,7 +228,7 @@ void pb__o_op_deform_conv(pb_onnx* o) {
   if (pb__o_has(o, 4)) v = pb__o_mul(o, v, pb__o_reshape(o, pb__o_in(o, 4), 4, many));
   pb_onnx_conv one = {.stride = {1, 1}, .dilation = {1, 1}, .gap = {1, 1}, .groups = d.window.groups};
   v = pb__o_reshape(o, v, 4, taps);
-  pb_type between = pb__o_before_bias(o, d.in.type, 3);
+  pb_type between = pb__o_between(d.in.type, pb__o_has(o, 3));
   v = pb__o_conv(o, v, pb__o_reshape(o, w, 4, flat), &one, between);
   pb__o_out(o, 0, pb__o_with_bias(o, v, 3, d.in.type));
 }

@@ -110,9 +110,7 @@ int pb__o_convolved(pb_onnx* o, int x, int w, int with, pb_type type) {
   return pb__o_conv(o, x, w, &c, type);
 }
 
-pb_type pb__o_before_bias(pb_onnx* o, pb_type type, int k) {
-  return pb__o_has(o, k) && pb_type_is_narrow(type) ? PB_F32 : type;
-}
+pb_type pb__o_between(pb_type type, bool steps) { return steps && pb_type_is_narrow(type) ? PB_F32 : type; }
 
 int pb__o_with_bias(pb_onnx* o, int y, int k, pb_type type) {
   if (!pb__o_has(o, k)) return pb__o_cast(o, y, type);
@@ -123,7 +121,7 @@ int pb__o_with_bias(pb_onnx* o, int y, int k, pb_type type) {
 void pb__o_op_conv(pb_onnx* o) {
   int x = IN(0), w = IN(1);
   if (pb__o_type(o, x)->type != pb__o_type(o, w)->type) pb__o_refuse(o, "operands of several types");
-  pb_type type = pb__o_type(o, x)->type, between = pb__o_before_bias(o, type, 2);
+  pb_type type = pb__o_type(o, x)->type, between = pb__o_between(type, pb__o_has(o, 2));
   int y = pb__o_convolved(o, x, w, -1, between);
   OUT(pb__o_with_bias(o, y, 2, type));
 }
@@ -183,7 +181,7 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
   // no result at the edge has a product with what is beside the input, which are zeros here
   if (weights && in.type == PB_F32 && !pb_const_is_finite(o->l->consts, constant))
     pb__o_refuse(o, "weights that are not finite");
-  pb_type type = pb__o_before_bias(o, in.type, 2);
+  pb_type type = pb__o_between(in.type, pb__o_has(o, 2));
   int y = pb__o_conv_by_phases(o, x, w, &made, constant, type);
   OUT(pb__o_with_bias(o, y < 0 ? pb__o_conv(o, x, w, &made, type) : y, 2, in.type));
 }

@@ -196,16 +196,10 @@ static int half_by_two(pb_writer* w, int x, int64_t n, int64_t first, int64_t se
   return pb__write_rows(w, merged(w, x, type), last, 0, n / 2 + 1);
 }
 
-// One number along the last dim of what is shaped as the type is otherwise.
+// One number, so often along the last dim of what is shaped as the type is otherwise.
 static int numbers(pb_writer* w, pb_flat_type type, int64_t count, double number) {
-  pb_flat_type one = pb__write_shaped(type, 0, NULL);
-  double* wide = PB_NEW_ARRAY(&w->d->m.program->arena, double, 1);
-  float* narrow = PB_NEW_ARRAY(&w->d->m.program->arena, float, 1);
-  *wide = number, *narrow = (float)number;
   type.shape[type.rank - 1] = count;
-  int made = pb__write_constant(w, one, type.type == PB_F64 ? (const void*)wide : narrow);
-  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 0, &count);
-  return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &made, 1, &dims);
+  return pb__write_number(w, type, number);
 }
 
 // Each number but the ends stands for its conjugate, too; of the ends the imaginary parts count for nothing. Behind
@@ -271,14 +265,9 @@ static int half_spectrum(pb_writer* w, int x, int64_t n) {
 // The imaginary parts of the first and the last number count for nothing.
 static int real_at_ends(pb_writer* w, int x) {
   int re = part_of(w, "stablehlo.real", x), im = part_of(w, "stablehlo.imag", x), last = last_of(w, x);
-  pb_flat_type type = pb__write_type(w, im), one = type;
-  static const double zero[2] = {0};
+  pb_flat_type type = pb__write_type(w, im);
   int64_t count = type.shape[last];
-  one.rank = 0;
-  type.shape[last] = 1;
-  int none = pb__write_constant(w, one, zero);
-  pb_flat_attr dims = pb__write_ints(w, "broadcast_dimensions", 0, &count);
-  none = pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &none, 1, &dims);
+  int none = numbers(w, type, 1, 0);
   im = pb__write_joined(w, last, 3, (const int[]){none, pb__write_rows(w, im, last, 1, count - 1), none});
   return complex_of(w, re, im);
 }

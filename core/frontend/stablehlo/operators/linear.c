@@ -76,14 +76,10 @@ pb_status pb__door_triangular_solve(pb_door* d, const pb_flat_op* op) {
 
 // `count` rows of zeros of the last but one dim on top of x.
 static int below_zeros(pb_writer* w, int x, int64_t count) {
-  pb_flat_type type = pb__write_type(w, x), one = type;
-  static const double zero[2] = {0};
-  one.rank = 0;
+  pb_flat_type type = pb__write_type(w, x);
   type.shape[type.rank - 2] = count;
   if (!count) return x;
-  int zeros = pb__write_constant(w, one, zero);
-  pb_flat_attr along = pb__write_ints(w, "broadcast_dimensions", 0, type.shape);
-  zeros = pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &zeros, 1, &along);
+  int zeros = pb__write_number(w, type, 0);
   return pb__write_joined(w, type.rank - 2, 2, (const int[]){zeros, x});
 }
 

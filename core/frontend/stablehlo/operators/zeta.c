@@ -5,11 +5,7 @@
 #include <string.h>
 
 // A number for all elements of x.
-static int number(pb_writer* w, int x, double value) {
-  pb_flat_type type = pb__write_type(w, x);
-  int one = pb__write_constant(w, pb__write_shaped(type, 0, NULL), &value);
-  return pb__write_spread(w, one, type.rank, type.shape);
-}
+static int number(pb_writer* w, int x, double value) { return pb__write_number(w, pb__write_type(w, x), value); }
 
 static int add(pb_writer* w, int x, int y) { return pb__write_binary(w, "stablehlo.add", x, y); }
 static int mul(pb_writer* w, int x, int y) { return pb__write_binary(w, "stablehlo.multiply", x, y); }
