@@ -153,6 +153,13 @@ static bool fits(const pb_nest* nest) {
   return rows ? !others : x->rank == 2;
 }
 
+// Whether each index of the access is one dim or a number, not channels as a group's and those in it.
+static bool has_dim_each(const pb_access* access) {
+  for (int r = 0, dim; r < access->rank; ++r)
+    if (!pb_index_single(&access->index[r], &dim)) return false;
+  return true;
+}
+
 // local: what it takes, and what it leaves, is no tensor of the graph's edge, which stays as it is.
 static form form_of(const pb_nest* nest, bool local_x, bool local_y) {
   const pb_access *x = &nest->access[0], *y = store_of(nest);
@@ -302,6 +309,7 @@ static void over_matrix(const pb_nest* nest, const pb_access* rows, const pb_acc
   out->access[0].index[0].coef[0] = out->access[0].index[1].coef[1] = 1;
 }
 
+// Rows of products go from one to the other; of channels in groups a copy makes the result.
 static void write_one_each(reducer* s, int n, pb_nest* sum, int x, int y) {
   const pb_nest* init = &s->from->nests[s->of[n].init];
   pb_type type = store_of(sum)->type;
@@ -309,7 +317,12 @@ static void write_one_each(reducer* s, int n, pb_nest* sum, int x, int y) {
   (void)pb_nest_node(sum, pb_reduce_op(sum->reduce), type, number, element);
   sum->reduce = PB_SET;
   sum->part = "point";
-  (void)pb_program_add_nest(&s->to, sum, (const int[PB_NEST_ACCESSES]){x, y});
+  const pb_access result = *store_of(sum), rows = sum->access[0];
+  bool copied = s->of[n].product && !has_dim_each(&result);
+  int to = copied ? add_local(s, &rows) : y;
+  if (copied) *pb_nest_store(sum) = rows;
+  (void)pb_program_add_nest(&s->to, sum, (const int[PB_NEST_ACCESSES]){x, to});
+  if (copied) pb_program_add_copy(&s->to, sum, &rows, to, &result, y);
 }
 
 // Whether the nest takes a tensor's rows whole, each for itself: they may stay where they are.
