@@ -465,6 +465,10 @@ def bodies():
     pair += ["^bb0(%a: f32, %o: f32, %q: i64):", "%i = linalg.index 1 : index", "%j = arith.index_cast %i : index to i64", "%m = arith.maximumf %a, %o : f32"]
     pair += ["%t = arith.cmpf ogt, %a, %o : f32", "%k = arith.select %t, %j, %q : i64", "linalg.yield %m, %k : f32, i64", "} -> (tensor<4xf32>, tensor<4xi64>)"]
     yield Case([x], pair + ["%r = tensor.cast %p#1 : tensor<4xi64> to tensor<4xi64>"], x.argmax(1).astype(np.int64), of="the place of a maximum")
+    both = ["%e = tensor.empty() : tensor<4x6xf32>"]
+    both += ['%p:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e, %arg0 : tensor<4x6xf32>, tensor<4x6xf32>) {']
+    both += ["^bb0(%o: f32, %q: f32):", "%m = arith.addf %q, %q : f32", "%n = arith.negf %q : f32", "linalg.yield %m, %n : f32, f32", "} -> (tensor<4x6xf32>, tensor<4x6xf32>)"]
+    yield Case([x], both + ["%r = arith.addf %p#0, %p#1 : tensor<4x6xf32>"], x, of="two results that read what one of them begins as")
 
 
 def movement():

@@ -132,7 +132,7 @@ typedef struct made {
   const nest* t;
   pb_l_body body;
   int k, y, loops[PB_FLAT_LOOPS];
-  bool reduces; // some loop of several turns does not move the result
+  bool reduces; // by the result's loops
   const int* uses;
 } made;
 
@@ -144,19 +144,24 @@ static int own_argument(const made* m) {
   return result_operand(m) < block->argument_count ? block->arguments[result_operand(m)] : -1;
 }
 
+// Whether some loop of several turns does not move what the nest writes.
+static bool reduces(const nest* t, int operand) {
+  for (int l = 0; l < t->loop_count; ++l) {
+    bool moves = t->extent[l] == 1;
+    for (int r = 0; r < t->maps[operand].indices; ++r) moves |= single(t, operand, r) == l;
+    if (!moves) return true;
+  }
+  return false;
+}
+
 // The result's loops come first, in its order, as everywhere: what is summed over is inside.
 static pb_status make_loops(pb_door* d, made* m) {
   const nest* t = m->t;
   const pb_s1_value* y = pb_made(&d->m, m->y);
   bool seen[PB_FLAT_LOOPS] = {false};
   int loops = 0;
-  m->reduces = false;
-  for (int l = 0; l < t->loop_count; ++l) {
-    bool moves = false;
-    for (int r = 0; r < y->rank; ++r) moves |= single(t, result_operand(m), r) == l;
-    m->reduces |= !moves && t->extent[l] > 1;
-    loops += t->extent[l] > 1;
-  }
+  m->reduces = reduces(t, result_operand(m));
+  for (int l = 0; l < t->loop_count; ++l) loops += t->extent[l] > 1;
   if (loops >= PB_NEST_DIMS) return pb__door_refuse(d, t->op, "more than %d loops of several turns", PB_NEST_DIMS - 1);
   pb_nest* n = m->body.n = pb_make_start(&d->m, m->reduces ? "reduce" : "point");
   for (int r = 0; r < y->rank; ++r) {
@@ -387,9 +392,9 @@ pb_status pb__l_op_structured(pb_door* d, const pb_flat_op* op) {
     if (op->result_count > 1 && !d->uses[op->results[k]]) continue;
     forget_nodes(d, m.body.block);
     m.uses = pb__l_mark(&m.body, k);
-    bool others = false; // it hangs on what the other results hold
+    bool others = false; // it hangs on what the other results hold, which changes by turns
     for (int j = t.ins; j < m.body.block->argument_count; ++j)
-      others |= j != t.ins + k && m.uses[m.body.block->arguments[j]];
+      others |= j != t.ins + k && m.uses[m.body.block->arguments[j]] && reduces(&t, j);
     if (others) return make_pair(d, &t);
     PB_TRY(make_result(d, &m));
   }
