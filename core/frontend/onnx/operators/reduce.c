@@ -187,19 +187,27 @@ static int doubled(pb_onnx* o, int x, int axis, bool exclusive, bool backwards) 
   return exclusive ? shifted(o, x, axis, 1, backwards) : x;
 }
 
+// Sums of windows of all elements so far. Where code runs the reader makes blocks of many (prefix.c); commands take
+// fewer cycles for rounds over all of them, and open extents that no program computes with are rounds too.
 static int cumulated(pb_onnx* o, int x, int axis) {
   enum { SHORT = 32 }; // sums of windows, in one kernel
   const pb_flat_type in = *pb__o_type(o, x);
   bool exclusive = pb__o_int(o, "exclusive", 0), backwards = pb__o_int(o, "reverse", 0);
+  bool blocks = o->l->g->keeps_loops && !o->l->consts->open && in.rank + 2 <= PB_NEST_RANK;
+  int64_t extent = in.shape[axis];
+  x = pb__o_worked(o, x);
+  if (extent > SHORT && !blocks && !pb_consts_computes(o->l->consts)) return doubled(o, x, axis, exclusive, backwards);
+  if (exclusive && blocks) {
+    x = shifted(o, x, axis, 1, backwards);
+    exclusive = false;
+  }
   pb_onnx_window w = {.size = {0}};
   for (int r = 0; r < in.rank; ++r) w.size[r] = w.stride[r] = w.dilation[r] = 1;
-  int64_t extent = w.size[axis] = in.shape[axis];
-  if (extent > SHORT && !pb_consts_computes(o->l->consts))
-    return doubled(o, pb__o_worked(o, x), axis, exclusive, backwards);
+  w.size[axis] = extent;
   int64_t before = exclusive ? extent : extent - 1, behind = exclusive ? -1 : 0;
   w.low[axis] = backwards ? behind : before;
   w.high[axis] = backwards ? before : behind;
-  return pb__o_windows(o, pb__o_worked(o, x), -1, o->row->detail, &w);
+  return pb__o_windows(o, x, -1, o->row->detail, &w);
 }
 
 void pb__o_op_cumulate(pb_onnx* o) {

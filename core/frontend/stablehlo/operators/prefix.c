@@ -8,7 +8,27 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 32, SHORT = 64 };
+// Along rows a kernel's lanes go across blocks' borders, and its rounds are in registers: blocks are long, and of a
+// length that the extent has, for what is added at the end is a copy. Down columns lanes are columns; each element is
+// combined with a whole block of others, loaded again, and blocks are short. Commands take blocks of one length.
+enum { LANES = 16, LEAST_IN_ROWS = 16, IN_ROWS = 32, SHORT_IN_ROWS = 64, IN_COLUMNS = 8, SHORT_IN_COLUMNS = 16 };
+
+static bool down_columns(const pb_door* d, const pb_flat_type* type, int axis) {
+  int64_t columns = 1;
+  for (int r = axis + 1; r < type->rank; ++r) columns *= type->shape[r];
+  return columns >= LANES && pb__door_makes_code(d);
+}
+
+static bool is_short(const pb_door* d, const pb_flat_type* type, int axis) {
+  return type->shape[axis] <= (down_columns(d, type, axis) ? SHORT_IN_COLUMNS : SHORT_IN_ROWS);
+}
+
+static int64_t block_of(const pb_door* d, const pb_flat_type* type, int axis) {
+  if (down_columns(d, type, axis)) return IN_COLUMNS;
+  for (int64_t block = IN_ROWS; pb__door_makes_code(d) && block >= LEAST_IN_ROWS; --block)
+    if (type->shape[axis] % block == 0) return block;
+  return IN_ROWS;
+}
 
 // The name of what the body does to its two arguments; NULL: more than one operator.
 static const char* combines(const pb_flat_op* op) {
@@ -126,25 +146,26 @@ static int of_blocks_before(prefix* p, int totals, int axis) {
 
 static int scanned(prefix* p, int x, int axis) {
   pb_flat_type type = pb__write_type(&p->w, x);
-  int64_t shape[PB_FLAT_RANK], extent = type.shape[axis], blocks = (extent + BLOCK - 1) / BLOCK;
-  if (extent <= SHORT || p->w.status != PB_OK) return doubled(p, x, axis);
-  if (extent % BLOCK) x = lengthened(p, x, axis, blocks * BLOCK - extent);
+  const int64_t block = block_of(p->w.d, &type, axis);
+  int64_t shape[PB_FLAT_RANK], extent = type.shape[axis], blocks = (extent + block - 1) / block;
+  if (is_short(p->w.d, &type, axis) || p->w.status != PB_OK) return doubled(p, x, axis);
+  if (extent % block) x = lengthened(p, x, axis, blocks * block - extent);
   memcpy(shape, type.shape, sizeof *shape * (size_t)axis);
   shape[axis] = blocks;
-  shape[axis + 1] = BLOCK;
+  shape[axis + 1] = block;
   for (int r = axis + 1; r < type.rank; ++r) shape[r + 1] = type.shape[r];
   int within = doubled(p, reshaped(p, x, type.rank + 1, shape), axis + 1);
-  int last = p->reverse ? 0 : BLOCK - 1, totals = pb__write_rows(&p->w, within, axis + 1, last, last + 1);
+  int last = p->reverse ? 0 : block - 1, totals = pb__write_rows(&p->w, within, axis + 1, last, last + 1);
   shape[axis + 1] = 1; // a total a block
   int before = of_blocks_before(p, totals, axis);
-  shape[axis + 1] = BLOCK;
+  shape[axis + 1] = block;
   before = pb__write_spread(&p->w, before, type.rank + 1, shape);
   int y = p->reverse ? combined(p, within, before) : combined(p, before, within);
   int64_t whole[PB_FLAT_RANK];
   memcpy(whole, type.shape, sizeof whole);
-  whole[axis] = blocks * BLOCK;
+  whole[axis] = blocks * block;
   y = reshaped(p, y, type.rank, whole);
-  return extent % BLOCK ? pb__write_rows(&p->w, y, axis, 0, extent) : y;
+  return extent % block ? pb__write_rows(&p->w, y, axis, 0, extent) : y;
 }
 
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) {
@@ -155,7 +176,7 @@ pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) {
   const pb_flat_type* in = pb__door_type(d, op->operands[0]);
   if (d->open || d->m.consts->open || in->is_complex || in->rank < 1 || in->rank + 2 > PB_NEST_RANK) return PB_OK;
   int axis = whole_dim(d, op, &reverse);
-  if (axis < 0 || in->shape[axis] <= SHORT || !is_neutral(d, op, pb__door_in(d, op, 1), by)) return PB_OK;
+  if (axis < 0 || is_short(d, in, axis) || !is_neutral(d, op, pb__door_in(d, op, 1), by)) return PB_OK;
   prefix p = {pb__write_start(d, op), op, by, reverse};
   pb__write_result(&p.w, 0, scanned(&p, op->operands[0], axis));
   *made = true;
