@@ -66,29 +66,12 @@ static bool find_mask(reader* r) {
 
 // ---- numbers ----
 
-static pb_interval element_of(pb_type type, const void* data, int64_t at) {
-  const char* from = (const char*)data + at * (pb_type_bits(type) / 8);
-  float number;
-  if (type == PB_I8) return (pb_interval){.kind = PB_WHOLE_NUMBER, .integer = *(const signed char*)from};
-  if (type != PB_F32) return (pb_interval){.kind = PB_ANY_NUMBER};
-  memcpy(&number, from, sizeof number);
-  return isnan(number) ? (pb_interval){.kind = PB_ANY_NUMBER} : pb_interval_of(number, number);
-}
-
 static pb_interval hull(const reader* r, int value) {
   const pb_value* v = &r->p->values[value];
   pb_access shape = pb_value_shape(v);
   int64_t count = pb_access_elements(&shape);
   if (count > MOST_OTHERS || v->const_id < 0) return (pb_interval){.kind = PB_ANY_NUMBER};
-  const void* data = pb_const_data(r->unit->consts, v->const_id);
-  pb_interval all = element_of(v->type, data, 0);
-  for (int64_t k = 1; k < count; ++k) {
-    pb_interval one = element_of(v->type, data, k);
-    if (one.kind != all.kind || one.integer != all.integer) return (pb_interval){.kind = PB_ANY_NUMBER};
-    all.low = fminf(all.low, one.low);
-    all.high = fmaxf(all.high, one.high);
-  }
-  return all;
+  return pb_constant_interval(v->type, pb_const_data(r->unit->consts, v->const_id), count);
 }
 
 static void read_constants(reader* r) {
@@ -281,9 +264,9 @@ static masks masks_of(const reader* r) {
 }
 
 static pb_interval mask_at(const masks* m, int64_t row, int64_t key) {
-  return element_of(m->type, m->data,
-                    m->offset + row / m->row_lanes * m->by_row + row % m->row_lanes * m->by_row_lane +
-                        key / m->unit * m->by_key + key % m->unit * m->by_lane);
+  int64_t at = m->offset + row / m->row_lanes * m->by_row + row % m->row_lanes * m->by_row_lane +
+               key / m->unit * m->by_key + key % m->unit * m->by_lane;
+  return pb_constant_interval(m->type, (const char*)m->data + at * (pb_type_bits(m->type) / 8), 1);
 }
 
 static bool same(const pb_interval* a, const pb_interval* b) {

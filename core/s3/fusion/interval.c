@@ -23,6 +23,26 @@ static pb_interval around(const float* numbers, int count) {
   return x;
 }
 
+static pb_interval element_of(pb_type type, const void* data, int64_t at) {
+  const char* from = (const char*)data + at * (pb_type_bits(type) / 8);
+  float number;
+  if (type == PB_I8) return whole(*(const signed char*)from);
+  if (type != PB_F32) return any;
+  memcpy(&number, from, sizeof number);
+  return isnan(number) ? any : pb_interval_of(number, number);
+}
+
+pb_interval pb_constant_interval(pb_type type, const void* data, int64_t count) {
+  pb_interval all = element_of(type, data, 0);
+  for (int64_t k = 1; k < count; ++k) {
+    pb_interval one = element_of(type, data, k);
+    if (one.kind != all.kind || one.integer != all.integer) return any;
+    all.low = fminf(all.low, one.low);
+    all.high = fmaxf(all.high, one.high);
+  }
+  return all;
+}
+
 static bool is_point(const pb_interval* x) {
   return x->kind == PB_BOUNDED && !memcmp(&x->low, &x->high, sizeof x->low);
 }

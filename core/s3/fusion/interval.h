@@ -21,6 +21,8 @@ static inline bool pb_interval_is_zero(const pb_interval* x) {
   return x->kind == PB_BOUNDED && x->low == 0 && x->high == 0;
 }
 
+// Of all numbers of a constant, of which there are some.
+pb_interval pb_constant_interval(pb_type type, const void* data, int64_t count);
 // The value of the nest's last node; `loads` by access.
 pb_interval pb_nest_interval(const pb_nest* nest, const pb_interval* loads);
 

@@ -59,16 +59,9 @@ static pb_interval bounds_of(const quantising* q, int n) {
 static pb_interval bounds_of_constant(const quantising* q, const pb_value* value) {
   pb_access shape = pb_value_shape(value);
   const char* data = value->expands ? NULL : pb_const_data(q->unit->consts, value->const_id);
-  float low = INFINITY, high = -INFINITY;
-  if (!data) return (pb_interval){.kind = PB_ANY_NUMBER};
-  for (int64_t k = 0, count = pb_access_elements(&shape); k < count; ++k) {
-    float x;
-    memcpy(&x, data + k * (int64_t)sizeof x, sizeof x);
-    if (!isfinite(x)) return (pb_interval){.kind = PB_ANY_NUMBER};
-    low = fminf(low, x);
-    high = fmaxf(high, x);
-  }
-  return pb_interval_of(low, high);
+  pb_interval all = {.kind = PB_ANY_NUMBER};
+  if (data) all = pb_constant_interval(PB_F32, data, pb_access_elements(&shape));
+  return isfinite(all.low) && isfinite(all.high) ? all : (pb_interval){.kind = PB_ANY_NUMBER};
 }
 
 // Whether each element of the value, set once in front, becomes the greatest of some.
