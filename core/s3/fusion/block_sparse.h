@@ -6,7 +6,6 @@
 #define PB_S3_BLOCK_SPARSE_H
 
 #include "core/s3/fusion/fusion.h"
-#include "core/s3/kernel/stages.h"
 
 // The kernel by its rows and keys. Values are those of stages->program.
 typedef struct pb_block_sparse {
@@ -19,20 +18,7 @@ typedef struct pb_block_sparse {
 // Finds the blocks. false: the kernel is none of this kind, or all keys count for most rows.
 bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* arena, pb_block_sparse* found);
 
-// What outline knows of the program's nests.
-typedef struct pb_outlined {
-  pb_program* program;
-  int group_count;
-  int* group;               // by nest; -1: none yet
-  int* last;                // by group: the nest at whose place it runs
-  int* first_main;          // by group: the reduction, or -1
-  bool* staged;             // by group: it is of several stages
-  const pb_blocks** blocks; // by group: what it does; NULL: everything
-  // By group, values; 1 + each, 0: no more. Where no element of them is above 0, the group's results are there already.
-  int (*guards)[PB_NEST_ACCESSES];
-} pb_outlined;
-
 // Takes kernels of several stages apart so, in front of what does everything.
-pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* outlined) PB_MUST_CHECK;
+pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups) PB_MUST_CHECK;
 
 #endif

@@ -34,10 +34,10 @@ typedef struct kernel {
 } kernel;
 
 typedef struct splitter {
-  const pb_outlined* o;
+  const pb_groups* o;
   pb_arena* arena;
   pb_program program; // as it becomes, and
-  pb_outlined to;     // its kernels
+  pb_groups to;       // its kernels
   int* at;            // by nest of the program as it was, its number now
 } splitter;
 
@@ -90,15 +90,15 @@ static bool find(pb_unit* unit, const pb_groups* groups, int group, pb_arena* ar
 static void append(splitter* s, const pb_nest* nest, const int* values, int group) {
   int n = s->program.nest_count;
   (void)pb_program_add_nest(&s->program, nest, values);
-  s->to.group[n] = group;
+  s->to.of[n] = group;
   s->to.last[group] = n;
-  if (nest->reduce != PB_SET) s->to.first_main[group] = n;
+  if (nest->reduce != PB_SET) s->to.main[group] = n;
 }
 
 static int new_group(splitter* s, bool staged) {
-  int group = s->to.group_count++;
+  int group = s->to.count++;
   s->to.staged[group] = staged;
-  s->to.last[group] = s->to.first_main[group] = -1;
+  s->to.last[group] = s->to.main[group] = -1;
   return group;
 }
 
@@ -263,21 +263,21 @@ static void add_guards(splitter* s, const kernel* k) {
 
 static void begin(splitter* s, const kernel* kernels, int count) {
   const pb_program* p = s->o->program;
-  size_t nests = (size_t)p->nest_count + 1, groups = (size_t)s->o->group_count + 1;
+  size_t nests = (size_t)p->nest_count + 1, groups = (size_t)s->o->count + 1;
   for (int k = 0; k < count; ++k) {
     nests += (size_t)(kernels[k].count + GUARDS * NESTS_A_GUARD);
     groups += 1 + GUARDS;
   }
   pb_program_begin_nests(p, s->arena, &s->program);
-  s->to.group = PB_NEW_ARRAY(s->arena, int, nests);
+  s->to.of = PB_NEW_ARRAY(s->arena, int, nests);
   s->at = PB_NEW_ARRAY(s->arena, int, nests);
   s->to.last = PB_NEW_ARRAY(s->arena, int, groups);
-  s->to.first_main = PB_NEW_ARRAY(s->arena, int, groups);
+  s->to.main = PB_NEW_ARRAY(s->arena, int, groups);
   s->to.staged = PB_NEW_ARRAY(s->arena, bool, groups);
   s->to.blocks = PB_NEW_ARRAY(s->arena, const pb_blocks*, groups);
   s->to.guards = pb_alloc_array(s->arena, groups, sizeof *s->to.guards);
-  memcpy(s->to.staged, s->o->staged, sizeof *s->to.staged * (size_t)s->to.group_count);
-  for (int g = 0; g < s->to.group_count; ++g) s->to.last[g] = s->to.first_main[g] = -1;
+  memcpy(s->to.staged, s->o->staged, sizeof *s->to.staged * (size_t)s->to.count);
+  for (int g = 0; g < s->to.count; ++g) s->to.last[g] = s->to.main[g] = -1;
 }
 
 static void rebuild(splitter* s, const kernel* kernels, int count) {
@@ -289,23 +289,23 @@ static void rebuild(splitter* s, const kernel* kernels, int count) {
       add_guards(s, &kernels[k]);
     }
     s->at[n] = s->program.nest_count;
-    append(s, &p->nests[n], p->value_of[n], s->o->group[n]);
+    append(s, &p->nests[n], p->value_of[n], s->o->of[n]);
   }
-  for (int g = 0; g < s->o->group_count; ++g) {
+  for (int g = 0; g < s->o->count; ++g) {
     if (s->o->last[g] >= 0) s->to.last[g] = s->at[s->o->last[g]];
-    if (s->o->first_main[g] >= 0) s->to.first_main[g] = s->at[s->o->first_main[g]];
+    if (s->o->main[g] >= 0) s->to.main[g] = s->at[s->o->main[g]];
   }
   for (int k = 0; k < count; ++k) // all products together are those of the model
     for (int n = 0; n < kernels[k].count; ++n) s->program.nests[s->at[kernels[k].nests[n]]].macs -= kernels[k].macs[n];
   pb_program_index(&s->program, s->arena);
 }
 
-pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* o) {
+pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* o) {
   splitter s = {.o = o, .arena = &unit->pass, .to = *o};
-  kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->group_count + 1);
-  int count = 0, groups_read = pb_chip_in_place(unit->chip) ? o->group_count : 0;
+  kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->count + 1);
+  int count = 0, groups_read = pb_chip_in_place(unit->chip) ? o->count : 0;
   for (int g = 0; g < groups_read; ++g)
-    count += o->staged[g] && groups->last[g] >= 0 && find(unit, groups, g, s.arena, &kernels[count]);
+    count += o->staged[g] && o->last[g] >= 0 && find(unit, o, g, s.arena, &kernels[count]);
   begin(&s, kernels, count);
   if (!count) {
     o->blocks = s.to.blocks;
@@ -315,6 +315,6 @@ pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups, pb_outlined* o
   rebuild(&s, kernels, count);
   *o->program = s.program;
   *o = s.to;
-  pb_groups_list(o->program, s.arena, o->group_count, o->group, o->first_main, o->last, groups);
+  pb_groups_list(o, s.arena);
   return PB_OK;
 }

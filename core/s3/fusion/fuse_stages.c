@@ -28,7 +28,6 @@ enum {
 typedef struct fuser {
   pb_unit* unit;
   pb_groups* groups;
-  bool* staged;
   pb_table texts; // by the text of a kernel's nests the number of what is known
   int64_t* known; // cycles that they save as one
   size_t known_count, known_capacity;
@@ -109,7 +108,7 @@ static int maker_for(const fuser* f, const region* r, int value) {
     if (!pb_program_writes(p, n, value) || (maker >= 0 && maker != group)) return -1;
     maker = group;
   }
-  if (maker < 0 || f->staged[maker] || f->groups->last[maker] >= f->groups->last[r->groups[0]]) return -1;
+  if (maker < 0 || f->groups->staged[maker] || f->groups->last[maker] >= f->groups->last[r->groups[0]]) return -1;
   return pb_program_stored(p, f->groups->last[maker]) == value && !stays_alone(f, maker) ? maker : -1;
 }
 
@@ -249,17 +248,17 @@ static void fuse(fuser* f) {
   pb_groups* groups = f->groups;
   for (int n = groups->program->nest_count - 1; n >= 0; --n) {
     int group = groups->of[n];
-    if (groups->last[group] != n || f->staged[group] || stays_alone(f, group)) continue;
+    if (groups->last[group] != n || groups->staged[group] || stays_alone(f, group)) continue;
     region r;
     int64_t saves = best_region(f, group, &r);
     if (!saves || lead_better(f, &r, saves)) continue;
     for (int k = 1; k < r.count; ++k) pb_groups_join(groups, r.groups[k], group);
-    f->staged[group] = true;
+    groups->staged[group] = true;
   }
 }
 
-pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
-  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = !pb_chip_moves(unit->chip)};
+pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups) {
+  fuser f = {.unit = unit, .groups = groups, .cached = !pb_chip_moves(unit->chip)};
   fuse(&f);
   f.weights = true;
   fuse(&f);

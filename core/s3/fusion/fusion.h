@@ -2,17 +2,22 @@
 #ifndef PB_S3_FUSION_H
 #define PB_S3_FUSION_H
 
+#include "core/s3/kernel/stages.h"
 #include "core/s3/program.h"
 #include "core/s3/s3.h"
 
 // What outline has decided so far.
 typedef struct pb_groups {
-  const pb_program* program;
+  pb_program* program;
   int count;
-  int* of;           // by nest: its group
-  int* main;         // by group: its last reduction, -1: none
-  int* last;         // by group: the nest at whose place it runs; -1: the group is now part of another
-  int *first, *next; // by group its first nest and by nest the next one of its group, in their order; -1: no more
+  int* of;                  // by nest: its group, -1: none yet
+  int* main;                // by group: its last reduction, -1: none
+  int* last;                // by group: the nest at whose place it runs; -1: the group is now part of another
+  int *first, *next;        // by group its first nest and by nest its group's next one, in their order; -1: no more
+  bool* staged;             // by group: it is of several stages
+  const pb_blocks** blocks; // by group: what it does; NULL: everything
+  // By group, values; 1 + each, 0: no more. Where no element of them is above 0, the group's results are there already.
+  int (*guards)[PB_NEST_ACCESSES];
 } pb_groups;
 
 // Some nests in their order.
@@ -22,9 +27,8 @@ typedef struct pb_nest_list {
 
 // Merges the nests of a group into the list, which begins as {0}.
 void pb_groups_add(const pb_groups* groups, int group, pb_arena* arena, pb_nest_list* list);
-// Groups of these arrays, with their nests listed.
-void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
-                    pb_groups* groups);
+// Lists the nests of each group, once every nest has one.
+void pb_groups_list(pb_groups* groups, pb_arena* arena);
 
 // The nests of one group become nests of another, at whose place they run.
 void pb_groups_join(pb_groups* groups, int from, int into);
@@ -56,13 +60,12 @@ bool pb_print_over(const pb_program* program, const int* nests, int count, const
 // Joins what makes one padded tensor.
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
 
-// Joins groups that become kernels of several stages; *staged, by group: it is of several stages now.
-pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
+// Joins groups that become kernels of several stages.
+pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups) PB_MUST_CHECK;
 
 // By value: the one that it is, in another shape; -1: it is a tensor of its own. Groups that would only copy the one to
 // the other have no last nest any more.
-const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* program, pb_groups* groups, const bool* staged,
-                                pb_arena* arena);
+const int* pb_find_same_tensors(const pb_chip* chip, pb_groups* groups, pb_arena* arena);
 
 // Of copies of what a pointwise nest widens, copies of what it makes that of, the nest behind them (narrow_copies.c).
 // Returns whether there were any.

@@ -14,15 +14,13 @@ void pb_groups_add(const pb_groups* g, int group, pb_arena* arena, pb_nest_list*
   *list = (pb_nest_list){nests, count};
 }
 
-void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
-                    pb_groups* groups) {
-  *groups = (pb_groups){.program = program, .count = count, .of = of, .main = main, .last = last};
-  groups->first = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
-  groups->next = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
-  for (int g = 0; g < count; ++g) groups->first[g] = -1;
-  for (int n = program->nest_count - 1; n >= 0; --n) {
-    groups->next[n] = groups->first[of[n]];
-    groups->first[of[n]] = n;
+void pb_groups_list(pb_groups* g, pb_arena* arena) {
+  g->first = PB_NEW_ARRAY(arena, int, (size_t)g->count + 1);
+  g->next = PB_NEW_ARRAY(arena, int, (size_t)g->program->nest_count + 1);
+  for (int k = 0; k < g->count; ++k) g->first[k] = -1;
+  for (int n = g->program->nest_count - 1; n >= 0; --n) {
+    g->next[n] = g->first[g->of[n]];
+    g->first[g->of[n]] = n;
   }
 }
 

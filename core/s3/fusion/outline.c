@@ -32,12 +32,11 @@
 typedef struct outliner {
   pb_unit* unit;
   pb_program program;
-  pb_outlined made;   // which nests are one kernel
   bool* is_guard;     // by value
   const int* same_as; // by value: the one that it is, in another shape; -1: it is a tensor of its own
   int same_count;     // values that same_as knows, as below
   int guard_count;    // values that is_guard knows: forms of weights add others
-  pb_groups groups;   // the same, once every nest has one
+  pb_groups groups;   // which nests are one kernel
   pb_splits splits;   // constants that kernels take in another form
   pb_table kernels;   // numbers of kernel functions by their text without the name
   pb_text functions, calls;
@@ -75,13 +74,13 @@ static void take_prologues(outliner* o, int value, int reader, int group) {
     return;
   int copies = 0;
   PB_FOR_WRITERS (k, &o->program, value) {
-    if (!pb_pad_part(&o->program.nests[k]) || o->made.group[k] >= 0) return;
+    if (!pb_pad_part(&o->program.nests[k]) || o->groups.of[k] >= 0) return;
     bool copy = o->program.nests[k].access_count == 2;
     if (copy && !is_cut_by_tiles(o, k, value, reader)) return;
     copies += copy;
   }
   if (copies > 1) return;
-  PB_FOR_WRITERS (k, &o->program, value) o->made.group[k] = group;
+  PB_FOR_WRITERS (k, &o->program, value) o->groups.of[k] = group;
 }
 
 static bool same_walk(const pb_access* a, const pb_access* b) {
@@ -129,7 +128,7 @@ static bool keeps_lanes(const pb_nest* nest, int carried) {
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
   int a = pb_program_load_of(&o->program, t, value);
-  if (a < 0 || nest->reduce != PB_SET || o->made.group[t] >= 0 || nest->expr_count < 2 ||
+  if (a < 0 || nest->reduce != PB_SET || o->groups.of[t] >= 0 || nest->expr_count < 2 ||
       pb_program_is_fixed(&o->program, t))
     return false;
   const pb_access *store = &nest->access[nest->access_count - 1], *taken = &nest->access[a];
@@ -140,10 +139,8 @@ static bool can_follow(const outliner* o, int t, int value) {
 
 // The fills of the border around what a group makes, once its last nest is known.
 static void take_borders(outliner* o, int group) {
-  int value = o->program.value_of[o->made.last[group]][o->program.nests[o->made.last[group]].access_count - 1];
-  PB_FOR_USES (k, &o->program, value)
-    if (o->made.group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
-      o->made.group[k] = group;
+  PB_FOR_WRITERS (k, &o->program, pb_program_stored(&o->program, o->groups.last[group]))
+    if (o->groups.of[k] < 0 && o->program.nests[k].access_count == 1) o->groups.of[k] = group;
 }
 
 // The memory in which the group's reduction leaves its sums; -1: not known yet.
@@ -188,7 +185,7 @@ static int count_arguments(const outliner* o, int group, int n) {
   for (int k = 0; k < count; ++k) {
     bool alone = pb_program_is_local(&o->program, values[k]);
     PB_FOR_USES (m, &o->program, values[k]) {
-      if (o->made.group[m] != group) {
+      if (o->groups.of[m] != group) {
         alone = false;
         continue;
       }
@@ -206,16 +203,16 @@ static int count_arguments(const outliner* o, int group, int n) {
 // Whether a step, or commands, can name all tensors of the group with nest t in it: with one more the whole kernel
 // could not run.
 static bool has_room(outliner* o, int group, int t) {
-  o->made.group[t] = group;
+  o->groups.of[t] = group;
   bool fits = count_arguments(o, group, t) <= (o->cached ? MOST_ARGUMENTS : o->unit->chip->arguments);
-  if (!fits) o->made.group[t] = -1;
+  if (!fits) o->groups.of[t] = -1;
   return fits;
 }
 
 // Whether others make parts of the value too.
 static bool is_shared(const outliner* o, int value, int group) {
   PB_FOR_WRITERS (k, &o->program, value)
-    if (o->made.group[k] != group) return true;
+    if (o->groups.of[k] != group) return true;
   return false;
 }
 
@@ -230,8 +227,8 @@ static void add_epilogues(outliner* o, int group, int main, int memory) {
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
-    o->made.group[t] = group;
-    if (t > o->made.last[group]) o->made.last[group] = t;
+    o->groups.of[t] = group;
+    if (t > o->groups.last[group]) o->groups.last[group] = t;
     value = o->program.value_of[t][o->program.nests[t].access_count - 1];
   }
 }
@@ -259,37 +256,37 @@ static bool stores_together(const outliner* o, int value, int a, int b) {
 static void leave_pad(outliner* o, int padded, int group) {
   int pad[PB_MAX_PROLOGUES], pads = 0, count = 0, rest = 0;
   PB_FOR_WRITERS (k, &o->program, padded)
-    if (o->made.group[k] == group && pads < PB_MAX_PROLOGUES) pad[pads++] = k;
+    if (o->groups.of[k] == group && pads < PB_MAX_PROLOGUES) pad[pads++] = k;
   if (pads < 2 || pb_fusion_fills(o->unit, &o->program, pad, pads)) return;
-  int* nests = PB_NEW_ARRAY(&o->unit->pass, int, (size_t)o->made.last[group] + 1);
-  for (int n = 0; n <= o->made.last[group]; ++n)
-    if (o->made.group[n] == group) nests[count++] = n;
+  int* nests = PB_NEW_ARRAY(&o->unit->pass, int, (size_t)o->groups.last[group] + 1);
+  for (int n = 0; n <= o->groups.last[group]; ++n)
+    if (o->groups.of[n] == group) nests[count++] = n;
   if (pb_fusion_runs(o->unit, &o->program, nests, count)) return;
   for (int k = 0; k < count; ++k)
     if (!pb_program_writes(&o->program, nests[k], padded)) nests[rest++] = nests[k];
   if (!pb_fusion_runs(o->unit, &o->program, nests, rest)) return;
-  for (int k = 0; k < pads; ++k) o->made.group[pad[k]] = -1;
+  for (int k = 0; k < pads; ++k) o->groups.of[pad[k]] = -1;
 }
 
 // A nest that sets what the group goes on with, or has begun it: then all of its own group is of this one.
 static void take_beginning(outliner* o, int nest, int group) {
-  int other = o->made.group[nest];
-  o->made.group[nest] = group;
-  if (other < 0 || o->made.first_main[other] != nest) return;
+  int other = o->groups.of[nest];
+  o->groups.of[nest] = group;
+  if (other < 0 || o->groups.main[other] != nest) return;
   for (int n = 0; n < o->program.nest_count; ++n) // fills of its border may stand behind its last one
-    if (o->made.group[n] == other) o->made.group[n] = group;
-  o->made.last[other] = -1;
+    if (o->groups.of[n] == other) o->groups.of[n] = group;
+  o->groups.last[other] = -1;
 }
 
 static void seed(outliner* o, int nest) {
-  int group = o->made.group_count++;
+  int group = o->groups.count++;
   const pb_nest* n = &o->program.nests[nest];
   int value = o->program.value_of[nest][n->access_count - 1];
-  o->made.group[nest] = group;
-  o->made.last[group] = nest;
-  o->made.first_main[group] = n->reduce == PB_SET ? -1 : nest;
+  o->groups.of[nest] = group;
+  o->groups.last[group] = nest;
+  o->groups.main[group] = n->reduce == PB_SET ? -1 : nest;
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
-    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest) && o->made.group[k] != group)
+    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest) && o->groups.of[k] != group)
       take_beginning(o, k, group);
   if (n->reduce == PB_SET) {
     int rows = rows_land(o, nest);
@@ -307,7 +304,7 @@ static void form_groups(outliner* o) {
   for (int n = 0; n < o->program.nest_count; ++n)
     if (o->program.nests[n].reduce != PB_SET) seed(o, n);
   for (int n = 0; n < o->program.nest_count; ++n)
-    if (o->made.group[n] < 0) seed(o, n);
+    if (o->groups.of[n] < 0) seed(o, n);
 }
 
 // One number for all elements: of a vector of equal ones, or of a constant that no dim walks.
@@ -361,7 +358,7 @@ typedef struct signature {
 static bool inside_group(const outliner* o, int value, int group) {
   if (!pb_program_is_local(&o->program, value) || o->is_guard[value]) return false;
   PB_FOR_USES (k, &o->program, value)
-    if (o->made.group[k] != group) return false;
+    if (o->groups.of[k] != group) return false;
   return true;
 }
 
@@ -401,8 +398,8 @@ static pb_status collect(outliner* o, int group, bool splits, signature* s) {
         s->values[s->count++] = v;
     }
   }
-  for (int g = 0; o->made.guards[group][g] && s->count < MOST_ARGUMENTS; ++g)
-    s->values[s->count++] = o->made.guards[group][g] - 1;
+  for (int g = 0; o->groups.guards[group][g] && s->count < MOST_ARGUMENTS; ++g)
+    s->values[s->count++] = o->groups.guards[group][g] - 1;
   return PB_OK;
 }
 
@@ -421,19 +418,23 @@ static unsigned kept_out_of(const outliner* o, int v) {
   return value->kind == PB_VALUE_CONST ? pb_constant_kept_out(o->unit->consts, value->const_id) : 0;
 }
 
+// The shape of the value, or all of it in a row.
+static pb_access shape_of(const pb_value* value, bool flat) {
+  pb_access shape = pb_value_shape(value);
+  if (!flat) return shape;
+  shape.shape[0] = pb_access_elements(&shape);
+  shape.rank = 1;
+  return shape;
+}
+
 static void print_type(pb_text* text, const pb_value* value, bool flat) {
-  pb_access type = {.type = value->type, .rank = value->rank};
-  memcpy(type.shape, value->shape, sizeof type.shape);
-  if (flat) {
-    type.shape[0] = pb_access_elements(&type);
-    type.rank = 1;
-  }
+  pb_access type = shape_of(value, flat);
   pb_access_print_type(text, &type);
 }
 
 static bool written_in_group(const outliner* o, int v, int group) {
   PB_FOR_WRITERS (n, &o->program, v)
-    if (o->made.group[n] == group) return true;
+    if (o->groups.of[n] == group) return true;
   return false;
 }
 
@@ -452,7 +453,7 @@ static void print_border(const outliner* o, int v, int group, pb_text* text) {
   bool any = false, multiplied = false;
   for (int r = 0; r < value->rank; ++r) any |= value->border[r][0] || value->border[r][1];
   PB_FOR_USES (n, &o->program, v)
-    multiplied |= any && o->made.group[n] == group && pb_program_multiplies(&o->program, n, v);
+    multiplied |= any && o->groups.of[n] == group && pb_program_multiplies(&o->program, n, v);
   for (int r = 0; multiplied && r < value->rank; ++r)
     pb_text_add(text, "%s%lld, %lld", r ? ", " : ", pb.border = array<i64: ", (long long)value->border[r][0],
                 (long long)value->border[r][1]);
@@ -492,9 +493,9 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
       if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
   }
-  pb_text_add(text, ") attributes {pb.kernel%s", o->made.staged[group] ? ", pb.stages" : "");
-  print_blocks(o->made.blocks[group], text);
-  pb_text_add(text, "%s%s} {\n", o->made.guards[group][0] ? ", pb.guarded" : "", s->lies_over ? ", pb.over" : "");
+  pb_text_add(text, ") attributes {pb.kernel%s", o->groups.staged[group] ? ", pb.stages" : "");
+  print_blocks(o->groups.blocks[group], text);
+  pb_text_add(text, "%s%s} {\n", o->groups.guards[group][0] ? ", pb.guarded" : "", s->lies_over ? ", pb.over" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
@@ -502,7 +503,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   }
   int serial = 0;
   pb_splits_print(&o->splits, s->splits, s->split_count, s->values,
-                  named ? o->program.nests[o->made.last[group]].name : "", &serial, text);
+                  named ? o->program.nests[o->groups.last[group]].name : "", &serial, text);
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     pb_nest nest = o->program.nests[n];
     if (!named) nest.name = "";
@@ -545,7 +546,7 @@ static void print_origin(const outliner* o, int group, pb_text* text) {
   int named = 0;
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
     if (o->program.nests[n].reduce != PB_SET) pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
-  if (!named) pb_text_add(text, "%s", o->program.nests[o->made.last[group]].name);
+  if (!named) pb_text_add(text, "%s", o->program.nests[o->groups.last[group]].name);
 }
 
 // Whether the value is handed on in another shape than that of the tensor that holds it.
@@ -553,15 +554,10 @@ static bool is_reshaped(const outliner* o, int v, bool flat) {
   return same_as(o, v) >= 0 || (flat && !is_splat(o, v) && o->program.values[v].rank != 1);
 }
 
-// The shape of the value, or all of it in a row.
 static void print_view(outliner* o, int v, bool flat) {
   int root = same_as(o, v);
   const pb_value *value = &o->program.values[v], *held = &o->program.values[root >= 0 ? root : v];
-  pb_access shape = pb_value_shape(value);
-  if (flat) {
-    shape.shape[0] = pb_access_elements(&shape);
-    shape.rank = 1;
-  }
+  pb_access shape = shape_of(value, flat);
   if (root < 0) {
     pb_text_add(&o->calls, "memref.collapse_shape %s [[", value_ref(o, v));
     for (int r = 0; r < value->rank; ++r) pb_text_add(&o->calls, "%s%d", r ? ", " : "", r);
@@ -618,7 +614,7 @@ static pb_status emit_group(outliner* o, int group) {
   PB_TRY(collect(o, group, true, &s));
   if (s.split_count && s.count > o->unit->chip->arguments) PB_TRY(collect(o, group, false, &s));
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
-  bool flat = nests == 1 && is_flat(o, o->made.last[group], &length);
+  bool flat = nests == 1 && is_flat(o, o->groups.last[group], &length);
   if (o->cached && o->unit->in_turns) find_over(o, group, &s);
   pb_text text = {0};
   print_kernel(o, group, &s, flat, length, false, &text);
@@ -639,7 +635,7 @@ static pb_status print_program(outliner* o) {
   pb_program_print_head(&o->program, "pb.host", &text);
   for (int v = 0; v < o->program.value_count; ++v) {
     if (!pb_program_is_local(&o->program, v) || same_as(o, v) >= 0 ||
-        (o->program.uses[v].count && inside_group(o, v, o->made.group[o->program.uses[v].nests[0]])))
+        (o->program.uses[v].count && inside_group(o, v, o->groups.of[o->program.uses[v].nests[0]])))
       continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
     print_type(&text, &o->program.values[v], false);
@@ -656,10 +652,10 @@ static pb_status emit_groups(outliner* o) {
   size_t nests = (size_t)o->program.nest_count + 1;
   int *at = PB_NEW_ARRAY(&o->unit->pass, int, nests), *next = PB_NEW_ARRAY(&o->unit->pass, int, nests);
   memset(at, 0xff, nests * sizeof *at);
-  for (int g = o->made.group_count - 1; g >= 0; --g) { // groups are no more than nests
-    if (o->made.last[g] < 0) continue;
-    next[g] = at[o->made.last[g]];
-    at[o->made.last[g]] = g;
+  for (int g = o->groups.count - 1; g >= 0; --g) { // groups are no more than nests
+    if (o->groups.last[g] < 0) continue;
+    next[g] = at[o->groups.last[g]];
+    at[o->groups.last[g]] = g;
   }
   for (int n = 0; n < o->program.nest_count; ++n)
     for (int g = at[n]; g >= 0; g = next[g]) PB_TRY(emit_group(o, g));
@@ -668,12 +664,11 @@ static pb_status emit_groups(outliner* o) {
 
 // Kernels with constant masks by blocks.
 static pb_status split_sparse(outliner* o) {
-  o->made.program = &o->program;
-  PB_TRY(pb_block_sparse_split(o->unit, &o->groups, &o->made));
+  PB_TRY(pb_block_sparse_split(o->unit, &o->groups));
   o->guard_count = o->program.value_count;
   o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->guard_count + 1);
-  for (int g = 0; g < o->made.group_count; ++g)
-    for (int k = 0; o->made.guards[g][k]; ++k) o->is_guard[o->made.guards[g][k] - 1] = true;
+  for (int g = 0; g < o->groups.count; ++g)
+    for (int k = 0; o->groups.guards[g][k]; ++k) o->is_guard[o->groups.guards[g][k] - 1] = true;
   return PB_OK;
 }
 
@@ -684,16 +679,17 @@ pb_status pb_s3_outline(pb_unit* unit) {
   PB_TRY(pb_program_read_main(unit, &o.program));
   if (o.cached) pb_find_borders(unit, &o.program); // movers fill borders on the way
   size_t nests = (size_t)o.program.nest_count + 1;
-  o.made.group = PB_NEW_ARRAY(&unit->pass, int, nests);
-  o.made.last = PB_NEW_ARRAY(&unit->pass, int, nests);
-  o.made.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
-  memset(o.made.group, 0xff, nests * sizeof *o.made.group);
+  o.groups.program = &o.program;
+  o.groups.of = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.groups.last = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.groups.main = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.groups.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
+  memset(o.groups.of, 0xff, nests * sizeof *o.groups.of);
   form_groups(&o);
-  pb_groups_list(&o.program, &unit->pass, o.made.group_count, o.made.group, o.made.first_main, o.made.last, &o.groups);
-  o.made.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
-  pb_status status = pb_fuse_stages(unit, &o.groups, o.made.staged);
+  pb_groups_list(&o.groups, &unit->pass);
+  pb_status status = pb_fuse_stages(unit, &o.groups);
   if (!o.cached) pb_fuse_pads(unit, &o.groups);
-  o.same_as = pb_find_same_tensors(unit->chip, &o.program, &o.groups, o.made.staged, &unit->pass);
+  o.same_as = pb_find_same_tensors(unit->chip, &o.groups, &unit->pass);
   o.same_count = o.program.value_count;
   if (status == PB_OK) status = split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);

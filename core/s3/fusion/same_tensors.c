@@ -56,13 +56,14 @@ static bool goes_out(const pb_program* p, int n, int from, int to) {
          pb_access_elements(&p->nests[n].access[0]) == pb_access_elements(&p->nests[n].access[1]);
 }
 
-const int* pb_find_same_tensors(const pb_chip* chip, const pb_program* p, pb_groups* groups, const bool* staged,
-                                pb_arena* arena) {
+const int* pb_find_same_tensors(const pb_chip* chip, pb_groups* groups, pb_arena* arena) {
+  const pb_program* p = groups->program;
   int* same_as = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
   memset(same_as, 0xff, sizeof *same_as * (size_t)p->value_count);
   for (int g = 0; g < groups->count; ++g) {
     int n = groups->first[g];
-    if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || staged[g] || !copies_in_order(&p->nests[n])) continue;
+    if (n < 0 || groups->last[g] < 0 || groups->next[n] >= 0 || groups->staged[g] || !copies_in_order(&p->nests[n]))
+      continue;
     int from = p->value_of[n][0], to = p->value_of[n][1];
     if (same_as[from] < 0 && goes_out(p, n, from, to)) {
       same_as[from] = to;
