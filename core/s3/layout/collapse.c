@@ -92,16 +92,8 @@ static int64_t run_of_column(const pb_layout* l, int v) {
 static void turn_into_rows(pb_layout* l, int v, int64_t run) {
   pb_value* value = &l->program.values[v];
   PB_FOR_ACCESSES (n, a, &l->program, v) {
-    pb_access* access = &l->program.nests[n].access[a];
-    pb_index *rows = &access->index[0], *along = &access->index[1];
-    for (int c = 0; c < PB_NEST_COLS; ++c) {
-      along->coef[c] = rows->coef[c] % run;
-      rows->coef[c] /= run;
-    }
-    along->cst = rows->cst % run;
-    rows->cst /= run;
-    access->shape[0] /= run;
-    access->shape[1] = run;
+    l->program.nests[n].access[a].rank = 1;
+    pb_access_cut_index(&l->program.nests[n].access[a], 0, run);
   }
   value->shape[0] /= run;
   value->shape[1] = run;

@@ -87,18 +87,6 @@ static void order_copy(const pb_nest* nest, const pb_contraction_dims* roles, co
     }
 }
 
-// Zeros in what the windows lack to whole rows of lanes.
-static void make_fill(const pb_access* to, const char* name, int64_t windows, pb_nest* fill) {
-  *fill = (pb_nest){.name = name, .part = "copy", .access_count = 1};
-  fill->access[0] = *to;
-  for (int r = 0; r < to->rank; ++r) {
-    bool inside = r == to->rank - 1;
-    fill->access[0].index[r] = (pb_index){.cst = inside ? windows : 0};
-    fill->access[0].index[r].coef[pb_nest_add_dim(fill, inside ? to->shape[r] - windows : to->shape[r])] = 1;
-  }
-  pb_nest_const(fill, to->type, 0);
-}
-
 // The contraction over rows of windows: its summed dims are one, but for the window's columns.
 static void make_product(const pb_nest* nest, const pb_contraction_dims* roles, const pb_strips* c,
                          const pb_access* gathered, int64_t windows, pb_gather* g) {
@@ -201,18 +189,19 @@ pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_contraction_dims* rol
   const pb_nest* nest = &l->program.nests[n];
   pb_gather* g = PB_NEW(&l->unit->pass, pb_gather);
   const pb_strips c = pb__layout_strips(l, nest, roles);
-  int64_t windows = make_copy(l, n, roles, &c, &g->copy);
-  const pb_access* to = &g->copy.access[1];
-  make_product(nest, roles, &c, to, windows, g);
-  make_fill(to, nest->name, windows, &g->fill);
-  g->fills = to->shape[to->rank - 1] > windows;
+  g->windows = make_copy(l, n, roles, &c, &g->copy);
+  make_product(nest, roles, &c, &g->copy.access[1], g->windows, g);
   int weights = l->program.values[l->program.value_of[n][roles->w]].const_id;
   g->weights = pack_windows(l, weights, nest, roles, &c, &g->nest.access[roles->w]);
   return g;
 }
 
 void pb__layout_print_gather(pb_layout* l, const pb_gather* g) {
-  pb__layout_declare(l, &g->copy.access[1]);
+  const pb_access* to = &g->copy.access[1];
+  int64_t held[PB_NEST_RANK];
+  memcpy(held, to->shape, sizeof held);
+  held[to->rank - 1] = g->windows;
+  pb__layout_declare(l, to);
   pb__layout_print(l, &g->copy);
-  if (g->fills) pb__layout_print(l, &g->fill);
+  pb__layout_fill_behind(l, g->copy.name, "copy", to, held, to->rank - 1);
 }

@@ -100,10 +100,10 @@ void pb__layout_take_late_weights(pb_layout* l) {
   pb_numbers_free(&known);
 }
 
-// Zeros behind the first `held` elements of the tensor's dim r: of the dims in front of it where there is something, of
-// those behind it everywhere. So no element is written twice.
-static void fill_behind(pb_layout* l, const char* name, const pb_access* to, const int64_t* held, int r) {
-  pb_nest fill = {.name = name, .part = "fill", .access_count = 1};
+void pb__layout_fill_behind(pb_layout* l, const char* name, const char* part, const pb_access* to, const int64_t* held,
+                            int r) {
+  if (to->shape[r] == held[r]) return;
+  pb_nest fill = {.name = name, .part = part, .access_count = 1};
   fill.access[0] = *to;
   for (int k = 0; k < to->rank; ++k) {
     pb_index* index = &fill.access[0].index[k];
@@ -132,8 +132,7 @@ static pb_access padded(pb_layout* l, const char* name, const pb_access* from, c
   copy.access[1] = to;
   pb_nest_load(&copy, 0);
   pb__layout_declare(l, &to);
-  for (int r = 0; r < to.rank; ++r)
-    if (to.shape[r] > held[r]) fill_behind(l, name, &to, held, r);
+  for (int r = 0; r < to.rank; ++r) pb__layout_fill_behind(l, name, "fill", &to, held, r);
   pb__layout_print(l, &copy);
   return to;
 }

@@ -192,6 +192,10 @@ void pb__layout_take_late_weights(pb_layout* l);
 // Prints the nest that packs constant `id`, where it is one of such weights, in front of what will read it.
 void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const int64_t* nest_extent, int count,
                           const pb_pack_dim* dims);
+// Zeros behind the first `held` elements of the tensor's dim r: of the dims in front of it where there is something, of
+// those behind it everywhere. So no element is written twice.
+void pb__layout_fill_behind(pb_layout* l, const char* name, const char* part, const pb_access* to, const int64_t* held,
+                            int r);
 
 // ---- lies.c: what lies along the lanes, by role ----
 
@@ -210,7 +214,8 @@ void pb__layout_collapse(pb_layout* l);     // behind it, in front of twins and 
 
 // The nest with elements [first, first + count) of its dim, which is to be split: whole blocks, or what is left of one.
 void pb__layout_take_part(const pb_nest* nest, int dim, int64_t first, int64_t count, pb_nest* part, pb_split* s);
-// A number into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
+// A number into the lanes of the last block, or of a padded row, that no channel fills, where `store` walks the tensor
+// (NULL: everywhere).
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number);
 
@@ -384,8 +389,8 @@ typedef struct pb_gather {
   pb_nest nest;              // the contraction over the rows
   pb_contraction_dims roles; // of it
   int weights;               // of it
-  pb_nest copy, fill;        // that write them
-  bool fills;
+  pb_nest copy;              // that writes them
+  int64_t windows;           // how much of a row that is
 } pb_gather;
 
 // A window's dim that stays one of the sum, and the rows' dim beside which it walks an index of x.

@@ -39,18 +39,19 @@ static void fill_like(pb_nest* fill, const pb_nest* nest, const pb_access* store
 
 void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
                           double number) {
-  int64_t block = l->values[v].block, rest = channels % block;
+  bool rows = l->values[v].kind == PB_LAYOUT_PADDED;
+  int one = rows ? -1 : 1; // the index of blocks, of which it is the last one
   pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
   pb_access* to = &fill.access[0];
   to->type = l->program.values[v].type;
   pb__layout_use_made(l, to, v);
   for (int r = 0, lanes = to->rank - 1; r < to->rank; ++r) {
-    to->index[r].cst = r == 1 ? to->shape[1] - 1 : r == lanes ? rest : 0;
+    to->index[r].cst = r == one ? to->shape[1] - 1 : r == lanes ? (rows ? channels : channels % to->shape[r]) : 0;
     if (r == lanes)
-      pb_nest_walk(&fill, &to->index[r], 1, block - rest);
-    else if (r != 1 && store)
+      pb_nest_walk(&fill, &to->index[r], 1, to->shape[r] - to->index[r].cst);
+    else if (r != one && store)
       fill_like(&fill, nest, store, r);
-    else if (r != 1)
+    else if (r != one)
       pb_nest_walk(&fill, &to->index[r], 1, to->shape[r]);
   }
   pb_nest_const(&fill, to->type, number);
@@ -124,16 +125,8 @@ static bool begins_sum(const pb_layout* l, int n) {
 static void fill_row_ends(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   int v = pb_program_stored(&l->program, n), last = l->values[v].rank - 1;
-  pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
-  pb_access* to = &fill.access[0];
-  to->type = l->program.values[v].type;
-  pb__layout_use_made(l, to, v);
-  for (int r = 0; r < last; ++r) fill_like(&fill, nest, &nest->access[nest->access_count - 1], r);
-  to->index[last].cst = l->program.values[v].shape[last];
-  if (to->index[last].cst == to->shape[last]) return;
-  pb_nest_walk(&fill, &to->index[last], 1, to->shape[last] - to->index[last].cst);
-  pb_nest_const(&fill, to->type, 0);
-  pb__layout_print(l, &fill);
+  int64_t ends = l->program.values[v].shape[last];
+  if (ends < l->values[v].shape[last]) pb__layout_fill_rest(l, nest, &nest->access[nest->access_count - 1], v, ends, 0);
 }
 
 static void rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* pads) {
