@@ -259,6 +259,16 @@ bool pb_index_shifted(const pb_index* index, int* dim) {
 
 bool pb_index_single(const pb_index* index, int* dim) { return pb_index_shifted(index, dim) && index->cst == 0; }
 
+int pb_index_dim(const pb_index* index) {
+  int dim;
+  return pb_index_single(index, &dim) ? dim : -1;
+}
+
+int pb_access_whole_dim(const pb_nest* nest, const pb_access* access, int r) {
+  int dim = pb_index_dim(&access->index[r]);
+  return dim >= 0 && nest->extent[dim] == access->shape[r] ? dim : -1;
+}
+
 bool pb_index_moves(const pb_index* index) {
   for (int c = 0; c < PB_NEST_COLS; ++c)
     if (index->coef[c]) return true;
@@ -389,12 +399,16 @@ void pb_nest_remove_dim(pb_nest* nest, int dim) {
     }
 }
 
-void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn) {
+void pb_nest_shift_dim(pb_nest* nest, int dim, int64_t by) {
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) {
       pb_index* index = &nest->access[a].index[r];
-      index->cst += index->coef[dim] * turn;
+      index->cst += index->coef[dim] * by;
     }
+}
+
+void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn) {
+  pb_nest_shift_dim(nest, dim, turn);
   for (int n = 0; n < nest->expr_count; ++n) {
     pb_expr_node* node = &nest->expr[n];
     if (node->op != PB_OP_INDEX || node->operand < dim) continue;

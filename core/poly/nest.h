@@ -119,7 +119,11 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
 bool pb_access_can_leave(const pb_nest* nest, const pb_access* access);
 // Whether the index is one own dim and nothing else, or always 0: then *dim is -1.
 bool pb_index_single(const pb_index* index, int* dim);
-// The same, but for a number that is added.
+// That dim; -1: there is none.
+int pb_index_dim(const pb_index* index);
+// The same of index r, where the dim goes over all of its extent.
+int pb_access_whole_dim(const pb_nest* nest, const pb_access* access, int r);
+// Whether it is so, but for a number that is added.
 bool pb_index_shifted(const pb_index* index, int* dim);
 // Whether any dim walks the index.
 bool pb_index_moves(const pb_index* index);
@@ -159,7 +163,9 @@ int pb_nest_add_dim(pb_nest* nest, int64_t extent);
 void pb_nest_walk(pb_nest* nest, pb_index* index, int64_t step, int64_t extent);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
-// The same, of one that nothing but its iteration `turn` is left of.
+// All accesses as if the dim had begun `by` iterations later.
+void pb_nest_shift_dim(pb_nest* nest, int dim, int64_t by);
+// Takes a dim away that nothing but its iteration `turn` is left of.
 void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn);
 // Own dim d of the access, of so many, is column[d] from then on; -1: it moves the access no more.
 void pb_access_renumber(pb_access* access, const int* column, int dims);

@@ -6,15 +6,22 @@ bool pb_copies_elements(const pb_nest* nest) {
   return pb_nest_is_copy(nest) && !nest->access[0].boxed && !pb_nest_is_fixed(nest);
 }
 
+bool pb_walks_all(const pb_nest* nest, const pb_access* access, int* dim_of) {
+  for (int r = 0; r < access->rank; ++r) {
+    if (!pb_index_single(&access->index[r], &dim_of[r])) return false;
+    if (access->shape[r] != (dim_of[r] < 0 ? 1 : nest->extent[dim_of[r]])) return false;
+  }
+  return true;
+}
+
 bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of) {
   bool walked[PB_NEST_DIMS] = {false};
   int count = 0;
+  if (!pb_walks_all(nest, access, dim_of)) return false;
   for (int r = 0; r < access->rank; ++r) {
-    if (!pb_index_single(&access->index[r], &dim_of[r])) return false;
-    int d = dim_of[r];
-    if (d < 0 ? access->shape[r] != 1 : walked[d] || nest->extent[d] != access->shape[r]) return false;
-    if (d < 0) continue;
-    walked[d] = true;
+    if (dim_of[r] < 0) continue;
+    if (walked[dim_of[r]]) return false;
+    walked[dim_of[r]] = true;
     ++count;
   }
   return count == nest->dim_count && !access->boxed && !access->gathered;

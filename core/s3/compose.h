@@ -8,8 +8,9 @@
 // Whether the nest copies elements of one tensor from where they are, through no box and at no computed index.
 bool pb_copies_elements(const pb_nest* nest);
 
-// Whether the nest walks the access's tensor element by element: each index is one dim of its own over the whole
-// extent, and every dim of the nest is one of them. *dim_of: by index, -1 where the extent is 1.
+// Whether each index is one dim of its own over the whole extent. *dim_of: by index, -1 where the extent is 1.
+bool pb_walks_all(const pb_nest* nest, const pb_access* access, int* dim_of);
+// Whether the nest walks the access's tensor element by element so, and every dim of it is one of these.
 bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of);
 
 // The access `inner` of nest `maker` at the element of the maker's tensor at which `outer` stands in another nest.

@@ -46,16 +46,10 @@ static int outermost(const pb_nest* nest, const pb_access* access, int r) {
   return dims == 0 && span == access->shape[r] && last >= 0 && coef[last] > 1 ? last : -1;
 }
 
-// Whether the index is a dim that walks all of the shape.
-static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, int* d) {
-  return pb_index_single(&access->index[r], d) && *d >= 0 && nest->extent[*d] == access->shape[r];
-}
-
 static bool cut_value(cutter* c, int value, int r);
 
 static bool cut_dim(cutter* c, int n, int d) {
   const pb_nest* nest = &c->p->nests[n];
-  int own;
   if (c->dim[n][d]) return true;
   c->dim[n][d] = true;
   c->nests[c->nest_count++] = n;
@@ -63,14 +57,13 @@ static bool cut_dim(cutter* c, int n, int d) {
   if (nest->dim_count == PB_NEST_DIMS || pb_nest_needs_its_loops(nest)) return false;
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r)
-      if (pb_program_is_local(c->p, c->p->value_of[n][a]) && is_whole_dim(nest, &nest->access[a], r, &own) &&
-          own == d && !cut_value(c, c->p->value_of[n][a], r))
+      if (pb_program_is_local(c->p, c->p->value_of[n][a]) && pb_access_whole_dim(nest, &nest->access[a], r) == d &&
+          !cut_value(c, c->p->value_of[n][a], r))
         return false;
   return true;
 }
 
 static bool cut_value(cutter* c, int value, int r) {
-  int d;
   if (c->index[value][r]) return true;
   if (c->indices[value]++ || c->p->values[value].rank == PB_NEST_RANK) return false;
   c->index[value][r] = true;
@@ -80,7 +73,8 @@ static bool cut_value(cutter* c, int value, int r) {
     const pb_access* access = &nest->access[a];
     if (!pb_access_is_plain(access)) return false;
     bool keeps_runs = !access->index[r].cst && pb__layout_keeps_runs(nest, &access->index[r], c->inner, false);
-    if (is_whole_dim(nest, access, r, &d) ? !cut_dim(c, n, d) : !keeps_runs) return false;
+    int d = pb_access_whole_dim(nest, access, r);
+    if (d >= 0 ? !cut_dim(c, n, d) : !keeps_runs) return false;
   }
   return true;
 }

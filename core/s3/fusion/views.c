@@ -311,10 +311,8 @@ static int64_t joined_dims(const viewer* v, int value) {
 // The dim by which the nest, a copy, walks all of the last index of what it reads; -1: it is none.
 static int walks_joined(const pb_nest* nest) {
   const pb_access* read = &nest->access[0];
-  int dim;
-  bool alone = pb_copies_elements(nest) && nest->dim_count < PB_NEST_DIMS && pb_index_single(&read->index[2], &dim) &&
-               dim >= 0 && nest->extent[dim] == read->shape[2] && pb_access_moves_only(read, 2, dim);
-  return alone ? dim : -1;
+  int dim = pb_copies_elements(nest) && nest->dim_count < PB_NEST_DIMS ? pb_access_whole_dim(nest, read, 2) : -1;
+  return dim >= 0 && pb_access_moves_only(read, 2, dim) ? dim : -1;
 }
 
 // Whether an image whose lines and columns are joined on the way to copies keeps them apart, as it lies, and copies

@@ -132,10 +132,8 @@ static void part_factor(parting* p, int n, int a, int64_t width, double zero) {
 
 // The dim that walks the whole row of an access, alone; -1: none.
 static int along_row(const pb_nest* nest, const pb_access* access) {
-  int d;
-  bool alone = access->rank == 2 && pb_index_single(&access->index[1], &d) && d >= 0 && !access->index[1].cst &&
-               access->index[1].coef[d] == 1 && nest->extent[d] == access->shape[1] && !access->index[0].coef[d];
-  return alone ? d : -1;
+  int d = access->rank == 2 ? pb_access_whole_dim(nest, access, 1) : -1;
+  return d >= 0 && !access->index[0].coef[d] ? d : -1;
 }
 
 static bool is_start(const pb_nest* nest) {

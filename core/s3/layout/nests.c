@@ -138,8 +138,7 @@ static void rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* 
 
 // The dim that walks the access's lanes, alone; -1: none.
 static int along(const pb_access* access, int axis) {
-  int dim;
-  return access->rank > 1 && pb_index_single(&access->index[axis], &dim) ? dim : -1;
+  return access->rank > 1 ? pb_index_dim(&access->index[axis]) : -1;
 }
 
 // The same of a value in blocks, of which the nest may take a part that begins at one of them. Where several dims walk

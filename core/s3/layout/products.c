@@ -65,12 +65,11 @@ void pb__layout_choose_runs(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     pb_contraction_dims roles;
-    int own;
     if (!pb__layout_contraction_dims(l, n, &roles)) continue;
     int v = l->program.value_of[n][roles.w];
     const pb_index* rows = &nest->access[roles.w].index[0];
     for (int d = 0; d < nest->dim_count && l->program.values[v].kind != PB_VALUE_CONST; ++d)
-      if (is_ragged(l, nest, &roles, d) && rows->coef[d] == 1 && !pb_index_single(rows, &own) && !l->values[v].run &&
+      if (is_ragged(l, nest, &roles, d) && rows->coef[d] == 1 && pb_index_dim(rows) < 0 && !l->values[v].run &&
           can_cut(l, v, nest->extent[d]))
         l->values[v].run = nest->extent[d], l->has_runs = true;
   }
@@ -101,9 +100,8 @@ static bool fills_up(const pb_layout* l, int n, const pb_contraction_dims* roles
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* w = &nest->access[roles->w];
   double zero;
-  int own;
   if (pb__layout_ends_in(l, l->program.value_of[n][roles->w], &zero) && w->index[1].coef[d] == 1) return true;
-  bool one = pb_index_single(&w->index[0], &own) && own == d && nest->extent[d] == w->shape[0];
+  bool one = pb_access_whole_dim(nest, w, 0) == d;
   bool run = l->values[l->program.value_of[n][roles->w]].run == nest->extent[d] && w->index[0].coef[d] == 1;
   return (one || run) && w->type == PB_I8 && nest->access[roles->x].type == PB_I8 &&
          pb__layout_zero_of_codes(nest, roles->w, &zero);

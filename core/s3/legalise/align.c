@@ -113,9 +113,8 @@ static bool is_only_tensor(const aligner* a, int n) {
 
 // Whether the access walks rows of a tensor of two dims along the last loop.
 static bool walks_rows(const pb_nest* nest, const pb_access* access) {
-  int last = nest->dim_count - 1, dim;
-  return access->rank == 2 && pb_index_single(&access->index[1], &dim) && dim == last && !access->index[0].coef[last] &&
-         access->shape[1] == nest->extent[last];
+  int d = access->rank == 2 ? pb_access_whole_dim(nest, access, 1) : -1;
+  return d >= 0 && d == nest->dim_count - 1 && !access->index[0].coef[d];
 }
 
 // Whether rows of what is read come several times each, which commands do by a stride of 0.

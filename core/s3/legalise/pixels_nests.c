@@ -1,4 +1,5 @@
 // Inside `pixels`: what each nest asks of its tensors' pixels.
+#include "core/s3/compose.h"
 #include "core/s3/legalise/pixels.h"
 
 static void join(pb_pixels* p, int a, int b) {
@@ -19,10 +20,8 @@ static bool is_image(const pb_value* value) { return value->kind != PB_VALUE_CON
 
 // Whether dims c and w of the nest are all channels and all pixels of a line.
 static bool goes_along(const pb_nest* nest, const pb_access* a, int c, int w) {
-  int along, across;
-  return a->rank == 4 && !a->boxed && !a->gathered && pb_index_single(&a->index[1], &along) && along == c &&
-         pb_index_single(&a->index[3], &across) && across == w && nest->extent[c] == a->shape[1] &&
-         nest->extent[w] == a->shape[3] && pb_access_moves_only(a, 1, c) && pb_access_moves_only(a, 3, w);
+  return a->rank == 4 && !a->boxed && !a->gathered && pb_access_whole_dim(nest, a, 1) == c &&
+         pb_access_whole_dim(nest, a, 3) == w && pb_access_moves_only(a, 1, c) && pb_access_moves_only(a, 3, w);
 }
 
 // A number for each channel, or for none.
@@ -56,7 +55,6 @@ static bool is_along(const pb_pixels* p, int n, pb_pixels_nest* out) {
 static bool is_of_parts(const pb_pixels* p, int n, pb_pixels_nest* out) {
   const pb_nest* nest = &p->program->nests[n];
   const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
-  int dim;
   if (nest->reduce == PB_SET || nest->access_count != 2 || x->rank != 4 || store->rank != 4 || x->boxed ||
       !pb_index_single(&store->index[1], &out->c) || !pb_index_single(&store->index[3], &out->w) || out->c < 0 ||
       out->w < 0 || !goes_along(nest, store, out->c, out->w))
@@ -68,8 +66,8 @@ static bool is_of_parts(const pb_pixels* p, int n, pb_pixels_nest* out) {
     out->part = d;
   }
   if (out->part < 0 || pb_access_uses(store, out->part) || x->index[1].cst || x->index[1].coef[out->c] != 1 ||
-      !pb_access_moves_only(x, 1, out->c) || !pb_index_single(&x->index[3], &dim) || dim != out->w ||
-      x->shape[3] != store->shape[3] || x->shape[1] != store->shape[1] * nest->extent[out->part])
+      !pb_access_moves_only(x, 1, out->c) || pb_index_dim(&x->index[3]) != out->w || x->shape[3] != store->shape[3] ||
+      x->shape[1] != store->shape[1] * nest->extent[out->part])
     return false;
   out->kind = PB_PIXELS_PARTS;
   return true;
@@ -102,11 +100,7 @@ static bool read_line(const pb_nest* nest, pb_pixels_nest* out) {
 static bool read_weights(const pb_nest* nest, const pb_pixels_nest* out) {
   const pb_access* w = &nest->access[out->roles.w];
   int dims[4];
-  if (w->rank != 4 || w->boxed || w->gathered) return false;
-  for (int r = 0; r < 4; ++r) {
-    if (!pb_index_single(&w->index[r], &dims[r])) return false;
-    if (w->shape[r] != (dims[r] < 0 ? 1 : nest->extent[dims[r]])) return false;
-  }
+  if (w->rank != 4 || w->boxed || w->gathered || !pb_walks_all(nest, w, dims)) return false;
   return dims[0] == out->o && dims[1] == out->c && dims[3] == out->s;
 }
 

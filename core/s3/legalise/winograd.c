@@ -73,30 +73,19 @@ static bool slides(const pb_nest* nest, const pb_access* x, const pb_access* wei
   if (!pb_index_single(&weights->index[r], &window) || window < 0 || weights->shape[r] != WINDOW) return false;
   if (index.coef[window] != 1 || nest->extent[window] != WINDOW || window == dim) return false;
   index.coef[window] = index.cst = 0;
-  int moves;
-  return pb_index_single(&index, &moves) && moves == dim;
-}
-
-// Whether each index is a dim of its own over the whole extent.
-static bool walks_all(const pb_nest* nest, const pb_access* access, int* dim_of) {
-  for (int r = 0; r < access->rank; ++r) {
-    if (!pb_index_single(&access->index[r], &dim_of[r])) return false;
-    if (access->shape[r] != (dim_of[r] < 0 ? 1 : nest->extent[dim_of[r]])) return false;
-  }
-  return true;
+  return pb_index_dim(&index) == dim;
 }
 
 static bool has_its_form(const winograd* w, convolution* c) {
   const pb_nest* nest = &w->from->nests[c->nest];
   const pb_access *x = &nest->access[c->x], *k = &nest->access[c->w], *y = &nest->access[c->y];
-  int image, in, out, dims[PB_NEST_RANK];
-  if (x->rank != 4 || k->rank != 4 || x->boxed || !walks_all(nest, y, dims)) return false;
+  int image, dims[PB_NEST_RANK];
+  if (x->rank != 4 || k->rank != 4 || x->boxed || !pb_walks_all(nest, y, dims)) return false;
   c->b = dims[0], c->o = dims[1], c->h = dims[2], c->v = dims[3];
   if (c->o < 0 || c->h < 0 || c->v < 0 || nest->dim_count != 6 + (c->b >= 0)) return false;
   if (!pb_index_single(&x->index[0], &image) || image != c->b) return false;
-  if (!pb_index_single(&x->index[1], &c->c) || !pb_index_single(&k->index[1], &in) || c->c < 0 || in != c->c)
-    return false;
-  if (!pb_index_single(&k->index[0], &out) || out != c->o) return false;
+  c->c = pb_index_dim(&x->index[1]);
+  if (c->c < 0 || pb_index_dim(&k->index[1]) != c->c || pb_index_dim(&k->index[0]) != c->o) return false;
   return slides(nest, x, k, 2, c->h) && slides(nest, x, k, 3, c->v);
 }
 
@@ -331,14 +320,11 @@ static void add_products(winograd* w, const convolution* c, int inputs, int sums
   (void)pb_program_add_nest(&w->to, &nest, (int[PB_NEST_ACCESSES]){sums});
   int weights = transformed_weights(w, c), channel = d.channel;
   pb_access store = nest.access[0];
-  pb_nest_begin(&nest, from->name, "reduce", 3);
+  nest.part = "reduce"; // by the same loops, and one more
   nest.macs = from->macs;
   nest.reduce = PB_ACC_ADD;
-  (void)pb_nest_add_dim(&nest, PLACES * PLACES);
-  if (c->b >= 0) (void)pb_nest_add_dim(&nest, c->images);
-  (void)pb_nest_add_dim(&nest, from->extent[c->o]);
-  (void)pb_nest_add_dim(&nest, c->rows);
-  (void)pb_nest_add_dim(&nest, c->columns);
+  nest.access_count = 3;
+  nest.expr_count = 0;
   d.channel = pb_nest_add_dim(&nest, from->extent[c->c]);
   nest.access[0] = at_place(w, inputs, &d, c->images, 0);
   nest.access[0].index[0].coef[place] = c->images;
