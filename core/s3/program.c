@@ -174,9 +174,13 @@ pb_access pb_value_shape(const pb_value* value) {
   return access;
 }
 
-int64_t pb_value_bytes(const pb_value* value) {
+int64_t pb_value_elements(const pb_value* value) {
   pb_access shape = pb_value_shape(value);
-  return pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+  return pb_access_elements(&shape);
+}
+
+int64_t pb_value_bytes(const pb_value* value) {
+  return pb_value_elements(value) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
 }
 
 int pb_program_value(const pb_program* program, MlirValue ir) {

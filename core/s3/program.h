@@ -69,6 +69,7 @@ void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* 
 int pb_program_value(const pb_program* program, MlirValue ir);
 // The value as an access without indices: its type, rank and shape.
 pb_access pb_value_shape(const pb_value* value);
+int64_t pb_value_elements(const pb_value* value);
 int64_t pb_value_bytes(const pb_value* value);
 
 // Arguments of its function, but for those that a pass has added.

@@ -68,8 +68,7 @@ static bool find_mask(reader* r) {
 
 static pb_interval hull(const reader* r, int value) {
   const pb_value* v = &r->p->values[value];
-  pb_access shape = pb_value_shape(v);
-  int64_t count = pb_access_elements(&shape);
+  int64_t count = pb_value_elements(v);
   if (count > MOST_OTHERS || v->const_id < 0) return (pb_interval){.kind = PB_ANY_NUMBER};
   return pb_constant_interval(v->type, pb_const_data(r->unit->consts, v->const_id), count);
 }

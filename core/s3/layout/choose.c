@@ -178,10 +178,8 @@ void pb__layout_settle(const pb_layout* l, bool* set, pb_layout_stays stays) {
 
 static bool has_one_channel(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  pb_access shape = pb_value_shape(value);
   bool column = value->type == PB_I8 && value->rank >= 2 && value->shape[value->rank - 1] == 1;
-  return value->rank >= 2 && value->shape[1] == 1 && (value->type == PB_F32 || column) &&
-         pb_access_elements(&shape) > 1;
+  return value->rank >= 2 && value->shape[1] == 1 && (value->type == PB_F32 || column) && pb_value_elements(value) > 1;
 }
 
 static bool is_one_row(const pb_value* value) {
@@ -335,13 +333,11 @@ static void pad(pb_layout* l, int v) {
   if (value->kind != PB_VALUE_LOCAL || chosen->refused || is_moved_alone(l, v) || value->rank < 2) return;
   if (edge_kind(l, v) == PB_VALUE_INPUT || pb__layout_touched(l, v, true)) return;
   PB_FOR_USES (n, &l->program, v) { // the last dim of what a contraction makes
-    int dim;
     if (pb_program_stored(&l->program, n) != v) continue;
     const pb_nest* nest = &l->program.nests[n];
     const pb_access* store = &nest->access[nest->access_count - 1];
-    bool whole = pb_index_single(&store->index[store->rank - 1], &dim) && dim >= 0 &&
-                 nest->extent[dim] == store->shape[store->rank - 1];
-    if (!whole) {
+    int dim = pb_access_whole_dim(nest, store, store->rank - 1);
+    if (dim < 0) {
       chosen->kind = PB_LAYOUT_PLAIN;
       return;
     }

@@ -40,8 +40,7 @@ typedef struct liner {
 // Whether a constant's elements are one number.
 static bool is_one_number(const liner* s, int v) {
   const pb_value* value = &s->program->values[v];
-  const pb_access shape = pb_value_shape(value);
-  const int64_t elements = pb_access_elements(&shape);
+  const int64_t elements = pb_value_elements(value);
   const size_t size = (size_t)pb_type_bits(value->type) / 8;
   const uint8_t* data = size && elements > 0 ? pb_const_data(s->unit->consts, value->const_id) : NULL;
   for (int64_t k = 1; data && k < elements; ++k)

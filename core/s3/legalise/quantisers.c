@@ -57,19 +57,17 @@ static pb_interval bounds_of(const quantising* q, int n) {
 
 // The bounds of a constant of f32.
 static pb_interval bounds_of_constant(const quantising* q, const pb_value* value) {
-  pb_access shape = pb_value_shape(value);
   const char* data = value->expands ? NULL : pb_const_data(q->unit->consts, value->const_id);
   pb_interval all = {.kind = PB_ANY_NUMBER};
-  if (data) all = pb_constant_interval(PB_F32, data, pb_access_elements(&shape));
+  if (data) all = pb_constant_interval(PB_F32, data, pb_value_elements(value));
   return isfinite(all.low) && isfinite(all.high) ? all : (pb_interval){.kind = PB_ANY_NUMBER};
 }
 
 // Whether each element of the value, set once in front, becomes the greatest of some.
 static bool takes_greatest(const pb_program* p, int n, int value) {
   const pb_nest* nest = &p->nests[n];
-  pb_access whole = pb_value_shape(&p->values[value]);
   return (nest->reduce == PB_ACC_MAX || nest->reduce == PB_ACC_MAXIMUM) && pb_program_init_of(p, n) >= 0 &&
-         pb_nest_results(nest) == pb_access_elements(&whole);
+         pb_nest_results(nest) == pb_value_elements(&p->values[value]);
 }
 
 static void find_bounds(quantising* q) {

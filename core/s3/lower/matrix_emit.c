@@ -19,7 +19,7 @@ const char* pb__vtile_load_matrix(pb_vtile* t, int64_t displacement, bool is_x, 
   int64_t inner = matrix->product.group * (is_x ? k->depth : matrix->product.lanes);
   pb_instruction_use use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
   use.stride = pb_vkernel_stride(access, is_x ? k->row_dim : k->depth_dim);
-  use.elements = pb__vtile_elements(pb__vtile_value(e, access));
+  use.elements = pb_value_elements(pb__vtile_value(e, access));
   pb_linear place;
   pb__vtile_place(t, access, displacement, &place);
   pb_text rows = {0};

@@ -103,9 +103,7 @@ static const pb_value* at_place(const lowering* s, int v) {
 }
 
 static const char* flat_type(const lowering* s, const pb_value* value) {
-  pb_access shape = pb_value_shape(value);
-  return pb_printf(&s->l.unit->pass, "memref<%lldx%s>", (long long)pb_access_elements(&shape),
-                   pb_type_name(value->type));
+  return pb_printf(&s->l.unit->pass, "memref<%lldx%s>", (long long)pb_value_elements(value), pb_type_name(value->type));
 }
 
 // The buffer, and where its copies go in turn, the one that has its turn.
@@ -533,8 +531,7 @@ static void print_guarded_items(lowering* s) {
   pb_text_add(text, "  %%g0 = arith.constant 0 : i32\n  %%none = arith.constant 0 : index\n");
   for (int v = 0; v < s->p.value_count; ++v) {
     const pb_value* value = &s->p.values[v];
-    pb_access shape = pb_value_shape(value);
-    long long elements = pb_access_elements(&shape);
+    long long elements = pb_value_elements(value);
     if (!is_guard(value)) continue;
     pb_text_add(text,
                 "  %%g%d = affine.for %%i = 0 to %lld iter_args(%%most = %%g%d) -> (i32) {\n"

@@ -50,15 +50,10 @@ const pb_value* pb__vtile_value(const pb_vemit* e, const pb_access* access) {
   return value;
 }
 
-int64_t pb__vtile_elements(const pb_value* value) {
-  pb_access shape = pb_value_shape(value);
-  return pb_access_elements(&shape);
-}
-
 void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_access* access, bool type) {
   const pb_value* value = pb__vtile_value(e, access);
   if (type)
-    pb_text_add(text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
+    pb_text_add(text, "memref<%lldx%s>", (long long)pb_value_elements(value), pb_type_name(value->type));
   else
     pb_text_add(text, "%%%s%d", value->rank == 1 ? "a" : "f", value->argument);
 }
@@ -312,7 +307,7 @@ void pb__vtile_choose_prefetch(pb_vtile* t) {
   if (e->k->main->reduce == PB_SET) return;
   const pb_access* w = &e->k->main->access[e->k->w];
   int64_t near = pb_vector_facts_of(e->chip).cache[1], next = next_block(e);
-  bool far = pb_bytes_of(w->type, pb__vtile_elements(pb__vtile_value(e, w))) > near;
+  bool far = pb_bytes_of(w->type, pb_value_elements(pb__vtile_value(e, w))) > near;
   if (far && next > 0 && pb_bytes_of(w->type, next) <= near) t->prefetch = next;
 }
 

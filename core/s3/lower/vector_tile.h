@@ -27,7 +27,6 @@ void pb__vtile_note_load(pb_vemit* e, const pb_access* access, int64_t displacem
 // The flat tensor's name, or its type.
 void pb__vtile_print_flat(const pb_vemit* e, pb_text* text, const pb_access* access, bool type);
 const pb_value* pb__vtile_value(const pb_vemit* e, const pb_access* access);
-int64_t pb__vtile_elements(const pb_value* value);
 
 // The element number, linear in the loops around.
 void pb__vtile_place(const pb_vtile* t, const pb_access* access, int64_t displacement, pb_linear* place);

@@ -166,10 +166,9 @@ static int64_t price_of(pb_reside* s, int launch, bool anew) {
 // Whether the kernel's nests store as many elements as the tensor has: lanes that nothing sets would be read as they
 // are.
 static bool stores_all(const pb_program* p, int value) {
-  pb_access shape = pb_value_shape(&p->values[value]);
   int64_t stored = 0;
   PB_FOR_WRITERS (n, p, value) stored += pb_nest_results(&p->nests[n]);
-  return stored >= pb_access_elements(&shape);
+  return stored >= pb_value_elements(&p->values[value]);
 }
 
 // Whether the kernel is of several stages none of which multiplies by weights, as attention and norms are: an iteration
