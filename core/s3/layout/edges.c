@@ -166,17 +166,13 @@ static pb_nest copy_of(const pb_value* value, const char* name) {
   return nest;
 }
 
-static void redirect(pb_layout* l, int from, int to, bool writes) {
+// `inside`: of a tensor inside, what makes it and reads it in blocks.
+static void redirect(pb_layout* l, int from, int to, bool writes, bool inside) {
   PB_FOR_ACCESSES (n, a, &l->program, from) {
     bool store = a == l->program.nests[n].access_count - 1;
-    if (!pb__layout_is_apart(l, n) && (writes || !store)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
+    if (inside ? !reads_plain(l, n, from) : !pb__layout_is_apart(l, n) && (writes || !store))
+      pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
   }
-}
-
-// The same from a tensor inside to what makes it and reads it in blocks.
-static void redirect_blocks(pb_layout* l, int from, int to) {
-  PB_FOR_ACCESSES (n, a, &l->program, from)
-    if (!reads_plain(l, n, from)) pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
 }
 
 // Puts the copies of all twins among the nests, that of twin k by copies[k].at and .order.
@@ -217,10 +213,7 @@ void pb__layout_add_twins(pb_layout* l) {
     bool behind = output && !shared && !inside; // of others, inputs above all, the last one comes first
     copies[l->twin_count].at = behind ? l->program.nest_count : pb_program_last_writer(&l->program, v) + 1;
     copies[l->twin_count].order = behind ? l->twin_count : -l->twin_count;
-    if (inside)
-      redirect_blocks(l, v, twin);
-    else
-      redirect(l, v, twin, output);
+    redirect(l, v, twin, output, inside);
     l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
   if (l->twin_count) insert_copies(l, copies);
@@ -284,26 +277,19 @@ void pb__layout_drop_twins(pb_layout* l) {
     } else if (inside && is_copied_on(l, t->edge)) { // it goes from blocks at once
       l->values[t->edge] = l->values[t->twin];
       l->program.gone[t->copy] = true;
-      redirect(l, t->twin, t->edge, true);
+      redirect(l, t->twin, t->edge, true, false);
       continue;
     }
     if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
     if (!pb_program_is_local(&l->program, t->edge)) l->values[t->edge].kind = l->values[t->twin].kind;
     l->program.gone[t->copy] = true;
-    redirect(l, t->twin, t->edge, true);
+    redirect(l, t->twin, t->edge, true, false);
   }
 }
 
 const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v) {
-  int low = 0, high = l->twin_count;
-  while (low < high) {
-    int middle = low + (high - low) / 2;
-    if (l->twins[middle].twin < v)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
+  int k = l->twin_count ? v - l->twins[0].twin : -1; // they were added one behind the other
+  return k >= 0 && k < l->twin_count ? &l->twins[k] : NULL;
 }
 
 pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v) {

@@ -47,10 +47,8 @@ static bool makes_few(const pb_layout* l, int n, const pb_contraction_dims* role
 // Element by element: whether all that is touched can be plain.
 static bool keeps_plain(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    if (!is_plain(l, v)) return false;
-  }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!is_plain(l, l->program.value_of[n][a])) return false;
   return true;
 }
 
