@@ -1,5 +1,6 @@
 #include "core/s3/plan/plan_given.h"
 
+#include "core/ir/module.h"
 #include "core/s3/kernels.h"
 
 #include <ctype.h>
@@ -48,19 +49,13 @@ static pb_status read_plan(pb_unit* unit, pb_plan_reader* r, pb_given_plans* pla
 }
 
 static char* read_text(const char* path, pb_arena* arena) {
-  FILE* file = fopen(path, "rb");
-  if (!file) return NULL;
-  pb_text text = {0};
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, file));) {
-    for (size_t k = 0; k < n; ++k)
-      if (!part[k]) part[k] = 1; // a zero would end the text unseen; this is refused
-    pb_text_add(&text, "%.*s", (int)n, part);
-  }
-  bool failed = ferror(file);
-  fclose(file);
-  char* kept = failed ? NULL : pb_strdup(arena, text.data ? text.data : "");
-  pb_text_free(&text);
+  size_t length;
+  char* text = pb_module_text(path, &length);
+  if (!text) return NULL;
+  for (size_t k = 0; k < length; ++k)
+    if (!text[k]) text[k] = 1; // a zero would end the text unseen; this is refused
+  char* kept = pb_strdup(arena, text);
+  free(text);
   return kept;
 }
 
