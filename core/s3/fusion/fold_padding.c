@@ -65,8 +65,7 @@ static void merge(padding_folder* h, int from, int to, const pb_pad* first) {
       fits = between[r] >= 0 && between[r] + h->program->values[again].shape[r] <= h->program->values[to].shape[r];
     }
     if (!fits) continue;
-    PB_FOR_USES (k, h->program, again)
-      if (pb_program_stored(h->program, k) == again) h->program->gone[k] = true;
+    PB_FOR_WRITERS (k, h->program, again) h->program->gone[k] = true;
     redirect(h, again, to, between);
   }
 }
@@ -82,10 +81,8 @@ static void add_borders(padding_folder* h, int n) {
   for (int a = 0; a < h->program->nests[n].access_count; ++a) {
     int v = h->program->value_of[n][a];
     if (!h->padded[v] || !pb_program_reads(h->program, n, v) || pb_program_writes(h->program, n, v)) continue;
-    PB_FOR_USES (k, h->program, v)
-      if (k > n && !h->program->gone[k] && pb_program_stored(h->program, k) == v &&
-          pb_nest_is_fill(&h->program->nests[k]))
-        add_nest(h, k);
+    PB_FOR_WRITERS (k, h->program, v)
+      if (k > n && !h->program->gone[k] && pb_nest_is_fill(&h->program->nests[k])) add_nest(h, k);
   }
 }
 

@@ -7,11 +7,6 @@
 #include "core/s3/plan/plan.h"
 #include "core/select/select.h"
 
-typedef struct joiner {
-  pb_unit* unit;
-  pb_groups* groups;
-} joiner;
-
 int64_t pb_fusion_cycles(pb_unit* unit, const pb_program* program, pb_arena* scratch) {
   pb_plan plan;
   bool runs =
@@ -44,8 +39,7 @@ bool pb_fusion_fills(pb_unit* unit, const pb_program* program, const int* nests,
   return pb_select(unit->chip, &flat, &unit->pass, match, &why);
 }
 
-static void join_pad(const joiner* j, int copy) {
-  pb_groups* g = j->groups;
+static void join_pad(pb_unit* unit, pb_groups* g, int copy) {
   const pb_program* p = g->program;
   int value = pb_program_stored(p, copy), nests[PB_MAX_PROLOGUES], count = 0;
   int64_t apart = 0, one = 0;
@@ -58,15 +52,14 @@ static void join_pad(const joiner* j, int copy) {
   int group[PB_MAX_PROLOGUES];
   for (int k = 0; k < count; ++k) {
     group[k] = g->of[nests[k]];
-    if (!cycles_of(j->unit, p, &nests[k], 1, &one)) return;
+    if (!cycles_of(unit, p, &nests[k], 1, &one)) return;
     apart += one;
   }
-  if (!cycles_of(j->unit, p, nests, count, &one) || !pb_fusion_gains(one, apart)) return;
+  if (!cycles_of(unit, p, nests, count, &one) || !pb_fusion_gains(one, apart)) return;
   for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
 }
 
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups) {
-  const joiner j = {unit, groups};
   for (int n = 0; n < groups->program->nest_count; ++n)
-    if (pb_nest_is_copy(&groups->program->nests[n])) join_pad(&j, n);
+    if (pb_nest_is_copy(&groups->program->nests[n])) join_pad(unit, groups, n);
 }

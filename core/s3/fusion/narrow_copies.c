@@ -46,10 +46,9 @@ static void swap(pb_program* p, pb_arena* arena, int maker, int copy) {
   pb_access whole = pb_value_shape(&p->values[pb_program_stored(p, copy)]), narrow = whole;
   narrow.type = first->access[0].type;
   int moved = pb_program_add_local(p, arena, &narrow);
-  const pb_type type = narrow.type;
   pb_nest_copy(first, then);
   first->expr_count = 0;
-  first->access[0].type = first->access[1].type = type;
+  first->access[0].type = first->access[1].type = narrow.type;
   (void)pb_nest_load(first, 0);
   pb_nest_copy(then, made);
   then->dim_count = 0;

@@ -53,26 +53,23 @@ static bool only_copies(const pb_program* p, const int* nests, int count) {
 bool pb_print_over(const pb_program* p, const int* nests, int count, const int* values, int value_count,
                    pb_text* text) {
   bool made[PB_OVER_TENSORS] = {false};
-  const char* between = "";
+  int said = 0;
   if (value_count > PB_OVER_TENSORS) return false;
   pb_text_add(text, ", pb.makes = array<i64");
   for (int k = 0; k < count; ++k) {
     int at = pb_position_of(values, value_count, pb_program_stored(p, nests[k]));
     if (at < 0 || made[at]) continue;
     made[at] = true;
-    pb_text_add(text, "%s%d", *between ? between : ": ", at);
-    between = ", ";
+    pb_text_add(text, "%s%d", said++ ? ", " : ": ", at);
   }
   pb_text_add(text, ">");
-  between = "";
+  said = 0;
   if (!stand_alone(p, nests, count)) return false;
   for (int m = 0; m < value_count; ++m)
     for (int r = 0; made[m] && r < value_count; ++r)
-      if (!made[r] && lies_over(p, nests, count, values[m], values[r])) {
-        pb_text_add(text, "%s%d, %d", *between ? between : ", pb.over = array<i64: ", m, r);
-        between = ", ";
-      }
-  if (!*between) return false;
+      if (!made[r] && lies_over(p, nests, count, values[m], values[r]))
+        pb_text_add(text, "%s%d, %d", said++ ? ", " : ", pb.over = array<i64: ", m, r);
+  if (!said) return false;
   pb_text_add(text, ">");
   if (only_copies(p, nests, count)) pb_text_add(text, ", pb.copies");
   return true;
