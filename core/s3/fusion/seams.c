@@ -16,7 +16,7 @@
 enum {
   MOST_CUTS = 6, // of a dim, its two ends among them
   MOST_PARTS = 27,
-  LEAST_SHARE = 8, // the largest part is all but one of so many
+  LEAST_SHARE = 8,  // the largest part is all but one of so many
   MOST_READERS = 8, // of what was put together: to copy it once is less than to cut them all
   MOST_ROUNDS = 4
 };
@@ -53,7 +53,6 @@ static bool is_part(const pb_nest* nest) {
 // Whether copies make all of the tensor, and none of them what another one has made.
 static bool is_put_together(const seams* s, int v) {
   const pb_program* p = &s->from;
-  pb_access whole = pb_value_shape(&p->values[v]);
   int64_t writers = 0, elements = 0;
   if (!pb_program_is_local(p, v) || pb_program_last_writer(p, v) < 0) return false;
   PB_FOR_WRITERS (n, p, v) {
@@ -61,7 +60,7 @@ static bool is_put_together(const seams* s, int v) {
     ++writers;
     elements += pb_nest_iterations(&p->nests[n]);
   }
-  return writers > 1 && elements == pb_access_elements(&whole);
+  return writers > 1 && elements == pb_value_elements(&p->values[v]);
 }
 
 // Whether the nest computes each element for itself, and may be cut along any dim.
@@ -199,21 +198,13 @@ static void read_copied(const seams* s, pb_nest* part, int a, int* value_of) {
 }
 
 static void add_part(seams* s, int n, const cuts* c, const int* number) {
-  const pb_nest* nest = &s->from.nests[n];
-  pb_nest part;
-  int value_of[PB_NEST_ACCESSES];
-  pb_nest_copy(&part, nest);
-  memcpy(value_of, s->from.value_of[n], sizeof value_of);
-  for (int d = 0; d < nest->dim_count; ++d) {
-    int64_t first = c->at[d][number[d]];
-    part.extent[d] = c->at[d][number[d] + 1] - first;
-    for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < part.access[a].rank; ++r)
-        part.access[a].index[r].cst += part.access[a].index[r].coef[d] * first;
+  pb_nest* part = pb_program_add_nest(&s->to, &s->from.nests[n], s->from.value_of[n]);
+  for (int d = 0; d < part->dim_count; ++d) {
+    pb_nest_shift_dim(part, d, c->at[d][number[d]]);
+    part->extent[d] = c->at[d][number[d] + 1] - c->at[d][number[d]];
   }
-  for (int a = 0; a < nest->access_count; ++a)
-    if (reads_joined(s, n, a)) read_copied(s, &part, a, value_of);
-  (void)pb_program_add_nest(&s->to, &part, value_of);
+  for (int a = 0; a < part->access_count; ++a)
+    if (reads_joined(s, n, a)) read_copied(s, part, a, s->to.value_of[s->to.nest_count - 1]);
 }
 
 static bool next_part(const pb_nest* nest, const cuts* c, int* number) {

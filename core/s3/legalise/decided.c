@@ -137,12 +137,10 @@ static int constant_of(decider* d, int v, int* constants) {
 static void give_output(decider* d, int v, int constant) {
   pb_program* p = d->program;
   int last = pb_program_last_writer(p, v);
-  pb_nest copy;
   PB_FOR_WRITERS (n, p, v) p->gone[n] = n != last;
   pb_access whole = pb_value_shape(&p->values[v]);
-  pb_nest_begin_over(&copy, p->nests[last].name, "copy", 2, &whole);
-  (void)pb_nest_load(&copy, 0);
-  pb_nest_copy(&p->nests[last], &copy);
+  pb_nest_begin_over(&p->nests[last], p->nests[last].name, "copy", 2, &whole);
+  (void)pb_nest_load(&p->nests[last], 0);
   p->value_of[last][0] = constant;
   p->value_of[last][1] = v;
 }

@@ -109,10 +109,8 @@ static int turn_round(laner* l, const pb_nest* nest, int row, pb_access* rows, i
   int last = rows->rank - 1;
   pb_access turned = *rows;
   pb_nest copy;
-  turned.shape[row] = rows->shape[last];
-  turned.index[row] = rows->index[last];
-  turned.shape[last] = rows->shape[row];
-  turned.index[last] = rows->index[row];
+  PB_SWAP(int64_t, turned.shape[row], turned.shape[last]);
+  PB_SWAP(pb_index, turned.index[row], turned.index[last]);
   pb_nest_begin(&copy, nest->name, "copy", 2);
   copy.access[0] = *rows;
   copy.access[1] = turned;

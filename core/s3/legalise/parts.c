@@ -81,14 +81,12 @@ static bool reads_walk(const parts* p, int n, int a, walk* w) {
 
 // The index of a constant that the dim walks all of, NONE: none. false: it walks it otherwise.
 static bool index_of(const pb_nest* nest, const pb_access* constant, int dim, int* index) {
-  int single;
   *index = NONE;
   if (!pb_access_uses(constant, dim)) return true;
   for (int r = 0; r < constant->rank && *index < 0; ++r)
     if (constant->index[r].coef[dim]) *index = r;
   return pb_type_bits(constant->type) >= 8 && pb_access_is_plain(constant) &&
-         pb_index_single(&constant->index[*index], &single) && pb_access_moves_only(constant, *index, dim) &&
-         constant->shape[*index] == nest->extent[dim];
+         pb_access_whole_dim(nest, constant, *index) == dim && pb_access_moves_only(constant, *index, dim);
 }
 
 // Whether a weight of 0 makes a product of 0: nothing is taken off it, nor its bits turned over.
@@ -355,26 +353,23 @@ static void spread_shape(const parts* p, int v, int64_t* shape) {
 
 static void write_nest(parts* p, int n) {
   const pb_nest* old = &p->from->nests[n];
-  int value_of[PB_NEST_ACCESSES], y = pb_program_stored(p->from, n), last = old->access_count - 1;
-  pb_nest nest;
-  memcpy(value_of, p->from->value_of[n], sizeof value_of);
-  pb_nest_copy(&nest, old);
-  for (int a = 0; a < nest.access_count && p->nests[n].reads; ++a) {
+  pb_nest* nest = pb_program_add_nest(&p->to, old, p->from->value_of[n]);
+  int *value_of = p->to.value_of[p->to.nest_count - 1], y = pb_program_stored(p->from, n), last = old->access_count - 1;
+  for (int a = 0; a < nest->access_count && p->nests[n].reads; ++a) {
     const walk* w = &p->nests[n].walks[a];
-    pb_access* access = &nest.access[a];
+    pb_access* access = &nest->access[a];
     if (is_const(p, n, a))
-      spread_constant(p, n, a, &nest, &value_of[a]);
+      spread_constant(p, n, a, nest, &value_of[a]);
     else
       spread_shape(p, w->value, access->shape);
     if (w->dim < 0 || !first_of(p, w->value)->spread) continue;
     access->index[PB_IMAGE_CHANNELS].cst = place(p, w->value, w->first);
-    nest.extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[PB_IMAGE_CHANNELS].cst;
+    nest->extent[w->dim] = place(p, w->value, w->first + old->extent[w->dim]) - access->index[PB_IMAGE_CHANNELS].cst;
   }
   if (p->values[y].behind)
     value_of[last] = p->values[y].made;
-  else if (p->values[y].masked && nest.reduce == PB_SET && !moves(p, n))
-    mask(p, &p->nests[n].walks[last], old->extent[p->nests[n].walks[last].dim], &nest, value_of);
-  (void)pb_program_add_nest(&p->to, &nest, value_of);
+  else if (p->values[y].masked && nest->reduce == PB_SET && !moves(p, n))
+    mask(p, &p->nests[n].walks[last], old->extent[p->nests[n].walks[last].dim], nest, value_of);
 }
 
 // What is made as it comes, with zeros in the channels that come in.

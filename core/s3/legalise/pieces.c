@@ -85,13 +85,9 @@ static void write_nest(piecer* s, int n) {
     if (s->plain[x] == NONE) add_whole_copy(s, nest->name, x, add_plain(s, x));
     value_of[0] = s->plain[x];
   }
-  if (!s->pieced[y]) {
-    (void)pb_program_add_nest(&s->to, nest, value_of);
-    return;
-  }
-  value_of[nest->access_count - 1] = s->plain[y] == NONE ? add_plain(s, y) : s->plain[y];
+  if (s->pieced[y]) value_of[nest->access_count - 1] = s->plain[y] == NONE ? add_plain(s, y) : s->plain[y];
   (void)pb_program_add_nest(&s->to, nest, value_of);
-  if (n == pb_program_last_writer(s->from, y)) add_whole_copy(s, nest->name, s->plain[y], y);
+  if (s->pieced[y] && n == pb_program_last_writer(s->from, y)) add_whole_copy(s, nest->name, s->plain[y], y);
 }
 
 // Whether anything is to be done.

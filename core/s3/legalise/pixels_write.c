@@ -69,21 +69,19 @@ static void regroup(const pb_pixels* p, int n, pb_nest* nest) {
 
 static void write_along(pb_pixels* p, int n) {
   const pb_pixels_nest* is = &p->nests[n];
-  int y = pb_program_stored(p->program, n), value_of[PB_NEST_ACCESSES];
+  int y = pb_program_stored(p->program, n);
   int64_t pixels = pixels_of(p, y), parts = p->values[y].parts;
-  pb_nest nest;
-  pb_nest_copy(&nest, &p->program->nests[n]);
-  memcpy(value_of, p->program->value_of[n], sizeof value_of);
-  reshape(p, n, &nest);
-  for (int a = 0; a < nest.access_count; ++a)
-    if (p->program->values[value_of[a]].kind == PB_VALUE_CONST && pb_access_uses(&nest.access[a], is->c))
-      value_of[a] = repeat(p, value_of[a], &p->program->nests[n].access[a], is->c, pixels, parts, &nest.access[a]);
-  nest.extent[is->c] *= pixels;
-  nest.extent[is->w] /= pixels;
-  if (is->kind == PB_PIXELS_PARTS) nest.access[0].index[1].coef[is->part] *= pixels;
-  if (is->kind == PB_PIXELS_ALONG) regroup(p, n, &nest);
-  drop_single_dims(&nest, -1, -1);
-  (void)pb_program_add_nest(&p->to, &nest, value_of);
+  pb_nest* nest = pb_program_add_nest(&p->to, &p->program->nests[n], p->program->value_of[n]);
+  int* value_of = p->to.value_of[p->to.nest_count - 1];
+  reshape(p, n, nest);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (pb_program_is_const(p->program, n, a) && pb_access_uses(&nest->access[a], is->c))
+      value_of[a] = repeat(p, value_of[a], &p->program->nests[n].access[a], is->c, pixels, parts, &nest->access[a]);
+  nest->extent[is->c] *= pixels;
+  nest->extent[is->w] /= pixels;
+  if (is->kind == PB_PIXELS_PARTS) nest->access[0].index[1].coef[is->part] *= pixels;
+  if (is->kind == PB_PIXELS_ALONG) regroup(p, n, nest);
+  drop_single_dims(nest, -1, -1);
 }
 
 // ---- convolutions ----
@@ -139,68 +137,43 @@ void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b
 
 static void write_convolution(pb_pixels* p, int n) {
   const pb_pixels_nest* is = &p->nests[n];
-  int value_of[PB_NEST_ACCESSES];
-  memcpy(value_of, p->program->value_of[n], sizeof value_of);
-  int x = value_of[is->roles.x], y = value_of[is->roles.y];
+  pb_nest* nest = pb_program_add_nest(&p->to, &p->program->nests[n], p->program->value_of[n]);
+  int* value_of = p->to.value_of[p->to.nest_count - 1];
   pb_pixels_blocks blocks = {0};
   pb_contraction_dims roles;
   (void)pb__pixels_choose_blocks(p, n, &blocks);
-  if (blocks.of_x * blocks.of_y * blocks.side == 1) {
-    (void)pb_program_add_nest(&p->to, &p->program->nests[n], value_of);
-    return;
-  }
-  pb_nest nest;
-  pb__pixels_convolution(p, n, &blocks, &nest, &roles);
-  value_of[is->roles.w] = spread_weights(p, n, &blocks, nest.access[is->roles.w].shape);
-  nest.access[is->roles.x].index[3].cst += p->values[x].before;
-  shape_of(p, x, nest.access[is->roles.x].shape);
-  shape_of(p, y, nest.access[is->roles.y].shape);
-  drop_single_dims(&nest, is->c, is->o);
-  (void)pb_program_add_nest(&p->to, &nest, value_of);
+  if (blocks.of_x * blocks.of_y * blocks.side == 1) return;
+  pb__pixels_convolution(p, n, &blocks, nest, &roles);
+  value_of[is->roles.w] = spread_weights(p, n, &blocks, nest->access[is->roles.w].shape);
+  nest->access[is->roles.x].index[3].cst += p->values[value_of[is->roles.x]].before;
+  reshape(p, n, nest);
+  drop_single_dims(nest, is->c, is->o);
 }
 
 // ---- borders ----
-
-static void add_box(pb_pixels* p, int v, const pb_nest* like, const int64_t* low, const int64_t* high, int from) {
-  pb_nest nest;
-  pb_nest_begin(&nest, like->name, from < 0 ? "pad" : "copy", from < 0 ? 1 : 2);
-  pb_access to = {.type = p->program->values[v].type, .rank = 4, .buffer = -1}, read = to;
-  shape_of(p, v, to.shape);
-  for (int r = 0; r < 4; ++r) {
-    if (high[r] <= low[r]) return;
-    pb_nest_walk(&nest, &to.index[r], 1, high[r] - low[r]);
-    read.index[r] = to.index[r];
-    to.index[r].cst = low[r];
-  }
-  if (from >= 0) {
-    shape_of(p, from, read.shape);
-    nest.access[0] = read;
-    nest.access[1] = to;
-    (void)pb_nest_load(&nest, 0);
-  } else {
-    nest.access[0] = to;
-    (void)pb_nest_const(&nest, to.type, p->values[v].pad.fill);
-  }
-  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){from < 0 ? v : from, v});
-}
 
 // All of a padded tensor, where its copy stood.
 static void write_pad(pb_pixels* p, int n) {
   int v = pb_program_stored(p->program, n);
   const pb_pixels_value* value = &p->values[v];
   if (n != value->pad.copy) return;
-  int64_t shape[PB_NEST_RANK], inner[PB_NEST_RANK], top = value->pad.shift[2], left = value->before;
-  shape_of(p, v, shape);
-  shape_of(p, value->source, inner);
-  int64_t bottom = top + inner[2], right = left + inner[3];
-  const pb_nest* like = &p->program->nests[n];
-  const int64_t low[5][4] = {{0, 0, 0, 0}, {0, 0, bottom, 0}, {0, 0, top, 0}, {0, 0, top, right}, {0, 0, top, left}};
-  const int64_t high[5][4] = {{shape[0], shape[1], top, shape[3]},
+  const int64_t *shape = p->to.values[v].shape, *inner = p->to.values[value->source].shape;
+  int64_t top = value->pad.shift[2], left = value->before, bottom = top + inner[2], right = left + inner[3];
+  const char* name = p->program->nests[n].name;
+  const int64_t low[4][4] = {{0, 0, 0, 0}, {0, 0, bottom, 0}, {0, 0, top, 0}, {0, 0, top, right}};
+  const int64_t high[4][4] = {{shape[0], shape[1], top, shape[3]},
                               {shape[0], shape[1], shape[2], shape[3]},
                               {shape[0], shape[1], bottom, left},
-                              {shape[0], shape[1], bottom, shape[3]},
-                              {shape[0], shape[1], bottom, right}};
-  for (int k = 0; k < 5; ++k) add_box(p, v, like, low[k], high[k], k == 4 ? value->source : -1);
+                              {shape[0], shape[1], bottom, shape[3]}};
+  for (int k = 0; k < 4; ++k) (void)pb_program_add_fill(&p->to, name, "pad", v, low[k], high[k], value->pad.fill);
+  pb_access from = pb_value_shape(&p->to.values[value->source]);
+  pb_nest copy;
+  pb_nest_begin_over(&copy, name, "copy", 2, &from);
+  memcpy(copy.access[1].shape, shape, sizeof copy.access[1].shape);
+  copy.access[1].index[2].cst = top;
+  copy.access[1].index[3].cst = left;
+  (void)pb_nest_load(&copy, 0);
+  (void)pb_program_add_nest(&p->to, &copy, (const int[PB_NEST_ACCESSES]){value->source, v});
 }
 
 // As many blocks around each padded tensor as its readers reach.
@@ -232,11 +205,13 @@ static void write_nest(pb_pixels* p, int n) {
 }
 
 void pb__pixels_write(pb_pixels* p) {
-  pb_program_begin_nests(p->program, &p->unit->pass, &p->to);
+  const pb_program* from = p->program;
+  pb_program_begin_nests(from, &p->unit->pass, &p->to);
   find_borders(p);
-  for (int n = 0; n < p->program->nest_count; ++n) write_nest(p, n);
-  int values = p->program->value_count;
-  int64_t(*shapes)[PB_NEST_RANK] = pb_alloc_array(&p->unit->pass, (size_t)values + 1, sizeof *shapes);
-  for (int v = 0; v < values; ++v) shape_of(p, v, shapes[v]);
-  for (int v = 0; v < values; ++v) memcpy(p->to.values[v].shape, shapes[v], sizeof *shapes);
+  p->to.values = PB_NEW_ARRAY(&p->unit->pass, pb_value, (size_t)from->value_capacity + 1);
+  for (int v = 0; v < from->value_count; ++v) {
+    p->to.values[v] = from->values[v];
+    shape_of(p, v, p->to.values[v].shape);
+  }
+  for (int n = 0; n < from->nest_count; ++n) write_nest(p, n);
 }
