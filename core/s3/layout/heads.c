@@ -77,12 +77,10 @@ static void part_access(pb_access* access, const heads* h) {
 }
 
 static int part_value(pb_layout* l, int v, const heads* h) {
-  pb_value parted = l->program.values[v];
-  parted.kind = PB_VALUE_LOCAL;
-  parted.argument = -1;
+  pb_access parted = pb_value_shape(&l->program.values[v]);
   parted.shape[0] *= h->count;
   parted.shape[1] = h->width;
-  return pb_program_add_value(&l->program, &l->unit->pass, &parted);
+  return pb_program_add_local(&l->program, &l->unit->pass, &parted);
 }
 
 // From a tensor to its twin with a row for each head, or (`back`) the other way round.

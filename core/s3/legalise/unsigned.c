@@ -300,11 +300,8 @@ static void turn_over(turner* t, int at, int from, int to) {
 // A tensor of the program's own in the place of one that comes in or goes out in the other form.
 static void replace_outside(turner* t, int v) {
   pb_program* p = t->program;
-  pb_value local = p->values[v];
-  local.kind = PB_VALUE_LOCAL;
-  local.argument = local.const_id = NONE;
-  local.name = NULL;
-  int own = pb_program_add_value(p, &t->unit->pass, &local);
+  pb_access whole = pb_value_shape(&p->values[v]);
+  int own = pb_program_add_local(p, &t->unit->pass, &whole);
   PB_FOR_ACCESSES (n, a, p, v) pb_program_set_value(p, &t->unit->pass, n, a, own);
   if (p->values[v].kind == PB_VALUE_INPUT)
     turn_over(t, 0, v, own);

@@ -154,12 +154,6 @@ static int maker_of(const pb_cover* cover, int node, int memory) {
   return -1;
 }
 
-static int load_of(pb_nest* part, pb_type type, int access) {
-  int node = pb_nest_node(part, PB_OP_LOAD, type, -1, -1);
-  part->expr[node].operand = access;
-  return node;
-}
-
 // What is left of `part`, a copy of the nest, is the value of one piece, without a store. *carried: which of its
 // accesses is the carried one, -1: none. false: it has more operands than a nest can have.
 static bool cut(point* p, const pb_piece* piece, pb_nest* part, int* carried) {
@@ -182,11 +176,11 @@ static bool cut(point* p, const pb_piece* piece, pb_nest* part, int* carried) {
       for (int k = 0; k < piece->leaf_count; ++k)
         if (piece->leaves[k] == n) memory = piece->leaf_memory[k];
       part->access[part->access_count] = p->made[maker_of(p->cover, n, memory)];
-      in[n] = load_of(part, node.type, part->access_count++);
+      in[n] = pb_nest_load(part, part->access_count++);
     } else if (node.op == PB_OP_LOAD) {
       int* a = &access_of[node.operand];
       if (*a < 0) part->access[*a = part->access_count++] = p->nest->access[node.operand];
-      in[n] = load_of(part, node.type, *a);
+      in[n] = pb_nest_load(part, *a);
       if (node.args[0] >= 0) part->expr[in[n]].args[0] = in[node.args[0]];
     } else {
       in[n] = pb_nest_node_from(part, node, in);
