@@ -474,7 +474,7 @@ static void print_init(contract* c, const pb_access* y, int corrected) {
 
 // A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
 static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
-  pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_nest copy = {.name = c->nest->name, .part = "copy"};
   pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra_values++)};
   pb_access from = *access;
   for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
@@ -484,11 +484,7 @@ static void copy_operand(contract* c, pb_access* access, const char* what, const
     to.shape[k] = copy.extent[k] = c->out.extent[order[k]];
   }
   copy.dim_count = to.rank = count;
-  copy.access[0] = from;
-  copy.access[1] = to;
-  pb_nest_load(&copy, 0);
-  pb__layout_declare(c->l, &to);
-  pb__layout_print(c->l, &copy);
+  pb__layout_print_copy(c->l, &copy, &from, &to);
   for (int k = 0; k < count; ++k) {
     memset(to.index[k].coef, 0, sizeof to.index[k].coef);
     to.index[k].coef[order[k]] = 1;

@@ -118,7 +118,7 @@ void pb__layout_fill_behind(pb_layout* l, const char* name, const char* part, co
 static pb_access padded(pb_layout* l, const char* name, const pb_access* from, const int64_t* extent,
                         const int64_t* reach) {
   pb_access to = {.type = from->type, .ref = pb_printf(&l->unit->pass, "%%late%d", l->extra_values++)};
-  pb_nest copy = {.name = name, .part = "copy", .access_count = 2};
+  pb_nest copy = {.name = name, .part = "copy"};
   int64_t held[PB_NEST_RANK];
   for (int d = 0; d < PB_NEST_DIMS; ++d) {
     copy.extent[d] = extent[d];
@@ -128,12 +128,8 @@ static pb_access padded(pb_layout* l, const char* name, const pb_access* from, c
     to.shape[to.rank] = reach[d];
     to.index[to.rank++].coef[d] = 1;
   }
-  copy.access[0] = *from;
-  copy.access[1] = to;
-  pb_nest_load(&copy, 0);
-  pb__layout_declare(l, &to);
   for (int r = 0; r < to.rank; ++r) pb__layout_fill_behind(l, name, "fill", &to, held, r);
-  pb__layout_print(l, &copy);
+  pb__layout_print_copy(l, &copy, from, &to);
   return to;
 }
 
@@ -178,14 +174,10 @@ void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const i
   if (past) from = padded(l, name, &from, extent, reach);
   to.ref = pb_printf(&l->unit->pass, "%%late%d", l->extra_values++);
   memcpy(to.shape, item->shape, sizeof(int64_t) * (size_t)item->rank);
-  pb__layout_declare(l, &to);
-  pb_nest pack = {.name = name, .part = "pack", .dim_count = count, .access_count = 2};
+  pb_nest pack = {.name = name, .part = "pack", .dim_count = count};
   index_packed(count, dims, &to);
   for (int k = 0; k < count; ++k) pack.extent[k] = dims[k].extent;
   for (int r = 0; r < from.rank; ++r) from.index[r] = over_packed(&from.index[r], count, dims);
-  pack.access[0] = from;
-  pack.access[1] = to;
-  pb_nest_load(&pack, 0);
-  pb__layout_print(l, &pack);
+  pb__layout_print_copy(l, &pack, &from, &to);
   note(l, id, -1, to.ref);
 }

@@ -175,6 +175,8 @@ int pb__layout_pack(pb_layout* l, int source, const pb_access* access, const int
 void pb__layout_splat(pb_layout* l, pb_nest* nest);
 // Prints a rewritten nest; rows of tensors that are cut in runs get their two indices.
 void pb__layout_print(pb_layout* l, const pb_nest* nest);
+// Declares a tensor and prints the copy of another one to it, by the loops that the nest has.
+void pb__layout_print_copy(pb_layout* l, pb_nest* copy, const pb_access* from, const pb_access* to);
 void pb__layout_print_program(pb_layout* l, pb_text* text);
 
 // Whether a contraction is one by constant weights.

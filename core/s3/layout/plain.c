@@ -76,14 +76,10 @@ static void pack_const(pb_layout* l, const pb_nest* nest, const pb_access* from,
 }
 
 static void copy_value(pb_layout* l, const pb_nest* nest, const pb_access* from, pb_access* to) {
-  pb_nest copy = {.name = nest->name, .part = "copy", .dim_count = nest->dim_count, .access_count = 2};
+  pb_nest copy = {.name = nest->name, .part = "copy", .dim_count = nest->dim_count};
   to->ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
-  pb__layout_declare(l, to);
   for (int d = 0; d < nest->dim_count; ++d) copy.extent[d] = pb_access_uses(to, d) ? nest->extent[d] : 1;
-  copy.access[0] = *from;
-  copy.access[1] = *to;
-  pb_nest_load(&copy, 0);
-  pb__layout_print(l, &copy);
+  pb__layout_print_copy(l, &copy, from, to);
 }
 
 void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out) {

@@ -354,6 +354,15 @@ void pb__layout_print(pb_layout* l, const pb_nest* nest) {
   pb_nest_print(&l->nests, &cut, 1, &l->serial);
 }
 
+void pb__layout_print_copy(pb_layout* l, pb_nest* copy, const pb_access* from, const pb_access* to) {
+  copy->access_count = 2;
+  copy->access[0] = *from;
+  copy->access[1] = *to;
+  pb_nest_load(copy, 0);
+  pb__layout_declare(l, to);
+  pb__layout_print(l, copy);
+}
+
 static void print_argument(pb_text* text, bool* any, const char* ref, pb_type type, int rank, const int64_t* shape) {
   pb_access a = {.type = type, .rank = rank};
   memcpy(a.shape, shape, sizeof(int64_t) * (size_t)rank);
