@@ -158,14 +158,12 @@ static int add_rows(aligner* a, const pb_nest* nest, const pb_access* of, pb_acc
 
 // A loop of one iteration around the others: rows and lanes are two dims.
 static void add_outer_loop(pb_nest* nest) {
-  for (int d = nest->dim_count++; d >= 0; --d) {
-    nest->extent[d] = d ? nest->extent[d - 1] : 1;
-    for (int k = 0; k < nest->access_count; ++k)
-      for (int r = 0; r < nest->access[k].rank; ++r) {
-        int64_t* coef = nest->access[k].index[r].coef;
-        coef[d] = d ? coef[d - 1] : 0;
-      }
-  }
+  int column[PB_NEST_DIMS];
+  for (int d = 0; d < nest->dim_count; ++d) column[d] = d + 1;
+  for (int k = 0; k < nest->access_count; ++k) pb_access_renumber(&nest->access[k], column, nest->dim_count);
+  memmove(nest->extent + 1, nest->extent, sizeof *nest->extent * (size_t)nest->dim_count);
+  nest->extent[0] = 1;
+  ++nest->dim_count;
 }
 
 // Whether the numbers of rows are all that lies otherwise than the nest walks.

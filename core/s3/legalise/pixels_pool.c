@@ -100,14 +100,12 @@ static int put_pad(pb_pixels* p, const char* name, int v, int index, int64_t bef
   low[index] = before + inside;
   high[index] = extent;
   (void)pb_program_add_fill(&p->to, name, "pad", to, low, high, number);
-  pb_nest nest;
-  pb_nest_begin(&nest, name, "copy", 2);
-  nest.access[0] = walk(p, v, &nest, dims);
-  nest.access[1] = access_of(p, to);
-  memcpy(nest.access[1].index, nest.access[0].index, sizeof nest.access[1].index);
-  nest.access[1].index[index].cst = before;
-  (void)pb_nest_load(&nest, 0);
-  (void)pb_program_add_nest(&p->to, &nest, (const int[PB_NEST_ACCESSES]){v, to});
+  pb_nest loops;
+  pb_nest_begin(&loops, name, "copy", 0);
+  pb_access from = walk(p, v, &loops, dims), into = from;
+  memcpy(into.shape, wide, sizeof wide);
+  into.index[index].cst = before;
+  pb_program_add_copy(&p->to, &loops, &from, v, &into, to);
   return to;
 }
 
