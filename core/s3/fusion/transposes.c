@@ -39,11 +39,10 @@ static int dim_of_neighbours(const pb_nest* nest, const pb_access* access, int64
 // the row is there as a whole, and what the diagonal has no row for is multiplied by zeros alone.
 static int dim_of_part(const pb_nest* nest, const pb_access* access, int64_t lanes) {
   const int last = access->rank - 1;
-  int dim;
-  if (last < 0 || !pb_index_single(&access->index[last], &dim) || dim < 0) return -1;
-  bool part = access->index[last].coef[dim] == 1 && nest->extent[dim] > 1 && nest->extent[dim] < lanes &&
+  int dim = last < 0 ? -1 : pb_index_dim(&access->index[last]);
+  bool part = dim >= 0 && nest->extent[dim] > 1 && nest->extent[dim] < lanes && access->shape[last] == lanes &&
               pb_access_moves_only(access, last, dim);
-  return part && access->shape[last] == lanes && access->index[last].cst == 0 ? dim : -1;
+  return part ? dim : -1;
 }
 
 // Cuts the dim into tiles of lanes. Returns the dim inside.

@@ -151,14 +151,13 @@ static bool read_constants(decider* d) {
   bool any = false;
   int* constants = PB_NEW_ARRAY(&d->unit->pass, int, (size_t)values + 1);
   for (int v = 0; v < values; ++v) constants[v] = -1;
-  for (int n = 0; n < p->nest_count; ++n) {
+  for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       int v = p->value_of[n][a];
       if (v >= values || !becomes_constant(d, v) || becomes_constant(d, pb_program_stored(p, n))) continue;
       pb_program_set_value(p, &d->unit->pass, n, a, constant_of(d, v, constants));
       any = true;
     }
-  }
   for (int v = 0; v < values; ++v) {
     if (p->values[v].kind != PB_VALUE_OUTPUT || !becomes_constant(d, v)) continue;
     give_output(d, v, constant_of(d, v, constants));

@@ -42,11 +42,10 @@ static bool is_along(const pb_pixels* p, int n, pb_pixels_nest* out) {
   if (store->rank != 4 || pb_nest_is_fixed(nest) || !pb_index_single(&store->index[1], &out->c) ||
       !pb_index_single(&store->index[3], &out->w) || out->c < 0 || out->w < 0)
     return false;
-  for (int a = 0; a < nest->access_count; ++a) {
+  for (int a = 0; a < nest->access_count; ++a)
     if (pb_program_is_const(p->program, n, a) ? !is_by_channel(nest, &nest->access[a], out->c, out->w)
                                               : !goes_along(nest, &nest->access[a], out->c, out->w))
       return false;
-  }
   out->kind = PB_PIXELS_ALONG;
   return true;
 }

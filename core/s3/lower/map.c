@@ -297,17 +297,14 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
   pb_text* t = &m->l.body;
   c.type = copied_type(nest, match);
   c.stand_in = match->fills ? stand_in_for(m, nest) : -1;
-  for (int k = 0; k < match->loop_count; ++k) {
+  for (int k = 0; k < match->loop_count; ++k)
     pb_text_line(t, indent + k, "affine.for %%l%d_%d = 0 to %lld {\n", c.id, k,
                  (long long)match->nest.extent[match->loops[k]]);
-  }
   print_operands(&c);
   print_boxes(&c);
   const pb_instruction_use use = {.insn = match->insn, .type = c.type};
   (void)pb_lowered_call(&m->l, c.indent, &use, c.arguments, nest->name ? nest->name : "");
-  for (int k = match->loop_count - 1; k >= 0; --k) {
-    pb_text_line(t, indent + k, "}\n");
-  }
+  for (int k = match->loop_count - 1; k >= 0; --k) pb_text_line(t, indent + k, "}\n");
 }
 
 // Each argument lies in one memory: that of the windows on it.

@@ -269,10 +269,9 @@ static pb_status print_iteration(lowering* s, const axis* b, int inner, int inde
   pb_text* text = s->e.text;
   int begin = indent, level = s->level;
   for (int r = b->count - 1; r >= 0; --r) {
-    if (r) {
+    if (r)
       pb_text_line(text, indent, "affine.if affine_set<(d0) : (d0 - %lld >= 0)>(%%t%d) {\n", (long long)b->first[r],
                    level);
-    }
     int deeper = indent + (r > 0);
     pb_text_line(text, deeper, "%%o%d = affine.apply affine_map<(d0) -> (d0 - %lld)>(%%t%d)\n", level,
                  (long long)b->first[r], level);
@@ -439,10 +438,9 @@ static pb_status print_axis(lowering* s, const pb_tree* tree, const axis* outer,
   for (int k = 0; k < count; ++k) tiles *= axes[k].iterations;
   if (s->moved && (parts || has_moves(axes[count - 1].run[0]))) return print_moved_axes(s, axes, count, tiles, indent);
   int id = s->l.serial++;
-  if (parts > 1) {
+  if (parts > 1)
     pb_text_line(text, indent, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
                  (long long)outer->run[0]->parts_step, (long long)parts);
-  }
   bool alone = parts > 1 && parts == tiles && !has_others(tree, outer);
   if (!alone) {
     pb_text_indent(text, indent++);

@@ -36,8 +36,8 @@ static pb_status add_buffer(reader* r, MlirValue ir, pb_tiled_buffer** added) {
   b->lies = b->shape.type;
   b->memory = pb_memref_memory(r->unit->chip, ir);
   if (b->memory >= 0) return PB_OK;
-  return pb_error(r->unit->diag, (pb_place){.what = pb_func_name(r->func, &r->unit->pass)}, 4026,
-                  "a memory of the description", "a buffer lies in a memory that %s lacks", r->unit->chip->name);
+  return pb_error(r->unit->diag, place_of(r), 4026, "a memory of the description",
+                  "a buffer lies in a memory that %s lacks", r->unit->chip->name);
 }
 
 // Tensors that stay on the chip from kernel to kernel.
@@ -161,13 +161,11 @@ static pb_status print_loop(pb_tiled_printer* p, const pb_tree* loop, int indent
   p->loops[p->levels++] = loop;
   PB_TRY(print_body(p, loop, indent, "}"));
   --p->levels;
-  const char* separator = " {";
   if (loop->iterations)
     pb_text_add(p->text, " {pb.first = %lld : i64, pb.iterations = %lld : i64", (long long)loop->iterations_before,
                 (long long)loop->iterations);
-  if (loop->iterations) separator = ", ";
   if (loop->parts)
-    pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", separator, (long long)loop->parts,
+    pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", loop->iterations ? ", " : " {", (long long)loop->parts,
                 (long long)loop->parts_step);
   pb_text_add(p->text, loop->iterations || loop->parts ? "}\n" : "\n");
   return PB_OK;

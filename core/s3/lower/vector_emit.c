@@ -439,10 +439,9 @@ static void finish_in_loops(pb_vtile* t, int indent) {
     f.stride[k] = stride;
     stride *= e->size[f.dims[k]];
   }
-  for (int p = 0; p < t->points; ++p) {
+  for (int p = 0; p < t->points; ++p)
     pb_text_line(e->text, indent, "affine.vector_store %s, %s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], f.room,
                  p * lanes, room, type, lanes, type);
-  }
   finish_dims(&f, 0, indent);
   e->load_count = 0;
 }
