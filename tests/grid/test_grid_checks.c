@@ -43,6 +43,14 @@ static void judge(const kernel* k, const char* options) {
   " xor.b32 %r5, %r1, 33;\n shl.b32 %r5, %r5, 2;\n mov.u32 %r6, s;\n add.u32 %r5, %r5, %r6;\n ld.shared.u32 %r7, "     \
   "[%r5];\n"
 
+// A word of each warp.
+#define WARP_READS                                                                                                     \
+  " shr.u32 %r3, %r1, 5;\n shl.b32 %r4, %r2, 3;\n add.u32 %r3, %r3, %r4;\n mul.wide.u32 %d6, %r3, 4;\n add.s64 %d6, "  \
+  "%d6, %d1;\n ld.global.u32 %r7, [%d6];\n"
+#define LANE_WRITES                                                                                                    \
+  " shr.u32 %r3, %r1, 5;\n shl.b32 %r4, %r2, 3;\n add.u32 %r3, %r3, %r4;\n mul.wide.u32 %d6, %r3, 4;\n add.s64 %d6, "  \
+  "%d6, %d1;\n and.b32 %r5, %r1, 31;\n setp.eq.u32 %p1, %r5, 0;\n @%p1 st.global.u32 [%d6], %r7;\n"
+
 // Each block writes its word, takes a number, and the last one reads a word of another.
 #define LAST(before, how, behind)                                                                                      \
   " mul.wide.u32 %d6, %r2, 4;\n add.s64 %d6, %d6, %d1;\n st.global.u32 [%d6+64], %r2;\n" before " atom" how            \
@@ -81,6 +89,14 @@ static const kernel kernels[] = {
      1, 64, "which thread 0,0,0 of block 0 writes without a barrier between"},
     {STORE_SHARED " bar.warp.sync 0xffffffff;\n xor.b32 %r5, %r3, 4;\n ld.shared.u32 %r7, [%r5];\n", 1, 64, NULL},
     {STORE_SHARED " xor.b32 %r5, %r3, 4;\n ld.shared.u32 %r7, [%r5];\n", 1, 64, "a race: it reads shared memory"},
+    // all lanes of each warp read what one of them then writes: those of other warps do not
+    {WARP_READS " bar.warp.sync 0xffffffff;\n" LANE_WRITES, 2, 64, NULL},
+    {WARP_READS LANE_WRITES, 1, 64, "which several threads, among them thread"},
+    {" ld.global.u32 %r7, [%d1];\n bar.warp.sync 0xffffffff;\n" LANE_WRITES, 1, 64, "a race: it reads device memory"},
+    {" ld.global.u32 %r7, [%d1];\n bar.warp.sync 0xffffffff;\n setp.eq.u32 %p1, %r1, 40;\n @%p1 st.global.u32 [%d1], "
+     "7;\n",
+     1, 64, "a race: it writes device memory"},
+    {WARP_READS " bar.warp.sync 0xffffffff;\n" WARP_READS LANE_WRITES, 1, 64, "a race: it writes device memory"},
     // a named barrier orders those that take part, and nobody else
     {STORE_SHARED " setp.lt.u32 %p1, %r1, 64;\n @!%p1 bra L;\n bar.sync 1, 64;\n" LOAD_NEIGHBOUR "L:\n", 1, 96, NULL},
     {STORE_SHARED " bar.sync 1, 64;\n" LOAD_NEIGHBOUR, 1, 64, NULL},

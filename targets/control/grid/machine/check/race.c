@@ -7,8 +7,9 @@
 #include <time.h>
 
 // tag:32 thread:10 flags:2 clock:20. The tag is the launch (12) and block (20) in device memory, in shared memory a
-// number of the run of a block, so that records of others are old by themselves.
-enum { CLOCK_BITS = 20, SEVERAL = 1, BLOCKS = 2, STRONG = 1 };
+// number of the run of a block, so that records of others are old by themselves. Readers are one thread, lanes of that
+// thread's warp, threads of several warps or of several blocks.
+enum { CLOCK_BITS = 20, SEVERAL = 1, BLOCKS = 2, WARP = 3, STRONG = 1 };
 
 typedef struct record {
   uint32_t tag, thread, flags, clock;
@@ -33,10 +34,16 @@ static inline bool before(const grid_block* b, const grid_warp* w, uint32_t me, 
   return warp == w->index ? clock < own_clock(b, w) : b->known[w->index][warp] > clock;
 }
 
+// The same of all readers of the record, which are of this block.
+static bool all_before(const grid_block* b, const grid_warp* w, uint32_t me, const record* r) {
+  if (r->flags == SEVERAL) return w->known > r->clock && own_clock(b, w) > r->clock;
+  return before(b, w, r->flags == WARP ? UINT32_MAX : me, r->thread, r->clock);
+}
+
 static const char* who(const grid_block* b, const record* r, bool shared, char* text, size_t size) {
   uint32_t n[3] = {b->launch->threads[0], b->launch->threads[1], b->launch->threads[2]};
   uint32_t block = shared || r->tag == b->tag ? b->index : r->tag & 0xfffff;
-  if (r->flags & BLOCKS && !shared)
+  if (r->flags == BLOCKS && !shared)
     snprintf(text, size, "threads of several blocks");
   else
     snprintf(text, size, "%sthread %u,%u,%u of block %u", r->flags & SEVERAL ? "several threads, among them " : "",
@@ -120,10 +127,9 @@ static int against_readers(const view* v, int lane, uint32_t me, uint64_t raw, u
   record r = unpack(raw);
   const grid_warp* w = v->q->warp;
   if (!current(v, r.tag)) return GRID_OK;
-  bool ordered = r.tag == v->tag && !(r.flags & BLOCKS) &&
-                 (r.flags & SEVERAL ? w->known > r.clock && own_clock(v->q->block, w) > r.clock
-                                    : before(v->q->block, w, me, r.thread, r.clock));
-  if (!ordered && !v->shared && !r.flags) ordered = grid__synced(v->q->block, w, r.tag, r.thread / GRID_LANES, r.clock);
+  bool one_warp = !r.flags || r.flags == WARP;
+  bool ordered = r.tag == v->tag && r.flags != BLOCKS && all_before(v->q->block, w, me, &r);
+  if (!ordered && !v->shared && one_warp) ordered = grid__synced(v->q->block, w, r.tag, r.thread / GRID_LANES, r.clock);
   return ordered ? GRID_OK : report(v->q, lane, raw, v->shared, "reads", v->m->address + (g << v->m->shift));
 }
 
@@ -133,13 +139,11 @@ static inline uint64_t joined(const view* v, uint64_t raw, uint32_t me) {
   uint64_t mine = pack(v->tag, me, 0, w->clock);
   record r = unpack(raw);
   if (!current(v, r.tag)) return mine;
-  if (r.flags & BLOCKS) return raw;
+  if (r.flags == BLOCKS) return raw;
   if (r.tag != v->tag) return pack(v->tag, me, BLOCKS, 0);
-  if (r.flags & SEVERAL) {
-    bool ordered = w->known > r.clock && own_clock(v->q->block, w) > r.clock;
-    return ordered ? mine : raw;
-  }
-  if (before(v->q->block, w, me, r.thread, r.clock)) return mine;
+  if (all_before(v->q->block, w, me, &r)) return mine;
+  if (r.flags == SEVERAL) return raw;
+  if (r.thread / GRID_LANES == w->index) return pack(v->tag, r.thread, WARP, w->clock);
   return pack(v->tag, r.thread, SEVERAL, r.clock < w->clock ? r.clock : w->clock);
 }
 
@@ -150,7 +154,7 @@ static int touch(const view* v, int lane, uint32_t me, uint64_t g, bool alone) {
   if (code) return code;
   if (q->effect == GRID_READ && !q->strong) {
     uint64_t old = __atomic_load_n(readers, __ATOMIC_RELAXED), new = joined(v, old, me);
-    if (!alone && !(new >> CLOCK_BITS & 3)) new |= (uint64_t)SEVERAL << CLOCK_BITS;
+    if (!alone && !(new >> CLOCK_BITS & 3)) new |= (uint64_t)WARP << CLOCK_BITS;
     if (new != old) __atomic_store_n(readers, new, __ATOMIC_RELAXED);
     return GRID_OK;
   }

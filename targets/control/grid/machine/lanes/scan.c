@@ -79,17 +79,19 @@ static uint32_t records(const grid_records* v, const uint64_t* index, uint32_t m
   for (int l = 0; l < LANES; ++l) {
     uint64_t w = ws[l], r = rs[l], lane = me + (uint64_t)l;
     uint64_t w_tag = w >> 32, w_thread = w >> 22 & 0x3ff, r_tag = r >> 32, r_thread = r >> 22 & 0x3ff;
-    uint64_t several = 0 - (r >> 20 & 1), blocks = 0 - (r >> 21 & 1), r_clock = r & 0xfffff;
+    uint64_t several = 0 - (r >> 20 & ~(r >> 21) & 1), blocks = 0 - (r >> 21 & ~(r >> 20) & 1), r_clock = r & 0xfffff;
+    uint64_t lanes = 0 - (r >> 20 & r >> 21 & 1);
     uint64_t w_known = known[w_thread / LANES], r_known = known[r_thread / LANES];
     uint64_t w_before = (w_thread == lane ? ~UINT64_C(0) : 0) | (w_known > (w & 0xfffff) ? ~UINT64_C(0) : 0);
-    uint64_t r_before = (r_thread == lane ? ~UINT64_C(0) : 0) | (r_known > r_clock ? ~UINT64_C(0) : 0);
+    uint64_t r_before = ((r_thread == lane ? ~UINT64_C(0) : 0) & ~lanes) | (r_known > r_clock ? ~UINT64_C(0) : 0);
     uint64_t all_before = (least > r_clock ? ~UINT64_C(0) : 0) & (own > r_clock ? ~UINT64_C(0) : 0);
     uint64_t w_old = w_tag >> shift != epoch ? ~UINT64_C(0) : 0, w_mine = w_tag == tag ? ~UINT64_C(0) : 0;
     uint64_t r_now = r_tag >> shift == epoch ? ~UINT64_C(0) : 0, r_mine = r_tag == tag ? ~UINT64_C(0) : 0;
     uint64_t w_good = w_old | (w_mine & w_before);
     uint64_t before = (several & all_before) | (~several & r_before);
     uint64_t ordered = (~r_now | (r_mine & ~blocks & before)) & (0 - distinct);
-    uint64_t stays = (r_now & (blocks | (r_mine & several & ~all_before))) & (write - 1);
+    uint64_t again = lanes & (r_thread / LANES == warp ? ~UINT64_C(0) : 0) & (r_clock == clock ? ~UINT64_C(0) : 0);
+    uint64_t stays = (r_now & (blocks | (r_mine & ((several & ~all_before) | again)))) & (write - 1);
     fast[l] = w_good & (ordered | stays);
     changed[l] = w_good & ordered & ~stays;
     store[l] = tag << 32 | lane << 22 | clock;
