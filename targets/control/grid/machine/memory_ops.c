@@ -69,6 +69,7 @@ int grid__store(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) 
   for (int k = 0; k < i->count && q.repeats; ++k) q.stores[k] = (const uint32_t*)(w->file + i->list[k]);
   int code = grid__access(&q);
   if (code) return code;
+  if (q.strong) grid__sync(&q, false, true, false, i->mode == GRID_RELEASE); // before anybody can find what is stored
   for (int k = 0; k < i->count; ++k) {
     const uint8_t* row = w->file + i->list[k];
     uint32_t at = (uint32_t)i->bytes * (uint32_t)k;
@@ -85,7 +86,6 @@ int grid__store(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask) 
       memcpy(q.host[l] + at, row + i->size * l, i->bytes);
     }
   }
-  if (q.strong) grid__sync(&q, false, true, false, i->mode == GRID_RELEASE);
   return GRID_OK;
 }
 
@@ -147,7 +147,7 @@ int grid__atomic(grid_block* b, grid_warp* w, const grid_insn* i, uint32_t mask)
     memcpy(q.host[l], &new, i->bytes);
     if (i->d != GRID_NONE) memcpy(w->file + i->d + i->bytes * l, &old, i->bytes);
   }
+  grid__sync(&q, true, true, i->extend, i->release); // as one with it: who comes next finds what this one hands on
   pthread_mutex_unlock(&lock);
-  grid__sync(&q, true, true, i->extend, i->release);
   return GRID_OK;
 }
