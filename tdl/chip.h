@@ -80,6 +80,7 @@ typedef struct pb_semaphore {
 typedef struct pb_grid {
   const char *triple, *processor; // LLVM's names
   int block_bytes, block_warps;
+  int product_cycles; // that a warp's product takes: what plans count in
 } pb_grid;
 
 // A mover of each core's own, beside its code.

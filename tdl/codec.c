@@ -388,5 +388,6 @@ uint64_t pb_chip_peak_macs(const pb_chip* chip) {
     if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
   }
   int cores = chip->level_count && chip->levels[0].busy ? chip->levels[0].busy : chip->cores;
-  return (uint64_t)(best * cores + 0.5);
+  int each = chip->control == PB_CONTROL_GRID ? chip->grid.product_cycles : 1;
+  return (uint64_t)(best * cores / each + 0.5);
 }

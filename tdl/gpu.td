@@ -22,6 +22,7 @@ class GridChip : Chip {
   string Processor = ?;         // and the processor that code is made for: "sm_80", "gfx942"
   int BlockBytes = ?;           // memory that the threads of a block share, as much as any block may have
   int BlockWarps = 4;           // warps of a block, where there is work for all
+  int ProductCycles = 1;        // that a warp's product takes a scheduler: what plans count in
 }
 
 // A number of 32 bits in each lane of each of so many registers.

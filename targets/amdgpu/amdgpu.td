@@ -9,11 +9,13 @@ defvar Arch = "gfx1100";
 defvar Lanes = 32;
 defvar Processors = 96;
 defvar Schedulers = 2;
+defvar Cycles = 1;
 defvar L2Bytes = !mul(6, 1024, 1024);
 defvar L1Rate = 64; defvar L2Rate = 12; defvar DRAMRate = 2; defvar Latency = 4;
 #else
 defvar Lanes = 64;
-defvar Schedulers = 4; // of 16 units: a product of a wave takes them four cycles
+defvar Schedulers = 4;
+defvar Cycles = 4; // a product of a wave takes a scheduler's 16 units four cycles
 #ifdef VARIANT_gfx90a
 defvar Arch = "gfx90a";
 defvar Processors = 220;
@@ -43,6 +45,7 @@ def amdgpu : GridChip {
   let Levels = [WAVE, PROCESSOR, LANE];
   let Triple = "amdgcn-amd-amdhsa";
   let Processor = Arch;
+  let ProductCycles = Cycles;
   let BlockBytes = !mul(64, 1024);
 }
 

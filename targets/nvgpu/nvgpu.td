@@ -9,18 +9,18 @@ include "gpu.td"
 defvar Arch = "sm_90a";
 defvar Processors = 132;
 defvar L2Bytes = !mul(50, 1024, 1024);
-defvar L1Rate = 32; defvar L2Rate = 10; defvar DRAMRate = 4; defvar Latency = 4;
+defvar L1Rate = 32; defvar L2Rate = 10; defvar DRAMRate = 4; defvar Latency = 4; defvar Cycles = 1;
 #else
 #ifdef VARIANT_sm_89
 defvar Arch = "sm_89";
 defvar Processors = 128;
 defvar L2Bytes = !mul(72, 1024, 1024);
-defvar L1Rate = 32; defvar L2Rate = 4; defvar DRAMRate = 1; defvar Latency = 4;
+defvar L1Rate = 32; defvar L2Rate = 4; defvar DRAMRate = 1; defvar Latency = 4; defvar Cycles = 1;
 #else
 defvar Arch = "sm_80";
 defvar Processors = 108;
 defvar L2Bytes = !mul(40, 1024, 1024);
-defvar L1Rate = 64; defvar L2Rate = 24; defvar DRAMRate = 5; defvar Latency = 2; // a product of a warp takes its 16 units two cycles
+defvar L1Rate = 64; defvar L2Rate = 24; defvar DRAMRate = 5; defvar Latency = 2; defvar Cycles = 2; // a product of a warp takes its 16 units two cycles
 #endif
 #endif
 defvar Lanes = 32;
@@ -41,6 +41,7 @@ def nvgpu : GridChip {
   let Levels = [WARP, PROCESSOR, LANE];
   let Triple = "nvptx64-nvidia-cuda";
   let Processor = Arch;
+  let ProductCycles = Cycles;
   let BlockBytes = !mul(48, 1024); // that a kernel need not ask for
 }
 

@@ -58,6 +58,9 @@ void pb__read_grid(reader* r) {
   if (c->grid.block_bytes < 0 || c->grid.block_warps < 1 || c->grid.block_warps > PB_MOST_BLOCK_WARPS)
     pb__fault(&rec, 3396, "BlockBytes of 0 or more, BlockWarps of 1 to 16", "BlockBytes is %d, BlockWarps is %d",
               c->grid.block_bytes, c->grid.block_warps);
+  c->grid.product_cycles = pb__get_int32(&rec, "ProductCycles", 1);
+  if (c->grid.product_cycles < 1 || c->grid.product_cycles > PB_MOST_LANES)
+    pb__fault(&rec, 3396, "from 1 to 64", "ProductCycles is %d", c->grid.product_cycles);
   order_levels(&rec, c);
   check_levels(&rec, c);
 }

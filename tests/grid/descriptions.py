@@ -23,6 +23,7 @@ FAULTS = [("[WARP, PROCESSOR, LANE]", "[WARP, LANE]", "PB3392"),
           (": GridChip {", ': Chip {\n  let Control = "grid";', "PB33"),
           ("let BlockBytes = !mul(48, 1024);", "let BlockBytes = -1;", "BlockBytes is -1"),
           ("let BlockBytes", "let BlockWarps = 17; let BlockBytes", "BlockWarps is 17 [PB3396]"),
+          ("let ProductCycles = Cycles;", "let ProductCycles = 0;", "ProductCycles is 0 [PB3396]"),
           ('["f16", "bf16"]', '["f32"]', 'Converts lists "f32" [PB3397]'),
           ("let BlockBytes", 'let Control = "tiles"; let BlockBytes', "PB3012"),
           ("!mul(Processors, 4)>", "!mul(Processors, 400)>", "WARP: Busy is 43200, Max is 1728 [PB3398]"),
@@ -72,7 +73,7 @@ def faults(d):
         text = WHOLE.replace(old, new, 1)
         if "let Levels" in text and ": Chip" in new:
             text = text.replace("let Levels = [WARP, PROCESSOR, LANE];", "").replace("let Triple", "// let Triple")
-            text = text.replace("let Processor = Arch;", "").replace("let BlockBytes = !mul(48, 1024);", "")
+            text = text.replace("let Processor = Arch;", "").replace("let ProductCycles = Cycles;", "").replace("let BlockBytes = !mul(48, 1024);", "")
         code, said = d.told(f"fault{k}", text, "pb-tdl", "check", "FILE")
         d.say(code == 1 and words in said and "hint:" in said, f"{new.strip()}: {said.splitlines()[0] if said else code}")
 

@@ -159,7 +159,7 @@ static void make_module(void* user, int number) {
 
 // ---- the engine ----
 
-// Plans count what as many warps do as keep all processors busy.
+// Plans count what as many warps do as keep all processors busy, and the time of a product.
 static void list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
   int64_t busy = chip->levels[PB_GRID_WARPS].busy ? chip->levels[PB_GRID_WARPS].busy : 1;
   PB_FOR_OPS (op, mlirModuleGetBody(module)) {
@@ -171,7 +171,8 @@ static void list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engi
     k->name = pb_func_name(op, &engine->arena);
     k->symbol = pb_printf(&engine->arena, "pb_%s", k->name);
     k->bound = mlirAttributeIsNull(bound) || guarded ? "" : pb_attribute_text(bound, &engine->arena);
-    k->predicted_cycles = guarded ? 0 : (uint64_t)((pb_op_integer(op, "pb.cycles", 0) + busy - 1) / busy);
+    int64_t products = pb_op_integer(op, "pb.cycles", 0) * chip->grid.product_cycles;
+    k->predicted_cycles = guarded ? 0 : (uint64_t)((products + busy - 1) / busy);
   }
 }
 
