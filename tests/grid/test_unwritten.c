@@ -101,7 +101,24 @@ static void words_that_nobody_writes(void** state) {
   }
 }
 
+// Of a kernel that says how many it may have.
+static void as_many_as_it_says(void** state) {
+  (void)state;
+  bool found;
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module =
+      parse(context, "define void @k(" P "%p) \"" PB_GRID_SCALAR_WORDS "\"=\"23\" {\n  %x = load <8 x float>, " P
+                     "%p, align 4\n  %y = load <8 x float>, " P "%p, align 4\n  %z = load <8 x float>, " P
+                     "%p, align 4\n  ret void\n}\n");
+  assert_int_equal(pb_grid_scalar_words(LLVMGetNamedFunction(module, "k")), 23);
+  pb_grid_mark_unwritten(module);
+  assert_int_equal(marked(module, "z", &found), 2);
+  assert_false(found);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(words_that_nobody_writes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(words_that_nobody_writes), cmocka_unit_test(as_many_as_it_says)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

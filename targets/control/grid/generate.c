@@ -28,6 +28,8 @@ static const char optimisation[] =
 static const char joining[] = "function(load-store-vectorizer)",
                   cleaning[] = "function(instcombine<no-verify-fixpoint>)";
 
+enum { FEWER_WORDS = 16, MOST_TURNS = 5 }; // of scalar registers; until what spills no longer does
+
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
 static void start(const pb_isa* isa) {
@@ -99,23 +101,35 @@ static void keep_loops(LLVMModuleRef module) {
 // ---- registers ----
 
 // What AMD's code generator remarks of each entry that it makes. One that does not keep all in registers, for its
-// scheduler lets too much be on its way, is scheduled for few of them in `again`.
+// scheduler lets too much be on its way, gets other attributes in `again`, from which all is made once more.
 typedef struct usage {
   LLVMModuleRef again; // NULL: nothing is made anew
   char entry[128];
   bool spills;
 } usage;
 
-static void schedule_for_few(LLVMValueRef entry) {
-  static const char name[] = "amdgpu-sched-strategy", value[] = "iterative-minreg";
-  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(entry));
-  LLVMAddAttributeAtIndex(entry, LLVMAttributeFunctionIndex,
-                          LLVMCreateStringAttribute(context, name, sizeof name - 1, value, sizeof value - 1));
-}
-
 static const char* behind(const char* text, const char* what) {
   const char* at = strstr(text, what);
   return at ? at + strlen(what) : NULL;
+}
+
+static void set_attribute(LLVMValueRef entry, const char* name, const char* value) {
+  LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(entry));
+  LLVMAddAttributeAtIndex(
+      entry, LLVMAttributeFunctionIndex,
+      LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+// Where it is scalar registers that do not do, fewer numbers go to them, as long as some do. What is scheduled for few
+// registers of any kind waits for each load by itself.
+static void ask_for_less(LLVMValueRef entry, bool scalar) {
+  int words = pb_grid_scalar_words(entry);
+  char text[16];
+  snprintf(text, sizeof text, "%d", words - FEWER_WORDS);
+  if (scalar && words > FEWER_WORDS)
+    set_attribute(entry, PB_GRID_SCALAR_WORDS, text);
+  else
+    set_attribute(entry, "amdgpu-sched-strategy", "iterative-minreg");
 }
 
 static void note_usage(LLVMDiagnosticInfoRef info, void* user) {
@@ -126,7 +140,7 @@ static void note_usage(LLVMDiagnosticInfoRef info, void* user) {
   if (name) snprintf(u->entry, sizeof u->entry, "%s", name);
   LLVMValueRef entry = u->again && spills && *spills != '0' ? LLVMGetNamedFunction(u->again, u->entry) : NULL;
   if (entry) {
-    schedule_for_few(entry);
+    ask_for_less(entry, strstr(text, "SGPRs Spill: ") != NULL);
     u->spills = true;
   }
   LLVMDisposeMessage(text);
@@ -134,13 +148,16 @@ static void note_usage(LLVMDiagnosticInfoRef info, void* user) {
 
 static int emit(LLVMTargetMachineRef machine, LLVMModuleRef module, char* out, LLVMCodeGenFileType form) {
   char* why = NULL;
-  usage u = {.again = LLVMCloneModule(module)};
-  LLVMContextSetDiagnosticHandler(LLVMGetModuleContext(module), note_usage, &u);
-  bool failed = LLVMTargetMachineEmitToFile(machine, module, out, form, &why);
-  LLVMModuleRef again = u.again;
-  u.again = NULL;
-  if (!failed && u.spills) failed = LLVMTargetMachineEmitToFile(machine, again, out, form, &why);
-  return failed ? fail(why) : 0;
+  for (int turn = 0; turn < MOST_TURNS; ++turn) {
+    usage u = {.again = turn + 1 < MOST_TURNS ? module : NULL};
+    LLVMModuleRef made = LLVMCloneModule(module);
+    LLVMContextSetDiagnosticHandler(LLVMGetModuleContext(module), note_usage, &u);
+    pb_grid_mark_unwritten(made);
+    if (LLVMTargetMachineEmitToFile(machine, made, out, form, &why)) return fail(why);
+    LLVMDisposeModule(made);
+    if (!u.spills) break;
+  }
+  return 0;
 }
 
 int pb_grid_code_main(int argc, char** argv) {
@@ -167,7 +184,6 @@ int pb_grid_code_main(int argc, char** argv) {
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
   keep_loops(module);
   pb_grid_order_chains(module);
-  pb_grid_mark_unwritten(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;
   return emit(machine, module, argv[5], form);
 }

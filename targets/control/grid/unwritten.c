@@ -154,18 +154,28 @@ static bool may_mark(LLVMTargetDataRef layout, const pb_table* written, LLVMValu
   return root && pb_table_find_address(written, root) < 0 && has_words(layout, i);
 }
 
+int pb_grid_scalar_words(LLVMValueRef kernel) {
+  static const char name[] = PB_GRID_SCALAR_WORDS;
+  LLVMAttributeRef said = LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, sizeof name - 1);
+  unsigned length = 0;
+  const char* text = said ? LLVMGetStringAttributeValue(said, &length) : "";
+  int words = 0;
+  for (unsigned k = 0; k < length; ++k) words = words * 10 + (text[k] - '0');
+  return said ? words : MOST_WORDS;
+}
+
 // As many words of a block as there are registers for beside addresses; the code generator lets all be on their way.
 static void mark(LLVMModuleRef module, LLVMValueRef kernel, const pb_table* written) {
   LLVMBuilderRef at = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
   LLVMBasicBlockRef block = NULL;
-  int64_t words = 0;
+  int64_t words = 0, most = pb_grid_scalar_words(kernel);
   FOR_INSTRUCTIONS(i, kernel) {
     if (LLVMGetInstructionParent(i) != block) words = 0;
     block = LLVMGetInstructionParent(i);
     if (!may_mark(layout, written, i) || !is_one_for_all(LLVMGetOperand(i, 0))) continue;
     words += (int64_t)LLVMABISizeOfType(layout, LLVMTypeOf(i)) / WORD;
-    if (words <= MOST_WORDS) mark_load(at, layout, i);
+    if (words <= most) mark_load(at, layout, i);
   }
   LLVMDisposeBuilder(at);
 }

@@ -9,4 +9,8 @@
 // the next, and no longer finds the tensor. Here, where pointers still name it, such loads are marked.
 void pb_grid_mark_unwritten(LLVMModuleRef module);
 
+// The attribute of a kernel that says how many such words each of its blocks may have; and how many those are.
+#define PB_GRID_SCALAR_WORDS "pb-scalar-words"
+int pb_grid_scalar_words(LLVMValueRef kernel);
+
 #endif
