@@ -139,6 +139,20 @@ static LLVMValueRef converted(const drawing* d) {
   return d->is_float ? LLVMBuildFPTrunc(d->at, a, own, "") : LLVMBuildTrunc(d->at, a, own, "");
 }
 
+// The bits as those of elements that are half as wide or twice, a number of them added, and back.
+static LLVMValueRef as_other_elements(const drawing* d) {
+  unsigned bits = (unsigned)LLVMABISizeOfType(LLVMGetModuleDataLayout(d->module), d->element) * 8,
+           count = (unsigned)d->count;
+  if (d->is_float) return some(d); // such bits may be a NaN, of which not all bits are said
+  bool wider = bits == 8 || (bits < 64 && draw(2));
+  if (wider && count % 2) return some(d);
+  LLVMTypeRef other = LLVMIntTypeInContext(d->context, wider ? bits * 2 : bits / 2);
+  LLVMTypeRef type = LLVMVectorType(other, wider ? count / 2 : count * 2);
+  LLVMValueRef a = LLVMBuildBitCast(d->at, some(d), type, ""), b = LLVMBuildBitCast(d->at, some(d), type, "");
+  LLVMValueRef made = LLVMBuildXor(d->at, a, LLVMBuildAnd(d->at, b, LLVMBuildNot(d->at, a, ""), ""), "");
+  return LLVMBuildBitCast(d->at, made, LLVMTypeOf(d->values[0]), "");
+}
+
 // A loop that carries a row.
 static LLVMValueRef turned(const drawing* d) {
   LLVMValueRef start = some(d), with = some(d), zero = word(d, 0);
@@ -160,7 +174,7 @@ static LLVMValueRef turned(const drawing* d) {
 }
 
 static void step(drawing* d) {
-  switch (draw(8)) {
+  switch (draw(9)) {
   case 0:
     keep(d, shuffled(d, some(d), some(d), d->count));
     break;
@@ -178,6 +192,9 @@ static void step(drawing* d) {
     break;
   case 5:
     keep(d, turned(d));
+    break;
+  case 6:
+    keep(d, as_other_elements(d));
     break;
   default:
     keep(d, computed(d));

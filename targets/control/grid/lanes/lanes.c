@@ -227,20 +227,6 @@ static void same_in_lanes(pb__warp* w, LLVMValueRef i) {
   pb__set_lane(w, i, made, false);
 }
 
-// A vector's bits as one of other elements: lanes keep theirs where both are as many of all as there are lanes.
-static void bitcast(pb__warp* w, LLVMValueRef i) {
-  LLVMValueRef from = LLVMGetOperand(i, 0);
-  LLVMTypeRef is = LLVMTypeOf(from), becomes = LLVMTypeOf(i);
-  bool both = pb__is_vector(from) && pb__is_vector(i);
-  bool alike = both && pb__vector_size(is) == pb__vector_size(becomes);
-  bool whole = both && pb__vector_size(is) % w->width == 0 && pb__vector_size(becomes) % w->width == 0;
-  if (!alike && !whole) {
-    pb__warp_refuse(w, "a vector that becomes one of other elements, some of whose bits would be another lane's");
-    return;
-  }
-  pb__set_lane(w, i, LLVMBuildBitCast(w->at, pb__lane(w, from), pb__lane_type(w, becomes), ""), false);
-}
-
 static void refuse(pb__warp* w, LLVMValueRef i) {
   char* text = LLVMPrintValueToString(i);
   pb__warp_refuse(w, "%s", text + strspn(text, " "));
@@ -315,7 +301,7 @@ static void instruction(pb__warp* w, LLVMValueRef i) {
   if (!has_vectors(i))
     pb__set_lane(w, i, clone(w, i), false);
   else if (opcode == LLVMBitCast)
-    bitcast(w, i);
+    pb__bitcast(w, i);
   else if (opcode == LLVMGetElementPtr)
     pointers(w, i);
   else if (LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) || opcode == LLVMFNeg || opcode == LLVMICmp ||

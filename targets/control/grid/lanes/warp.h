@@ -78,6 +78,8 @@ LLVMValueRef pb__with_slot(const pb__warp* w, LLVMTypeRef vector, LLVMValueRef l
 void pb__extract(pb__warp* w, LLVMValueRef extract);
 void pb__insert(pb__warp* w, LLVMValueRef insert);
 void pb__shuffle(pb__warp* w, LLVMValueRef shuffle);
+// A vector's bits as one of other elements: lanes keep theirs where both are as many, or of all lanes the same number.
+void pb__bitcast(pb__warp* w, LLVMValueRef cast);
 // An element of a lane's that stands elsewhere: the one that the lane of that number has.
 LLVMValueRef pb__from_lane(pb__warp* w, LLVMValueRef value, LLVMValueRef lane);
 LLVMValueRef pb__element(pb__warp* w, LLVMValueRef vector, int64_t index); // for all lanes

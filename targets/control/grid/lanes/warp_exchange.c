@@ -120,11 +120,12 @@ static LLVMValueRef from_slot(pb__warp* w, LLVMValueRef operand, int64_t before,
   return moves && !pb__is_same(w, operand) ? pb__from_lane(w, value, pb__lane_number(w, lanes)) : value;
 }
 
-static LLVMValueRef gather(pb__warp* w, LLVMValueRef shuffle, const sources* s) {
+// NULL: lanes want nothing of the instruction's first `count` operands.
+static LLVMValueRef gather(pb__warp* w, LLVMValueRef instruction, unsigned count, const sources* s) {
   LLVMValueRef made = NULL;
   int64_t before = 0, here[MOST_WIDTH];
-  for (unsigned o = 0; o < 2; ++o) {
-    LLVMValueRef operand = LLVMGetOperand(shuffle, o);
+  for (unsigned o = 0; o < count; ++o) {
+    LLVMValueRef operand = LLVMGetOperand(instruction, o);
     LLVMTypeRef type = LLVMTypeOf(operand);
     bool any = LLVMIsPoison(operand) || LLVMIsUndef(operand), wanted;
     for (int64_t slot = 0; slot < pb__per_lane(w, type) && !any; ++slot) {
@@ -172,8 +173,78 @@ void pb__shuffle(pb__warp* w, LLVMValueRef shuffle) {
       int64_t k = l * per_lane + s;
       from.element[l] = k < count ? LLVMGetMaskValue(shuffle, (unsigned)k) : -1;
     }
-    LLVMValueRef value = gather(w, shuffle, &from);
+    LLVMValueRef value = gather(w, shuffle, 2, &from);
     if (value) made = pb__with_slot(w, type, made, s, value);
   }
   pb__set_lane(w, shuffle, made, one != -1);
+}
+
+// ---- bits as those of other elements ----
+
+static LLVMValueRef as_integer(const pb__warp* w, LLVMValueRef value, unsigned bits) {
+  LLVMTypeRef is = LLVMIntTypeInContext(w->context, bits_of(LLVMTypeOf(value)));
+  return LLVMBuildZExtOrBitCast(w->at, LLVMBuildBitCast(w->at, value, is, ""), LLVMIntTypeInContext(w->context, bits),
+                                "");
+}
+
+// An element of the result, in slot `slot` of each lane, whose bits are several elements side by side.
+static LLVMValueRef joined(pb__warp* w, LLVMValueRef cast, int64_t slot, int parts, unsigned bits) {
+  int64_t count = pb__vector_size(LLVMTypeOf(cast)), per_lane = pb__per_lane(w, LLVMTypeOf(cast));
+  LLVMValueRef all = NULL;
+  for (int p = 0; p < parts; ++p) {
+    sources from;
+    for (int l = 0; l < w->width; ++l) {
+      int64_t k = l * per_lane + slot;
+      from.element[l] = k < count ? k * parts + p : -1;
+    }
+    LLVMValueRef part = gather(w, cast, 1, &from);
+    if (!part) return NULL; // the slot is behind the last
+    LLVMValueRef by = LLVMConstInt(LLVMIntTypeInContext(w->context, bits), bits / (unsigned)parts * (unsigned)p, 0);
+    part = LLVMBuildShl(w->at, as_integer(w, part, bits), by, "");
+    all = all ? LLVMBuildOr(w->at, all, part, "") : part;
+  }
+  return all;
+}
+
+// The same where one element has several of the result's, of which the lane takes one.
+static LLVMValueRef parted(pb__warp* w, LLVMValueRef cast, int64_t slot, int parts, unsigned bits) {
+  int64_t count = pb__vector_size(LLVMTypeOf(cast)), per_lane = pb__per_lane(w, LLVMTypeOf(cast)), shifts[MOST_WIDTH];
+  sources from;
+  for (int l = 0; l < w->width; ++l) {
+    int64_t k = l * per_lane + slot;
+    from.element[l] = k < count ? k / parts : -1;
+    shifts[l] = k < count ? k % parts * bits : -1;
+  }
+  LLVMValueRef whole = gather(w, cast, 1, &from);
+  if (!whole) return NULL;
+  unsigned wide = bits * (unsigned)parts;
+  LLVMValueRef by = LLVMBuildIntCast2(w->at, pb__lane_number(w, shifts), LLVMIntTypeInContext(w->context, wide), 0, "");
+  return LLVMBuildTrunc(w->at, LLVMBuildLShr(w->at, as_integer(w, whole, wide), by, ""),
+                        LLVMIntTypeInContext(w->context, bits), "");
+}
+
+void pb__bitcast(pb__warp* w, LLVMValueRef cast) {
+  LLVMValueRef from = LLVMGetOperand(cast, 0);
+  LLVMTypeRef is = LLVMTypeOf(from), becomes = LLVMTypeOf(cast), lane = pb__lane_type(w, becomes);
+  bool both = pb__is_vector(from) && pb__is_vector(cast);
+  bool alike = both && pb__vector_size(is) == pb__vector_size(becomes);
+  bool whole = both && pb__vector_size(is) % w->width == 0 && pb__vector_size(becomes) % w->width == 0;
+  if (alike || whole) {
+    pb__set_lane(w, cast, LLVMBuildBitCast(w->at, pb__lane(w, from), lane, ""), false);
+    return;
+  }
+  unsigned narrow = both ? bits_of(LLVMGetElementType(is)) : 0, bits = both ? bits_of(LLVMGetElementType(becomes)) : 0;
+  bool joins = bits > narrow;
+  unsigned parts = !narrow || !bits ? 0 : joins ? bits / narrow : narrow / bits;
+  if (!parts || (joins ? bits % narrow : narrow % bits) || bits > 64 || narrow > 64) {
+    pb__warp_refuse(w, "a vector that becomes one of other elements, of which none is a part of the others");
+    return;
+  }
+  LLVMValueRef made = LLVMGetPoison(lane);
+  for (int64_t s = 0; s < pb__per_lane(w, becomes); ++s) {
+    LLVMValueRef value = joins ? joined(w, cast, s, (int)parts, bits) : parted(w, cast, s, (int)parts, bits);
+    if (value)
+      made = pb__with_slot(w, becomes, made, s, LLVMBuildBitCast(w->at, value, LLVMGetElementType(becomes), ""));
+  }
+  pb__set_lane(w, cast, made, false);
 }
