@@ -13,8 +13,17 @@ from jaxlib import _jax
 from . import compiler, decompositions
 from .arrays import address
 from .errors import ArgumentError, CompileError, PolyBlocksError
+from .held_numbers import number_key
 from .options import Options
 from .places import Places
+
+try:
+    from jax._src.config import trace_context
+except ImportError:  # pragma: no cover - of other versions
+
+    def trace_context():
+        return jax.config.jax_enable_x64
+
 
 try:
     from jax._src.core import eval_jaxpr
@@ -102,7 +111,7 @@ class JitJax:
         if not self.is_plain:
             static, dynamic = self._parted(args, named)
         leaves, tree = tree_util.tree_flatten(dynamic)
-        key = (tree, static, jax.config.jax_enable_x64, *[_kind(leaf) for leaf in leaves])
+        key = (tree, static, trace_context(), *[_kind(leaf) for leaf in leaves])
         program = self.programs.get(key)
         if program is None:
             program = self._made(key, args, named, leaves)
@@ -113,12 +122,12 @@ class JitJax:
         static, rest = [], []
         for k, value in enumerate(args):
             if k in self.static_numbers:
-                static.append((k, value))
+                static.append((k, number_key(value)))
             rest.append(None if k in self.static_numbers else value)
         kept = {}
         for name, value in named.items():
             if name in self.static_names:
-                static.append((name, value))
+                static.append((name, number_key(value)))
             else:
                 kept[name] = value
         if self.constants:

@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import sys
 import threading
 import types
 import warnings
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 from . import compiler
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
+from .held_numbers import FIXED_TOO, Numbers, Reads, is_fixed, number_key
 from .operators import Operators
 from .options import Options
 from .tf_systems import written_out
@@ -74,17 +76,22 @@ class Held:
     into another's place there is seen: an attribute that another variable is assigned to, a longer list of layers, another number."""
 
     def __init__(self, function):
-        self.places, self.numbers, seen = [], [], set()
+        self.places, self.numbers, self.modules, seen = [], [], [], set()
         for value in _read_by(function):
-            if isinstance(value, tf.Module):
-                self.add(value, seen)
+            self.add(value, seen)
         for holder, names in _named_by(function):
             self.add_named(holder, names)
+        reads = Reads(function, self.modules)
+        for module in self.modules:
+            reads.visit_object(module, ())
+            for value in vars(module).values():
+                reads.visit_settings(value)
+        self.numbers += reads.numbers
 
     def add(self, value, seen):
         if id(value) in seen:
             return
-        if isinstance(value, tf.Module):
+        if is_module(value):
             holder = vars(value)
         elif isinstance(value, (list, dict)):
             holder = value
@@ -98,9 +105,13 @@ class Held:
             for part in items:
                 self.add(part, seen)
             return
-        parts = [(key, part) for key, part in items if isinstance(part, HELD)]
-        if isinstance(value, tf.Module):
-            self.numbers += [(holder, key, part) for key, part in items if isinstance(part, NUMBERS) and not key.startswith("_")]
+        if is_module(value) and not isinstance(value, tf.Module):  # Keras keeps books of its own
+            items = [(key, part) for key, part in items if key == "_layers" or not key.startswith("_")]
+        parts = [(key, part) for key, part in items if isinstance(part, HELD) or is_module(part)]
+        if is_module(value):
+            self.modules.append(value)
+            names = [key for key, part in items if is_fixed(part) and not key.startswith("_")]
+            self.numbers += [Numbers(holder, names, f"{type(value).__name__}.")] if names else []
         if parts:
             self.places.append((holder, len(holder) if isinstance(holder, list) else None, parts))
         for _, part in parts:
@@ -109,14 +120,13 @@ class Held:
     def add_named(self, holder, names):
         """What a function closes over, or names among the globals."""
         named = [(name, holder[name]) for name in names]
-        self.numbers += [(holder, name, value) for name, value in named if isinstance(value, NUMBERS)]
         parts = [(name, value) for name, value in named if isinstance(value, (tf.Variable, tf.Tensor))]
         if parts:
             self.places.append((holder, None, parts))
 
     def is_kept(self):
         try:
-            if any(type(holder[key]) is not type(value) or holder[key] != value for holder, key, value in self.numbers):
+            if not all(numbers.is_kept() for numbers in self.numbers):
                 return False
             return all((count is None or len(holder) == count) and all(holder[key] is part for key, part in parts) for holder, count, parts in self.places)
         except (KeyError, IndexError):
@@ -124,7 +134,13 @@ class Held:
 
 
 HELD = (tf.Variable, tf.Tensor, tf.Module, np.ndarray, list, dict, tuple)
-NUMBERS = (bool, int, float, complex, str, type(None))
+FIXED_TOO |= {tf.DType, tf.TensorShape}
+
+
+def is_module(value):
+    """Of TensorFlow, or a layer of Keras, which is one of a library of its own."""
+    keras = sys.modules.get("keras")
+    return isinstance(value, tf.Module) or (keras is not None and isinstance(value, keras.Layer))
 
 
 class Cells:
@@ -160,7 +176,7 @@ def _read_by(function):
         function = function.func
     found.append(getattr(function, "__self__", None))
     found += [holder[name] for holder, names in _named_by(function) for name in names]
-    return [value for value in found if isinstance(value, tf.Module)]
+    return [value for value in found if is_module(value)]
 
 
 def _skeleton(value):
@@ -183,7 +199,7 @@ def _kind(tensor, leaf):
         hash(leaf)
     except TypeError:
         raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, arrays, numbers, texts and nests of them are") from None
-    return type(leaf), leaf
+    return number_key(leaf)
 
 
 def _no_tape(tensors):

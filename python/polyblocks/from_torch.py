@@ -22,9 +22,10 @@ from .aten.replaced import Replaced
 from .aten import table
 from .aten.taken_apart import TAKEN_APART
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
+from .held_numbers import Cell, Reads, is_full, names_of, number_key
 from .options import Options
 from .torch_memory import Memory, refuse_shared, shared
-from .torch_state import Assigned, Numbers, is_fixed, kind, numbers_of, plain_tensors, settings_of
+from .torch_state import Assigned, kind, numbers_of, plain_tensors, settings_of
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -128,24 +129,14 @@ class _Holder(torch.nn.Module):
         return (result, assigned) if assigned else result
 
 
-class Cell:
-    """What a function closes over, as a mapping has it."""
-
-    def __init__(self, cell):
-        self.cell = cell
-
-    def __getitem__(self, _):
-        return self.cell.cell_contents
-
-
 def read_by(function):
     """What a function closes over or names: where it is held, its name there, and what it is."""
     inner = inspect.unwrap(getattr(function, "__func__", function))
     code = getattr(inner, "__code__", None)
     if isinstance(function, torch.nn.Module) or code is None:
         return []
-    cells = [(Cell(cell), name, cell.cell_contents) for name, cell in zip(code.co_freevars, inner.__closure__ or ()) if _is_full(cell)]
-    return cells + [(inner.__globals__, name, inner.__globals__[name]) for name in code.co_names if name in inner.__globals__]
+    cells = [(Cell(cell), name, cell.cell_contents) for name, cell in zip(code.co_freevars, inner.__closure__ or ()) if is_full(cell)]
+    return cells + [(inner.__globals__, name, inner.__globals__[name]) for name in names_of(code) if name in inner.__globals__]
 
 
 def modules_of(function, read):
@@ -158,14 +149,6 @@ def modules_of(function, read):
         if isinstance(value, torch.nn.Module) and all(value is not m for m in modules):
             modules.append(value)
     return modules
-
-
-def _is_full(cell):
-    try:
-        cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 class JitTorch:
@@ -204,7 +187,10 @@ class JitTorch:
         parts = [*self.held_modules, *holder.plain_owner()]
         parts += {id(value): value for part in parts for value in settings_of(part)}.values()
         held = [numbers for part in parts for numbers in numbers_of(part, self.counted)]
-        self.held_numbers = held + [Numbers(owner, [name], "") for owner, name, value in holder.read if is_fixed(value)]
+        reads = Reads(self.function, parts, self.counted)
+        for module in self.held_modules:
+            reads.visit_object(module, ())
+        self.held_numbers = held + reads.numbers
 
     def is_kept(self):
         """Whether the modules are those that they were, with the parts, hooks and numbers that they had: else programs are of others."""
@@ -216,18 +202,15 @@ class JitTorch:
         for owner, name, value in self.held_read:
             if owner[name] is not value:
                 return False
-        try:
-            for numbers in self.held_numbers:
-                if numbers.read(numbers.owner) != numbers.values:
-                    return False
-        except (KeyError, ValueError):
-            return False
+        for numbers in self.held_numbers:
+            if not numbers.is_kept():
+                return False
         return True
 
     def hold_again(self):
         with self.lock:
             if not self.is_kept():
-                others = [numbers.other() for numbers in self.held_numbers if numbers.now() != numbers.values]
+                others = [text for numbers in self.held_numbers for _, text in numbers.others()]
                 if others and self.programs:
                     warnings.warn(f"{others[0]}: what is called is compiled anew", PolyBlocksWarning, stacklevel=4)
                 self.programs.clear()
@@ -299,8 +282,11 @@ class JitTorch:
 
     def watch(self, program, key):
         """The key of a program, once more attributes are known that calls assign; programs before are keyed without them and go."""
-        if not self.counted.issuperset(program.assigned.counted):
-            self.counted.update(program.assigned.counted)
+        counted = {(numbers.whose, name): text for numbers in self.held_numbers for name, text in numbers.others()}
+        for text in counted.values():
+            warnings.warn(f"{text} after a call, which the program does not change", PolyBlocksWarning, stacklevel=4)
+        if not self.counted.issuperset([*program.assigned.counted, *counted]):
+            self.counted.update(program.assigned.counted, counted)
             self.hold_numbers(self.holder)
         more = [pair for pair in program.assigned.names if all(pair[0] is not m or pair[1] != name for m, name in self.watched)]
         if not more:
@@ -347,13 +333,13 @@ def _kind(leaf):
             )
         return leaf.shape, leaf.dtype, leaf.device.type
     if isinstance(leaf, slice):
-        return slice, leaf.start, leaf.stop, leaf.step
+        return slice, number_key(leaf.start), number_key(leaf.stop), number_key(leaf.step)
     try:
         hash(leaf)
     except TypeError:
         hint = "\n  hint: torch.from_numpy makes a tensor of it" if hasattr(leaf, "__array_interface__") else ""
         raise ArgumentError(f"{type(leaf).__name__} is no argument: tensors, numbers, texts, and tuples, lists and dicts of them are{hint}") from None
-    return type(leaf), leaf
+    return number_key(leaf)
 
 
 _export_lock = threading.Lock()

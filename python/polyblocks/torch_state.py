@@ -2,8 +2,6 @@
 (the state of a layer, a cache, what is kept for a look at it) are results of the program and are put there after each run. Numbers and texts
 are part of a program, which is made anew where they are others."""
 
-import copy
-import operator
 import types
 import warnings
 
@@ -11,10 +9,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .errors import PolyBlocksWarning
+from .held_numbers import FIXED_TOO, Numbers, is_fixed
 
 OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_polyblocks_jit")
 NUMBERS = (bool, int, float, str)
-FIXED = (*NUMBERS, complex, type(None), torch.dtype)  # a program has them as they were
+FIXED_TOO |= {torch.dtype, torch.device, torch.memory_format}
 
 
 def holds_tensors(value):
@@ -46,40 +45,6 @@ def plain_tensors(owner):
             for k, leaf in enumerate(pytree.tree_leaves(value)):
                 if isinstance(leaf, torch.Tensor):
                     yield Leaf(vars(owner), name), k, leaf
-
-
-class Numbers:
-    """Numbers and texts that mappings had under some names."""
-
-    def __init__(self, owner, names, whose):
-        self.owner, self.names, self.whose = owner, tuple(names), whose
-        self.read = operator.itemgetter(*self.names)
-        self.values = copy.deepcopy(self.read(owner))
-
-    def now(self):
-        try:
-            return self.read(self.owner)
-        except (KeyError, ValueError):  # which is no more there
-            return None
-
-    def other(self):
-        """What tells of one that is another one."""
-        now, before = self.now(), self.values
-        if len(self.names) == 1:
-            now, before = (now,), (before,)
-        for name, a, b in zip(self.names, before, now or [None] * len(before)):
-            if a is not b and (type(a) is not type(b) or a != b):
-                return f"{self.whose}{name} was {a!r} and is {b!r}"
-        return f"{self.whose}{', '.join(self.names)}: what was read is gone"
-
-
-def is_fixed(value):
-    """Whether it is a number or a text, or some of them: a table of hundreds is data, which programs have as they were."""
-    if type(value) in (tuple, list, set):
-        return len(value) <= 64 and all(map(is_fixed, value))
-    if type(value) is dict:
-        return len(value) <= 64 and all(map(is_fixed, value)) and all(map(is_fixed, value.values()))
-    return isinstance(value, FIXED)
 
 
 def settings_of(owner):

@@ -146,6 +146,22 @@ def test_arguments_of_every_kind():
     assert len(f.programs) == 3
 
 
+def test_static_numbers_of_types():
+    """Equal ones of two types are two."""
+    jitted, x = polyblocks_jit_jax(lambda x, by: x * by, static_argnums=1), np.array([1, -1], np.int32)
+    for by in (0, 0.0, 1, 1.0, True):
+        got, want = jitted(x, by), jnp.asarray(x) * by
+        assert got.dtype == want.dtype and np.array_equal(got, want)
+
+
+def test_settings_of_jax():
+    """What JAX traces by is part of what is compiled."""
+    draw = polyblocks_jit_jax(lambda: jax.random.uniform(jax.random.key(0), (3,)))
+    for setting in (True, False, True):
+        with jax.threefry_partitionable(setting):
+            np.testing.assert_allclose(draw(), jax.random.uniform(jax.random.key(0), (3,)))
+
+
 def test_static_arguments():
     def f(x, n, mode="add"):
         return x + n if mode == "add" else x * n

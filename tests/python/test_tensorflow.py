@@ -1,5 +1,7 @@
 """The TensorFlow front end against eager: functions, variables, Keras models."""
 
+import argparse
+import functools
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -255,3 +257,56 @@ def test_numbers_that_change():
     kept = compiled.programs.copy()
     compiled(x)
     assert compiled.programs == kept
+
+
+class Own(tf.Module):
+    by = 1.0
+
+    def __init__(self):
+        super().__init__()
+        self.numbers, self.names, self.config, self.function = [1.0], {"k": 1.0}, argparse.Namespace(z=1.0), tf.nn.relu
+
+    def __call__(self, x):
+        return self.function(x * self.by * self.numbers[0] * self.names["k"] * self.config.z)
+
+
+class Layer(tf.keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.pair = (1.0, 2.0)
+
+    def call(self, x):
+        return x * self.pair[0] + self.pair[1]
+
+
+def test_what_else_changes_between_calls():
+    """Lists, dicts, objects and functions of a module, its class, what helpers name; a Keras layer's own."""
+    x, module, layer, by = tf.constant([1.0, -2.0]), Own(), Layer(), [2.0]
+
+    def helper(x):
+        return x * by[0]
+
+    def with_helper(x):
+        return helper(x)
+
+    part = functools.partial(lambda x, by: x * by, by=2.0)
+    changes = [
+        (module, lambda: module.numbers.__setitem__(0, 2.0)),
+        (module, lambda: module.names.update(k=3.0)),
+        (module, lambda: setattr(module.config, "z", 4.0)),
+        (module, lambda: setattr(module, "function", tf.nn.tanh)),
+        (module, lambda: setattr(Own, "by", 0.5)),
+        (module, lambda: setattr(module, "by", 0.7)),
+        (layer, lambda: setattr(layer, "pair", (3.0, 4.0))),
+        (with_helper, lambda: by.__setitem__(0, 3.0)),
+        (part, lambda: part.keywords.update(by=5.0)),
+    ]
+    compiled = {id(function): polyblocks_jit_tf(function) for function, _ in changes}
+    for function, change in changes:
+        jitted = compiled[id(function)]
+        same(jitted(x), function(x))
+        change()
+        same(jitted(x), function(x))
+    kept = list(compiled[id(layer)].programs.values())
+    compiled[id(layer)](x)
+    assert list(compiled[id(layer)].programs.values()) == kept

@@ -3,6 +3,7 @@ beside eager."""
 
 import argparse
 import copy
+import functools
 import warnings
 
 import polyblocks
@@ -197,6 +198,89 @@ def test_settings_that_change():
     for dtype in (torch.bfloat16, torch.float16):
         with torch.autocast("cpu", dtype=dtype):
             assert product(x).dtype == (x @ x).dtype
+
+
+BY, CALLS = 2, 0
+
+
+def helper(x):
+    return x * BY
+
+
+class Own:
+    by = 2
+
+    def __init__(self):
+        self.config = argparse.Namespace(inner=argparse.Namespace(shift=1))
+
+    def __call__(self, x):
+        return x * self.by + self.config.inner.shift
+
+
+class Kept(nn.Module):
+    by = 2
+
+    def __init__(self):
+        super().__init__()
+        self.function, self.alpha = torch.neg, 2
+
+    def forward(self, x):
+        return self.function(x * self.by) * self.alpha
+
+
+own, kept = Own(), Kept()
+part = functools.partial(lambda x, by: x * by, by=2)
+CHANGES = {  # a function that names what changes, and how that is changed
+    "helper": (lambda x: helper(x), lambda value: globals().update(BY=value)),
+    "comprehension": (lambda x: [y * BY for y in x], lambda value: globals().update(BY=value)),
+    "keyword of a partial": (part, lambda value: part.keywords.update(by=value)),
+    "callable object": (own, lambda value: setattr(own, "by", value)),
+    "class": (lambda x: x * Own.by, lambda value: setattr(Own, "by", value)),
+    "settings of settings": (lambda x: x * own.config.inner.shift, lambda value: setattr(own.config.inner, "shift", value)),
+    "attribute": (kept, lambda value: setattr(kept, "alpha", value)),
+    "class of a module": (kept, lambda value: setattr(Kept, "by", value)),
+    "own in a class's place": (kept, lambda value: setattr(kept, "by", value)),
+    "function": (kept, lambda value: setattr(kept, "function", lambda x: x + value)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changes_between_calls(name):
+    """A number of another type and a zero of the other sign are others, too."""
+    function, change = CHANGES[name]
+    compiled = polyblocks_jit_torch(function)
+    for value in (3, 3.0, 0.0, -0.0):
+        change(value)
+        for x in (torch.arange(3), torch.ones(3)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", polyblocks.PolyBlocksWarning)
+                for got, want in zip(pytree.tree_leaves(compiled(x)), pytree.tree_leaves(function(x)), strict=True):
+                    torch.testing.assert_close(got, want, rtol=0, atol=0)
+                    assert torch.equal(torch.signbit(got), torch.signbit(want))
+
+
+def test_arguments_that_are_numbers():
+    compiled, x = polyblocks_jit_torch(lambda x, by: x * by), torch.tensor([1, -1])
+    for by in (0, 0.0, -0.0, 1, 1.0, True):
+        got, want = compiled(x, by), x * by
+        torch.testing.assert_close(got, want)
+        assert torch.equal(torch.signbit(got), torch.signbit(want))
+
+
+def test_a_global_counter():
+    """What a call counts itself is told, and nothing is compiled anew for it."""
+
+    def counts(x):
+        global CALLS
+        CALLS += 1
+        return x + 1
+
+    compiled = polyblocks_jit_torch(counts)
+    with pytest.warns(polyblocks.PolyBlocksWarning, match="CALLS was 0 and is 1 after a call"):
+        compiled(torch.ones(2))
+    programs = list(compiled.programs.values())
+    compiled(torch.ones(2))
+    assert list(compiled.programs.values()) == programs
 
 
 def test_counters_are_not_compiled_anew():
