@@ -81,7 +81,12 @@ class Held:
             self.add(value, seen)
         for holder, names in _named_by(function):
             self.add_named(holder, names)
-        reads = Reads(function, self.modules)
+        reads = Reads(function, kinds=module_kinds())
+        self.places += [(owner, None, [(name, value)]) for owner, name, value in reads.values if isinstance(value, (tf.Variable, tf.Tensor)) or is_module(value)]
+        self.places += [(value, length, []) for value, length in reads.lengths]
+        for _, _, value in reads.values:
+            if is_module(value):
+                self.add(value, seen)
         for module in self.modules:
             reads.visit_object(module, ())
             for value in vars(module).values():
@@ -137,10 +142,14 @@ HELD = (tf.Variable, tf.Tensor, tf.Module, np.ndarray, list, dict, tuple)
 FIXED_TOO |= {tf.DType, tf.TensorShape}
 
 
-def is_module(value):
-    """Of TensorFlow, or a layer of Keras, which is one of a library of its own."""
+def module_kinds():
+    """TensorFlow's modules, and layers of Keras, which is a library of its own."""
     keras = sys.modules.get("keras")
-    return isinstance(value, tf.Module) or (keras is not None and isinstance(value, keras.Layer))
+    return (tf.Module,) if keras is None else (tf.Module, keras.Layer)
+
+
+def is_module(value):
+    return isinstance(value, module_kinds())
 
 
 class Cells:

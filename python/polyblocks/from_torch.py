@@ -25,7 +25,7 @@ from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarn
 from .held_numbers import Cell, Reads, is_full, names_of, number_key
 from .options import Options
 from .torch_memory import Memory, refuse_shared, shared
-from .torch_state import Assigned, kind, numbers_of, plain_tensors, settings_of
+from .torch_state import Assigned, holds_tensors, kind, numbers_of, plain_tensors, settings_of
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -99,7 +99,9 @@ class _Holder(torch.nn.Module):
         """The tensors that it takes are those at `places`, and memories that others lie in."""
         made = copy.copy(self)
         made.__dict__["objects"] = [module for module in made.modules() if module is not made] + self.plain_owner()
-        made.__dict__["assigned"] = Assigned(made.objects)
+        kept = {id(vars(part).get(name)) for part in made.objects for name in vars(part)}
+        outside = [(owner, name, value) for owner, name, value in made.read if isinstance(value, (torch.Tensor, list, dict)) and id(value) not in kept]
+        made.__dict__["assigned"] = Assigned(made.objects, outside)
         made.tree, made.leaves = tree, [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         within = {k for memory in memories for k in memory.numbers}
         made.places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and k not in within]
@@ -107,9 +109,9 @@ class _Holder(torch.nn.Module):
         return made
 
     def plain_owner(self):
-        """The object whose method the function is, where that is no module."""
+        """The object whose method the function is, where that is no module, and those that it is called with."""
         owner = getattr(self.function, "__self__", None)
-        return [owner] if hasattr(owner, "__dict__") and not isinstance(owner, (torch.nn.Module, types.ModuleType, type)) else []
+        return self.given + [owner] if hasattr(owner, "__dict__") and not isinstance(owner, (torch.nn.Module, types.ModuleType, type)) else self.given
 
     def forward(self, *tensors):
         leaves = list(self.leaves)
@@ -121,12 +123,26 @@ class _Holder(torch.nn.Module):
                 leaves[k] = tensor.as_strided(*view)
         args, named = pytree.tree_unflatten(leaves, self.tree)
         self.assigned.begin()
+        before = pytree.tree_leaves((args, named))
         with Replaced():
             result = self.function(*args, **named)
+        self.refuse_other_arguments(before, args, named)
         while take_apart_dataclasses(pytree.tree_leaves(result)):
             pass
         assigned = self.assigned.taken()
         return (result, assigned) if assigned else result
+
+    def refuse_other_arguments(self, before, args, named):
+        """What a function puts into a list or a dict that it is called with its caller would not find there."""
+        now, tree = pytree.tree_flatten((args, named))
+        if tree == self.tree and all(a is b or not isinstance(a, torch.Tensor) for a, b in zip(now, before)):
+            return
+        hint = "return it: tensors that are arguments may be written in place"
+        raise NotSupported("a list, a dict or a dataclass among the arguments has other contents after the call", None, hint)
+
+
+class Places(list):
+    """Where values are held. A list would be a nest for torch.export, which puts copies of nests into the attributes of what it exports."""
 
 
 def read_by(function):
@@ -160,6 +176,7 @@ class JitTorch:
         self.programs, self.lock = {}, threading.Lock()
         self.holder, self.watched = None, []  # attributes that calls assign
         self.counted = set()  # numbers that calls change
+        self.given = []  # objects that it was called with
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -170,11 +187,17 @@ class JitTorch:
         return made[self]
 
     def hold(self):
+        given = [value for value in self.given if not isinstance(value, torch.nn.Module)]
+        reads = self.reads(given)
         read = read_by(self.function)
-        holder = _Holder(self.function, modules_of(self.function, read))
-        holder.read = read
+        read += [value for value in reads.values if not any(value[2] is other for _, _, other in read)]
+        modules = modules_of(self.function, read)
+        modules += [value for value in self.given if isinstance(value, torch.nn.Module) and all(value is not m for m in modules)]
+        holder = _Holder(self.function, [m for k, m in enumerate(modules) if not any(m is part for other in modules[:k] for part in other.modules())])
+        holder.read, holder.given = Places(read), given
         self.held_modules = list(holder.modules())[1:]
         self.held_read = [(owner, name, value) for owner, name, value in read if isinstance(value, (torch.nn.Module, JitTorchModule))]
+        self.held_lengths = reads.lengths
         self.hold_numbers(holder)
         parts = [part for m in self.held_modules for part in (m._modules, m._forward_hooks, m._forward_pre_hooks)]
         self.held_empty = [part for part in parts if not part]
@@ -183,11 +206,26 @@ class JitTorch:
         self.held_absent = [t is None for part in self.held_tensors for t in part.values()]
         self.holder = holder
 
+    def reads(self, parts):
+        """What the function and the objects that it is called with read."""
+        reads = Reads(self.function, parts, self.counted, torch.nn.Module)
+        for value in parts:
+            reads.visit(value, vars(value) if hasattr(value, "__dict__") else ())
+        return reads
+
+    def hold_given(self, leaves):
+        """Objects that it is called with are read as those are that it names; of many the last ones."""
+        new = [leaf for leaf in leaves if type(leaf) not in QUICK and is_object(leaf) and all(leaf is not value for value in self.given)]
+        if new:
+            with self.lock:
+                self.given = [*self.given, *new][-8:]
+                self.hold()
+
     def hold_numbers(self, holder):
         parts = [*self.held_modules, *holder.plain_owner()]
         parts += {id(value): value for part in parts for value in settings_of(part)}.values()
         held = [numbers for part in parts for numbers in numbers_of(part, self.counted)]
-        reads = Reads(self.function, parts, self.counted)
+        reads = self.reads(parts[len(self.held_modules) :])
         for module in self.held_modules:
             reads.visit_object(module, ())
         self.held_numbers = held + reads.numbers
@@ -199,8 +237,14 @@ class JitTorch:
                 return False
         if any(self.held_empty) or [t is None for part in self.held_tensors for t in part.values()] != self.held_absent:
             return False
-        for owner, name, value in self.held_read:
-            if owner[name] is not value:
+        try:
+            for owner, name, value in self.held_read:
+                if owner[name] is not value:
+                    return False
+        except (KeyError, IndexError):
+            return False
+        for value, length in self.held_lengths:
+            if len(value) != length:
                 return False
         for numbers in self.held_numbers:
             if not numbers.is_kept():
@@ -241,6 +285,7 @@ class JitTorch:
         """The program for such arguments, and the leaves that it takes."""
         if leaves is None:
             leaves, tree = pytree.tree_flatten((args, named))
+        self.hold_given(leaves)
         if self.holder is None:
             self.hold()
         elif not self.is_kept():
@@ -282,6 +327,7 @@ class JitTorch:
 
     def watch(self, program, key):
         """The key of a program, once more attributes are known that calls assign; programs before are keyed without them and go."""
+        self.refuse_kept()
         counted = {(numbers.whose, name): text for numbers in self.held_numbers for name, text in numbers.others()}
         for text in counted.values():
             warnings.warn(f"{text} after a call, which the program does not change", PolyBlocksWarning, stacklevel=4)
@@ -297,6 +343,15 @@ class JitTorch:
         return (key, *[kind(vars(module).get(name)) for module, name in self.watched])
 
 
+    def refuse_kept(self):
+        """A tensor in the place of a number that a function reads: of the trace, which has none."""
+        for numbers in self.held_numbers:
+            for name, kept in zip(numbers.names, numbers.kept):
+                if holds_tensors(numbers.now(name)) and hasattr(numbers.owner, "__setitem__"):
+                    numbers.owner[name] = kept
+                    raise NotSupported(f"{name}: a tensor is kept outside of the function, in a variable of others", None, "return it")
+
+
 class JitTorchModule(JitTorch):
     """A module that is compiled: all else of it is its own."""
 
@@ -310,6 +365,14 @@ class JitTorchModule(JitTorch):
 
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)  # of which no other type stands for one
+
+
+QUICK = (*PLAIN, bool, int, float, str, type(None))
+
+
+def is_object(leaf):
+    """Whether an argument is of attributes, or a function: what may read numbers of its own."""
+    return not isinstance(leaf, (torch.Tensor, type, types.ModuleType)) and hasattr(leaf, "__dict__")
 
 
 def is_traced(tensor):
@@ -331,7 +394,7 @@ def _kind(leaf):
                 "an argument has a gradient, and what polyblocks_jit_torch compiles gives none\n"
                 '  hint: torch.compile(model, backend="polyblocks"), or torch.no_grad()'
             )
-        return leaf.shape, leaf.dtype, leaf.device.type
+        return leaf.shape, leaf.dtype, leaf.device.type, None if leaf.layout != torch.strided or leaf.is_contiguous() else leaf.stride()
     if isinstance(leaf, slice):
         return slice, number_key(leaf.start), number_key(leaf.stop), number_key(leaf.step)
     try:
@@ -386,6 +449,8 @@ def exported_graph(holder, tensors):
     with torch.no_grad(), traces_of_users(), unchecked_distributions():
         try:
             return torch.export.export(holder, tensors, strict=False).run_decompositions(taken_apart)
+        except NotSupported:
+            raise
         except Exception as error:
             raise _export_error(error) from error
 
@@ -393,7 +458,11 @@ def exported_graph(holder, tensors):
 def _like(tensor):
     """A tensor of the same kind with memory of its own: what lies in one memory by chance is no part of the graph."""
     plain = tensor.layout == torch.strided and not tensor.is_quantized
-    return torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device) if plain else tensor
+    if not plain:
+        return tensor
+    if tensor.is_contiguous():
+        return torch.empty(tensor.shape, dtype=tensor.dtype, device=tensor.device)
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
 
 
 def _export_error(error):
@@ -432,6 +501,7 @@ class Exported:
         holder = holder.with_arguments(leaves, tree, memories)
         program = exported_graph(holder, tuple(_like(self.tensor(place, leaves)) for place in holder.places))
         signature, self.assigned = program.graph_signature, holder.assigned
+        self.assigned.as_before()
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
         self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept

@@ -97,6 +97,27 @@ class Cell:
         return self.cell.cell_contents
 
 
+def contents(value):
+    """What a list or a dict has."""
+    return list(value) if isinstance(value, list) else dict(value)
+
+
+def has_other(value, before):
+    """Whether a list or a dict has something else than before."""
+    if len(value) != len(before) or (isinstance(value, dict) and list(value) != list(before)):
+        return True
+    return any(value[k] is not before[k] for k in (before if isinstance(before, dict) else range(len(before))))
+
+
+def put_into(value, now):
+    """The same list or dict, with other contents."""
+    if isinstance(value, list):
+        value[:] = now
+    else:
+        value.clear()
+        value.update(now)
+
+
 class Attributes:
     """What an object has by its classes, until it has its own."""
 
@@ -134,11 +155,12 @@ def of_a_library(module):
 
 
 class Reads:
-    """What calls of a function read by names: `numbers`. `elsewhere`: objects whose attributes are held by others; `counted`: numbers that
-    calls change themselves, by what they are called."""
+    """What calls of a function read by names: `numbers`, and other `values`, each with where it is held and its name there, of lists and dicts too,
+    whose `lengths` are kept. `elsewhere`: objects whose numbers are held by others, and kinds of them; `counted`: numbers that calls change
+    themselves, by what they are called."""
 
-    def __init__(self, function, elsewhere=(), counted=()):
-        self.numbers, self.counted = [], counted
+    def __init__(self, function, elsewhere=(), counted=(), kinds=()):
+        self.numbers, self.values, self.lengths, self.counted, self.kinds = [], [], [], counted, kinds
         self.seen, self.elsewhere = {}, {id(value) for value in elsewhere}
         self.visit(function, ())
 
@@ -169,7 +191,22 @@ class Reads:
     def visit_names(self, owner, found, names, whose):
         self.hold(owner, found, whose)
         for name in found:
-            self.visit(owner[name], names)
+            self.visit_at(owner, name, names)
+
+    def visit_at(self, owner, name, names):
+        value = owner[name]
+        if is_single(value) and not isinstance(value, types.FunctionType):
+            return
+        self.values.append((owner, name, value))
+        if not isinstance(value, (list, tuple, dict)):
+            self.visit(value, names)
+        elif len(value) <= MOST and self.first(value):
+            self.lengths.append((value, len(value)))
+            keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+            if not is_fixed(value):
+                self.hold(value, keys, f"{name}'s ")
+            for key in keys:
+                self.visit_at(value, key, names)
 
     def visit_partial(self, value, names):
         if self.first(value):
@@ -228,5 +265,10 @@ class Reads:
         parts = [vars(part) for part in type(value).__mro__ if not of_a_library(part.__module__)]
         inherited = {name: None for part in parts for name in part if not name.startswith("__") and name not in vars(value) and is_fixed(part[name])}
         self.hold(Attributes(value), inherited, f"{type(value).__name__}.")
+        if isinstance(value, self.kinds):
+            return
+        found = [name for name in names if name in vars(value)]
         if id(value) not in self.elsewhere:
-            self.visit_names(vars(value), [name for name in names if name in vars(value)], names, f"{type(value).__name__}.")
+            self.hold(vars(value), found, f"{type(value).__name__}.")
+        for name in found:
+            self.visit_at(vars(value), name, names)

@@ -8,8 +8,8 @@ import warnings
 import torch
 from torch.utils import _pytree as pytree
 
-from .errors import PolyBlocksWarning
-from .held_numbers import FIXED_TOO, Numbers, is_fixed
+from .errors import NotSupported, PolyBlocksWarning
+from .held_numbers import FIXED_TOO, Numbers, contents, has_other, is_fixed, put_into
 
 OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_polyblocks_jit")
 NUMBERS = (bool, int, float, str)
@@ -69,16 +69,47 @@ PLAIN_MODULE = frozenset(vars(torch.nn.Module()))
 class Assigned:
     """Attributes that a function assigns while it is traced: `names`, and what it made of them."""
 
-    def __init__(self, objects):
-        self.objects, self.before, self.names = objects, [], []
+    def __init__(self, objects, outside=()):
+        self.objects, self.outside, self.before, self.names = objects, outside, [], []
         self.counted = []  # numbers that are others after a call
 
     def begin(self):
         self.before = [(m, {name: value for name, value in vars(m).items() if name not in OWN}) for m in self.objects]
+        self.contents = [(m, name, value, contents(value)) for m, before in self.before for name, value in before.items() if type(value) in (list, dict)]
+        self.others = [(owner, name, value, contents(value) if type(value) in (list, dict) else None) for owner, name, value in self.outside]
+
+    def refuse_outside(self):
+        """Tensors that are put where no program reads them again: what is traced must not stay there."""
+        for owner, name, value, before in self.others:
+            put = before is not None and has_other(value, before) and holds_tensors(value)
+            if put:
+                put_into(value, before)
+            try:
+                assigned = owner[name] is not value and holds_tensors(owner[name])
+            except (KeyError, IndexError):
+                continue
+            if assigned and hasattr(owner, "__setitem__"):
+                owner[name] = value
+            if put or assigned:
+                hint = "return it, or keep it in an attribute of a module or of the object whose method is called"
+                raise NotSupported(f"{name}: a tensor is kept outside of the function, in a list, a dict or a variable of others", None, hint)
+
+    def as_before(self):
+        """torch.export leaves copies of lists and dicts in attributes, of which others have the first ones."""
+        for module, name, value, _ in self.contents:
+            if type(vars(module).get(name)) is type(value):
+                vars(module)[name] = value
 
     def taken(self):
         """What was assigned, after which all is as before: what is traced has no numbers."""
         self.names, self.counted, values = [], [], []
+        for module, name, value, before in self.contents:
+            if has_other(value, before) and holds_tensors((value, before)):
+                if vars(module).get(name) is value:
+                    self.names.append((module, name))
+                    values.append(contents(value))
+                put_into(value, before)
+        self.refuse_outside()
         for module, before in self.before:
             now = vars(module)
             for name in [name for name in now if name not in OWN and now[name] is not before.get(name, OWN)]:
@@ -100,4 +131,8 @@ class Assigned:
 
     def put(self, values):
         for (module, name), value in zip(self.names, values):
-            vars(module)[name] = value
+            kept = vars(module).get(name)
+            if type(kept) in (list, dict) and type(value) is type(kept):
+                put_into(kept, value)
+            else:
+                vars(module)[name] = value

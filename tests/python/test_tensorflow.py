@@ -282,6 +282,7 @@ class Layer(tf.keras.layers.Layer):
 def test_what_else_changes_between_calls():
     """Lists, dicts, objects and functions of a module, its class, what helpers name; a Keras layer's own."""
     x, module, layer, by = tf.constant([1.0, -2.0]), Own(), Layer(), [2.0]
+    tensors, layers = {"a": tf.constant([1.0, 2.0])}, [Own(), Own()]
 
     def helper(x):
         return x * by[0]
@@ -289,8 +290,23 @@ def test_what_else_changes_between_calls():
     def with_helper(x):
         return helper(x)
 
+    def with_helper_of_tensors(x):
+        return helper_of_tensors(x)
+
+    def helper_of_tensors(x):
+        return x * tensors["a"]
+
+    def with_layers(x):
+        for layer in layers:
+            x = layer(x)
+        return x
+
     part = functools.partial(lambda x, by: x * by, by=2.0)
     changes = [
+        (with_helper_of_tensors, lambda: tensors.update(a=tf.constant([3.0, 4.0]))),
+        (with_layers, lambda: layers.append(Own())),
+        (with_layers, lambda: layers.__setitem__(0, layer)),
+        (with_layers, lambda: setattr(layers[1], "by", 3.0)),
         (module, lambda: module.numbers.__setitem__(0, 2.0)),
         (module, lambda: module.names.update(k=3.0)),
         (module, lambda: setattr(module.config, "z", 4.0)),

@@ -259,6 +259,131 @@ def test_what_changes_between_calls(name):
                     assert torch.equal(torch.signbit(got), torch.signbit(want))
 
 
+WEIGHTS, LAYER = {"w": torch.ones(3)}, nn.Linear(3, 3)
+
+
+def with_tensors(x):
+    return x * WEIGHTS["w"]
+
+
+def with_layer(x):
+    return LAYER(x)
+
+
+def test_what_helpers_read():
+    """Tensors, modules and lists of them that functions name which a function names."""
+    layers, x = [nn.Linear(3, 3), nn.Linear(3, 3)], torch.arange(6.0).view(2, 3)
+
+    def with_layers(x):
+        for layer in layers:
+            x = layer(x)
+        return x
+
+    changes = [
+        (lambda x: with_tensors(x), lambda: WEIGHTS.update(w=torch.zeros(3))),
+        (lambda x: with_tensors(x), lambda: WEIGHTS["w"].add_(2)),
+        (lambda x: with_layer(x), lambda: globals().update(LAYER=nn.Linear(3, 3))),
+        (lambda x: with_layer(x), lambda: LAYER.weight.mul_(2)),
+        (with_layers, lambda: layers.append(nn.ReLU())),
+        (with_layers, lambda: layers.__setitem__(0, nn.Linear(3, 3))),
+        (with_layers, lambda: layers[0].bias.add_(1)),
+    ]
+    for function, change in changes:
+        compiled = polyblocks_jit_torch(function)
+        with torch.no_grad():
+            torch.testing.assert_close(compiled(x), function(x))
+            change()
+            torch.testing.assert_close(compiled(x), function(x))
+
+
+def test_objects_as_arguments():
+    class Given:
+        def __init__(self):
+            self.scale, self.w = 2.0, torch.ones(3)
+
+    def function(x, given):
+        given.last = x * given.scale + given.w
+        return given.last + 1
+
+    ours, theirs, x, compiled = Given(), Given(), torch.arange(3.0), polyblocks_jit_torch(function)
+    for name, value in (("scale", 2.0), ("scale", 3.0), ("w", torch.zeros(3))):
+        setattr(ours, name, value), setattr(theirs, name, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", polyblocks.PolyBlocksWarning)
+            torch.testing.assert_close(compiled(x, ours), function(x, theirs))
+        torch.testing.assert_close(ours.last, theirs.last)
+    layer, apply = nn.Linear(3, 3), polyblocks_jit_torch(lambda x, layer: layer(x))
+    with torch.no_grad():
+        for change in (lambda: None, lambda: layer.weight.mul_(2), lambda: setattr(layer, "weight", nn.Parameter(torch.ones(3, 3)))):
+            change()
+            torch.testing.assert_close(apply(x, layer), layer(x))
+
+
+def test_lists_of_a_module_that_grow():
+    class Log(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.seen, self.names = [], {}
+
+        def forward(self, x):
+            self.seen.append(x * 2)
+            self.names["last"] = x + 1
+            return sum(self.seen)
+
+    ours, theirs, x = Log(), Log(), torch.arange(3.0)
+    compiled, seen = polyblocks_jit_torch(ours), ours.seen
+    for _ in range(3):
+        torch.testing.assert_close(compiled(x), theirs(x))
+        torch.testing.assert_close(ours.seen, theirs.seen)
+        torch.testing.assert_close(ours.names, theirs.names)
+    assert ours.seen is seen
+
+
+KEPT, LAST = [], None
+
+
+def test_tensors_kept_outside_are_refused():
+    """And nothing of the trace stays there."""
+
+    def appends(x):
+        KEPT.append(x * 2)
+        return x
+
+    def assigns(x):
+        global LAST
+        LAST = x * 2
+        return x
+
+    def to_argument(x, kept):
+        kept.append(x * 2)
+        return x
+
+    x, kept = torch.ones(2), []
+    for function, given, text in ((appends, (), "KEPT: a tensor is kept outside"), (assigns, (), "LAST: a tensor"), (to_argument, (kept,), "other contents after the call")):
+        with pytest.raises(polyblocks.CompileError, match=text):
+            polyblocks_jit_torch(function)(x, *given)
+    assert not KEPT and LAST is None and not kept
+
+
+def test_memory_formats():
+    """Strides are part of what a function is exported for."""
+
+    def function(x):
+        return torch.tensor(x.stride()), x * 2 if x.is_contiguous() else x * 3, x.as_strided((2, 2), (1, 2))
+
+    def written(x):
+        return x.reshape(-1).add_(1)
+
+    x = torch.arange(6.0).view(2, 3)
+    for make in (lambda: x.clone(), lambda: x.clone().t()):
+        torch.testing.assert_close(polyblocks_jit_torch(function)(make()), function(make()))
+        ours, theirs = make(), make()
+        torch.testing.assert_close(polyblocks_jit_torch(written)(ours), written(theirs))
+        torch.testing.assert_close(ours, theirs)
+    with pytest.raises(polyblocks.CompileError, match="as_strided of a tensor with gaps"):
+        polyblocks_jit_torch(lambda x: x.as_strided((2,), (1,)))(x[:, 1:])
+
+
 def test_arguments_that_are_numbers():
     compiled, x = polyblocks_jit_torch(lambda x, by: x * by), torch.tensor([1, -1])
     for by in (0, 0.0, -0.0, 1, 1.0, True):

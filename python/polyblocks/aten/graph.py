@@ -142,6 +142,8 @@ class Module:
 
     def row(self, target, node, args, kwargs, made):
         args = [self.held_argument(a) for a in args]
+        if target._opname == "as_strided":
+            args[0] = self.in_order_of_memory(node.args[0].meta["val"], args[0])
         try:
             made = _Made.of(made)
             used = _used(node, len(made)) if isinstance(made, list) else None
@@ -150,6 +152,13 @@ class Module:
             raise NotSupported(f"operator {target}: {why}", self.b.source) from None
         self.check(target, results, made)
         return results
+
+    def in_order_of_memory(self, said, value):
+        """A value as its memory has it, which strides are of."""
+        order = sorted(range(value.rank), key=lambda d: (said.stride(d), said.shape[d] != 1), reverse=True)
+        if not said.permute(order).is_contiguous():
+            raise NotSupported("operator aten.as_strided of a tensor with gaps", self.b.source, "tensor.contiguous() has none")
+        return self.b.transpose(value, order)
 
     def held_argument(self, value):
         """Tensors that stand among the arguments themselves become inputs."""
