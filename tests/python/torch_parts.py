@@ -157,3 +157,14 @@ def spectra(x, sound):
 @function(f(5, 3), f(6, 4))
 def statistics(x, y):
     return torch.cov(x.T), torch.corrcoef(x), torch.cov(x, aweights=torch.tensor([0.2, 0.5, 0.3])), torch.linalg.lstsq(y, y[:, :2] + 1)[0], torch.special.i0e(x), torch.special.i1(x)
+
+
+@function(torch.complex(f(3, 4), f(3, 4)), torch.tensor([[1.5, -0.3, -2.7, 0.5], [-1.5, 3.0, 12.0, -0.75]]), f(6, 4))
+def seldom(z, x, y):
+    """Moments of complex numbers, derivatives of digamma below 0, truths of no dims, numbers that are copied, ranks of systems."""
+    z = z.clone()
+    z[0, 0] = complex(math.inf, 1)
+    w = x.clone()
+    w[0].copy_(2)
+    moments = torch.var_mean(z[1:], 1), torch.std_mean(z[1:]), z.isinf(), z.isfinite()
+    return moments, [torch.polygamma(n, x) for n in range(4)], torch.any(x > 0, dim=()), torch.all(x, dim=()), w, torch.linalg.lstsq(y.detach(), y.detach()[:, :2] + 1)[1:], y * 2

@@ -57,8 +57,26 @@ def zeta(b, x, q, *, made):
 
 @row("polygamma")
 def polygamma(b, n, x, *, made):
-    x = b.convert(b.convert(x, made.dtype), computed(made.dtype))
-    return b.convert(b.binary("chlo.polygamma", b.constant(n, x.dtype, x.shape), x), made.dtype)
+    """Below 0, where zeta's sum is not known, by steps of 1 up to where it is: the n-th derivative of digamma(x) = digamma(x + 1) - 1 / x."""
+    x = b.convert(b.convert(x, made.dtype), torch.float64)
+    if n == 0:
+        return b.convert(b.unary("chlo.digamma", x), made.dtype)
+
+    def is_below(b, z):
+        whole = b.compare("EQ", z, b.unary("floor", z))
+        return b.select(whole, False, b.binary("and", b.compare("LT", z, 0), b.compare("GT", z, -1e6)))
+
+    def is_left(b, z, total):
+        return [b.reduce("or", is_below(b, z), list(range(z.rank)), False)]
+
+    def step(b, z, total):
+        below = is_below(b, z)
+        term = b.divide(b.constant(1, z.dtype, z.shape), b.binary("power", z, float(n + 1)))
+        return [b.select(below, b.add(z, 1), z), b.select(below, b.add(total, term), total)]
+
+    z, total = b.loop([x, b.constant(0, x.dtype, x.shape)], is_left, step)
+    y = b.binary("chlo.polygamma", b.constant(n, x.dtype, x.shape), z)
+    return b.convert(b.subtract(y, b.multiply(total, (-1) ** n * float(math.factorial(n)))), made.dtype)
 
 
 @row("abs")
@@ -140,6 +158,8 @@ def negative_view(b, x):
 
 @row("isinf")
 def isinf(b, x):
+    if x.dtype in PART:
+        return b.binary("or", *(isinf(b, b.op(name, [x], PART[x.dtype], x.shape)) for name in ("real", "imag")))
     if not x.dtype.is_floating_point:
         return b.constant(False, torch.bool, x.shape)
     return b.compare("EQ", b.unary("abs", x), math.inf)
@@ -152,7 +172,7 @@ def to_copy(b, x, *, made):
 
 @row("copy")
 def copy(b, x, source, *, made):
-    return b.broadcast(b.convert(source, made.dtype), made.shape)
+    return b.broadcast(operand(b, source, made.dtype), made.shape)
 
 
 @row("view.dtype")

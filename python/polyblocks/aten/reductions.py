@@ -76,13 +76,13 @@ for name in ("amin", "min"):
 
 @row("any", "any.dim", "any.dims")
 def any_(b, x, dim=None, keepdim=False, *, made):
-    y = b.reduce("or", b.convert(x, torch.bool), dims_of(dim, x.rank), False)
+    y = b.reduce("or", b.convert(x, torch.bool), [] if dim == [] else dims_of(dim, x.rank), False)
     return kept(b, b.convert(y, made.dtype), made)
 
 
 @row("all", "all.dim", "all.dims")
 def all_(b, x, dim=None, keepdim=False, *, made):
-    y = b.reduce("and", b.convert(x, torch.bool), dims_of(dim, x.rank), True)
+    y = b.reduce("and", b.convert(x, torch.bool), [] if dim == [] else dims_of(dim, x.rank), True)
     return kept(b, b.convert(y, made.dtype), made)
 
 
@@ -172,8 +172,13 @@ def std_correction(b, x, dim=None, *, correction=None, keepdim=False, made):
 
 @row("var_mean.correction")
 def var_mean(b, x, dim=None, *, correction=None, keepdim=False, made):
-    y = b.convert(x, wide(x.dtype))
-    mean, var = moments(b, y, dims_of(dim, x.rank), 1 if correction is None else correction)
+    correction = 1 if correction is None else correction
+    if x.dtype in PART:  # of both parts, whose variances add up
+        parts = [moments(b, b.op(name, [x], PART[x.dtype], x.shape), dims_of(dim, x.rank), correction) for name in ("real", "imag")]
+        means, variances = zip(*parts)
+        mean, var = b.op("complex", means, x.dtype, means[0].shape), b.add(*variances)
+    else:
+        mean, var = moments(b, b.convert(x, wide(x.dtype)), dims_of(dim, x.rank), correction)
     return [b.reshape(b.convert(v, m.dtype), m.shape) for v, m in zip((var, mean), made)]
 
 

@@ -155,8 +155,8 @@ def least_squares(a, y, rcond=None, *, driver=None):
     x = right.mT @ (torch.where(counts, 1 / values, 0).unsqueeze(-1) * (left.mT @ y))
     m, n = a.shape[-2:]
     none = y.new_empty(0)
-    residuals = (y - a @ x).square().sum(-2) if m > n and driver != "gelsy" else none
-    rank = counts.sum(-1) if driver not in (None, "gels") else torch.empty(0, dtype=torch.int64)
+    residuals = (y - a @ x).square().sum(-2) if m > n and driver not in (None, "gelsy") else none
+    rank = counts.sum(-1) if driver != "gels" else torch.empty(0, dtype=torch.int64)
     return x.squeeze(-1) if is_vector else x, residuals, rank, values if driver in ("gelss", "gelsd") else none
 
 

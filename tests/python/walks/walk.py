@@ -1,0 +1,94 @@
+"""Gives every function of a module that eager takes some plain arguments with those arguments to the compiler, and compares.
+
+What lists by hand leave out is found so: names come of dir(), arguments of a fixed set of which each function takes what it can.
+A case is right, wrong, refused (an error of ours that says what and why) or failed (any other error)."""
+
+import argparse
+import collections
+import math
+import time
+import warnings
+
+import numpy as np
+
+
+def close(got, want, loose):
+    """Why two arrays are not the same, or None. `want` is of f64 or exact."""
+    got, want = np.asarray(got), np.asarray(want)
+    if got.shape != want.shape:
+        return f"shape {got.shape}, not {want.shape}"
+    if want.dtype.kind in "fc":
+        got, want = got.astype(np.complex128), want.astype(np.complex128)
+        finite = want[np.isfinite(want)]
+        scale = float(np.abs(finite).max()) if finite.size else 1.0
+        for a, b in ((got.real, want.real), (got.imag, want.imag)):
+            same = np.where(np.isfinite(b), np.abs(a - b) <= loose * (np.abs(b) + 0.1 * min(scale, 10.0)) + 1e-30, (a == b) | (np.isnan(a) & np.isnan(b)))
+            if not same.all():
+                at = tuple(int(k) for k in np.argwhere(~same)[0])
+                return f"{a[at]} at {at}, not {b[at]} ({int((~same).sum())} of {same.size})"
+        return None
+    if not np.array_equal(got, want):
+        at = tuple(int(k) for k in np.argwhere(got != want)[0])
+        return f"{got[at]} at {at}, not {want[at]} ({int((got != want).sum())} of {want.size})"
+    return None
+
+
+class Walk:
+    """A framework: `cases(name)` gives (label, function, arguments) that eager runs; `compiled(functions)` a function of ours;
+    `leaves(result)` the arrays of a result, with None for what is no array."""
+
+    def __init__(self, framework):
+        self.framework, self.totals = framework, collections.Counter()
+
+    def judge(self, cases):
+        """What each case is, and why: in one program, where one of them is refused in two halves."""
+        try:
+            results = self.framework.run([call for _, call, _ in cases], [arguments for _, _, arguments in cases])
+        except Exception as error:
+            if len(cases) > 1:
+                half = len(cases) // 2
+                return self.judge(cases[:half]) + self.judge(cases[half:])
+            said = " ".join(str(error).split())[:200]
+            return [("refused", said) if isinstance(error, self.framework.REFUSED) else ("failed", f"{type(error).__name__}: {said}")]
+        why = [self.framework.compare(got, call, arguments) for (_, call, arguments), got in zip(cases, results)]
+        return [("wrong", w) if w else ("right", "") for w in why]
+
+    def name(self, name, verbose):
+        cases = self.framework.cases(name)
+        if not cases:
+            self.totals["not taken"] += 1
+            return
+        said = collections.defaultdict(list)
+        for (label, _, _), (kind, why) in zip(cases, self.judge(cases)):
+            self.totals[kind] += 1
+            if kind != "right" or verbose:
+                said[kind, why].append(label)
+        for (kind, why), labels in said.items():
+            print(f"{kind:8} {name}({' | '.join(labels)}) {why}", flush=True)
+
+
+def main(framework):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--part", default="0/1")
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    part, parts = map(int, options.part.split("/"))
+    names = [name for name in framework.names() if not options.only or name in options.only]
+    walk, start = Walk(framework), time.time()
+    for k, name in enumerate(names):
+        if k % parts != part:
+            continue
+        if options.list:
+            print(name, [label for label, _, _ in framework.cases(name)], flush=True)
+            continue
+        walk.name(name, options.verbose)
+    print(f"{len(names)} names; {dict(walk.totals)}; {time.time() - start:.0f} s")
+    return 1 if walk.totals["wrong"] or walk.totals["failed"] else 0
+
+
+def specials(dtype=np.float32):
+    return np.array([math.nan, math.inf, -math.inf, 0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-4, 3e4, -1.0, 1.0, 3.25, -7.75], dtype).reshape(2, 8)
