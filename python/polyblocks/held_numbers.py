@@ -70,7 +70,7 @@ class Numbers:
         except GONE:
             return False
         if all(map(operator.is_, now, self.kept)):
-            return all(picture(now[k]) == self.pictures[k] for k in self.changing)
+            return not self.changing or all(picture(now[k]) == self.pictures[k] for k in self.changing)
         return list(map(picture, now)) == self.pictures
 
     def now(self, name):
