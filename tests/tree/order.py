@@ -1,6 +1,7 @@
 """No call has two arguments that change the same thing: C leaves open which of them is evaluated first, gcc takes the last and
 clang the first, and what is appended there (nodes of a nest, values of a graph, draws of a generator) would come out in
-another order by another compiler. Such arguments are computed in front of the call, into variables.
+another order by another compiler. Such arguments are computed in front of the call, into variables. Neither does a call in
+the index of a list change what has the list: where that grows it moves, and which of them is read first is left open too.
 
     order.py SOURCE_FOLDER
 
@@ -15,6 +16,7 @@ import sys
 
 FOLDERS = "core", "tdl", "targets", "tools"
 UNSEEN = {"pb_arena", "char", "void", "FILE", "int", "bool", "float", "double", "unsigned", "long", "size_t"}
+GROWN = r"\b(?:items|values|nests|nodes|tensors|ops)\["  # lists that move when they grow
 READS = {"pb_nest_store"}  # takes what is not const for the sake of what it returns
 KEYWORDS = {"if", "for", "while", "switch", "return", "sizeof", "defined", "__attribute__"}
 
@@ -96,6 +98,11 @@ def main():
             for what in sorted(what for what, count in counts.items() if count > 1):
                 failed += 1
                 print(f"{os.path.relpath(path, root)}:{sources[path].count(chr(10), 0, at) + 1}: two arguments of {name} change a {what}")
+        for m in re.finditer(GROWN, text):
+            _, end = arguments(text, m.end() - 1)
+            for what in sorted(names.within(text, m.end(), end)):
+                seen, failed = seen + 1, failed + 1
+                print(f"{os.path.relpath(path, root)}:{sources[path].count(chr(10), 0, m.start()) + 1}: an index into a list changes a {what}")
     print(f"{seen} calls whose arguments change something: {failed} in an order that C leaves open")
     return int(failed > 0 or not seen)
 

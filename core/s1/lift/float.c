@@ -160,7 +160,8 @@ int pb__as_image(lifter* l, const pb_node* n, int value) {
 static const pb_const* weights_as_image(lifter* l, const pb_const* w) {
   int64_t shape[4] = {w->shape[0], w->shape[1], 1, w->shape[2]};
   const void* data = pb_const_data(l->consts, (int)(w - l->consts->items));
-  return &l->consts->items[pb_consts_add(l->consts, w->name, PB_F32, 4, shape, data)];
+  int id = pb_consts_add(l->consts, w->name, PB_F32, 4, shape, data); // which moves the others
+  return &l->consts->items[id];
 }
 
 static pb_status conv(lifter* l, const pb_node* n) {

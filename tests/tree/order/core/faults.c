@@ -9,10 +9,11 @@ static int faults(list* l, int x) {
   int b = pair(l, NUMBER(1), // the comment's (
                append(l, 2));
   int c = pair(l, pair(l, append(l, 1), x), x > 0 ? NUMBER(3) : 4);
-  return a + b + c;
+  int d = l->items[append(l, 4)];
+  return a + b + c + d;
 }
 
 static int fine(list* l, int x) {
   int last = append(l, 2), a = pair(l, append(l, 1), last);
-  return pair(l, append(l, length(l)), length(l)) + a;
+  return pair(l, append(l, length(l)), length(l)) + a + l->items[last] + l->items[length(l)];
 }
