@@ -2,6 +2,7 @@
 // maps of the share's. They become a list of nodes once, which is gone through for each share.
 #include "core/driver/share_reach.h"
 
+#include "core/base/divide.h"
 #include "core/base/table.h"
 #include "core/driver/compilation.h"
 #include "core/s3/kernels.h"
@@ -202,18 +203,16 @@ typedef struct interval {
   bool known;
 } interval;
 
-static int64_t floor_of(int64_t a, int64_t by) { return a / by - (a % by < 0); }
-
 static interval divided(interval a, int64_t by, bool up) {
   if (by <= 0) return (interval){0};
   int64_t more = up ? by - 1 : 0;
-  return (interval){floor_of(a.least + more, by), floor_of(a.most + more, by), true};
+  return (interval){pb_floor_div(a.least + more, by), pb_floor_div(a.most + more, by), true};
 }
 
 static interval rest_of(interval a, int64_t by) {
   if (by <= 0) return (interval){0};
-  int64_t first = floor_of(a.least, by);
-  if (first != floor_of(a.most, by)) return (interval){0, by - 1, true};
+  int64_t first = pb_floor_div(a.least, by);
+  if (first != pb_floor_div(a.most, by)) return (interval){0, by - 1, true};
   return (interval){a.least - first * by, a.most - first * by, true};
 }
 

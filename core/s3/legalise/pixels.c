@@ -17,12 +17,11 @@
 // Where that begins and ends is chosen by what the description says it takes (pixels_cost.c). Nothing is looked at, nor
 // any program written, where full rows of lanes and full commands would not save enough either.
 #include "core/s3/legalise/pixels.h"
+#include "core/base/divide.h"
 #include "core/s3/transfer_paths.h"
 
 // All of it has to save one part of so many of the cycles: prices are rough, and weights get wider.
 enum { LEAST_GAIN = 32 };
-
-static int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks* out) {
   const pb_pixels_nest* nest = &p->nests[n];
@@ -34,8 +33,8 @@ bool pb__pixels_blocks(const pb_pixels* p, int n, int64_t side, pb_pixels_blocks
   int64_t last = nest->step * (of_y * side - 1) + nest->apart * (nest->taps - 1) + first;
   *out = (pb_pixels_blocks){.of_x = of_x, .of_y = of_y, .side = side, .shift = shift};
   out->step = nest->step * of_y * side / of_x;
-  out->first = floor_of(first, of_x);
-  out->taps = floor_of(last, of_x) - out->first + 1;
+  out->first = pb_floor_div(first, of_x);
+  out->taps = pb_floor_div(last, of_x) - out->first + 1;
   return true;
 }
 

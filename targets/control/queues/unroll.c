@@ -1,6 +1,8 @@
 // Runs a decoded kernel: a small interpreter of loops and conditions, index arithmetic, windows and calls.
 #include "targets/control/queues/unroll.h"
 
+#include "core/base/divide.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +16,6 @@ typedef struct tracer {
   int at;         // the op at hand
 } tracer;
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 static int64_t evaluate(const tracer* t, const pb_affine_node* n) {
   int64_t a = t->nodes[n->a], b = t->nodes[n->b];
   switch (n->kind) {
@@ -24,11 +24,11 @@ static int64_t evaluate(const tracer* t, const pb_affine_node* n) {
   case PB_AFFINE_MUL:
     return a * b;
   case PB_AFFINE_MOD:
-    return a - b * floor_div(a, b);
+    return a - b * pb_floor_div(a, b);
   case PB_AFFINE_FLOORDIV:
-    return floor_div(a, b);
+    return pb_floor_div(a, b);
   default:
-    return -floor_div(-a, b);
+    return -pb_floor_div(-a, b);
   }
 }
 
