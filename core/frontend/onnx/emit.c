@@ -546,6 +546,22 @@ int pb__o_pixels(pb_onnx* o, int x, const int* places, const int64_t* shape) {
   return pb__o_gather(o, x, pb__o_join(o, 3, places, 3), &p, 4, shape);
 }
 
+bool pb__o_pixels_are_rows(const pb_onnx* o, int64_t channels) {
+  enum { LEAST_CHANNELS = 16 }; // of which lanes take all at once
+  return o->l->g->keeps_loops && !o->l->consts->open && channels >= LEAST_CHANNELS;
+}
+
+int pb__o_as_pixels(pb_onnx* o, int x) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  const int64_t last[4] = {0, 2, 3, 1}, rows[2] = {in.shape[0] * in.shape[2] * in.shape[3], in.shape[1]};
+  return pb__o_reshape(o, pb__o_transpose(o, x, last), 2, rows);
+}
+
+int pb__o_pixels_by_rows(pb_onnx* o, int x, int place, const int64_t* shape) {
+  const pb_onnx_places p = {.windows = 1, .window = {3}, .dropped = 1, .maps = 1, .size = {1, shape[3]}};
+  return pb__o_gather(o, x, place, &p, 4, shape);
+}
+
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* name, const pb_onnx_places* p) {
   const pb_flat_type in = *pb__o_type(o, x);
   pb_flat_attr how = numbers_of(o, p, true, pb__o_type(o, places)->rank - 1);

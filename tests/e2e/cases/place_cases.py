@@ -132,3 +132,19 @@ LOOKED_UP = {
 for name, (shape, places, kind, integer, attrs) in LOOKED_UP.items():
     label = f"looked_up_{name}"
     CASES[label] = lambda label=label, s=shape, p=places, k=kind, i=integer, a=attrs: looked_up(label, s, p, k, i, **a)
+
+
+def sampled(label, channels):
+    """Pixels of images and volumes at places between them, whose channels are many enough to be lanes, or not."""
+    m, outs = Maker(label, opset=20), []
+    x, grid = m.input("x", 2, channels, 5, 7), m.input("grid", 2, 4, 3, 2)
+    outs += [m.op("GridSample", x, grid, mode=mode, padding_mode=edge) for mode, edge in (("linear", "zeros"), ("cubic", "border"), ("nearest", "reflection"))]
+    outs.append(m.op("GridSample", m.input("volume", 1, channels, 3, 4, 5), m.input("places", 1, 2, 3, 2, 3), padding_mode="border"))
+    boxes = np.array([[0, 1, 4, 4], [2.5, 0, 6, 3], [-3, -2, 9, 8]], F32)
+    for how in ("avg", "max"):
+        outs.append(m.op("RoiAlign", x, m.const(boxes), m.const(np.array([1, 0, 1], I64)), output_height=2, output_width=3, sampling_ratio=1 if how == "max" else 2, mode=how))
+    return m.done(*outs, targets=("cpu",), bisect=True)
+
+
+for _channels in (15, 16, 35):
+    CASES[f"sampled_pixels_of_{_channels}_channels"] = lambda c=_channels: sampled(f"sampled_pixels_of_{c}_channels", c)

@@ -832,12 +832,12 @@ def top_of_many():
 
 @case
 def sums_so_far():
-    """Of more elements than a window takes: by doubling, to either side, with the element itself and without."""
+    """Of more elements than a window takes: by blocks of rows and of columns, to either side, with the element itself and without."""
     m, outs = Maker("sums_so_far", opset=17), []
-    x = m.input("x", 3, 77, 2)
-    for exclusive in (0, 1):
-        for reverse in (0, 1):
-            outs.append(m.op("CumSum", x, m.const(I64(1)), exclusive=exclusive, reverse=reverse))
+    for x in m.input("x", 3, 77, 2), m.input("columns", 2, 83, 19), m.input("row", 2, 1100):
+        for exclusive in (0, 1):
+            for reverse in (0, 1):
+                outs.append(m.op("CumSum", x, m.const(I64(1)), exclusive=exclusive, reverse=reverse))
     return m.done(*outs, targets=("cpu",))
 
 

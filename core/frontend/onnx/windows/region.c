@@ -8,7 +8,8 @@
 // ---- RoiAlign ----
 
 typedef struct boxes {
-  int x, rois, image; // [n, c, h, w], [boxes, 4] in f32, [boxes] in i64
+  int x, rois, image; // [n, c, h, w], or rows of pixels; [boxes, 4] in f32; [boxes] in i64
+  bool last;          // x is rows of pixels, and the points' channels are the last dim
   int64_t count, out[2], points;
   const pb_flat_type* in;
   bool half_pixel, most;
@@ -46,26 +47,44 @@ static void neighbour(pb_onnx* o, const boxes* b, int dim, int at, int k, int* p
   *pixel = pb__o_cast(o, place, PB_I64);
 }
 
-// One of the four neighbours of each point by its share: [boxes, c, out, points, out, points].
+// The pixels of all points, `h` rows of `w`.
+static int pixels_at(pb_onnx* o, const boxes* b, const int* pixel, int64_t h, int64_t w) {
+  const int64_t* in = b->in->shape;
+  const int64_t whole[4] = {b->count, h, w, 1}, by_y[4] = {b->count, h, 1, 1}, by_x[4] = {b->count, 1, w, 1},
+                of_box[4] = {b->count, 1, 1, 1};
+  int image = pb__o_reshape(o, b->image, 4, of_box), y = pb__o_reshape(o, pixel[0], 4, by_y),
+      x = pb__o_reshape(o, pixel[1], 4, by_x);
+  if (!b->last) {
+    int parts[3] = {pb__o_expand(o, image, 4, whole), -1, -1};
+    parts[1] = pb__o_expand(o, y, 4, whole);
+    parts[2] = pb__o_expand(o, x, 4, whole);
+    return pb__o_pixels(o, b->x, parts, (const int64_t[]){b->count, in[1], h, w});
+  }
+  int height = pb__o_integer(o, PB_I64, in[2]), width = pb__o_integer(o, PB_I64, in[3]);
+  int row = pb__o_add(o, pb__o_mul(o, image, height), y);
+  row = pb__o_mul(o, row, width);
+  return pb__o_pixels_by_rows(o, b->x, pb__o_add(o, row, x), (const int64_t[]){b->count, h, w, in[1]});
+}
+
+// One of the four neighbours of each point by its share: [boxes, c, out, points, out, points], or c last.
 static int quarter(pb_onnx* o, const boxes* b, const int* at, int k, int l) {
   int64_t h = b->out[0] * b->points, w = b->out[1] * b->points, channels = b->in->shape[1];
-  int64_t whole[4] = {b->count, h, w, 1}, by_y[4] = {b->count, h, 1, 1}, by_x[4] = {b->count, 1, w, 1};
-  int pixel[2], share[2], parts[3];
+  const int64_t first[6] = {b->count, channels, b->out[0], b->points, b->out[1], b->points},
+                last[6] = {b->count, b->out[0], b->points, b->out[1], b->points, channels};
+  int pixel[2], share[2];
   neighbour(o, b, 0, at[0], k, &pixel[0], &share[0]);
   neighbour(o, b, 1, at[1], l, &pixel[1], &share[1]);
-  parts[0] = pb__o_expand(o, pb__o_reshape(o, b->image, 4, (const int64_t[]){b->count, 1, 1, 1}), 4, whole);
-  parts[1] = pb__o_expand(o, pb__o_reshape(o, pixel[0], 4, by_y), 4, whole);
-  parts[2] = pb__o_expand(o, pb__o_reshape(o, pixel[1], 4, by_x), 4, whole);
-  int v = pb__o_pixels(o, b->x, parts, (const int64_t[]){b->count, channels, h, w});
-  int y = pb__o_reshape(o, share[0], 4, (const int64_t[]){b->count, 1, h, 1});
-  int x = pb__o_reshape(o, share[1], 4, (const int64_t[]){b->count, 1, 1, w});
+  int v = pixels_at(o, b, pixel, h, w);
+  const int64_t down[4] = {b->count, b->last ? h : 1, b->last ? 1 : h, 1},
+                along[4] = {b->count, 1, b->last ? w : 1, b->last ? 1 : w};
+  int y = pb__o_reshape(o, share[0], 4, down), x = pb__o_reshape(o, share[1], 4, along);
   v = pb__o_mul(o, pb__o_mul(o, pb__o_cast(o, v, PB_F32), y), x);
-  return pb__o_reshape(o, v, 6, (const int64_t[]){b->count, channels, b->out[0], b->points, b->out[1], b->points});
+  return pb__o_reshape(o, v, 6, b->last ? last : first);
 }
 
 // coordinate_transformation_mode came with opset 16; before that nothing was taken off.
 void pb__o_op_roi_align(pb_onnx* o) {
-  static const bool of_a_bin[PB_FLAT_RANK] = {false, false, false, true, false, true};
+  static const bool of_a_bin[2][PB_FLAT_RANK] = {{[3] = true, [5] = true}, {[2] = true, [4] = true}};
   int x = IN(0), rois = IN(1), image = IN(2), at[2], sum = -1;
   const pb_flat_type in = *pb__o_type(o, x), list = *pb__o_type(o, rois);
   const char *mode = pb__o_text(o, "mode", "avg"),
@@ -83,7 +102,8 @@ void pb__o_op_roi_align(pb_onnx* o) {
     pb__o_refuse(o, "sizes that make no sense");
   if (pb__o_bad(o)) return;
   b.count = list.shape[0];
-  b.x = x;
+  b.last = pb__o_pixels_are_rows(o, in.shape[1]);
+  b.x = b.last ? pb__o_as_pixels(o, x) : x;
   b.rois = pb__o_cast(o, rois, PB_F32);
   b.image = pb__o_cast(o, image, PB_I64);
   for (int d = 0; d < 2; ++d) at[d] = points_of(o, &b, d, pb__o_real(o, "spatial_scale", 1));
@@ -91,8 +111,9 @@ void pb__o_op_roi_align(pb_onnx* o) {
     int v = quarter(o, &b, at, k / 2, k % 2);
     sum = sum < 0 ? v : b.most ? pb__o_most(o, sum, v) : pb__o_add(o, sum, v);
   }
-  int y = pb__o_reduce(o, sum, b.most ? "maximum" : "add", of_a_bin);
+  int y = pb__o_reduce(o, sum, b.most ? "maximum" : "add", of_a_bin[b.last]);
   if (!b.most) y = pb__o_div(o, y, NUMBER((double)(b.points * b.points)));
+  if (b.last) y = pb__o_transpose(o, y, (const int64_t[]){0, 3, 1, 2});
   pb__o_out(o, 0, pb__o_cast(o, y, in.type));
 }
 

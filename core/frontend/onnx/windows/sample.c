@@ -9,6 +9,7 @@ enum { MOST_SPACES = 3 };
 typedef struct grid {
   int spaces, x, places[MOST_SPACES]; // the tensor [n, c, d h, w]; z, y and x of each result, as f32 [n, d' h', w']
   int64_t extent[MOST_SPACES], shape[4];
+  bool last; // x is rows of pixels [n * d h * w, c], and the results' channels are the last dim
   double low[MOST_SPACES], high[MOST_SPACES]; // between which a place is reflected
   char mode, padding;                         // b(ilinear), n(earest), c(ubic); z(eros), b(order), r(eflection)
 } grid;
@@ -33,6 +34,24 @@ static int inside(pb_onnx* o, const grid* g, int dim, int v) {
   return g->padding == 'z' ? v : clamped(o, v, g->extent[dim]);
 }
 
+// A number for all channels of each result.
+static int of_all_channels(pb_onnx* o, const grid* g, int v) {
+  const int64_t first[4] = {g->shape[0], 1, g->shape[2], g->shape[3]},
+                last[4] = {g->shape[0], g->shape[2], g->shape[3], 1};
+  return pb__o_reshape(o, v, 4, g->last ? last : first);
+}
+
+static int pixels_at(pb_onnx* o, const grid* g, const int* parts) {
+  if (!g->last) return pb__o_pixels(o, g->x, parts, g->shape);
+  const int64_t shape[4] = {g->shape[0], g->shape[2], g->shape[3], g->shape[1]}, width = g->extent[g->spaces - 1];
+  int64_t rows = 1;
+  for (int d = 0; d + 1 < g->spaces; ++d) rows *= g->extent[d];
+  int height = pb__o_integer(o, PB_I64, rows), across = pb__o_integer(o, PB_I64, width);
+  int row = pb__o_add(o, pb__o_mul(o, parts[0], height), parts[1]);
+  row = pb__o_mul(o, row, across);
+  return pb__o_pixels_by_rows(o, g->x, pb__o_add(o, row, parts[2]), shape);
+}
+
 // x at whole places; outside 0, where the padding is of zeros.
 static int at_places(pb_onnx* o, const grid* g, const int* at) {
   const int64_t n[4] = {g->shape[0], 1, 1, 1}, whole[4] = {g->shape[0], g->shape[2], g->shape[3], 1};
@@ -49,11 +68,10 @@ static int at_places(pb_onnx* o, const grid* g, const int* at) {
       row = row < 0 ? kept : pb__o_add(o, pb__o_mul(o, row, pb__o_integer(o, PB_I64, g->extent[d])), kept);
   }
   parts[1] = row;
-  int v = pb__o_pixels(o, g->x, parts, g->shape);
+  int v = pixels_at(o, g, parts);
   if (g->padding != 'z') return v;
-  const int64_t truths[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
   int zero = pb__o_like(o, v, 0);
-  return pb__o_select(o, pb__o_reshape(o, is, 4, truths), v, zero);
+  return pb__o_select(o, of_all_channels(o, g, is), v, zero);
 }
 
 // The weight of the neighbour `k` of a place whose fraction is t: 1 - |t - k|, or Keys' cubic with a = -0.75.
@@ -79,7 +97,6 @@ static int weight(pb_onnx* o, const grid* g, int t, int k) {
 }
 
 static int sampled(pb_onnx* o, const grid* g) {
-  const int64_t wide[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
   int base[MOST_SPACES], part[MOST_SPACES], sum = -1;
   if (g->mode == 'n') {
     for (int d = 0; d < g->spaces; ++d) base[d] = pb__o_unary(o, "round_nearest_even", g->places[d]);
@@ -98,7 +115,7 @@ static int sampled(pb_onnx* o, const grid* g) {
       at[d] = pb__o_add(o, base[d], pb__o_number(o, PB_F32, turn));
       by = by < 0 ? share : pb__o_mul(o, by, share);
     }
-    by = pb__o_cast(o, pb__o_reshape(o, by, 4, wide), pb__o_type(o, g->x)->type);
+    by = pb__o_cast(o, of_all_channels(o, g, by), pb__o_type(o, g->x)->type);
     int v = pb__o_mul(o, at_places(o, g, at), by);
     sum = sum < 0 ? v : pb__o_add(o, sum, v);
   }
@@ -126,7 +143,9 @@ void pb__o_op_grid_sample(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int64_t flat[4] = {in.shape[0], in.shape[1], in.shape[2], in.shape[last]}, rows = of.shape[1], whole[PB_FLAT_RANK];
   if (spaces == 3) flat[2] *= in.shape[3], rows *= of.shape[2];
+  g.last = pb__o_pixels_are_rows(o, in.shape[1]);
   g.x = pb__o_reshape(o, x, 4, flat);
+  if (g.last) g.x = pb__o_as_pixels(o, g.x);
   const int64_t shape[4] = {in.shape[0], in.shape[1], rows, of.shape[last - 1]}, one[3] = {shape[0], rows, shape[3]};
   memcpy(g.shape, shape, sizeof shape);
   for (int d = 0; d < spaces; ++d) { // the grid has x first
@@ -146,7 +165,9 @@ void pb__o_op_grid_sample(pb_onnx* o) {
   }
   memcpy(whole, in.shape, 2 * sizeof *whole);
   memcpy(whole + 2, of.shape + 1, sizeof *whole * (size_t)spaces);
-  pb__o_out(o, 0, pb__o_reshape(o, sampled(o, &g), in.rank, whole));
+  int y = sampled(o, &g);
+  if (g.last) y = pb__o_transpose(o, y, (const int64_t[]){0, 3, 1, 2});
+  pb__o_out(o, 0, pb__o_reshape(o, y, in.rank, whole));
 }
 
 // ---- DeformConv ----
