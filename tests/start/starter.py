@@ -33,8 +33,9 @@ def received(asker):
 def become(script, folder, environment, files):
     """Makes this process what Python would be that begins with the script."""
     os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it runs beside itself ignore these
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it runs beside itself ignore these, nohup the last
+    for number in (signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
