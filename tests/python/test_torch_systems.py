@@ -124,3 +124,5 @@ def test_gradients():
 def test_refused():
     with pytest.raises(polyblocks.NotSupported, match="linalg_qr.* of complex numbers"):
         polyblocks_jit_torch(linalg.qr)(torch.eye(3, dtype=torch.complex64))
+    with pytest.raises(polyblocks.NotSupported, match="linalg.lstsq with rcond 0.3"):
+        polyblocks_jit_torch(lambda a, y: torch.linalg.lstsq(a, y, 0.3).solution)(torch.ones(4, 3), torch.ones(4, 2))

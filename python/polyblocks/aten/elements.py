@@ -49,34 +49,42 @@ def erfinv(b, x, *, made):
     return b.unary("chlo.erf_inv", b.convert(x, made.dtype))
 
 
-@row("prims.zeta", "special_zeta", "special_zeta.other_scalar", "special_zeta.self_scalar")
-def zeta(b, x, q, *, made):
-    x, q = (operand(b, v, made.dtype) for v in (x, q))
-    return b.binary("chlo.zeta", x, q)
+def zeta_of(b, x, q):
+    """Hurwitz's, in f64. Below 0, where chlo's sum is not known, by steps of 1 up to where it is: zeta(x, q) = q ** -x + zeta(x, q + 1). Poles are
+    infinite; what no step reaches is below -1e6."""
+    minus = b.unary("negate", x)
 
-
-@row("polygamma")
-def polygamma(b, n, x, *, made):
-    """Below 0, where zeta's sum is not known, by steps of 1 up to where it is: the n-th derivative of digamma(x) = digamma(x + 1) - 1 / x."""
-    x = b.convert(b.convert(x, made.dtype), torch.float64)
-    if n == 0:
-        return b.convert(b.unary("chlo.digamma", x), made.dtype)
+    def is_pole(b, z):
+        return b.binary("and", b.compare("LE", z, 0), b.compare("EQ", z, b.unary("floor", z)))
 
     def is_below(b, z):
-        whole = b.compare("EQ", z, b.unary("floor", z))
-        return b.select(whole, False, b.binary("and", b.compare("LT", z, 0), b.compare("GT", z, -1e6)))
+        return b.select(is_pole(b, z), False, b.binary("and", b.compare("LT", z, 0), b.compare("GT", z, -1e6)))
 
     def is_left(b, z, total):
         return [b.reduce("or", is_below(b, z), list(range(z.rank)), False)]
 
     def step(b, z, total):
         below = is_below(b, z)
-        term = b.divide(b.constant(1, z.dtype, z.shape), b.binary("power", z, float(n + 1)))
-        return [b.select(below, b.add(z, 1), z), b.select(below, b.add(total, term), total)]
+        return [b.select(below, b.add(z, 1), z), b.select(below, b.add(total, b.binary("power", z, minus)), total)]
 
-    z, total = b.loop([x, b.constant(0, x.dtype, x.shape)], is_left, step)
-    y = b.binary("chlo.polygamma", b.constant(n, x.dtype, x.shape), z)
-    return b.convert(b.subtract(y, b.multiply(total, (-1) ** n * float(math.factorial(n)))), made.dtype)
+    z, total = b.loop([q, b.constant(0, q.dtype, q.shape)], is_left, step)
+    y = b.add(b.binary("chlo.zeta", x, z), total)
+    return b.select(b.binary("and", is_pole(b, q), b.compare("GT", x, 1)), math.inf, y)
+
+
+@row("prims.zeta", "special_zeta", "special_zeta.other_scalar", "special_zeta.self_scalar")
+def zeta(b, x, q, *, made):
+    x, q = b.together(*(b.convert(operand(b, v, made.dtype), torch.float64) for v in (x, q)))
+    return b.convert(zeta_of(b, x, q), made.dtype)
+
+
+@row("polygamma")
+def polygamma(b, n, x, *, made):
+    x = b.convert(b.convert(x, made.dtype), torch.float64)
+    if n == 0:
+        return b.convert(b.unary("chlo.digamma", x), made.dtype)
+    y = zeta_of(b, b.constant(n + 1, x.dtype, x.shape), x)
+    return b.convert(b.multiply(y, (-1) ** (n + 1) * float(math.factorial(n))), made.dtype)
 
 
 @row("abs")
@@ -450,8 +458,8 @@ def lcm(b, x, y, *, made):
 
 
 @row("nextafter")
-def nextafter(b, x, y):
-    return b.binary("chlo.next_after", x, y)
+def nextafter(b, x, y, *, made):
+    return b.binary("chlo.next_after", *(b.convert(v, made.dtype) for v in (x, y)))
 
 
 @row("clamp", "clamp.Tensor")

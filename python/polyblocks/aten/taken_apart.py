@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch._higher_order_ops import while_loop
 
+from ..errors import NotSupported
 from .gradients import GRADIENTS
 from .random import RANDOM
 
@@ -146,7 +147,10 @@ def pseudo_inverse(a, *, atol=None, rtol=None, hermitian=False):
 
 
 def least_squares(a, y, rcond=None, *, driver=None):
-    """By the pseudo-inverse: the shortest of the solutions."""
+    """By the pseudo-inverse: the shortest of the solutions. A cut that takes values away on purpose takes other ones by pivots, as gelsy, the driver
+    that is taken where none is named, finds them."""
+    if rcond is not None and rcond > 1e-3 and driver in (None, "gelsy"):
+        raise NotSupported(f"linalg.lstsq with rcond {rcond} by pivots", None, "driver='gelsd', which cuts singular values as ours does")
     is_vector = y.dim() == 1 or (a.dim() - 1 == y.dim() and y.shape == a.shape[:-1])
     y = y.unsqueeze(-1) if is_vector else y
     left, values, right = torch.linalg.svd(a, full_matrices=False)

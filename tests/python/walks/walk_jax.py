@@ -135,4 +135,4 @@ def plain(array):
 
 
 if __name__ == "__main__":
-    sys.exit(walk.main(Jax()))
+    sys.exit(walk.main("jax", Jax()))

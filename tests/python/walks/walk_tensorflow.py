@@ -118,4 +118,4 @@ class TensorFlow:
 
 
 if __name__ == "__main__":
-    sys.exit(walk.main(TensorFlow()))
+    sys.exit(walk.main("tensorflow", TensorFlow()))

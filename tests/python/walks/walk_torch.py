@@ -180,4 +180,4 @@ class Torch:
 
 
 if __name__ == "__main__":
-    sys.exit(walk.main(Torch()))
+    sys.exit(walk.main("torch", Torch()))
