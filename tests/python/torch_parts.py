@@ -161,11 +161,12 @@ def statistics(x, y):
 
 @function(torch.complex(f(3, 4), f(3, 4)), torch.tensor([[1.5, -0.3, -2.7, 0.5], [-1.5, 3.0, 12.0, -0.75]]), f(6, 4))
 def seldom(z, x, y):
-    """Moments of complex numbers, derivatives of digamma and zeta below 0 and at poles, truths of no dims, numbers that are copied, ranks of systems."""
+    """Moments of complex numbers, derivatives of digamma and zeta below 0 and at poles, truths of no dims, numbers that are copied, ranks of systems, uneven pools beside infinity."""
     z = z.clone()
     z[0, 0] = complex(math.inf, 1)
     w = x.clone()
     w[0].copy_(2)
     zetas = torch.special.zeta(torch.tensor([2.0, 3.0, 2.5, 1.0]), x), torch.special.zeta(3, torch.tensor([-20.25, -2.0, 0.0, 0.5]))
     moments = torch.var_mean(z[1:], 1), torch.std_mean(z[1:]), z.isinf(), z.isfinite()
-    return moments, zetas, [torch.polygamma(n, x) for n in range(4)], torch.any(x > 0, dim=()), torch.all(x, dim=()), w, torch.linalg.lstsq(y.detach(), y.detach()[:, :2] + 1)[1:], y * 2
+    pools = F.adaptive_avg_pool1d(torch.tensor([[1.0, math.inf, 3.0, 4.0, -2.0]]), 3), F.adaptive_avg_pool2d(x[None, None], (2, 3))
+    return moments, zetas, pools, [torch.polygamma(n, x) for n in range(4)], torch.any(x > 0, dim=()), torch.all(x, dim=()), w, torch.linalg.lstsq(y.detach(), y.detach()[:, :2] + 1)[1:], y * 2

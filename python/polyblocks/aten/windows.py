@@ -177,8 +177,20 @@ def adaptive(name, spatial):
         dtype = x.dtype
         x = b.convert(x, torch.float32) if dtype in HALVES else x
         for k, o in enumerate(out):
-            x = along(b, x, len(front) + k, mean_matrix(b, x.dtype, o, extents[k]))
+            x = means_along(b, x, len(front) + k, o)
         return b.convert(x, dtype)
+
+
+def means_along(b, x, dim, out):
+    """Means of shares of a dim; of many by a matrix, which makes NaN of all beside an infinite number."""
+    if out > 128:
+        return along(b, x, dim, mean_matrix(b, x.dtype, out, x.shape[dim]))
+    parts = []
+    for start, end in shares(out, x.shape[dim]):
+        total = b.reduce("add", b.along(x, dim, start, end), [dim], 0)
+        total = b.reshape(total, (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
+        parts.append(b.divide(total, b.constant(end - start, x.dtype, total.shape)))
+    return b.concatenate(parts, dim)
 
 
 def along(b, x, dim, matrix):
@@ -189,13 +201,9 @@ def along(b, x, dim, matrix):
     return b.transpose(y, order)
 
 
+adaptive("adaptive_avg_pool1d", 1)
 adaptive("_adaptive_avg_pool2d", 2)
 adaptive("_adaptive_avg_pool3d", 3)
-
-
-@row("adaptive_avg_pool1d")
-def adaptive_line(b, x, out, *, made):
-    return along(b, x, x.rank - 1, mean_matrix(b, x.dtype, out[0], x.shape[-1]))
 
 
 def adaptive_gradient(name, spatial):
