@@ -342,7 +342,6 @@ class JitTorch:
         self.watched += more
         return (key, *[kind(vars(module).get(name)) for module, name in self.watched])
 
-
     def refuse_kept(self):
         """A tensor in the place of a number that a function reads: of the trace, which has none."""
         for numbers in self.held_numbers:
