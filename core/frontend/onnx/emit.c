@@ -557,9 +557,12 @@ int pb__o_as_pixels(pb_onnx* o, int x) {
   return pb__o_reshape(o, pb__o_transpose(o, x, last), 2, rows);
 }
 
-int pb__o_pixels_by_rows(pb_onnx* o, int x, int place, const int64_t* shape) {
+int pb__o_pixels_by_rows(pb_onnx* o, int x, const int* places, int64_t height, int64_t width, const int64_t* shape) {
   const pb_onnx_places p = {.windows = 1, .window = {3}, .dropped = 1, .maps = 1, .size = {1, shape[3]}};
-  return pb__o_gather(o, x, place, &p, 4, shape);
+  int rows = pb__o_integer(o, PB_I64, height), columns = pb__o_integer(o, PB_I64, width);
+  int row = pb__o_add(o, pb__o_mul(o, places[0], rows), places[1]);
+  row = pb__o_mul(o, row, columns);
+  return pb__o_gather(o, x, pb__o_add(o, row, places[2]), &p, 4, shape);
 }
 
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* name, const pb_onnx_places* p) {

@@ -150,11 +150,12 @@ int pb__o_gather(pb_onnx* o, int x, int places, const pb_onnx_places* p, int ran
 // Pixels of images, x: [n, c, h, w], to [a, c, b, d], which is `shape`. Where they stand in n, h and w is told by three
 // tensors of [a, b, d, 1].
 int pb__o_pixels(pb_onnx* o, int x, const int* places, const int64_t* shape);
-// The same with channels last, where code runs and they are many: images as rows of pixels, [n * h * w, c], and rows of
-// them by places of [a, b, d, 1] to [a, b, d, c], which is `shape`.
+// The same with channels last, where code runs and they are many: images of that height and width as rows of pixels, [n
+// * h * w, c], to [a, b, d, c], which is `shape`. The three tensors of places are of [a, b, d, 1], or 1 where they do
+// not move.
 bool pb__o_pixels_are_rows(const pb_onnx* o, int64_t channels);
 int pb__o_as_pixels(pb_onnx* o, int x);
-int pb__o_pixels_by_rows(pb_onnx* o, int x, int place, const int64_t* shape);
+int pb__o_pixels_by_rows(pb_onnx* o, int x, const int* places, int64_t height, int64_t width, const int64_t* shape);
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* scalar, const pb_onnx_places* p);
 // The largest along the last dim in order; *where: i32.
 int pb__o_top(pb_onnx* o, int x, int64_t count, int* where);

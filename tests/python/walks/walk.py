@@ -47,9 +47,66 @@ def read_known(framework):
     return known
 
 
+HALVES = {"bfloat16": 1e-2, "float16": 2e-3}
+
+
+def looseness(values):
+    """How far numbers may be off that are made of these."""
+    return max([2e-5, *(HALVES.get(str(v.dtype).rpartition(".")[2], 0) for v in values)])
+
+
+class Framework:
+    """What a framework has: functions by name, and cases of (group, label, arguments), of which a function gets the first `most` of a group that it
+    takes. The framework's own class says how it is called:
+
+    taken(call, args, kwargs): a function and the arrays for it, None where eager's results are no plain arrays, or an error
+    run(calls, arguments): the results of all in one program of ours
+    eager(call, arguments), exact(call, arguments): eager's result, and the same of f64, or an error
+    leaves(result), array(leaf): its arrays, and one as NumPy's"""
+
+    def __init__(self, functions, cases, most):
+        self.functions, self.all, self.most = functions, cases, most
+
+    def names(self):
+        return list(self.functions)
+
+    def cases(self, name):
+        found, counts = [], dict.fromkeys(self.most, 0)
+        for group, label, args in self.all:
+            if counts[group] >= self.most[group] or (name.startswith("fft.") and label.startswith("s")):
+                continue
+            args, kwargs = args if group == "named" else (args, {})
+            try:
+                taken = self.taken(self.functions[name], args, kwargs)
+            except Exception:
+                continue
+            if taken:
+                counts[group] += 1
+                found.append((label, *taken))
+        return found
+
+    def compare(self, got, call, arguments):
+        """What is wrong with our result, or None. Eager's own steps are no measure: where it differs f64's are."""
+        got, want = self.leaves(got), self.leaves(self.eager(call, arguments))
+        if len(got) != len(want):
+            return f"{len(got)} results, not {len(want)}"
+        for a, b in zip(got, want):
+            if a.dtype != b.dtype:
+                return f"{a.dtype}, not {b.dtype}"
+        loose = looseness([*got, *self.leaves(arguments)])
+        got, want = list(map(self.array, got)), list(map(self.array, want))
+        why = [close(a, b, loose) for a, b in zip(got, want)]
+        if any(why):
+            try:
+                exact = list(map(self.array, self.leaves(self.exact(call, arguments))))
+                why = [w and close(a, b.astype(a.dtype), loose) for w, a, b in zip(why, got, exact)]
+            except Exception:
+                pass
+        return next((w for w in why if w), None)
+
+
 class Walk:
-    """A framework: `cases(name)` gives (label, function, arguments) that eager runs; `compiled(functions)` a function of ours;
-    `leaves(result)` the arrays of a result, with None for what is no array."""
+    """A framework's functions, one after the other: what each case came to."""
 
     def __init__(self, framework, known):
         self.framework, self.known, self.totals = framework, known, collections.Counter()

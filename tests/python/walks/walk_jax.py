@@ -71,35 +71,32 @@ def names():
     return found
 
 
-class Jax:
+def plain(array):
+    array = np.asarray(array)
+    return array.astype("f4") if array.dtype.kind == "V" or str(array.dtype) in walk.HALVES else array
+
+
+def is_array(value):
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+class Jax(walk.Framework):
     REFUSED = (polyblocks.CompileError,)
 
     def __init__(self):
-        self.functions = names()
+        super().__init__(names(), ALL, MOST)
 
-    def names(self):
-        return list(self.functions)
+    @staticmethod
+    def taken(call, args, kwargs):
+        arrays = [a for a in jax.tree.leaves(args) if is_array(a)]
 
-    def cases(self, name):
-        call, taken, counts = self.functions[name], [], dict.fromkeys(MOST, 0)
-        for group, label, args in ALL:
-            if counts[group] >= MOST[group] or (name.startswith("fft.") and label.startswith("s")):
-                continue
-            args, kwargs = args if group == "named" else (args, {})
-            arrays = [a for a in jax.tree.leaves(args) if isinstance(a, (np.ndarray, np.generic))]
+        def function(*given):
+            given = iter(given)
+            return call(*jax.tree.map(lambda a: next(given) if is_array(a) else a, args), **kwargs)
 
-            def function(*given, args=args, kwargs=kwargs):
-                given = iter(given)
-                return call(*jax.tree.map(lambda a: next(given) if isinstance(a, (np.ndarray, np.generic)) else a, args), **kwargs)
-
-            try:
-                if not all(isinstance(v, jax.Array) and not jax.dtypes.issubdtype(v.dtype, jax.dtypes.extended) and v.size < 1 << 16 for v in jax.tree.leaves(jax.jit(function)(*arrays))):
-                    continue
-            except Exception:
-                continue
-            counts[group] += 1
-            taken.append((label, function, arrays))
-        return taken
+        found = jax.tree.leaves(Jax.eager(function, arrays))
+        good = all(isinstance(v, jax.Array) and not jax.dtypes.issubdtype(v.dtype, jax.dtypes.extended) and v.size < 1 << 16 for v in found)
+        return (function, arrays) if good else None
 
     def run(self, calls, arguments):
         def together(given):
@@ -107,31 +104,16 @@ class Jax:
 
         return polyblocks_jit_jax(together)(arguments)
 
-    def compare(self, got, call, arguments):
-        want = jax.tree.leaves(jax.jit(call)(*arguments))
-        got = jax.tree.leaves(got)
-        if len(got) != len(want):
-            return f"{len(got)} results, not {len(want)}"
-        loose, why = 2e-5, []
-        for v in [*got, *want, *arguments]:
-            loose = max(loose, {"bfloat16": 1e-2, "float16": 2e-3}.get(str(v.dtype), 0))
-        for a, b in zip(got, want):
-            if a.dtype != b.dtype:
-                return f"{a.dtype}, not {b.dtype}"
-            why.append(walk.close(plain(a), plain(b), loose))
-        if any(why):
-            with jax.enable_x64(True):
-                try:
-                    exact = jax.tree.leaves(call(*[a.astype({"f": "f8", "V": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype)) for a in arguments]))
-                    why = [w and walk.close(plain(a), plain(b).astype(plain(a).dtype), loose) for w, a, b in zip(why, got, exact)]
-                except Exception:
-                    pass
-        return next((w for w in why if w), None)
+    @staticmethod
+    def eager(call, arguments):
+        return jax.jit(call)(*arguments)
 
+    @staticmethod
+    def exact(call, arguments):
+        with jax.enable_x64(True):
+            return call(*[a.astype({"f": "f8", "V": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype)) for a in arguments])
 
-def plain(array):
-    array = np.asarray(array)
-    return array.astype("f4") if array.dtype.kind == "V" or str(array.dtype) in ("bfloat16", "float16") else array
+    leaves, array = staticmethod(jax.tree.leaves), staticmethod(plain)
 
 
 if __name__ == "__main__":

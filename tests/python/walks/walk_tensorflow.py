@@ -57,38 +57,26 @@ def leaves(value):
     return [v for v in tf.nest.flatten(value) if tf.is_tensor(v)]
 
 
-class TensorFlow:
+class TensorFlow(walk.Framework):
     REFUSED = (polyblocks.CompileError,)
 
     def __init__(self):
-        self.functions = names()
+        super().__init__(names(), ALL, MOST)
 
-    def names(self):
-        return list(self.functions)
+    @staticmethod
+    def taken(call, args, kwargs):
+        flat = tf.nest.flatten((args, kwargs))
+        arrays = [a for a in flat if walk_jax.is_array(a)]
 
-    def cases(self, name):
-        call, taken, counts = self.functions[name], [], dict.fromkeys(MOST, 0)
-        for group, label, args in ALL:
-            if counts[group] >= MOST[group]:
-                continue
-            args, kwargs = args if group == "named" else (args, {})
-            flat = tf.nest.flatten((args, kwargs))
-            arrays = [a for a in flat if isinstance(a, (np.ndarray, np.generic))]
+        def function(*given):
+            given = iter(given)
+            a, k = tf.nest.pack_sequence_as((args, kwargs), [next(given) if walk_jax.is_array(v) else v for v in flat])
+            return call(*a, **k)
 
-            def function(*given, args=args, kwargs=kwargs, flat=flat):
-                given = iter(given)
-                a, k = tf.nest.pack_sequence_as((args, kwargs), [next(given) if isinstance(v, (np.ndarray, np.generic)) else v for v in flat])
-                return call(*a, **k)
-
-            try:
-                want = tf.function(function)(*map(tf.constant, arrays))
-                if not leaves(want) or any(not isinstance(v, tf.Tensor) or v.dtype in (tf.string, tf.resource, tf.variant) or tf.size(v) > 1 << 16 for v in leaves(want)):
-                    continue
-            except Exception:
-                continue
-            counts[group] += 1
-            taken.append((label, function, arrays))
-        return taken
+        found = leaves(tf.function(function)(*map(tf.constant, arrays)))
+        if not found or any(not isinstance(v, tf.Tensor) or v.dtype in (tf.string, tf.resource, tf.variant) or tf.size(v) > 1 << 16 for v in found):
+            return None
+        return function, arrays
 
     def run(self, calls, arguments):
         def together(*given):
@@ -99,22 +87,19 @@ class TensorFlow:
 
         return polyblocks_jit_tf(together)(*[tf.constant(a) for args in arguments for a in args])
 
-    def compare(self, got, call, arguments):
-        want, got = leaves(call(*map(tf.constant, arguments))), leaves(got)
-        if len(got) != len(want):
-            return f"{len(got)} results, not {len(want)}"
-        why = []
-        for a, b in zip(got, want):
-            if a.dtype != b.dtype:
-                return f"{a.dtype}, not {b.dtype}"
-            why.append(walk.close(a.numpy(), b.numpy(), 2e-5))
-        if any(why):
-            try:
-                exact = leaves(call(*[tf.constant(a.astype({"f": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype))) for a in arguments]))
-                why = [w and walk.close(a.numpy(), b.numpy().astype(a.numpy().dtype), 2e-5) for w, a, b in zip(why, got, exact)]
-            except Exception:
-                pass
-        return next((w for w in why if w), None)
+    @staticmethod
+    def eager(call, arguments):
+        return call(*map(tf.constant, arguments))
+
+    @staticmethod
+    def exact(call, arguments):
+        return TensorFlow.eager(call, [a.astype({"f": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype)) for a in arguments])
+
+    @staticmethod
+    def array(tensor):
+        return tensor.numpy()
+
+    leaves = staticmethod(leaves)
 
 
 if __name__ == "__main__":

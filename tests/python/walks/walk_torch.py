@@ -120,36 +120,21 @@ def array(tensor):
     return (tensor.float() if tensor.dtype in (torch.bfloat16, torch.float16) else tensor).detach().resolve_conj().resolve_neg().numpy()
 
 
-class Torch:
+class Torch(walk.Framework):
     REFUSED = REFUSED
 
     def __init__(self):
-        self.functions = names()
+        super().__init__(names(), ALL, MOST)
 
-    def names(self):
-        return list(self.functions)
+    @staticmethod
+    def taken(call, args, kwargs):
+        def function(*given):
+            return call(*given, **kwargs)
 
-    def cases(self, name):
-        call, taken, counts = self.functions[name], [], dict.fromkeys(MOST, 0)
-        for group, label, args in ALL:
-            if counts[group] >= MOST[group] or (name.startswith("fft.") and label.startswith("s")):
-                continue
-            args, kwargs = args if group == "named" else (args, {})
-
-            def function(*given, kwargs=kwargs):
-                return call(*given, **kwargs)
-
-            try:
-                with torch.no_grad():
-                    want = function(*copied(args))
-            except Exception:
-                continue
-            found = numbers(want)
-            if not found or any(v.layout != torch.strided or v.is_quantized or v.numel() > 1 << 16 for v in found):
-                continue
-            counts[group] += 1
-            taken.append((label, function, args))
-        return taken
+        found = numbers(Torch.eager(function, args))
+        if not found or any(v.layout != torch.strided or v.is_quantized or v.numel() > 1 << 16 for v in found):
+            return None
+        return function, args
 
     def run(self, calls, arguments):
         def together(*given):
@@ -158,25 +143,16 @@ class Torch:
         with torch.no_grad():
             return polyblocks_jit_torch(together)(*[copied(args) for args in arguments])
 
-    def compare(self, got, call, arguments):
+    @staticmethod
+    def eager(call, arguments):
         with torch.no_grad():
-            want = call(*copied(arguments))
-            got, want = numbers(got), numbers(want)
-            if len(got) != len(want):
-                return f"{len(got)} results, not {len(want)}"
-            for a, b in zip(got, want):
-                if a.dtype != b.dtype:
-                    return f"{a.dtype}, not {b.dtype}"
-            loose = max([1e-2 if v.dtype == torch.bfloat16 else 2e-3 if v.dtype == torch.float16 else 2e-5 for v in [*got, *pytree.tree_leaves(arguments)] if isinstance(v, torch.Tensor)])
-            why = [walk.close(array(a), array(b), loose) for a, b in zip(got, want)]
-            if any(why):  # eager's own steps are no measure: f64's are
-                wider = pytree.tree_map(lambda v: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v, arguments)
-                try:
-                    exact = numbers(call(*copied(wider)))
-                    why = [w and walk.close(array(a), array(b).astype(array(a).dtype), loose) for w, a, b in zip(why, got, exact)]
-                except Exception:
-                    pass
-            return next((w for w in why if w), None)
+            return call(*copied(arguments))
+
+    @staticmethod
+    def exact(call, arguments):
+        return Torch.eager(call, pytree.tree_map(lambda v: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v, arguments))
+
+    leaves, array = staticmethod(numbers), staticmethod(array)
 
 
 if __name__ == "__main__":

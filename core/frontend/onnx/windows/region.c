@@ -52,18 +52,15 @@ static int pixels_at(pb_onnx* o, const boxes* b, const int* pixel, int64_t h, in
   const int64_t* in = b->in->shape;
   const int64_t whole[4] = {b->count, h, w, 1}, by_y[4] = {b->count, h, 1, 1}, by_x[4] = {b->count, 1, w, 1},
                 of_box[4] = {b->count, 1, 1, 1};
-  int image = pb__o_reshape(o, b->image, 4, of_box), y = pb__o_reshape(o, pixel[0], 4, by_y),
-      x = pb__o_reshape(o, pixel[1], 4, by_x);
-  if (!b->last) {
-    int parts[3] = {pb__o_expand(o, image, 4, whole), -1, -1};
-    parts[1] = pb__o_expand(o, y, 4, whole);
-    parts[2] = pb__o_expand(o, x, 4, whole);
-    return pb__o_pixels(o, b->x, parts, (const int64_t[]){b->count, in[1], h, w});
+  int parts[3] = {pb__o_reshape(o, b->image, 4, of_box), -1, -1};
+  parts[1] = pb__o_reshape(o, pixel[0], 4, by_y);
+  parts[2] = pb__o_reshape(o, pixel[1], 4, by_x);
+  if (b->last) {
+    const int64_t shape[4] = {b->count, h, w, in[1]};
+    return pb__o_pixels_by_rows(o, b->x, parts, in[2], in[3], shape);
   }
-  int height = pb__o_integer(o, PB_I64, in[2]), width = pb__o_integer(o, PB_I64, in[3]);
-  int row = pb__o_add(o, pb__o_mul(o, image, height), y);
-  row = pb__o_mul(o, row, width);
-  return pb__o_pixels_by_rows(o, b->x, pb__o_add(o, row, x), (const int64_t[]){b->count, h, w, in[1]});
+  for (int k = 0; k < 3; ++k) parts[k] = pb__o_expand(o, parts[k], 4, whole);
+  return pb__o_pixels(o, b->x, parts, (const int64_t[]){b->count, in[1], h, w});
 }
 
 // One of the four neighbours of each point by its share: [boxes, c, out, points, out, points], or c last.

@@ -46,10 +46,7 @@ static int pixels_at(pb_onnx* o, const grid* g, const int* parts) {
   const int64_t shape[4] = {g->shape[0], g->shape[2], g->shape[3], g->shape[1]}, width = g->extent[g->spaces - 1];
   int64_t rows = 1;
   for (int d = 0; d + 1 < g->spaces; ++d) rows *= g->extent[d];
-  int height = pb__o_integer(o, PB_I64, rows), across = pb__o_integer(o, PB_I64, width);
-  int row = pb__o_add(o, pb__o_mul(o, parts[0], height), parts[1]);
-  row = pb__o_mul(o, row, across);
-  return pb__o_pixels_by_rows(o, g->x, pb__o_add(o, row, parts[2]), shape);
+  return pb__o_pixels_by_rows(o, g->x, parts, rows, width, shape);
 }
 
 // x at whole places; outside 0, where the padding is of zeros.
