@@ -315,16 +315,16 @@ def embedding_bag(b, weight, index, offsets, scale=False, mode=0, per_sample=Non
 def sums_of_bags(b, items, inside, bag, per_sample, counts):
     """Row by row into its own bag, so that what is no number stays there; with counts means. Halves are summed in f32."""
     kept, shape, sums = items.dtype, (inside.shape[0], items.shape[1]), torch.promote_types(items.dtype, torch.float32)
-    taken = b.reduce("or", inside, [0], False)
     items = b.convert(items, sums)
     if per_sample is not None:
         items = b.multiply(items, b.reshape(b.convert(per_sample, sums), (items.shape[0], 1)))
-    items = b.select(b.broadcast(b.reshape(taken, (items.shape[0], 1)), items.shape), items, b.constant(0, sums, items.shape))
     if shape[0] * items.shape[0] <= 256:  # few: every target chooses, not every one scatters
         whole = (shape[0], *items.shape)
         own = b.broadcast(b.reshape(inside, (*inside.shape, 1)), whole)
         made = b.reduce("add", b.select(own, b.broadcast(b.reshape(items, (1, *items.shape)), whole), b.constant(0, sums, whole)), [1], 0)
     else:
+        taken = b.reshape(b.reduce("or", inside, [0], False), (items.shape[0], 1))
+        items = b.select(b.broadcast(taken, items.shape), items, b.constant(0, sums, items.shape))
         made = b.scatter(b.constant(0, sums, shape), b.reshape(bag, (bag.shape[0], 1)), items, [1], [0], [0], region_of(b, sums, "add"))
     if counts is not None:
         made = b.divide(made, b.reshape(b.convert(b.binary("maximum", counts, 1), sums), (shape[0], 1)))
