@@ -8,7 +8,8 @@ static int real(pb_onnx* o, double value) { return pb__o_number(o, PB_F64, value
 
 static int chosen(pb_onnx* o, int truth, double yes, int no) { return pb__o_select(o, truth, real(o, yes), no); }
 
-// Where each element of the result lies in the input.
+// Where each element of the result lies in the input: in resize.c's order, so that a place between two is rounded
+// alike.
 static int source_of(pb_onnx* o, const pb_onnx_resize* p, int k, double in, int out, int scale, int from, int to) {
   const char* how = p->transform;
   int half = real(o, 0.5), one = real(o, 1), last = real(o, in - 1);
@@ -23,15 +24,15 @@ static int source_of(pb_onnx* o, const pb_onnx_resize* p, int k, double in, int 
     int walked = pb__o_div(o, pb__o_mul(o, pb__o_mul(o, k, pb__o_sub(o, to, from)), last), stretch);
     return pb__o_select(o, alone, center, pb__o_add(o, pb__o_mul(o, from, last), walked));
   }
-  int source = pb__o_sub(o, middle, half);
-  if (strcmp(how, "half_pixel_symmetric") != 0) return source;
-  int less = pb__o_sub(o, one, pb__o_div(o, out, wide));
-  return pb__o_add(o, pb__o_mul(o, real(o, in / 2), less), source);
+  if (strcmp(how, "half_pixel_symmetric") != 0) return pb__o_sub(o, middle, half);
+  int less = pb__o_sub(o, one, pb__o_div(o, out, wide)), offset = pb__o_mul(o, real(o, in / 2), less);
+  return pb__o_sub(o, pb__o_add(o, offset, middle), half);
 }
 
 static int nearest_of(pb_onnx* o, const pb_onnx_resize* p, int x, int scale) {
   int half = real(o, 0.5);
   if (!strcmp(p->nearest, "simple")) {
+    x = pb__o_cast(o, pb__o_cast(o, x, PB_F32), PB_F64);
     int down = pb__o_compare(o, "LT", scale, real(o, 1)), low = pb__o_unary(o, "floor", x);
     return pb__o_select(o, down, pb__o_unary(o, "ceil", x), low);
   }
