@@ -7,6 +7,11 @@
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
 //
+// Where the sum has other dims too, or the rest fills registers of its own, the rest is summed over them in lanes
+// apart, r[i, l], and t begins as that with neutral numbers behind it: a rest for each of the other dims' iterations
+// would be as long as the rows are short. The sum of all of a tensor goes on in several registers, as each waits for
+// its last addition: b goes by four of them, and l to 64.
+//
 // What the sum takes twice so, whole registers and the rest, cannot be made tile by tile by a stage in front of it:
 // where a pointwise nest makes it for the sum alone, the sum computes it.
 //
@@ -22,7 +27,11 @@
 
 #include <string.h>
 
-enum { SHORT = 4 }; // registers of a row: of longer ones the products take longest
+enum {
+  SHORT = 4,  // registers of a row: of longer ones the products take longest
+  TURNS = 16, // of each such register at least: adding these up comes on top
+  AHEAD = 4,  // registers in which sums of one result go on: as many additions as one takes cycles
+};
 
 typedef struct laner {
   pb_unit* unit;
@@ -64,13 +73,12 @@ static int neighbours(const laner* l, int n) {
   return found;
 }
 
-// Where partial results lie: a row of them for each result. With a rest, one for each iteration of the other summed
-// dims too: the rest is set once, and so cannot be summed over them.
-static pb_access rows_for(const laner* l, const pb_nest* nest, int dim, int64_t width) {
+// Where partial results lie: a row of them for each result.
+static pb_access rows_for(const pb_nest* nest, int dim, int64_t width) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_access rows = {.type = store->type, .buffer = -1};
   for (int d = 0; d < nest->dim_count; ++d) {
-    if (d == dim || (width == l->lanes && !pb_access_uses(store, d))) continue;
+    if (d == dim || !pb_access_uses(store, d)) continue;
     rows.index[rows.rank].coef[d] = 1;
     rows.shape[rows.rank++] = nest->extent[d];
   }
@@ -127,50 +135,122 @@ static int turn_round(laner* l, const pb_nest* nest, int row, pb_access* rows, i
   return value;
 }
 
-static void add_in_lanes(laner* l, int n, int dim) {
-  const pb_nest* nest = &l->program->nests[n];
-  int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
-  pb_access rows = rows_for(l, nest, dim, l->lanes + rest);
-  int last = rows.rank - 1, lane = nest->dim_count, y = pb_program_stored(l->program, n);
-  int made = pb_program_add_local(&l->to, &l->unit->pass, &rows), value_of[PB_NEST_ACCESSES];
-  int64_t filled[PB_NEST_RANK];
-  memcpy(filled, rows.shape, sizeof filled);
-  filled[last] = l->lanes;
-  double neutral = pb_reduce_neutral(nest->reduce, rows.type);
-  (void)pb_program_add_fill(&l->to, nest->name, "init", made, NULL, filled, neutral);
+// The iterations of summed dims other than `dim`.
+static int64_t other_steps(const pb_nest* nest, int dim) { return pb_nest_steps(nest) / nest->extent[dim]; }
 
+// How many lanes sum next to each other. Of one result several registers', which do not wait for each other as tiles of
+// several results do not.
+static int64_t width_of(const laner* l, const pb_nest* nest, int dim) {
+  int64_t registers = pb_nest_results(nest) == 1 ? AHEAD : 1, steps = pb_nest_steps(nest);
+  while (registers > 1 && (nest->extent[dim] < registers * l->lanes || steps < TURNS * registers * l->lanes))
+    registers /= 2;
+  return l->lanes * registers;
+}
+
+// Appends the sum, of which the loop over `dim` goes from `first` on, by `step`, `count` times, and the lane goes on by
+// one: onto rows.
+static pb_nest* add_sum(laner* l, int n, int dim, int64_t first, int64_t step, int64_t count, int64_t lanes,
+                        const pb_access* rows, int made) {
+  const pb_nest* nest = &l->program->nests[n];
+  int value_of[PB_NEST_ACCESSES], lane = nest->dim_count;
   pb_nest part;
-  move(nest, dim, l->lanes, 0, lane, &part);
+  move(nest, dim, step, first, lane, &part);
   memcpy(value_of, l->program->value_of[n], sizeof value_of);
   value_of[nest->access_count - 1] = made;
-  part.extent[dim] = whole;
-  part.extent[part.dim_count++] = l->lanes;
-  *pb_nest_store(&part) = rows;
-  pb_nest_store(&part)->index[last].coef[lane] = 1;
-  (void)pb_program_add_nest(&l->to, &part, value_of);
+  part.extent[dim] = count;
+  part.extent[part.dim_count++] = lanes;
+  *pb_nest_store(&part) = *rows;
+  pb_nest_store(&part)->index[rows->rank - 1].coef[lane] = 1;
+  return pb_program_add_nest(&l->to, &part, value_of);
+}
 
-  if (rest) {
-    move(nest, dim, 1, whole * l->lanes, -1, &part);
-    part.extent[dim] = rest;
-    pb_nest_set_alone(&part);
-    *pb_nest_store(&part) = rows;
-    pb_nest_store(&part)->index[last].coef[dim] = 1;
-    pb_nest_store(&part)->index[last].cst = l->lanes;
-    (void)pb_program_add_nest(&l->to, &part, value_of);
+// Sets those of each row's elements from `low` to `high` to where sums begin.
+static void begin_neutral(laner* l, const pb_nest* nest, const pb_access* rows, int made, int64_t low, int64_t high) {
+  int64_t from[PB_NEST_RANK] = {0}, to[PB_NEST_RANK];
+  memcpy(to, rows->shape, sizeof to);
+  from[rows->rank - 1] = low;
+  to[rows->rank - 1] = high;
+  (void)pb_program_add_fill(&l->to, nest->name, low ? "pad" : "init", made, from, to,
+                            pb_reduce_neutral(nest->reduce, rows->type));
+}
+
+// Appends a nest that sets the first `count` elements of each of the rows to those of other rows.
+static void copy_rows(laner* l, const char* name, const char* part, const pb_access* from, int from_value,
+                      const pb_access* to, int to_value, int64_t count) {
+  pb_nest copy;
+  pb_nest_begin(&copy, name, part, 2);
+  copy.access[0] = *from;
+  copy.access[1] = *to;
+  for (int r = 0; r < to->rank; ++r) {
+    int d = pb_nest_add_dim(&copy, r + 1 < to->rank ? to->shape[r] : count);
+    for (int a = 0; a < 2; ++a) {
+      memset(&copy.access[a].index[r], 0, sizeof(pb_index));
+      copy.access[a].index[r].coef[d] = 1;
+    }
   }
+  (void)pb_nest_load(&copy, 0);
+  (void)pb_program_add_nest(&l->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
+// The rest behind the last whole row of lanes is summed over the other dims, and rows begin as that.
+static void begin_as_rest(laner* l, int n, int dim, const pb_access* rows, int made) {
+  const pb_nest* nest = &l->program->nests[n];
+  int64_t width = rows->shape[rows->rank - 1], rest = nest->extent[dim] % width;
+  pb_access few = *rows;
+  few.shape[rows->rank - 1] = rest;
+  int sums = pb_program_add_local(&l->to, &l->unit->pass, &few);
+  int filled = pb_program_add_local(&l->to, &l->unit->pass, rows);
+  begin_neutral(l, nest, &few, sums, 0, rest);
+  add_sum(l, n, dim, nest->extent[dim] - rest, 0, 1, rest, &few, sums)->macs = 0; // counted below
+  begin_neutral(l, nest, rows, filled, rest, width);                              // lanes that the rest does not reach
+  copy_rows(l, nest->name, "copy", &few, sums, rows, filled, rest);
+  copy_rows(l, nest->name, "init", rows, filled, rows, made, width);
+}
+
+// Sets the elements of the row behind its whole registers to what the sum's rest is made of.
+static void set_rest(laner* l, int n, int dim, int64_t rest, const pb_access* rows, int made) {
+  const pb_nest* nest = &l->program->nests[n];
+  int value_of[PB_NEST_ACCESSES], last = rows->rank - 1;
+  pb_nest part;
+  memcpy(value_of, l->program->value_of[n], sizeof value_of);
+  value_of[nest->access_count - 1] = made;
+  move(nest, dim, 1, nest->extent[dim] - rest, -1, &part);
+  part.extent[dim] = rest;
+  pb_nest_set_alone(&part);
+  *pb_nest_store(&part) = *rows;
+  pb_nest_store(&part)->index[last].coef[dim] = 1;
+  pb_nest_store(&part)->index[last].cst = rows->shape[last] - rest;
+  (void)pb_program_add_nest(&l->to, &part, value_of);
+}
+
+static void add_in_lanes(laner* l, int n, int dim) {
+  const pb_nest* nest = &l->program->nests[n];
+  int64_t width = width_of(l, nest, dim), whole = nest->extent[dim] / width, rest = nest->extent[dim] % width;
+  bool apart = rest && (other_steps(nest, dim) > 1 || rest > l->lanes);
+  pb_access rows = rows_for(nest, dim, width + (apart ? 0 : rest));
+  int last = rows.rank - 1, y = pb_program_stored(l->program, n);
+  int made = pb_program_add_local(&l->to, &l->unit->pass, &rows);
+  if (apart)
+    begin_as_rest(l, n, dim, &rows, made);
+  else
+    begin_neutral(l, nest, &rows, made, 0, width);
+  (void)add_sum(l, n, dim, 0, width, whole, width, &rows, made);
+
+  if (rest && !apart) set_rest(l, n, dim, rest, &rows, made);
 
   int row = short_rows(l, nest, &rows);
   if (row >= 0) {
     made = turn_round(l, nest, row, &rows, made);
     last = row;
   }
+  pb_nest part;
   pb_nest_copy(&part, nest);
   part.expr_count = 0;
   part.access_count = 2;
   part.access[0] = rows;
   part.access[0].index[last].coef[dim] = 1;
   part.access[1] = nest->access[nest->access_count - 1];
-  part.extent[dim] = l->lanes + rest;
+  part.extent[dim] = rows.shape[last];
   part.macs = 0;
   (void)pb_nest_load(&part, 0);
   for (int d = part.dim_count - 1; d >= 0; --d)
@@ -184,7 +264,7 @@ static void take_makers(laner* l) {
   pb_join* join = pb_join_begin(p, &l->unit->pass);
   for (int n = 0; n < p->nest_count; ++n) {
     int dim = neighbours(l, n);
-    if (dim < 0 || p->nests[n].extent[dim] % l->lanes == 0) continue;
+    if (dim < 0 || p->nests[n].extent[dim] % width_of(l, &p->nests[n], dim) == 0) continue;
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       if (!pb_join_find(join, n, a) || pb_program_is_reduced(p, p->value_of[n][a]) || !pb_join_make(join) ||
           !strides_are(&join->out, dim, false))

@@ -116,6 +116,12 @@ REDUCTIONS = [
     ((2, 17, 3, 40), [0, 2]),
     ((2, 5, 3, 7), [1, 3]),
     ((70,), [0]),
+    # a rest beside other dims that are summed, below and past a register; one and two results, in several registers
+    ((3, 7, 91), [0, 1, 2]),
+    ((2, 6, 11, 33), [2, 3]),
+    ((1, 3, 5, 64), [1, 2, 3]),
+    ((4097,), [0]),
+    ((2, 2100), [1]),
 ]
 for _shape, _axes in REDUCTIONS:
 

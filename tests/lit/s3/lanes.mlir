@@ -33,3 +33,30 @@
 // REST: arith.mulf
 // REST: } {pb.nest = "sum", pb.part = "point"}
 // REST-NOT: arith.mulf
+
+// A sum over rows too: the rest of 6 is summed over them in lanes of its own, and the lanes begin as it.
+// RUN: %pb-opt %S/Inputs/sum_of_rows.txt --target=cpu:avx512 --lanes --check | %FileCheck %s --check-prefix=ROWS
+// ROWS: %[[T:.*]] = memref.alloc() : memref<2x16xf32>
+// ROWS: %[[R:.*]] = memref.alloc() : memref<2x6xf32>
+// ROWS: %[[P:.*]] = memref.alloc() : memref<2x16xf32>
+// ROWS: affine.load %arg0[%{{.*}}, %{{.*}}, %{{.*}} + 64]
+// ROWS: affine.store %{{.*}}, %[[R]][
+// ROWS: affine.for %{{.*}} = 0 to 10
+// ROWS: affine.store %{{.*}}, %[[P]][%{{.*}}, %{{.*}} + 6]
+// ROWS: affine.load %[[R]][
+// ROWS-NEXT: affine.store %{{.*}}, %[[P]][
+// ROWS: affine.load %[[P]][
+// ROWS-NEXT: affine.store %{{.*}}, %[[T]][
+// ROWS: } {pb.nest = "sum", pb.part = "init"}
+// ROWS: affine.for %{{.*}} = 0 to 30
+// ROWS-NEXT: affine.for %[[B:.*]] = 0 to 4
+// ROWS-NEXT: affine.for %[[L:.*]] = 0 to 16
+// ROWS-NEXT: affine.load %arg0[%{{.*}}, %{{.*}}, %[[B]] * 16 + %[[L]]]
+// ROWS: affine.for %{{.*}} = 0 to 16
+// ROWS-NEXT: affine.load %[[T]]
+
+// A sum of all goes on in four registers.
+// RUN: sed -e 's/2x/1x/g' -e 's/<2xf32>/<1xf32>/g' -e 's/%i = 0 to 2/%i = 0 to 1/' %S/Inputs/sum_of_rows.txt > %t
+// RUN: %pb-opt %t --target=cpu:avx512 --lanes --check | %FileCheck %s --check-prefix=ALL
+// ALL: memref.alloc() : memref<1x64xf32>
+// ALL: affine.for %[[L:.*]] = 0 to 64
