@@ -58,7 +58,7 @@ static pb_status stand_in_constants(pb_unit* unit) {
       size_t size = ((size_t)pb_type_bits(shape.type) + 7) / 8;
       char* data = pb_alloc_array(&unit->consts->arena, (size_t)elements, size);
       fill_stand_in(data, shape.type, elements, !mlirAttributeIsNull(splat));
-      pb_const* c = &unit->consts->items[want];
+      pb_const* c = unit->consts->items[want];
       *c = (pb_const){
           .name = "stand-in", .type = shape.type, .rank = shape.rank, .data = data, .bytes = (uint64_t)elements * size};
       memcpy(c->shape, shape.shape, sizeof c->shape);

@@ -14,8 +14,11 @@ static int add(pb_consts* consts, pb_const item, const char* name, int rank, con
   item.rank = rank;
   item.bytes = element_size(&item);
   for (int r = 0; r < rank; ++r) item.bytes *= (uint64_t)(item.shape[r] = shape[r]);
-  PB_PUSH(consts->items, consts->count, consts->capacity, item);
-  return (int)consts->count - 1;
+  item.id = (int)consts->count;
+  pb_const* kept = PB_NEW(&consts->arena, pb_const);
+  *kept = item;
+  PB_PUSH(consts->items, consts->count, consts->capacity, kept);
+  return item.id;
 }
 
 int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
@@ -33,18 +36,18 @@ static bool same_pack(const pb_pack* a, const pb_pack* b) {
 }
 
 int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack) {
-  int newest = consts->items[pack->source].newest_pack;
-  for (int k = newest; k; k = consts->items[k].older_pack) {
-    const pb_const* known = &consts->items[k];
+  int newest = consts->items[pack->source]->newest_pack;
+  for (int k = newest; k; k = consts->items[k]->older_pack) {
+    const pb_const* known = consts->items[k];
     bool same = known->rank == rank && same_pack(known->pack, pack);
     for (int r = 0; same && r < rank; ++r) same = known->shape[r] == shape[r];
     if (same) return k;
   }
   pb_pack* kept = PB_NEW(&consts->arena, pb_pack);
   *kept = *pack;
-  pb_const item = {.type = consts->items[pack->source].type, .pack = kept, .older_pack = newest};
+  pb_const item = {.type = consts->items[pack->source]->type, .pack = kept, .older_pack = newest};
   int id = add(consts, item, name, rank, shape);
-  consts->items[pack->source].newest_pack = id;
+  consts->items[pack->source]->newest_pack = id;
   return id;
 }
 
@@ -94,7 +97,7 @@ bool pb_consts_computes(pb_consts* consts) {
 void pb_consts_free(pb_consts* consts) {
   free(consts->guards);
   free(consts->reasons);
-  for (size_t k = 0; k < consts->count; ++k) free(consts->items[k].made);
+  for (size_t k = 0; k < consts->count; ++k) free(consts->items[k]->made);
   free(consts->items);
   pb_arena_free(&consts->arena);
   *consts = (pb_consts){0};
@@ -279,7 +282,7 @@ static void copy_all(const pb_const* item, char* to) {
 }
 
 void pb_const_write(const pb_consts* consts, int id, void* to) {
-  const pb_const* item = &consts->items[id];
+  const pb_const* item = consts->items[id];
   if (item->made || item->data) {
     if (item->made)
       memcpy(to, item->made, item->bytes);
@@ -287,7 +290,7 @@ void pb_const_write(const pb_consts* consts, int id, void* to) {
       copy_all(item, to);
     return;
   }
-  const pb_const* source = &consts->items[item->pack->source];
+  const pb_const* source = consts->items[item->pack->source];
   char* scratch = NULL; // of a pack of a pack
   const void* from = source->data ? source->data : source->made;
   if (!from) {
@@ -306,20 +309,20 @@ void pb_const_write(const pb_consts* consts, int id, void* to) {
 }
 
 const void* pb_const_data(pb_consts* consts, int id) {
-  pb_const* item = &consts->items[id];
+  pb_const* item = consts->items[id];
   if (item->data && (uintptr_t)item->data % element_size(item) == 0) return item->data;
   if (!item->made) {
     void* made = malloc(item->bytes + 1);
     if (!made) pb_no_memory(item->bytes);
     pb_const_write(consts, id, made);
-    consts->items[id].made = made;
+    consts->items[id]->made = made;
   }
-  return consts->items[id].made;
+  return consts->items[id]->made;
 }
 
 bool pb_const_is_finite(pb_consts* consts, int id) {
   enum { EXPONENT = 0x7f800000 };
-  const pb_const* item = &consts->items[id];
+  const pb_const* item = consts->items[id];
   if (item->pack && !item->data) return pb_const_is_finite(consts, item->pack->source);
   if (item->type != PB_F32) return !pb_type_is_float(item->type);
   const char* data = item->data ? item->data : pb_const_data(consts, id);

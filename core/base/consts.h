@@ -25,6 +25,7 @@ typedef struct pb_pack {
 } pb_pack;
 
 typedef struct pb_const {
+  int id;
   const char* name;
   pb_type type;
   int rank;
@@ -56,7 +57,7 @@ typedef struct pb_guard {
 } pb_guard;
 
 typedef struct pb_consts {
-  pb_const* items;
+  pb_const** items; // by id; each stays where it is while others are added
   size_t count, capacity;
   bool open;                  // the program has open dims: what is computed of their extents is marked, and guarded
   pb_guard *guards, *reasons; // reasons become guards once something is decided by them

@@ -102,7 +102,7 @@ static pb_status check_main(const pb_unit* unit, MlirOperation main, const char*
     if (mlirAttributeIsNull(id)) continue;
     int64_t n = mlirAttributeIsAInteger(id) ? mlirIntegerAttrGetValueInt(id) : -1;
     uint64_t bytes = (uint64_t)bytes_of(&shape);
-    if (n < 0 || (uint64_t)n >= unit->consts->count || unit->consts->items[n].bytes < bytes)
+    if (n < 0 || (uint64_t)n >= unit->consts->count || unit->consts->items[n]->bytes < bytes)
       return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' names a constant that is not there", k);
   }
   return PB_OK;

@@ -243,13 +243,13 @@ static void find_constants(placed_constants* c, int way) {
       if (c->offset[way][id] != UINT64_MAX) continue;
       ids[c->count[way]++] = id;
       c->offset[way][id] = e->const_bytes;
-      e->const_bytes += padded(placed_bytes(&c->consts->items[id], way));
+      e->const_bytes += padded(placed_bytes(c->consts->items[id], way));
     }
 }
 
 // Two codes in a byte, the first below.
 static void write_packed(const pb_consts* consts, size_t id, unsigned char* to) {
-  uint64_t count = consts->items[id].bytes;
+  uint64_t count = consts->items[id]->bytes;
   unsigned char* codes = malloc(count + 1);
   if (!codes) pb_no_memory(count + 1);
   codes[count] = 0;
@@ -264,7 +264,7 @@ static void write_constant(void* constants, int k) {
   size_t id = c->ids[k];
   int way = 0;
   for (; k >= c->count[way]; ++way) k -= c->count[way];
-  uint64_t bytes = placed_bytes(&c->consts->items[id], way);
+  uint64_t bytes = placed_bytes(c->consts->items[id], way);
   unsigned char* to = c->engine->consts + c->offset[way][id];
   if (way & PACKED)
     write_packed(c->consts, id, to);

@@ -186,7 +186,7 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
   }
   if (packs) data = unpacked(l, data, pb_type_bits(type), (size_t)elements);
   *id = pb_consts_add(l->consts, *name, type, rank, shape, data);
-  l->consts->items[*id].mapped = raw.at && data == raw.at;
+  l->consts->items[*id]->mapped = raw.at && data == raw.at;
   return PB_OK;
 }
 
@@ -506,10 +506,10 @@ static pb_status read_graph(loader* l, pb_wire wire) {
         pb_tensor* t = &l->graph->tensors[at];
         if (t->const_id >= 0) return pb__loader_refuse(l, name, MADE_TWICE);
         t->const_id = id;
-        t->type = l->consts->items[id].type;
+        t->type = l->consts->items[id]->type;
         t->is_unsigned = is_unsigned;
-        t->rank = l->consts->items[id].rank;
-        memcpy(t->shape, l->consts->items[id].shape, sizeof t->shape);
+        t->rank = l->consts->items[id]->rank;
+        memcpy(t->shape, l->consts->items[id]->shape, sizeof t->shape);
       }
       if (pass == 1 && f.number == 11 && inner) PB_TRY(read_value_info(l, f.bytes, true));
       if (pass == 1 && f.number == 1 && inner) define_results(l, f.bytes);

@@ -54,7 +54,7 @@ static int add_block(host* h, pb_type type, int count, const int* sizes) {
 static int block_of(host* h, int value) {
   const pb_open_program* o = h->open;
   if (o->const_at[value] < 0) return -1;
-  const pb_const* c = &o->consts->items[o->program->values[value].const_id];
+  const pb_const* c = o->consts->items[o->program->values[value].const_id];
   pb_type type = pb_type_stored(c->type);
   int count = (int)(c->bytes / (uint64_t)(pb_type_bits(type) / 8));
   bool fixed = true;
@@ -122,7 +122,7 @@ static void place_constant(host* h, placed* to, int value) {
   uint64_t* at = &to->at[v->const_id];
   if (*at == UINT64_MAX) {
     *at = to->all;
-    to->all += padded(h->open->consts->items[v->const_id].bytes);
+    to->all += padded(h->open->consts->items[v->const_id]->bytes);
   }
   h->args[value] = (pb_arg){PB_SPACE_CONST, *at};
 }

@@ -32,7 +32,7 @@ static int64_t element(const pb_const* c, int64_t k) {
 }
 
 static void take_constant(const pb_consts* consts, int id, pb_open_sample* s) {
-  const pb_const* c = &consts->items[id];
+  const pb_const* c = consts->items[id];
   pb_text_add(&s->structure, "const %s %d %llu ", c->name ? c->name : "", c->type, (unsigned long long)c->bytes);
   if (has_sizes(c)) {
     int64_t count = (int64_t)c->bytes / (pb_type_bits(pb_type_stored(c->type)) / 8);
@@ -157,8 +157,8 @@ static void index_numbers(pb_open_program* o) {
     o->value_at[v] = at;
     at += p->values[v].rank;
     o->const_at[v] = -1;
-    if (p->values[v].kind != PB_VALUE_CONST || !has_sizes(&o->consts->items[p->values[v].const_id])) continue;
-    const pb_const* c = &o->consts->items[p->values[v].const_id];
+    if (p->values[v].kind != PB_VALUE_CONST || !has_sizes(o->consts->items[p->values[v].const_id])) continue;
+    const pb_const* c = o->consts->items[p->values[v].const_id];
     o->const_at[v] = at;
     at += (int)(c->bytes / (uint64_t)(pb_type_bits(pb_type_stored(c->type)) / 8));
   }

@@ -17,7 +17,7 @@ static float of_value(const pb_s1* p, const float* bounds, int v) {
 static float of_constant(pb_consts* consts, int id) {
   const float* data = pb_const_data(consts, id);
   float most = 0;
-  for (uint64_t k = 0; k < consts->items[id].bytes / sizeof *data; ++k) {
+  for (uint64_t k = 0; k < consts->items[id]->bytes / sizeof *data; ++k) {
     if (!isfinite(data[k])) return unbounded;
     most = fmaxf(most, fabsf(data[k]));
   }

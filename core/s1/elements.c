@@ -27,7 +27,7 @@ static void* known(pb_s1_elements* e, int value) {
   int base = pb_s1_base(e->program, value);
   const pb_s1_value* v = &e->program->values[base];
   pb_s1_elements_state* of = &e->of[base];
-  if (!of->data && v->const_id >= 0 && e->consts->items[v->const_id].bytes <= (uint64_t)MOST_ELEMENTS * 8)
+  if (!of->data && v->const_id >= 0 && e->consts->items[v->const_id]->bytes <= (uint64_t)MOST_ELEMENTS * 8)
     of->data = (void*)(uintptr_t)pb_const_data(e->consts, v->const_id); // no operator writes it
   return of->is_open ? NULL : of->data;
 }

@@ -110,7 +110,7 @@ const void* pb_made_splat(const pb_maker* m, int value) {
   int id = pb_made(m, value)->const_id, with = pb_made(m, value)->filled_with - 1;
   if (with >= 0) return pb_made_splat(m, with);
   if (id < 0) return NULL;
-  const pb_const* c = &m->consts->items[id];
+  const pb_const* c = m->consts->items[id];
   size_t size = ((size_t)pb_type_bits(c->type) + 7) / 8;
   if (!c->data || !c->bytes) return NULL;
   return c->bytes == size || !memcmp(c->data, (const char*)c->data + size, (size_t)c->bytes - size) ? c->data : NULL;

@@ -26,8 +26,8 @@ typedef struct narrower {
 
 static int narrow_weights(narrower* r, int id) {
   if (r->weights[id] >= 0) return r->weights[id];
-  const pb_const wide = r->consts->items[id];
-  uint64_t count = wide.bytes / sizeof(float);
+  const pb_const* wide = r->consts->items[id];
+  uint64_t count = wide->bytes / sizeof(float);
   const char* from = pb_const_data(r->consts, id); // of a file, perhaps not aligned
   size_t size = (size_t)pb_type_bits(r->to) / 8;
   uint8_t* to = pb_alloc_array(&r->consts->arena, (size_t)count + 1, size);
@@ -37,7 +37,7 @@ static int narrow_weights(narrower* r, int id) {
     uint16_t code = pb_narrow_of(r->to, (double)number);
     memcpy(to + k * size, &code, size); // the low bytes of a little-endian number
   }
-  return r->weights[id] = pb_consts_add(r->consts, wide.name, r->to, wide.rank, wide.shape, to);
+  return r->weights[id] = pb_consts_add(r->consts, wide->name, r->to, wide->rank, wide->shape, to);
 }
 
 static int add_value(narrower* r, int like, int alias_of) {
@@ -53,7 +53,7 @@ static int add_value(narrower* r, int like, int alias_of) {
 
 // Whether each number of the constant is one of the narrow type.
 static bool is_narrow(const narrower* r, int id) {
-  const pb_const* wide = &r->consts->items[id];
+  const pb_const* wide = r->consts->items[id];
   const char* from = pb_const_data(r->consts, id);
   for (uint64_t k = 0; k < wide->bytes / sizeof(float); ++k) {
     float number;
@@ -88,16 +88,16 @@ static bool takes(const narrower* r, int value, int weights) {
   if (r->exact && value >= 0 && (size_t)value < r->values && (!was_narrow(r, value) || !is_narrow(r, weights)))
     return false;
   return value >= 0 && (size_t)value < r->values && r->program->values[value].type == PB_F32 &&
-         r->program->values[value].const_id < 0 && r->consts->items[weights].type == PB_F32;
+         r->program->values[value].const_id < 0 && r->consts->items[weights]->type == PB_F32;
 }
 
 static bool convolution_gains(const narrower* r, const pb_s1_op* op) {
-  const pb_const* w = &r->consts->items[op->weights]; // [o, c, h, w] or [o, k]
+  const pb_const* w = r->consts->items[op->weights]; // [o, c, h, w] or [o, k]
   return r->all || (op->groups <= 1 && w->shape[1] % TOGETHER == 0);
 }
 
 static bool product_gains(const narrower* r, const pb_s1_op* op) {
-  const pb_const* w = &r->consts->items[op->weights]; // [.., k, n]
+  const pb_const* w = r->consts->items[op->weights]; // [.., k, n]
   return r->all || (!op->swapped && w->rank >= 2 && w->shape[w->rank - 2] % TOGETHER == 0);
 }
 

@@ -127,7 +127,7 @@ static int common_shift(const pb_formula* f, const float* scales, int64_t count)
 static pb_status scale_sum(scaler* s, pb_s1_op* op) {
   const pb_formula* f = s->formulas[PB_FORMULA_SUM];
   pb_formula_terms* t = new_terms(s, f);
-  int64_t count = s->consts->items[op->m].shape[0];
+  int64_t count = s->consts->items[op->m]->shape[0];
   const float* scales = pb_const_data(s->consts, op->m);
   const int32_t* biases = pb_const_data(s->consts, op->bias);
   pb_arena scratch = {0};

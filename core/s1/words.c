@@ -84,7 +84,7 @@ static range of_elements(const char* data, uint64_t count) {
 }
 
 static range of_constant(const narrower* r, int id) {
-  return of_elements(pb_const_data(r->consts, id), r->consts->items[id].bytes / 8);
+  return of_elements(pb_const_data(r->consts, id), r->consts->items[id]->bytes / 8);
 }
 
 // What a value of i64 is made of by several operators, parts of it, is all of what they make.
@@ -335,15 +335,15 @@ static bool find_ranges(narrower* r) {
 
 static int words_of(narrower* r, int id) {
   if (r->words[id] >= 0) return r->words[id];
-  const pb_const wide = r->consts->items[id];
+  const pb_const* wide = r->consts->items[id];
   const char* from = pb_const_data(r->consts, id);
-  int32_t* to = pb_alloc_array(&r->consts->arena, (size_t)(wide.bytes / 8) + 1, sizeof *to);
-  for (uint64_t k = 0; k < wide.bytes / 8; ++k) {
+  int32_t* to = pb_alloc_array(&r->consts->arena, (size_t)(wide->bytes / 8) + 1, sizeof *to);
+  for (uint64_t k = 0; k < wide->bytes / 8; ++k) {
     int64_t number;
     memcpy(&number, from + 8 * k, 8);
     to[k] = (int32_t)number;
   }
-  return r->words[id] = pb_consts_add(r->consts, wide.name, PB_I32, wide.rank, wide.shape, to);
+  return r->words[id] = pb_consts_add(r->consts, wide->name, PB_I32, wide->rank, wide->shape, to);
 }
 
 static void carry_out(narrower* r) {

@@ -23,7 +23,7 @@ pb_access pb__s2_on_value(builder* b, int v) {
 }
 
 pb_access pb__s2_on_const(builder* b, int id) {
-  const pb_const* c = &b->consts->items[id];
+  const pb_const* c = b->consts->items[id];
   pb_access access = {
       .ref = pb_printf(&b->arena, "%%c%d", id), .buffer = -1, .type = pb_type_stored(c->type), .rank = c->rank};
   memcpy(access.shape, c->shape, sizeof(int64_t) * (size_t)c->rank);

@@ -26,8 +26,8 @@ int pb_constant_home(const pb_chip* chip, unsigned kept_out, int rank) {
 
 unsigned pb_constant_kept_out(const pb_consts* consts, int id) {
   if (id < 0) return 0;
-  const pb_const* c = &consts->items[id];
-  return c->part_of ? consts->items[c->part_of - 1].kept_out : c->kept_out;
+  const pb_const* c = consts->items[id];
+  return c->part_of ? consts->items[c->part_of - 1]->kept_out : c->kept_out;
 }
 
 // The constant that the argument of the program's function is; -1: it is none.
@@ -48,10 +48,10 @@ bool pb_constants_may_overflow(const pb_unit* unit) {
   MlirBlock body = pb_op_body(pb_module_func(unit->module, "main"));
   uint64_t bytes = 0;
   for (size_t id = 0; id < unit->consts->count; ++id)
-    if (unit->consts->items[id].lies) bytes += 2 * padded(unit->consts->items[id].bytes);
+    if (unit->consts->items[id]->lies) bytes += 2 * padded(unit->consts->items[id]->bytes);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     int id = constant_of(mlirBlockGetArgument(body, k));
-    if (id >= 0) bytes += 2 * padded(unit->consts->items[id].bytes); // packed too, or in another form
+    if (id >= 0) bytes += 2 * padded(unit->consts->items[id]->bytes); // packed too, or in another form
   }
   for (int k = 0; k < unit->chip->constant_memory_count; ++k)
     if (bytes > (uint64_t)unit->chip->memories[unit->chip->constant_memories[k]].bytes) return true;
@@ -74,8 +74,8 @@ static uint64_t bytes_of(const pb_const* c, bool packed) { return padded(packed 
 static void start(rooms* r) {
   const pb_consts* consts = r->unit->consts;
   for (size_t id = 0; id < consts->count; ++id)
-    for (int k = 0; k < 2 * PB_MAX_CONSTANT_MEMORIES && consts->items[id].lies; ++k)
-      if (consts->items[id].lies >> k & 1) r->taken[k / 2] += bytes_of(&consts->items[id], k % 2);
+    for (int k = 0; k < 2 * PB_MAX_CONSTANT_MEMORIES && consts->items[id]->lies; ++k)
+      if (consts->items[id]->lies >> k & 1) r->taken[k / 2] += bytes_of(consts->items[id], k % 2);
   memcpy(r->wanted, r->taken, sizeof r->wanted);
 }
 
@@ -89,11 +89,11 @@ static bool can_move(const pb_unit* unit, const pb_const* whole, int number) {
 // A constant that a kernel takes where its argument says.
 static void take(rooms* r, int id, int number, bool packed) {
   pb_consts* consts = r->unit->consts;
-  pb_const* c = &consts->items[id];
+  pb_const* c = consts->items[id];
   const pb_memory* m = &r->unit->chip->memories[r->unit->chip->constant_memories[number]];
   uint8_t bit = (uint8_t)(1 << (2 * number + packed));
   int whole = c->part_of ? c->part_of - 1 : id;
-  if ((r->seen[id] | c->lies) & bit || can_move(r->unit, &consts->items[whole], number) != r->movable) return;
+  if ((r->seen[id] | c->lies) & bit || can_move(r->unit, consts->items[whole], number) != r->movable) return;
   r->seen[id] |= bit;
   uint64_t bytes = bytes_of(c, packed);
   r->wanted[number] += bytes;
@@ -101,8 +101,8 @@ static void take(rooms* r, int id, int number, bool packed) {
     r->taken[number] += bytes;
     return;
   }
-  bool known = consts->items[whole].kept_out >> number & 1;
-  consts->items[whole].kept_out |= 1u << number;
+  bool known = consts->items[whole]->kept_out >> number & 1;
+  consts->items[whole]->kept_out |= 1u << number;
   if (r->first.id < 0 && !known) r->first = (pb_kept_out){.id = whole, .number = number};
 }
 
@@ -148,13 +148,13 @@ void pb_constants_settle(const pb_unit* unit) {
   if (!unit->chip->constant_memory_count) return;
   rooms r;
   take_module(unit, &r);
-  for (size_t id = 0; id < unit->consts->count; ++id) unit->consts->items[id].lies |= r.seen[id];
+  for (size_t id = 0; id < unit->consts->count; ++id) unit->consts->items[id]->lies |= r.seen[id];
   free(r.seen);
 }
 
 pb_status pb_constants_refuse(const pb_unit* unit, const pb_kept_out* kept) {
   const pb_chip* chip = unit->chip;
-  const pb_const* c = &unit->consts->items[kept->id];
+  const pb_const* c = unit->consts->items[kept->id];
   const pb_memory* m = &chip->memories[chip->constant_memories[kept->number]];
   pb_text others = {0};
   for (int k = 0; k < chip->constant_memory_count; ++k) {

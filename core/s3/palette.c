@@ -87,7 +87,7 @@ static void add_parts(pb_consts* consts, const pb_const* c, const uint8_t* data,
 }
 
 bool pb__palette_split(pb_consts* consts, const pb_chip* chip, int id, const uint8_t* data, pb_stored_form* form) {
-  pb_const c = consts->items[id];
+  pb_const c = *consts->items[id];
   const pb_insn* insn = form->insn;
   int64_t size = insn->dims[insn->operands[pb_insn_palette(chip, insn)].dims[0]].max;
   int64_t tables = form->each ? c.shape[form->each - 1] : 1, element = pb_type_bits(c.type) / 8;

@@ -421,7 +421,7 @@ int pb_program_add_local(pb_program* p, pb_arena* arena, const pb_access* like) 
 }
 
 int pb_program_add_known(pb_program* p, pb_arena* arena, const pb_consts* consts, int id) {
-  const pb_const* c = &consts->items[id];
+  const pb_const* c = consts->items[id];
   pb_value value = {.kind = PB_VALUE_CONST,
                     .argument = pb_program_given(p),
                     .const_id = id,
@@ -438,22 +438,22 @@ int pb_program_add_const(pb_program* p, pb_arena* arena, pb_consts* consts, cons
 
 int pb_program_gather_const(pb_program* p, pb_arena* arena, pb_consts* consts, int id, int64_t* const* from,
                             const int64_t* shape) {
-  const pb_const of = consts->items[id]; // adding constants moves the table
+  const pb_const* of = consts->items[id];
   const char* data = pb_const_data(consts, id);
-  size_t size = (size_t)(pb_type_bits(of.type) + 7) / 8;
+  size_t size = (size_t)(pb_type_bits(of->type) + 7) / 8;
   int64_t count = 1, at[PB_NEST_RANK] = {0};
-  for (int r = 0; r < of.rank; ++r) count *= shape[r];
+  for (int r = 0; r < of->rank; ++r) count *= shape[r];
   char* made = pb_alloc_array(&consts->arena, (size_t)count + 1, size);
   for (int64_t k = 0; k < count; ++k) {
     int64_t source = 0;
-    for (int r = 0; r < of.rank && source >= 0; ++r) {
+    for (int r = 0; r < of->rank && source >= 0; ++r) {
       int64_t i = from[r] ? from[r][at[r]] : at[r];
-      source = i < 0 ? -1 : source * of.shape[r] + i;
+      source = i < 0 ? -1 : source * of->shape[r] + i;
     }
     if (source >= 0) memcpy(made + (size_t)k * size, data + (size_t)source * size, size);
-    for (int r = of.rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
+    for (int r = of->rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
   }
-  return pb_program_add_const(p, arena, consts, of.name, of.type, of.rank, shape, made);
+  return pb_program_add_const(p, arena, consts, of->name, of->type, of->rank, shape, made);
 }
 
 void pb_program_cut_value(pb_program* p, int v, int r, int64_t inner) {

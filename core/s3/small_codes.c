@@ -22,7 +22,7 @@ static bool has_small_codes(const pb_chip* chip) {
 }
 
 static unsigned narrow_of(const pb_consts* consts, int id) {
-  const pb_const* c = &consts->items[id];
+  const pb_const* c = consts->items[id];
   unsigned narrow = PB_CODES_SIGNED | PB_CODES_UNSIGNED;
   if (c->type != PB_I8 || c->rank < 1 || !c->bytes || c->shape[c->rank - 1] % 2) return 0;
   int8_t* codes = malloc(c->bytes);

@@ -251,11 +251,11 @@ static int64_t wait_for(const pb_memory* outside, const pb_const* palette) {
 
 // Whether the form's command brings the constant no later than one that copies its elements.
 static bool is_worth_it(pb_unit* unit, int id, const pb_stored_form* form) {
-  const pb_const *c = &unit->consts->items[id], *parts[PB_STORED_PARTS];
+  const pb_const *c = unit->consts->items[id], *parts[PB_STORED_PARTS];
   const pb_insn* insn = form->insn;
   int to = insn->operands[insn->dest].memory;
   pb_op unpacks;
-  for (int p = 0; p < form->part_count; ++p) parts[p] = &unit->consts->items[form->parts[p]];
+  for (int p = 0; p < form->part_count; ++p) parts[p] = unit->consts->items[form->parts[p]];
   pb_constant_facts facts = {.kept_out = c->kept_out};
   int from = pb_transfer_constant_from(unit->chip, facts, to, pb_type_stored(c->type), &unpacks);
   int64_t plain = cycles_of(unit, c, NULL, NULL, from, to);
@@ -273,7 +273,7 @@ static bool reaches(const pb_chip* chip, const pb_insn* insn, int held, pb_type 
 
 // One palette for all, or the first index each of whose places has one that does.
 static bool split_palette(pb_unit* unit, int id, const uint8_t* data, pb_stored_form* form) {
-  for (form->each = 0; form->each < unit->consts->items[id].rank; ++form->each)
+  for (form->each = 0; form->each < unit->consts->items[id]->rank; ++form->each)
     if (pb__palette_split(unit->consts, unit->chip, id, data, form) && is_worth_it(unit, id, form)) return true;
   return false;
 }
@@ -285,7 +285,7 @@ static bool split_from(pb_unit* unit, int id, int held, unsigned axes, int from,
   bool split = false;
   for (int i = 0; i < chip->insn_count && !split; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    const pb_const* c = &unit->consts->items[id];
+    const pb_const* c = unit->consts->items[id];
     if (!makes_elements(chip, insn) || insn->operands[insn->expr[0].operand].memory != from) continue;
     if (!reaches(chip, insn, held, pb_type_stored(c->type))) continue;
     if (!*data) {
@@ -302,7 +302,7 @@ static bool split_from(pb_unit* unit, int id, int held, unsigned axes, int from,
 }
 
 bool pb_stored_split(pb_unit* unit, int id, int held, unsigned axes, pb_stored_form* form) {
-  const pb_const* c = &unit->consts->items[id];
+  const pb_const* c = unit->consts->items[id];
   unsigned kept_out = c->kept_out;
   bool split = false;
   uint8_t* data = NULL;

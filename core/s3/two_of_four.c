@@ -57,14 +57,13 @@ static void split(pb_consts* consts, const pb_const* c, const uint8_t* data, con
       }
   memcpy(shape, c->shape, sizeof shape);
   shape[form->axis] /= 4;
-  pb_const whole = *c; // the table of constants may move
   for (int p = 0; p < PB_STORED_PARTS; ++p)
-    form->parts[p] = pb_consts_add(consts, pb_printf(&consts->arena, "%s.%s", whole.name ? whole.name : "", names[p]),
-                                   p ? whole.type : PB_I8, whole.rank, shape, parts[p]);
+    form->parts[p] = pb_consts_add(consts, pb_printf(&consts->arena, "%s.%s", c->name ? c->name : "", names[p]),
+                                   p ? c->type : PB_I8, c->rank, shape, parts[p]);
 }
 
 bool pb__two_of_four_split(pb_consts* consts, int id, const uint8_t* data, unsigned axes, pb_stored_form* form) {
-  const pb_const* c = &consts->items[id];
+  const pb_const* c = consts->items[id];
   if (c->shape[c->rank - 1] % 2) return false;
   form->bits = 4;
   form->part_count = PB_STORED_PARTS;

@@ -277,13 +277,13 @@ static void constants_keep_their_ids(void** state) {
   name[0] = '?';
   for (int k = 1; k < 100; ++k) assert_int_equal(pb_consts_add(&consts, NULL, PB_I8, 0, NULL, "x"), k);
   assert_int_equal(pb_consts_add(&consts, "bits", PB_I1, 1, (const int64_t[]){5}, "ababa"), 100);
-  assert_string_equal(consts.items[0].name, "first");
-  assert_int_equal(consts.items[0].bytes, 24);
-  assert_int_equal(consts.items[0].shape[1], 3);
-  assert_ptr_equal(consts.items[0].data, numbers); // not copied
-  assert_string_equal(consts.items[1].name, "");
-  assert_int_equal(consts.items[1].bytes, 1);
-  assert_int_equal(consts.items[100].bytes, 5); // a byte each
+  assert_string_equal(consts.items[0]->name, "first");
+  assert_int_equal(consts.items[0]->bytes, 24);
+  assert_int_equal(consts.items[0]->shape[1], 3);
+  assert_ptr_equal(consts.items[0]->data, numbers); // not copied
+  assert_string_equal(consts.items[1]->name, "");
+  assert_int_equal(consts.items[1]->bytes, 1);
+  assert_int_equal(consts.items[100]->bytes, 5); // a byte each
   pb_consts_free(&consts);
   assert_int_equal(consts.count, 0);
 }
@@ -450,7 +450,7 @@ static void packs_of_files(void** state) {
   assert_true(data != MAP_FAILED);
   pb_consts consts = {0};
   int from = pb_consts_add(&consts, "w", PB_I32, 2, (const int64_t[]){ROWS, COLUMNS}, data);
-  consts.items[from].mapped = true;
+  consts.items[from]->mapped = true;
   pb_pack lanes = {.source = from, // blocks of columns, rows and one of zeros behind them, lanes
                    .dim_count = 3,
                    .dims = {{COLUMNS / LANES, LANES, 1}, {ROWS + 1, 1, 0}, {LANES, 1, 1}},

@@ -27,7 +27,7 @@ static int run(MlirModule module, const pb_consts* consts, FILE* in, FILE* out, 
   void** buffers = calloc((size_t)count, sizeof *buffers);
   for (int k = 1; k < last; ++k) {
     MlirAttribute id = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(attrs, k), str("pb.const"));
-    buffers[k] = (void*)consts->items[mlirIntegerAttrGetValueInt(id)].data;
+    buffers[k] = (void*)consts->items[mlirIntegerAttrGetValueInt(id)]->data;
   }
   size_t in_bytes = bytes_of(mlirValueGetType(mlirBlockGetArgument(body, 0)));
   size_t out_bytes = bytes_of(mlirValueGetType(mlirBlockGetArgument(body, last)));

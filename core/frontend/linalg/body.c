@@ -81,7 +81,7 @@ pb_status pb__l_flatten(pb_l_body* b) {
     if (in.rank > 1)
       b->d->node[op->operands[0]] =
           pb__l_is_constant(b->d, v)
-              ? pb_make_constant(&b->d->m, in.type, 1, &all, b->d->m.consts->items[in.const_id].data)
+              ? pb_make_constant(&b->d->m, in.type, 1, &all, b->d->m.consts->items[in.const_id]->data)
               : pb__door_flat(b->d, v);
   }
   return PB_OK;

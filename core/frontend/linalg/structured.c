@@ -368,7 +368,7 @@ static bool fold_movement(pb_door* d, const nest* t) {
   for (int q = 0; q < type->rank; ++q)
     for (int r = 0, l = single(t, 1, q); r < in.rank && l >= 0; ++r) along[q] += step(t, 0, r, l) * stride[r];
   size_t size = (size_t)pb_type_bits(pb_type_stored(in.type)) / 8;
-  const char* data = d->m.consts->items[in.const_id].data;
+  const char* data = d->m.consts->items[in.const_id]->data;
   char* moved = pb_alloc_array(&d->m.consts->arena, (size_t)elements, size);
   for (int64_t k = 0; k < elements; ++k) {
     memcpy(moved + (size_t)k * size, data + (size_t)from * size, size);

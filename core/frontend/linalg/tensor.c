@@ -97,7 +97,7 @@ pb_status pb__l_op_reshape(pb_door* d, const pb_flat_op* op) {
     (void)pb__l_result(d, op, 0);
   else if (pb__l_is_constant(d, x))
     d->value[op->results[0]] =
-        pb_make_constant(&d->m, in.type, y->rank, y->shape, d->m.consts->items[in.const_id].data);
+        pb_make_constant(&d->m, in.type, y->rank, y->shape, d->m.consts->items[in.const_id]->data);
   else
     d->value[op->results[0]] = pb__door_copy(d, x, y->rank, y->shape);
   return PB_OK;

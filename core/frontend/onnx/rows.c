@@ -199,7 +199,7 @@ static int constant_value(pb_onnx* o, int tensor) {
     data = truths;
   }
   int id = pb_consts_add(o->l->consts, from.name, pb_type_stored(type), from.rank, from.shape, data);
-  o->l->consts->items[id].mapped = from.mapped && data == from.data; // not where it was copied to an aligned place
+  o->l->consts->items[id]->mapped = from.mapped && data == from.data; // not where it was copied to an aligned place
   o->l->out->values[v].const_id = id;
   return v;
 }

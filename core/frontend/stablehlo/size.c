@@ -14,7 +14,7 @@ typedef struct numbers {
 
 static const pb_const* constant_of(const pb_door* d, int value) {
   int id = value < 0 ? -1 : pb_made(&d->m, value)->const_id;
-  return id < 0 ? NULL : &d->m.consts->items[id];
+  return id < 0 ? NULL : d->m.consts->items[id];
 }
 
 // The elements as integers. -1: they are none, or there are more than `most`.
@@ -57,7 +57,7 @@ static void give(pb_door* d, const pb_flat_op* op, const int64_t* integers, bool
   for (size_t k = 0; k < count; ++k) memcpy(kept + k * width, &integers[k], width); // little-endian
   int v = d->value[op->results[0]] = pb_make_constant(&d->m, type->type, type->rank, type->shape, kept);
   d->imaginary[op->results[0]] = -1;
-  pb_const* made = &d->m.consts->items[pb_made(&d->m, v)->const_id];
+  pb_const* made = d->m.consts->items[pb_made(&d->m, v)->const_id];
   made->sized = sized;
   made->why = (int)d->reasons;
   made->why_count = (int)(d->m.consts->reason_count - d->reasons);

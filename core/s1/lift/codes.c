@@ -49,7 +49,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_result(l, n, &t));
   op.zx = x.zero;
-  op.weights = rows_first ? w.id : pb__turned(l, &l->consts->items[w.id]);
+  op.weights = rows_first ? w.id : pb__turned(l, l->consts->items[w.id]);
   const float* apart;
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op, &apart));
   int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs};
@@ -90,27 +90,27 @@ static bool ends_alike(const lifter* l, const pb_s1_value* value, int dims) {
 // One number as a vector over the columns of `like`: chips read factors and operands by rows of lanes. What lies along
 // the lanes of tensors of more dims is not known yet.
 static int over_columns(lifter* l, int id, const pb_s1_value* like) {
-  pb_const from = l->consts->items[id];
-  if (from.bytes != 1 || like->rank != 2) return id;
+  const pb_const* from = l->consts->items[id];
+  if (from->bytes != 1 || like->rank != 2) return id;
   const int64_t columns = like->shape[1];
   int8_t* codes = pb_alloc(&l->consts->arena, (size_t)columns);
-  memset(codes, *(const int8_t*)from.data, (size_t)columns);
-  return pb_consts_add(l->consts, from.name, PB_I8, 1, &columns, codes);
+  memset(codes, *(const int8_t*)from->data, (size_t)columns);
+  return pb_consts_add(l->consts, from->name, PB_I8, 1, &columns, codes);
 }
 
 // A constant that is broadcast to a stack of matrices, as a constant over the matrix of all rows: a vector over the
 // columns where the rows are alike. -1: too large.
 static int over_matrix(lifter* l, int id, const pb_s1_value* like) {
   const int64_t most = 1 << 26;
-  pb_const from = l->consts->items[id];
+  const pb_const* from = l->consts->items[id];
   int64_t columns = like->shape[like->rank - 1], count = pb__elements(like->rank, like->shape), step[PB_GRAPH_RANK];
   bool alike = true;
   int64_t stride = 1;
   memset(step, 0, sizeof step);
-  for (int r = from.rank - 1, at = like->rank - 1; r >= 0; --r, --at) {
-    if (from.shape[r] != 1) step[at] = stride;
-    alike &= from.shape[r] == 1 || at == like->rank - 1;
-    stride *= from.shape[r];
+  for (int r = from->rank - 1, at = like->rank - 1; r >= 0; --r, --at) {
+    if (from->shape[r] != 1) step[at] = stride;
+    alike &= from->shape[r] == 1 || at == like->rank - 1;
+    stride *= from->shape[r];
   }
   int64_t shape[2] = {count / columns, columns}, made = alike ? columns : count;
   if (count < 0 || made > most) return -1;
@@ -121,9 +121,9 @@ static int over_matrix(lifter* l, int id, const pb_s1_value* like) {
       place += rest % like->shape[r] * step[r];
       rest /= like->shape[r];
     }
-    codes[k] = ((const int8_t*)from.data)[place];
+    codes[k] = ((const int8_t*)from->data)[place];
   }
-  return pb_consts_add(l->consts, from.name, PB_I8, alike ? 1 : 2, alike ? shape + 1 : shape, codes);
+  return pb_consts_add(l->consts, from->name, PB_I8, alike ? 1 : 2, alike ? shape + 1 : shape, codes);
 }
 
 // A constant operand: its codes stand in the table.
@@ -139,7 +139,7 @@ static pb_status read_constant(lifter* l, const pb_node* n, int tensor, pb_codes
   int z = !zero ? 0 : from_128 ? *(const uint8_t*)zero->data : *(const int8_t*)zero->data;
   q->zero = from_128 ? z - 128 : z;
   q->value = -1;
-  *id = (int)(codes - l->consts->items);
+  *id = codes->id;
   return PB_OK;
 }
 
@@ -147,14 +147,14 @@ static pb_status read_constant(lifter* l, const pb_node* n, int tensor, pb_codes
 static bool is_one_code(const lifter* l, int id, const pb_s1_value* like) {
   const pb_s1_value* base = like->alias_of >= 0 ? &l->out->values[like->alias_of] : like;
   bool channels = (base->rank == 2 || base->rank == 4) && base->shape[1] > 1;
-  return id >= 0 && l->consts->items[id].bytes == 1 && like->rank > 1 && !channels;
+  return id >= 0 && l->consts->items[id]->bytes == 1 && like->rank > 1 && !channels;
 }
 
 // What becomes of each code with one constant, by the operations of the operator on both.
 static void lift_with_one_code(lifter* l, const pb_node* n, const pb_target* t, int value, int id, const pb_s1_op* op) {
   enum { CODES = 256 };
   int32_t* table = PB_NEW_ARRAY(&l->consts->arena, int32_t, CODES);
-  float z = (float)(*(const int8_t*)l->consts->items[id].data - op->zz);
+  float z = (float)(*(const int8_t*)l->consts->items[id]->data - op->zz);
   for (int c = 0; c < CODES; ++c) {
     float x = (float)(c - CODES / 2 - op->zx), other = z * op->mb;
     x = op->kind == PB_S1_MUL ? x * z * op->ma : x * op->ma + other;
@@ -200,7 +200,7 @@ static bool take_matrices(lifter* l, operands* o) {
   int matrix = stack.rank > 2 ? pb__matrix_behind(l, o->a.value) : -1;
   if (matrix < 0) return false;
   if (o->b_const >= 0) {
-    const pb_const* c = &l->consts->items[o->b_const];
+    const pb_const* c = l->consts->items[o->b_const];
     int spread = repeats(c->rank, c->shape, &stack) ? over_matrix(l, o->b_const, &stack) : -1;
     if (spread < 0) return false;
     o->b_const = spread;
@@ -218,7 +218,7 @@ static bool take_matrices(lifter* l, operands* o) {
 // walked by that.
 static bool meet(lifter* l, const pb_node* n, operands* o) {
   const pb_s1_value *va = &l->out->values[o->a.value], *vb = o->b_const < 0 ? &l->out->values[o->b.value] : NULL;
-  const pb_const* c = vb ? NULL : &l->consts->items[o->b_const];
+  const pb_const* c = vb ? NULL : l->consts->items[o->b_const];
   int dims = c ? c->rank : vb->rank;
   if (!repeats(dims, c ? c->shape : vb->shape, va)) return false;
   if (vb && same_shape(va, vb)) {
@@ -252,7 +252,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     return PB_OK;
   }
   if (!matrices && o.b_const >= 0) {
-    by_elements = l->consts->items[o.b_const].bytes == 1 && stack.alias_of >= 0;
+    by_elements = l->consts->items[o.b_const]->bytes == 1 && stack.alias_of >= 0;
     if (by_elements) o.a.value = stack.alias_of; // whatever their shape, each takes the same number
     o.b_const = over_columns(l, o.b_const, &l->out->values[o.a.value]);
   }

@@ -33,6 +33,6 @@ pb_status pb__lift_constant(lifter* l, const pb_node* n) {
                       "a constant in a form that is not read");
   }
   made->const_id = id;
-  made->type = l->consts->items[id].type;
+  made->type = l->consts->items[id]->type;
   return PB_OK;
 }

@@ -10,7 +10,7 @@ enum { DEQUANTISING = 32 }; // each is made within the one that reads it; graphs
 // A constant among the values. Truths are bytes there, like those of the program.
 static int constant_value(lifter* l, int tensor) {
   const pb_const* c = pb__signed_constant(l, tensor);
-  int id = (int)(c - l->consts->items);
+  int id = c->id;
   int64_t count = pb__elements(c->rank, c->shape);
   if (count < 0 || count > PB_MAX_ELEMENTS) l->impossible = "a constant without elements, or of more than 2^31 - 1";
   pb_const from = *c;
@@ -37,9 +37,8 @@ static bool constant_numbers(lifter* l, const pb_node* n) {
   int64_t count = codes ? pb__elements(codes->rank, codes->shape) : -1;
   const float* numbers = count < 1 || count > MOST_NUMBERS ? NULL : pb__numbers(l, n->outputs[0], count, &rank);
   if (!numbers) return false;
-  const pb_const like = *codes; // adding constants moves the table
-  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, like.rank, like.shape);
-  l->out->values[v].const_id = pb_consts_add(l->consts, like.name, PB_F32, like.rank, like.shape, numbers);
+  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, codes->rank, codes->shape);
+  l->out->values[v].const_id = pb_consts_add(l->consts, codes->name, PB_F32, codes->rank, codes->shape, numbers);
   l->value_of[n->outputs[0]] = v;
   return true;
 }

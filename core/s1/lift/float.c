@@ -136,15 +136,15 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
   float *scale = pb_alloc(&l->consts->arena, (size_t)outputs * 4),
         *shift = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   PB_TRY(read_norm(l, norm, outputs, scale, shift));
-  pb_const w = l->consts->items[op->weights];
-  int64_t each = (int64_t)w.bytes / 4 / outputs;
+  const pb_const* w = l->consts->items[op->weights];
+  int64_t each = (int64_t)w->bytes / 4 / outputs;
   const float* from = pb_const_data(l->consts, op->weights);
-  float* folded = pb_alloc(&l->consts->arena, w.bytes);
+  float* folded = pb_alloc(&l->consts->arena, w->bytes);
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t k = 0; k < each; ++k) folded[o * each + k] = from[o * each + k] * scale[o];
   if (op->bias >= 0)
-    for (int64_t o = 0; o < outputs; ++o) shift[o] += ((const float*)l->consts->items[op->bias].data)[o] * scale[o];
-  op->weights = pb_consts_add(l->consts, w.name, PB_F32, w.rank, w.shape, folded);
+    for (int64_t o = 0; o < outputs; ++o) shift[o] += ((const float*)l->consts->items[op->bias]->data)[o] * scale[o];
+  op->weights = pb_consts_add(l->consts, w->name, PB_F32, w->rank, w->shape, folded);
   op->bias = pb_consts_add(l->consts, norm->name, PB_F32, 1, &outputs, shift);
   return PB_OK;
 }
@@ -159,9 +159,9 @@ int pb__as_image(lifter* l, const pb_node* n, int value) {
 
 static const pb_const* weights_as_image(lifter* l, const pb_const* w) {
   int64_t shape[4] = {w->shape[0], w->shape[1], 1, w->shape[2]};
-  const void* data = pb_const_data(l->consts, (int)(w - l->consts->items));
+  const void* data = pb_const_data(l->consts, w->id);
   int id = pb_consts_add(l->consts, w->name, PB_F32, 4, shape, data); // which moves the others
-  return &l->consts->items[id];
+  return l->consts->items[id];
 }
 
 static pb_status conv(lifter* l, const pb_node* n) {
@@ -179,7 +179,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   op.groups = pb_node_int(n, "group", 1);
   if (op.groups < 1 || !pb__meet(l, w->shape[1] * op.groups, in.shape[1]) || w->shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
-  op.weights = (int)(w - l->consts->items);
+  op.weights = w->id;
   op.window[0] = w->shape[2];
   op.window[1] = w->shape[3];
   int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
@@ -313,7 +313,7 @@ static pb_status binary(lifter* l, const pb_node* n) {
   if (c) {
     if (c->type != PB_F32) return pb__refuse(l, n, NULL, "a constant that is not f32");
     if (pb__is_empty(c->rank, c->shape)) return pb__refuse(l, n, NULL, "a constant without elements");
-    op.weights = (int)(c - l->consts->items);
+    op.weights = c->id;
   } else {
     PB_TRY(pb__float_value(l, n, n->inputs[1 - side], &op.z));
   }

@@ -78,7 +78,7 @@ static bool gather_known(lifter* l, const pb_s1_op* gather, const indices* at, p
   return pb_make_places(m, &p);
 }
 
-// Of an axis that is there. The table of constants may move, so their numbers are read in front.
+// Of an axis that is there.
 static pb_status gather(lifter* l, const pb_node* n, pb_s1_op op, const indices* at, pb_arena* arena) {
   const pb_s1_value x = l->out->values[op.x];
   int64_t first, step;

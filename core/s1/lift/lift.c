@@ -35,31 +35,29 @@ int pb__input(const pb_node* n, int k) { return k < n->input_count ? n->inputs[k
 
 const pb_const* pb__constant(const lifter* l, int tensor) {
   if (tensor < 0 || l->g->tensors[tensor].const_id < 0) return NULL;
-  return &l->consts->items[l->g->tensors[tensor].const_id];
+  return l->consts->items[l->g->tensors[tensor].const_id];
 }
 
 // Codes of 4 bits, which the model has a byte each of, the code below.
 const pb_const* pb__byte_codes(lifter* l, int tensor) {
   const pb_const* c = pb__constant(l, tensor);
   if (!c || (c->type != PB_I4 && c->type != PB_U4)) return c;
-  pb_const from = *c; // adding constants moves the table
-  int8_t* codes = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
-  for (uint64_t k = 0; k < from.bytes; ++k) {
-    int code = ((const uint8_t*)from.data)[k] & 15;
-    codes[k] = (int8_t)(from.type == PB_I4 ? (code ^ 8) - 8 : code);
+  int8_t* codes = pb_alloc(&l->consts->arena, c->bytes ? c->bytes : 1);
+  for (uint64_t k = 0; k < c->bytes; ++k) {
+    int code = ((const uint8_t*)c->data)[k] & 15;
+    codes[k] = (int8_t)(c->type == PB_I4 ? (code ^ 8) - 8 : code);
   }
-  int id = pb_consts_add(l->consts, from.name, PB_I8, from.rank, from.shape, codes);
-  return &l->consts->items[id];
+  int id = pb_consts_add(l->consts, c->name, PB_I8, c->rank, c->shape, codes);
+  return l->consts->items[id];
 }
 
 const pb_const* pb__signed_constant(lifter* l, int tensor) {
   const pb_const* c = pb__byte_codes(l, tensor);
   if (!c || c->type != PB_I8 || !l->g->tensors[tensor].is_unsigned) return c;
-  pb_const from = *c; // adding constants moves the table
-  uint8_t* codes = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
-  for (uint64_t k = 0; k < from.bytes; ++k) codes[k] = ((const uint8_t*)from.data)[k] ^ 0x80;
-  int id = pb_consts_add(l->consts, from.name, PB_I8, from.rank, from.shape, codes);
-  return &l->consts->items[id];
+  uint8_t* codes = pb_alloc(&l->consts->arena, c->bytes ? c->bytes : 1);
+  for (uint64_t k = 0; k < c->bytes; ++k) codes[k] = ((const uint8_t*)c->data)[k] ^ 0x80;
+  int id = pb_consts_add(l->consts, c->name, PB_I8, c->rank, c->shape, codes);
+  return l->consts->items[id];
 }
 
 bool pb__scalar_f32(const lifter* l, int tensor, float* value) {
@@ -285,10 +283,10 @@ void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op) {
 
 // A line of codes, and the weights that walk it, as the image of one row.
 static void line_as_image(lifter* l, const pb_node* n, int* value, pb__weights* w) {
-  const pb_const from = l->consts->items[w->id];
-  int64_t window[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
+  const pb_const* from = l->consts->items[w->id];
+  int64_t window[4] = {from->shape[0], from->shape[1], 1, from->shape[2]};
   *value = pb__as_image(l, n, *value);
-  w->id = pb_consts_add(l->consts, from.name, PB_I8, 4, window, pb_const_data(l->consts, w->id));
+  w->id = pb_consts_add(l->consts, from->name, PB_I8, 4, window, pb_const_data(l->consts, w->id));
   w->rank = 4;
   w->shape[3] = w->shape[2];
   w->shape[2] = 1;

@@ -306,7 +306,7 @@ void pb__drop_guards(pb_graph* g, const pb_consts* consts);
 // Of the graph before it is lifted. An initialiser that the caller cannot set; NULL: the tensor is none.
 static inline const pb_const* pb__initialiser(const pb_graph* g, const pb_consts* consts, int tensor) {
   int id = tensor < 0 ? -1 : g->tensors[tensor].const_id;
-  return id < 0 || g->tensors[tensor].is_input ? NULL : &consts->items[id];
+  return id < 0 || g->tensors[tensor].is_input ? NULL : consts->items[id];
 }
 // A node of the list that is to be the graph's: it makes its results from now on.
 static inline void pb__append_node(pb_graph* g, pb_node** nodes, size_t* count, size_t* capacity, pb_node node) {
@@ -325,7 +325,7 @@ static inline const pb_const* pb__constant_before(const pb_graph* g, const pb_co
   const pb_node* n = &nodes[at];
   bool is_constant = !*n->domain && pb__is(n, "Constant") && n->output_count == 1 && n->outputs[0] == tensor;
   const pb_attr* value = is_constant ? pb_node_attr(n, "value") : NULL;
-  return value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0 ? &consts->items[value->tensor] : NULL;
+  return value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0 ? consts->items[value->tensor] : NULL;
 }
 
 // In rewrite/identities.c.

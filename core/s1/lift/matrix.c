@@ -7,7 +7,7 @@
 
 int pb__turned(lifter* l, const pb_const* from) {
   int64_t k = from->shape[0], n = from->shape[1], shape[2] = {n, k};
-  pb_pack pack = {.source = (int)(from - l->consts->items), .dim_count = 2, .stride = {1, n}, .extent = {n, k}};
+  pb_pack pack = {.source = from->id, .dim_count = 2, .stride = {1, n}, .extent = {n, k}};
   pack.dims[0].extent = n;
   pack.dims[0].scale = pack.dims[1].scale = 1;
   pack.dims[1].extent = k;
@@ -20,10 +20,10 @@ int pb__turned(lifter* l, const pb_const* from) {
 static int scaled(lifter* l, int id, const pb_attr* factor) {
   if (!factor || factor->f == 1) return id;
   const float* from = pb_const_data(l->consts, id);
-  pb_const c = l->consts->items[id];
-  float* data = pb_alloc(&l->consts->arena, c.bytes);
-  for (uint64_t k = 0; k < c.bytes / 4; ++k) data[k] = from[k] * factor->f;
-  return pb_consts_add(l->consts, c.name, PB_F32, c.rank, c.shape, data);
+  const pb_const* c = l->consts->items[id];
+  float* data = pb_alloc(&l->consts->arena, c->bytes);
+  for (uint64_t k = 0; k < c->bytes / 4; ++k) data[k] = from[k] * factor->f;
+  return pb_consts_add(l->consts, c->name, PB_F32, c->rank, c->shape, data);
 }
 
 // A value of the node's own between two of its operators.
@@ -71,8 +71,8 @@ static pb_status gemm_by_steps(lifter* l, const pb_node* n) {
   if (pb_node_int(n, "transA", 0)) op.x = transposed(l, n, op.x);
   if (w) {
     if (w->type != PB_F32 || w->rank != 2) return pb__refuse(l, n, NULL, "weights that are no f32 matrix");
-    op.weights = pb_node_int(n, "transB", 0) ? pb__turned(l, w) : (int)(w - l->consts->items);
-    b = l->consts->items[op.weights].shape;
+    op.weights = pb_node_int(n, "transB", 0) ? pb__turned(l, w) : w->id;
+    b = l->consts->items[op.weights]->shape;
   } else {
     PB_TRY(pb__own_value(l, n, pb__input(n, 1), &op.z));
     if (l->out->values[op.z].rank != 2) return pb__refuse(l, n, NULL, "a factor that is no matrix");
@@ -100,9 +100,9 @@ static pb_status gemm_by_steps(lifter* l, const pb_node* n) {
   const pb_const* c = pb__constant(l, pb__input(n, 2));
   if (c) {
     if (c->type != PB_F32) return pb__refuse(l, n, NULL, "a bias that is not f32");
-    last.weights = scaled(l, (int)(c - l->consts->items), beta);
-    rank = l->consts->items[last.weights].rank;
-    added = l->consts->items[last.weights].shape;
+    last.weights = scaled(l, c->id, beta);
+    rank = l->consts->items[last.weights]->rank;
+    added = l->consts->items[last.weights]->shape;
   } else {
     PB_TRY(pb__own_value(l, n, pb__input(n, 2), &last.z));
     last.z = times(l, n, last.z, beta);
@@ -122,7 +122,7 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
   int64_t outputs = !by_weights ? 0 : w->shape[pb_node_int(n, "transB", 0) ? 0 : 1];
   bool by_vector = pb__input(n, 2) < 0 || pb__vector(l, pb__input(n, 2), outputs);
   if (!by_weights || !by_vector || pb_node_int(n, "transA", 0)) return gemm_by_steps(l, n);
-  op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : pb__turned(l, w);
+  op.weights = pb_node_int(n, "transB", 0) ? w->id : pb__turned(l, w);
   op.weights = scaled(l, op.weights, alpha);
   pb_s1_value in = l->out->values[op.x];
   if (in.alias_of >= 0) { // a reshape is read in place when it keeps the rows apart
@@ -130,7 +130,7 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
     if (base->rank < 2 || in.rank != 2 || base->shape[0] != in.shape[0])
       PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   }
-  const int64_t* ws = l->consts->items[op.weights].shape;
+  const int64_t* ws = l->consts->items[op.weights]->shape;
   if (in.rank != 2 || !pb__meet(l, in.shape[1], ws[1]))
     return pb__refuse_shapes(l, n, "shapes", in.rank, in.shape, 2, ws);
   int64_t shape[2] = {in.shape[0], ws[0]};
@@ -163,7 +163,7 @@ pb_status pb__matmul(lifter* l, const pb_node* n) {
   int other_rank, rank;
   if (w) {
     if (w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not f32");
-    op.weights = (int)(w - l->consts->items);
+    op.weights = w->id;
     other_rank = w->rank;
     memcpy(other, w->shape, sizeof other);
   } else {

@@ -21,7 +21,7 @@ void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int 
   int64_t have = a ? a->count : whole ? (int64_t)(c->bytes / (narrow ? 4 : 8)) : -1;
   *count = have < 0 || have > most ? -1 : (int)have;
   if (*count <= 0) return;
-  const void* from = a ? a->ints : pb_const_data(l->consts, (int)(c - l->consts->items));
+  const void* from = a ? a->ints : pb_const_data(l->consts, c->id);
   if (a || !narrow) memcpy(items, from, (size_t)*count * sizeof *items);
   for (int k = 0; k < *count && !a && narrow; ++k) items[k] = ((const int32_t*)from)[k];
 }
@@ -123,7 +123,7 @@ static int factors(const lifter* l, const pb_node* n, int input, const pb_s1_val
   if (!c || c->type != PB_F32 || c->rank > x->rank - axis) return -2;
   for (int r = 0; r < c->rank; ++r)
     if (c->shape[r] != 1 && c->shape[r] != x->shape[x->rank - c->rank + r]) return -2;
-  return (int)(c - l->consts->items);
+  return c->id;
 }
 
 static pb_status layer_norm(lifter* l, const pb_node* n) {

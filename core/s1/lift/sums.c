@@ -133,11 +133,11 @@ static void sum_columns(const int8_t* weights, int64_t rows, int64_t width, weig
 
 // Of each result of weights [outputs, ...], or of [k, outputs] that are turned to that when they are read.
 static weight_sums* sum_weights(lifter* l, int id) {
-  const pb_const* codes = &l->consts->items[id];
+  const pb_const* codes = l->consts->items[id];
   int64_t outputs = codes->shape[0], each = (int64_t)codes->bytes / outputs;
   weight_sums* sums = PB_NEW_ARRAY(&l->consts->arena, weight_sums, (size_t)outputs);
   for (int64_t o = 0; codes->data && o < outputs; ++o) sums[o] = sum_row((const int8_t*)codes->data + o * each, each);
-  if (!codes->data) sum_columns(l->consts->items[codes->pack->source].data, each, outputs, sums);
+  if (!codes->data) sum_columns(l->consts->items[codes->pack->source]->data, each, outputs, sums);
   return sums;
 }
 
@@ -164,7 +164,7 @@ static bool fold_all(const pb__weights* w, const weight_sums* sums, int zero, in
 
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
                              pb_s1_op* op, const float** apart) {
-  int64_t outputs = l->consts->items[op->weights].shape[0];
+  int64_t outputs = l->consts->items[op->weights]->shape[0];
   const weight_sums* sums = sum_weights(l, op->weights);
   biases b = {.numbers = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)outputs),
               .units = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)outputs)};

@@ -76,8 +76,8 @@ static bool read_extents(const pb_node* n, const pb_s1_value* in, transposed* c)
 
 // w [ins, outs / groups, kernel] as the phase's [outs, ins / groups, taps], turned round.
 static int phase_weights(lifter* l, const pb_node* n, const transposed* c, const phase* p) {
-  const pb_const whole = l->consts->items[c->w.id];
-  const int8_t* from = whole.data;
+  const pb_const* whole = l->consts->items[c->w.id];
+  const int8_t* from = whole->data;
   int64_t outs = c->w.shape[1], ins = c->w.shape[0] / c->groups;
   const int64_t shape[4] = {c->shape[1], ins, p[0].taps, p[1].taps};
   int8_t* to = pb_alloc(&l->consts->arena, (size_t)(shape[0] * shape[1] * shape[2] * shape[3]));

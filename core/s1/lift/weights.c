@@ -18,20 +18,20 @@ static int zero_of(const pb_const* z, bool from_128, int64_t o) {
 // the dim that is summed.
 static void take_off(lifter* l, const pb_const* z, bool from_128, int outputs, pb__weights* w) {
   enum { MOST = 2 * INT8_MAX };
-  const pb_const from = l->consts->items[w->id];
-  int64_t total = (int64_t)from.bytes, each = total / from.shape[0], block = outputs ? total : each;
-  int64_t inner = outputs ? each / from.shape[1] : each;
-  int8_t* data = pb_alloc(&l->consts->arena, 2 * from.bytes);
-  bool* negated = PB_NEW_ARRAY(&l->consts->arena, bool, (size_t)from.shape[outputs]);
+  const pb_const* from = l->consts->items[w->id];
+  int64_t total = (int64_t)from->bytes, each = total / from->shape[0], block = outputs ? total : each;
+  int64_t inner = outputs ? each / from->shape[1] : each;
+  int8_t* data = pb_alloc(&l->consts->arena, 2 * from->bytes);
+  bool* negated = PB_NEW_ARRAY(&l->consts->arena, bool, (size_t)from->shape[outputs]);
   w->twice = false;
   w->negated = negated;
   for (int64_t k = 0; k < total; ++k) {
-    int64_t o = k / inner % from.shape[outputs];
-    negated[o] |= ((const int8_t*)from.data)[k] - zero_of(z, from_128, o) > MOST;
+    int64_t o = k / inner % from->shape[outputs];
+    negated[o] |= ((const int8_t*)from->data)[k] - zero_of(z, from_128, o) > MOST;
   }
   for (int64_t k = 0; k < total; ++k) {
-    int64_t o = k / inner % from.shape[outputs];
-    int code = ((const int8_t*)from.data)[k] - zero_of(z, from_128, o);
+    int64_t o = k / inner % from->shape[outputs];
+    int code = ((const int8_t*)from->data)[k] - zero_of(z, from_128, o);
     if (negated[o]) code = -code;
     int first = code > 127 ? 127 : code < -128 ? -128 : code;
     int8_t* at = data + k / block * 2 * block + k % block;
@@ -40,14 +40,14 @@ static void take_off(lifter* l, const pb_const* z, bool from_128, int outputs, p
     w->twice |= code != first;
   }
   int64_t shape[PB_GRAPH_RANK];
-  memcpy(shape, from.shape, sizeof(int64_t) * (size_t)from.rank);
+  memcpy(shape, from->shape, sizeof(int64_t) * (size_t)from->rank);
   if (w->twice) shape[1 - outputs] *= 2;
   for (int64_t at = block; !w->twice && at < total; at += block) memmove(data + at, data + 2 * at, (size_t)block);
-  w->id = pb_consts_add(l->consts, from.name, PB_I8, from.rank, shape, data);
+  w->id = pb_consts_add(l->consts, from->name, PB_I8, from->rank, shape, data);
 }
 
 static pb_status read_zeros(lifter* l, const pb_node* dq, int outputs, pb__weights* w) {
-  const pb_const *z = pb__byte_codes(l, pb__input(dq, 2)), *codes = &l->consts->items[w->id];
+  const pb_const *z = pb__byte_codes(l, pb__input(dq, 2)), *codes = l->consts->items[w->id];
   const bool from_128 = l->g->tensors[dq->inputs[0]].is_unsigned;
   bool any = false;
   if (pb__input(dq, 2) >= 0 && !z) return pb__refuse(l, dq, NULL, "zero points that are not constant");
@@ -67,9 +67,8 @@ pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs,
   const pb_const *codes = pb__signed_constant(l, pb__input(dq, 0)), *s = pb__constant(l, pb__input(dq, 1));
   if (!codes || codes->type != PB_I8 || codes->rank < 2 || !codes->bytes || !s || s->type != PB_F32)
     return pb__refuse(l, dq, NULL, "weights that are not constant int8");
-  *w = (pb__weights){.id = (int)(codes - l->consts->items),
-                     .scale_count = (int64_t)(s->bytes / 4),
-                     .scales = pb_const_data(l->consts, (int)(s - l->consts->items))};
+  *w =
+      (pb__weights){.id = codes->id, .scale_count = (int64_t)(s->bytes / 4), .scales = pb_const_data(l->consts, s->id)};
   memcpy(w->shape, codes->shape, sizeof(int64_t) * (size_t)codes->rank);
   w->rank = codes->rank;
   int64_t axis = pb_node_int(dq, "axis", 1);

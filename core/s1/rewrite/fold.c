@@ -62,7 +62,7 @@ bool pb__fold_take(lifter* l, int tensor, constant* c) {
   *c = (constant){.type = from->type, .rank = from->rank, .count = 1};
   memcpy(c->shape, from->shape, sizeof c->shape);
   for (int r = 0; r < c->rank; ++r) c->count *= c->shape[r];
-  c->data = (char*)(uintptr_t)pb_const_data(l->consts, (int)(from - l->consts->items));
+  c->data = (char*)(uintptr_t)pb_const_data(l->consts, from->id);
   return pb__fold_is_real(c) || c->type == PB_I64 || c->type == PB_I32 || c->type == PB_I1 || c->type == PB_I8;
 }
 
@@ -84,7 +84,7 @@ void pb__fold_give(lifter* l, int tensor, const constant* c) {
   made->const_id = pb_consts_add(l->consts, made->name, c->type, c->rank, c->shape, c->data);
   made->type = c->type;
   made->is_unsigned = false;
-  l->consts->items[made->const_id].sized = l->folds_sizes;
+  l->consts->items[made->const_id]->sized = l->folds_sizes;
 }
 
 // ---- movement: element k of y is from[base + sum index * stride] ----
@@ -572,7 +572,7 @@ static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
   int rank;
   pb__read_integers(l, n, NULL, 0, PB_GRAPH_RANK, shape, &rank);
   if (rank < 0 || (value && (value->kind != PB_ATTR_TENSOR || value->tensor < 0 || value->is_unsigned))) return false;
-  const pb_const* c = value ? &l->consts->items[value->tensor] : NULL;
+  const pb_const* c = value ? l->consts->items[value->tensor] : NULL;
   pb_type type = c ? c->type : PB_F32;
   if ((c && c->bytes != pb__fold_size(type)) || !pb__fold_start(l, type, rank, shape, y)) return false;
   for (int64_t k = 0; k < y->count; ++k)

@@ -18,7 +18,7 @@ static bool is_real(pb_type type) { return type == PB_F64 || type == PB_F32 || p
 static bool read_number(lifter* l, int tensor, pb_type* type, wide* v) {
   const pb_const* from = pb__constant(l, tensor);
   if (!from || pb__elements(from->rank, from->shape) != 1) return false;
-  const void* data = pb_const_data(l->consts, (int)(from - l->consts->items));
+  const void* data = pb_const_data(l->consts, from->id);
   int16_t small;
   pb__folded c;
   *type = from->type;

@@ -22,16 +22,16 @@ pb__taps pb__live_taps(int64_t extent, int64_t out, int64_t window, int64_t stri
 
 // The rows and columns of weights [o, c, r, s] that are left.
 static int cut(pb_consts* consts, int id, const pb__taps* live) {
-  const pb_const from = consts->items[id];
+  const pb_const* from = consts->items[id];
   int64_t rows = live[0].end - live[0].first, columns = live[1].end - live[1].first,
-          shape[4] = {from.shape[0], from.shape[1], rows, columns}, planes = shape[0] * shape[1];
-  size_t size = (size_t)pb_type_bits(from.type) / 8, run = (size_t)columns * size;
+          shape[4] = {from->shape[0], from->shape[1], rows, columns}, planes = shape[0] * shape[1];
+  size_t size = (size_t)pb_type_bits(from->type) / 8, run = (size_t)columns * size;
   const char* source = pb_const_data(consts, id);
   char *data = pb_alloc_array(&consts->arena, (size_t)(planes * rows * columns) + 1, size), *to = data;
   for (int64_t p = 0; p < planes; ++p)
     for (int64_t r = live[0].first; r < live[0].end; ++r, to += run)
-      memcpy(to, source + (size_t)((p * from.shape[2] + r) * from.shape[3] + live[1].first) * size, run);
-  return pb_consts_add(consts, from.name, from.type, 4, shape, data);
+      memcpy(to, source + (size_t)((p * from->shape[2] + r) * from->shape[3] + live[1].first) * size, run);
+  return pb_consts_add(consts, from->name, from->type, 4, shape, data);
 }
 
 void pb__live_window(lifter* l, const int64_t* in, const int64_t* out, pb_s1_op* op) {

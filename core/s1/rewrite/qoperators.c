@@ -63,7 +63,7 @@ static pb_attr an_int(const char* name, int64_t value) {
 static int add_tensor(rewriter* r, const pb_node* n, int const_id) {
   pb_tensor made = {.name = n->name, .type = PB_TYPE_COUNT, .rank = -1, .const_id = const_id, .producer = -1};
   if (const_id >= 0) {
-    const pb_const* c = &r->consts->items[const_id];
+    const pb_const* c = r->consts->items[const_id];
     made.type = c->type;
     made.rank = c->rank;
     memcpy(made.shape, c->shape, sizeof made.shape);

@@ -278,16 +278,16 @@ static order order_of(shuffler* s, const channels* c, int value) {
 // A constant [outer, count, each]: its middle in that order, `each` bytes together.
 static int reordered(shuffler* s, int id, int64_t outer, const int64_t* of, int64_t count, int64_t each) {
   if (id < 0) return id;
-  const pb_const from = s->make.consts->items[id];
+  const pb_const* from = s->make.consts->items[id];
   const char* data = pb_const_data(s->make.consts, id);
-  char* to = pb_alloc(&s->make.consts->arena, from.bytes);
+  char* to = pb_alloc(&s->make.consts->arena, from->bytes);
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < count; ++k)
       memcpy(to + (o * count + k) * each, data + (o * count + of[k]) * each, (size_t)each);
-  return pb_consts_add(s->make.consts, from.name, from.type, from.rank, from.shape, to);
+  return pb_consts_add(s->make.consts, from->name, from->type, from->rank, from->shape, to);
 }
 
-static int64_t bytes_of(const shuffler* s, int id) { return id < 0 ? 0 : (int64_t)s->make.consts->items[id].bytes; }
+static int64_t bytes_of(const shuffler* s, int id) { return id < 0 ? 0 : (int64_t)s->make.consts->items[id]->bytes; }
 
 static bool is_apart(const pb_s1_op* op) { return op->groups > 1; }
 

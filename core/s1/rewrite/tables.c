@@ -45,7 +45,7 @@ static factor factor_of(const joiner* j, int value) {
 
 // A constant all of whose codes are one. false: it is none.
 static bool is_one_code(const joiner* j, int id, factor* f) {
-  const pb_const* c = &j->consts->items[id];
+  const pb_const* c = j->consts->items[id];
   int64_t count = 1;
   for (int r = 0; r < c->rank; ++r) count *= c->shape[r];
   const int8_t* codes = c->type == PB_I8 && count > 0 ? pb_const_data(j->consts, id) : NULL;

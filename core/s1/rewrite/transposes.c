@@ -54,15 +54,15 @@ static int add_tensor(turner* t, pb_tensor tensor) {
 static int constant_in_front(turner* t, int tensor) {
   const pb_tensor c = t->g->tensors[tensor];
   if (c.const_id < 0 || c.is_input) return -1;
-  const pb_const item = t->consts->items[c.const_id];
-  int64_t channels = item.rank ? item.shape[item.rank - 1] : 1, elements = 1;
-  for (int r = 0; r < item.rank; ++r) elements *= item.shape[r];
-  if (item.rank > PB_IMAGE_RANK || elements != channels || !item.data) return -1;
+  const pb_const* item = t->consts->items[c.const_id];
+  int64_t channels = item->rank ? item->shape[item->rank - 1] : 1, elements = 1;
+  for (int r = 0; r < item->rank; ++r) elements *= item->shape[r];
+  if (item->rank > PB_IMAGE_RANK || elements != channels || !item->data) return -1;
   if (elements == 1) return tensor;
   const int64_t shape[] = {channels, 1, 1};
   pb_tensor made = c;
-  made.const_id = pb_consts_add(t->consts, item.name, item.type, 3, shape, item.data);
-  t->consts->items[made.const_id].mapped = item.mapped;
+  made.const_id = pb_consts_add(t->consts, item->name, item->type, 3, shape, item->data);
+  t->consts->items[made.const_id]->mapped = item->mapped;
   made.rank = 3;
   memcpy(made.shape, shape, sizeof shape);
   return add_tensor(t, made);

@@ -75,7 +75,7 @@ const pb_split* pb_split_weights(pb_splits* s, int nest, int a) {
   split->whole = value;
   for (int p = 0; p < form.part_count; ++p) {
     split->parts[p] = pb_program_add_known(s->program, &s->unit->pass, s->unit->consts, form.parts[p]);
-    s->unit->consts->items[form.parts[p]].part_of = s->program->values[value].const_id + 1;
+    s->unit->consts->items[form.parts[p]]->part_of = s->program->values[value].const_id + 1;
   }
   s->of[value] = split;
   return split;
@@ -92,12 +92,12 @@ void pb_splits_print(const pb_splits* s, const pb_split* const* splits, int coun
                      int* serial, pb_text* text) {
   if (!count) return; // a nest is many bytes, and most kernels have no splits
   pb_nest* nest = PB_NEW(&s->unit->pass, pb_nest);
-  const pb_const* items = s->unit->consts->items;
+  pb_const* const* items = s->unit->consts->items;
   for (int k = 0; k < count; ++k) {
     const pb_split* split = splits[k];
     const pb_const* parts[PB_STORED_PARTS];
-    for (int p = 0; p < split->form.part_count; ++p) parts[p] = &items[split->form.parts[p]];
-    pb_stored_nest(&items[s->program->values[split->whole].const_id], parts, &split->form, nest);
+    for (int p = 0; p < split->form.part_count; ++p) parts[p] = items[split->form.parts[p]];
+    pb_stored_nest(items[s->program->values[split->whole].const_id], parts, &split->form, nest);
     nest->name = name;
     for (int p = 0; p < split->form.part_count; ++p) nest->access[p].ref = argument_ref(s, values, split->parts[p]);
     pb_nest_store(nest)->ref = pb_printf(&s->unit->pass, "%%s%d", k);

@@ -428,16 +428,16 @@ static int pack_weights(contract* c, pb_access* w) {
 // What sums of x + half of its range are too large by, negated: [batches and blocks of lanes, lanes].
 static int correction(contract* c, int weights) {
   pb_consts* consts = c->l->unit->consts;
-  const pb_const w = consts->items[weights];
-  int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
-  int64_t blocks = w.shape[0], steps = w.shape[1], shape[2] = {blocks, lanes};
+  const pb_const* w = consts->items[weights];
+  int64_t half = (int64_t)1 << (pb_type_bits(w->type) - 1), lanes = c->l->lanes, group = c->insn.group;
+  int64_t blocks = w->shape[0], steps = w->shape[1], shape[2] = {blocks, lanes};
   int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
   const int8_t* at = pb_const_data(consts, weights);
   for (int64_t b = 0; b < blocks; ++b)
     for (int64_t k = 0; k < steps; ++k)
       for (int64_t lane = 0; lane < lanes; ++lane)
         for (int64_t g = 0; g < group; ++g) sums[b * lanes + lane] -= (int32_t)half * *at++;
-  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, 2, shape, sums);
+  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w->name ? w->name : ""), PB_I32, 2, shape, sums);
 }
 
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction) {

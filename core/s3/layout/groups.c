@@ -137,18 +137,18 @@ static int64_t together_in_blocks(const pb_layout* l, const pb_contraction_dims*
 // Weights [o, c, ...] of `s` groups together: [o, s * c, ...], where an output's own channels stand at its group's
 // place, and zeros up to whole numbers of such groups.
 static int widen(pb_consts* consts, int id, const pb_grouped* g, int64_t s) {
-  pb_const from = consts->items[id];
+  const pb_const* from = consts->items[id];
   const char* source = pb_const_data(consts, id);
   int64_t outputs = (g->groups + s - 1) / s * s * g->outs, row = g->ins;
-  for (int r = 2; r < from.rank; ++r) row *= from.shape[r];
-  size_t size = (size_t)pb_type_bits(from.type) / 8;
+  for (int r = 2; r < from->rank; ++r) row *= from->shape[r];
+  size_t size = (size_t)pb_type_bits(from->type) / 8;
   char* data = pb_alloc_array(&consts->arena, (size_t)(outputs * row * s), size);
-  for (int64_t o = 0; o < from.shape[0]; ++o)
+  for (int64_t o = 0; o < from->shape[0]; ++o)
     memcpy(data + (size_t)((o * s + o / g->outs % s) * row) * size, source + (size_t)(o * row) * size,
            (size_t)row * size);
   int64_t shape[PB_NEST_RANK] = {outputs, g->ins * s};
-  memcpy(shape + 2, from.shape + 2, sizeof *shape * (size_t)(from.rank - 2));
-  return pb_consts_add(consts, from.name, from.type, from.rank, shape, data);
+  memcpy(shape + 2, from->shape + 2, sizeof *shape * (size_t)(from->rank - 2));
+  return pb_consts_add(consts, from->name, from->type, from->rank, shape, data);
 }
 
 static int need_dim(pb_nest* nest, int dim, int64_t extent) {
@@ -164,7 +164,7 @@ static void merge(pb_unit* unit, pb_program* program, int n, const pb_contractio
   pb_nest* nest = &program->nests[n];
   pb_value weights = program->values[program->value_of[n][roles->w]];
   weights.const_id = widen(unit->consts, weights.const_id, g, s);
-  memcpy(weights.shape, unit->consts->items[weights.const_id].shape, sizeof(int64_t) * (size_t)weights.rank);
+  memcpy(weights.shape, unit->consts->items[weights.const_id]->shape, sizeof(int64_t) * (size_t)weights.rank);
   pb_program_set_value(program, &unit->pass, n, roles->w, pb_program_add_value(program, &unit->pass, &weights));
   pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
   int o = need_dim(nest, g->o, g->outs * s), c = need_dim(nest, g->c, g->ins * s);

@@ -14,7 +14,7 @@
 enum { ROWS_FOR_A_COPY = 32 };
 
 static void note(pb_layout* l, int id, int source, const char* ref) {
-  const pb_const* item = &l->unit->consts->items[id];
+  const pb_const* item = l->unit->consts->items[id];
   pb_layout_const c = {
       .id = id, .ref = ref, .late = true, .source = source, .type = pb_type_stored(item->type), .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
@@ -156,7 +156,7 @@ static void index_packed(int count, const pb_pack_dim* dims, pb_access* to) {
 
 void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const int64_t* nest_extent, int count,
                           const pb_pack_dim* dims) {
-  const pb_const* item = &l->unit->consts->items[id];
+  const pb_const* item = l->unit->consts->items[id];
   const char* name = item->name;
   int source = item->pack->source;
   if (!is_late(l, source) || is_late(l, id)) return; // elements are known, or it is there

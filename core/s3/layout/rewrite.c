@@ -66,7 +66,7 @@ static const pb_layout_const* note_const(pb_layout* l, int id, bool splat) {
   int known = pb_numbers_at(&l->const_of, id);
   if (known >= 0) return &l->consts[known];
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
-  const pb_const* item = &l->unit->consts->items[id];
+  const pb_const* item = l->unit->consts->items[id];
   pb_layout_const c = {.id = id,
                        .ref = pb_printf(&l->unit->pass, "%%c%d", id),
                        .splat = splat,
@@ -186,7 +186,7 @@ int pb__layout_pack(pb_layout* l, int source, const pb_access* access, const int
     pack.dims[k].axis = dims[k].dim;
     pack.extent[dims[k].dim] = nest_extent[dims[k].dim];
   }
-  const char* from = consts->items[source].name;
+  const char* from = consts->items[source]->name;
   const char* name = pb_printf(&consts->arena, "%s.%s", from ? from : "", suffix);
   int id = pb_consts_add_pack(consts, name, shape_rank, shape, &pack);
   pb__layout_pack_late(l, id, access, nest_extent, dim_count, dims);
@@ -197,7 +197,7 @@ int pb__layout_pack(pb_layout* l, int source, const pb_access* access, const int
 static int splat_of(pb_consts* consts, double value, int64_t lanes) {
   float number = (float)value;
   for (size_t k = 0; k < consts->count; ++k) {
-    const pb_const* c = &consts->items[k];
+    const pb_const* c = consts->items[k];
     if (c->data && c->name && !strcmp(c->name, "splat") && c->shape[0] == lanes &&
         !memcmp(c->data, &number, sizeof number))
       return (int)k;
@@ -215,7 +215,7 @@ static bool is_number(const pb_const* c) {
 
 // A vector with zeros behind it, or a single number as often, up to a whole row where none can be read in part.
 static int padded_to_rows(pb_layout* l, int id) {
-  pb_const from = l->unit->consts->items[id];
+  pb_const from = *l->unit->consts->items[id];
   bool number = is_number(&from);
   int64_t count = number ? 1 : from.shape[0], padded = pb__layout_blocks(count, l->row) * l->row;
   if (count == padded || (!number && from.rank > 1)) return id;
@@ -257,7 +257,7 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__layout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
     int rows = padded_to_rows(l, id);
-    bool splat = rows != id && is_number(&l->unit->consts->items[id]);
+    bool splat = rows != id && is_number(l->unit->consts->items[id]);
     if (splat) memset(to->index, 0, sizeof to->index);
     pb__layout_use_const(l, to, rows, splat);
     return;

@@ -91,22 +91,22 @@ static int spread_weights(pb_pixels* p, int n, const pb_pixels_blocks* b, const 
   const pb_pixels_nest* is = &p->nests[n];
   int v = p->program->value_of[n][is->roles.w];
   int64_t parts = p->values[pb_program_stored(p->program, n)].parts, first = is->first - b->shift;
-  pb_const from = p->unit->consts->items[p->program->values[v].const_id];
+  const pb_const* from = p->unit->consts->items[p->program->values[v].const_id];
   const int8_t* source = pb_const_data(p->unit->consts, p->program->values[v].const_id);
-  int64_t ins = from.shape[1], lines = from.shape[2], taps = from.shape[3], outs = from.shape[0] / parts;
+  int64_t ins = from->shape[1], lines = from->shape[2], taps = from->shape[3], outs = from->shape[0] / parts;
   int8_t* data = pb_alloc(&p->unit->consts->arena, (size_t)(shape[0] * shape[1] * shape[2] * shape[3]));
-  for (int64_t o = 0; o < from.shape[0]; ++o)
+  for (int64_t o = 0; o < from->shape[0]; ++o)
     for (int64_t q = 0; q < b->of_y * b->side; ++q)
       for (int64_t s = 0; s < taps; ++s) {
         int64_t pixel = is->step * q + is->apart * s + first - b->first * b->of_x; // from the first block's first on
-        int64_t block = q / b->of_y * from.shape[0] * b->of_y;                     // of those side by side
+        int64_t block = q / b->of_y * from->shape[0] * b->of_y;                    // of those side by side
         int64_t to = block + (o / outs * b->of_y + q % b->of_y) * outs + o % outs;
         for (int64_t c = 0; c < ins; ++c)
           for (int64_t r = 0; r < lines; ++r)
             data[((to * shape[1] + pixel % b->of_x * ins + c) * lines + r) * shape[3] + pixel / b->of_x] =
                 source[((o * ins + c) * lines + r) * taps + s];
       }
-  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, from.name, from.type, 4, shape, data);
+  return pb_program_add_const(&p->to, &p->unit->pass, p->unit->consts, from->name, from->type, 4, shape, data);
 }
 
 void pb__pixels_convolution(const pb_pixels* p, int n, const pb_pixels_blocks* b, pb_nest* out,

@@ -217,8 +217,8 @@ static int transformed_weights(winograd* w, const convolution* c) {
   pb_consts* consts = w->unit->consts;
   int id = w->from->values[w->from->value_of[c->nest][c->w]].const_id;
   const int8_t* k = pb_const_data(consts, id);
-  int64_t count = consts->items[id].shape[0] * consts->items[id].shape[1];
-  const int64_t shape[] = {PLACES * PLACES, consts->items[id].shape[0], consts->items[id].shape[1]};
+  int64_t count = consts->items[id]->shape[0] * consts->items[id]->shape[1];
+  const int64_t shape[] = {PLACES * PLACES, consts->items[id]->shape[0], consts->items[id]->shape[1]};
   int16_t* made = pb_alloc_array(&consts->arena, (size_t)(PLACES * PLACES * count) + 1, sizeof *made);
   for (int64_t n = 0; n < count; ++n, k += WINDOW * WINDOW)
     for (int i = 0; i < PLACES; ++i) {
@@ -227,7 +227,7 @@ static int transformed_weights(winograd* w, const convolution* c) {
       for (int j = 0; j < PLACES; ++j)
         made[(i * PLACES + j) * count + n] = (int16_t)(g[j][0] * line[0] + g[j][1] * line[1] + g[j][2] * line[2]);
     }
-  return pb_program_add_const(&w->to, &w->unit->pass, consts, consts->items[id].name, PB_I16, 3, shape, made);
+  return pb_program_add_const(&w->to, &w->unit->pass, consts, consts->items[id]->name, PB_I16, 3, shape, made);
 }
 
 // ---- nests ----

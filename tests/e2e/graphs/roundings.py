@@ -308,7 +308,7 @@ def by_attribute(name, default, least):
 # Operators that bring elements elsewhere, or the largest of some: the distances go the same way. The inputs of numbers.
 MOVES = {name: (0,) for name in ("Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Split",
                                  "Expand", "Gather", "Pad", "MaxPool", "GlobalMaxPool", "ReduceMax", "DepthToSpace", "SpaceToDepth",
-                                 "GatherElements", "GatherND", "Tile", "Trilu", "ReverseSequence")}
+                                 "GatherElements", "GatherND", "Tile", "Trilu", "ReverseSequence", "CenterCropPad")}
 MOVES["Concat"] = range(1000)
 BOUNDED = {"Tanh", "Sigmoid", "Erf", "Softsign", "HardSigmoid", "Sin", "Cos"}
 EXACT = {"Relu", "Clip", "Abs", "Neg"}

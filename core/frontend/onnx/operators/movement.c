@@ -450,14 +450,14 @@ void pb__o_op_constant_of_shape(pb_onnx* o) {
   bool said = pb__o_says(o, 0);
   int rank = said ? 0 : pb__o_list(o, NULL, 0, PB_GRAPH_RANK, shape), number;
   const pb_attr* value = pb_node_attr(o->n, "value");
-  if (value && (value->tensor < 0 || o->l->consts->items[value->tensor].bytes == 0))
+  if (value && (value->tensor < 0 || o->l->consts->items[value->tensor]->bytes == 0))
     pb__o_refuse(o, "a value that is no number");
   if (pb__o_bad(o)) return;
   if (!value) {
     number = pb__o_number(o, PB_F32, 0);
   } else {
-    const pb_const c = o->l->consts->items[value->tensor];
-    number = pb__o_constant(o, value->is_unsigned ? PB_UI8 : c.type, 0, NULL, c.data);
+    const pb_const* c = o->l->consts->items[value->tensor];
+    number = pb__o_constant(o, value->is_unsigned ? PB_UI8 : c->type, 0, NULL, c->data);
   }
   if (said)
     pb__o_said_fill(o, number);

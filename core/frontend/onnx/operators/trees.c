@@ -27,7 +27,7 @@ static const int64_t* list_of(pb_onnx* o, const char* name, int64_t count) {
 // Numbers of any float, or codes, as f64.
 static double* numbers_of(pb_onnx* o, const char* name, int64_t* count) {
   const pb_attr* a = pb_node_attr(o->n, name);
-  const pb_const* c = a && a->tensor >= 0 ? &o->l->consts->items[a->tensor] : NULL;
+  const pb_const* c = a && a->tensor >= 0 ? o->l->consts->items[a->tensor] : NULL;
   int64_t all = c ? (int64_t)c->bytes * 8 / pb_type_bits(pb_type_stored(c->type)) : 0;
   if (!c || all > MOST_NODES || (c->type != PB_I8 && !pb_type_is_float(c->type)))
     pb__o_refuse(o, "%s that are no list of at most 2^22 numbers", name);

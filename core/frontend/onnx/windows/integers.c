@@ -46,7 +46,7 @@ static const pb_const* codes_of(pb_onnx* o, int k) {
 // An element of a constant, as a code with sign.
 static int64_t code_at(pb_onnx* o, int k, int64_t at) {
   const pb_const* c = codes_of(o, k);
-  const int8_t* codes = pb_const_data(o->l->consts, (int)(c - o->l->consts->items));
+  const int8_t* codes = pb_const_data(o->l->consts, c->id);
   return o->l->g->tensors[pb__input(o->n, k)].is_unsigned ? (int64_t)(uint8_t)codes[at] - WITHOUT_SIGN : codes[at];
 }
 

@@ -75,8 +75,7 @@ static int live_columns(pb_onnx* o, int w, const int64_t* extents, const int64_t
   }
   const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
   bool numbers = !pb_type_is_float(kernel.type); // codes are, whoever computes them
-  if (!any || (!numbers && !(weights && pb_const_is_finite(o->l->consts, (int)(weights - o->l->consts->items)))))
-    return w;
+  if (!any || (!numbers && !(weights && pb_const_is_finite(o->l->consts, weights->id)))) return w;
   for (int s = 0; s < spaces; ++s) {
     c->low[s] -= from[2 + s] * c->dilation[s];
     c->high[s] -= (kernel.shape[2 + s] - to[2 + s]) * c->dilation[s];
@@ -177,7 +176,7 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
   w = pb__o_transpose(o, pb__o_reshape(o, w, in.rank + 1, parts), order);
   w = pb__o_reshape(o, w, in.rank, turned);
   const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
-  int constant = weights ? (int)(weights - o->l->consts->items) : -1; // the table may move
+  int constant = weights ? weights->id : -1;
   // no result at the edge has a product with what is beside the input, which are zeros here
   if (weights && in.type == PB_F32 && !pb_const_is_finite(o->l->consts, constant))
     pb__o_refuse(o, "weights that are not finite");

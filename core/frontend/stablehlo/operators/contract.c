@@ -140,7 +140,7 @@ static int one_of_columns(pb_door* d, dot* t, int z, int* rank, int64_t* shape) 
   const pb_s1_value in = *pb_made(&d->m, z);
   int64_t own[PB_NEST_RANK];
   int now[PB_NEST_RANK], count = 0, at = *rank; // where dim r is now, and its place in the result
-  if (in.const_id < 0 || d->m.consts->items[in.const_id].sized) return z;
+  if (in.const_id < 0 || d->m.consts->items[in.const_id]->sized) return z;
   for (int r = 0; r < in.rank; ++r) at -= !t->of_z[r];
   for (int r = 0; r < in.rank; ++r) {
     bool joins = r && !t->of_z[r] && !t->of_z[r - 1];
