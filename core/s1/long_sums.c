@@ -8,8 +8,10 @@ bool pb_s1_sums_behind(int rank, const int64_t* shape, const bool* gone, bool* b
     if (gone[r]) all *= shape[r];
   if (all < PB_S1_LONG_SUM) return false;
   for (int r = rank - 1; r >= 0; --r) {
-    behind[r] = gone[r] && inner * inner < all && inner * shape[r] < all;
-    if (behind[r]) inner *= shape[r];
+    int64_t more = inner * shape[r];
+    bool near = inner == 1 || more <= all / more; // not past the square root of all
+    behind[r] = gone[r] && near && more < all;
+    if (behind[r]) inner = more;
   }
   return inner > 1;
 }
