@@ -61,6 +61,7 @@ typedef struct pb_consts {
   size_t count, capacity;
   bool open;                  // the program has open dims: what is computed of their extents is marked, and guarded
   pb_guard *guards, *reasons; // reasons become guards once something is decided by them
+  bool in_turns;              // kernels may be loops whose turns go in order, each by what the one before has made
   struct pb_symbols* symbols; // where data may say extents; NULL: nowhere
   size_t guard_count, guard_capacity, reason_count, reason_capacity;
   pb_arena arena; // names and data made at compile time

@@ -111,6 +111,7 @@ static pb_status read_bytes(compilation* c) {
 // It is read once, and its program is made as often as it takes.
 static pb_status take_text(compilation* c) {
   const pb_compile_options* o = c->options;
+  c->consts.in_turns = c->control->native;
   if (!*c->text) PB_TRY(o->bytes ? read_bytes(c) : pb_mlir_text_read(o->model, c->unit.diag, c->text));
   return pb_mlir_text_make(*c->text, &c->inputs, &c->consts, c->unit.diag, &c->s1);
 }
@@ -122,6 +123,7 @@ static pb_status take_onnx(compilation* c) {
   pb__stage_done(c, "read");
   c->consts.open = c->symbols->count > 0;
   c->consts.symbols = c->inputs.symbols;
+  c->consts.in_turns = c->control->native;
   return pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1);
 }
 

@@ -147,6 +147,18 @@ bool pb_nest_needs_its_loops(const pb_nest* nest) {
 
 bool pb_nest_is_fixed(const pb_nest* nest) { return pb_nest_gathers(nest) || pb_nest_needs_its_loops(nest); }
 
+bool pb_nest_goes_in_turns(const pb_nest* nest) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool any = false;
+  for (int a = 0; nest->reduce == PB_ACC_BODY && a + 1 < nest->access_count && !store->gathered; ++a) {
+    const pb_access* own = &nest->access[a];
+    if (!pb_value_same(own->memref, store->memref)) continue;
+    if (own->gathered || !memcmp(own->index, store->index, sizeof *own->index * (size_t)own->rank)) return false;
+    any = true;
+  }
+  return any;
+}
+
 void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   const pb_expr_node* node = &nest->expr[id];
   int bits = pb_type_bits(node->type);

@@ -198,6 +198,9 @@ bool pb_nest_sums_products(const pb_nest* nest);
 // its own; and its tensors too, as it computes an index.
 bool pb_nest_needs_its_loops(const pb_nest* nest);
 bool pb_nest_is_fixed(const pb_nest* nest);
+// Whether it sets elements of its tensor, each by others that are there, or that its turns before have set: loops in
+// order (PB_ACC_BODY). What combines with what is there reads it in its own place.
+bool pb_nest_goes_in_turns(const pb_nest* nest);
 // Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
 void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);
 

@@ -182,6 +182,27 @@ static bool writes_again(const pb_nest* nest, const pb_access* store) {
   return false;
 }
 
+// All turns in their order.
+static pb_status check_turns(verifier* v, value* to, const pb_access* store) {
+  walk w = {.nest = v->nest};
+  while (w.dim_count < v->nest->dim_count) w.dims[w.dim_count] = w.dim_count, ++w.dim_count;
+  do {
+    for (int a = 0; a + 1 < v->nest->access_count; ++a) {
+      w.access = &v->nest->access[a];
+      if (!is_own(v->nest, w.access)) continue;
+      int64_t element = walk_element(&w);
+      if (element < 0 || !marked(to, &to->set, element))
+        return BREACH(v, 4075, "'%s' reads element %lld of a tensor before its turn has written it", name_of(v),
+                      (long long)element);
+    }
+    w.access = store;
+    int64_t element = walk_element(&w);
+    if (test_and_mark(to, &to->set, element))
+      return BREACH(v, 4074, "'%s' writes element %lld of a tensor again", name_of(v), (long long)element);
+  } while (walk_next(&w));
+  return PB_OK;
+}
+
 static pb_status check_write(verifier* v, const pb_access* store) {
   value* to = find(v, store->memref);
   bool sums = v->nest->reduce != PB_SET;
@@ -194,6 +215,7 @@ static pb_status check_write(verifier* v, const pb_access* store) {
       return BREACH(v, 4078, "'%s' writes outside a tensor, at index %d", name_of(v), r);
   if (!sums && writes_again(v->nest, store)) return BREACH(v, 4074, "'%s' writes an element again", name_of(v));
   if (v->only_places) return PB_OK;
+  if (sums && to->set.count < to->elements && pb_nest_goes_in_turns(v->nest)) return check_turns(v, to, store);
   marks* now = sums ? &to->summed : &to->set;
   if (!now->count && (sums ? to->set.count == to->elements : !to->summed.count) && fills(v->nest, store)) {
     now->count = to->elements; // what element by element comes to, in no time

@@ -13,7 +13,7 @@
 //   4072  no copies of whole tensors but as nests
 //   4073  inputs and constants are never written
 //   4074  every element is written once, by one nest or by disjoint pieces; a reduction adds to it once more
-//   4075  nothing is read before it is written
+//   4075  nothing is read before it is written; a nest whose body combines may read what its turns before have written
 //   4076  nothing is written after it was read
 //   4077  every element of an output is written
 //   4078  no nest reaches outside a tensor, unless it tests its indices

@@ -89,6 +89,17 @@ static const char program[] =
     "    %new = arith.ori %old, %t : i32\n"
     "    memref.store %new, %q[%3] : memref<6xi32>\n"
     "  } {pb.nest = \"change\", pb.part = \"point\", pb.body}\n"
+    "  %f = memref.alloc() : memref<6xi32>\n"
+    "  affine.for %i = 0 to 1 {\n"
+    "    %0 = affine.load %x[%i] : memref<6xi32>\n"
+    "    affine.store %0, %f[%i] : memref<6xi32>\n"
+    "  } {pb.nest = \"first\", pb.part = \"copy\"}\n"
+    "  affine.for %i = 0 to 5 {\n"
+    "    %before = affine.load %f[%i] : memref<6xi32>\n"
+    "    %0 = affine.load %x[%i + 1] : memref<6xi32>\n"
+    "    %so_far = arith.addi %before, %0 : i32\n"
+    "    affine.store %so_far, %f[%i + 1] : memref<6xi32>\n"
+    "  } {pb.nest = \"turns\", pb.part = \"point\", pb.body}\n"
     "  // here\n"
     "  return\n"
     "}\n"
@@ -105,7 +116,13 @@ static const mutant mutants[] = {
     {"arith.maxsi %0, %least", "arith.addi %0, %least", 4079, "'pick' reads a tensor at a number that is not clamped"},
     {"%to = arith.constant 2", "%to = arith.constant 3", 4078, "'rows' reads outside"},
     {"%each = arith.constant 2", "%each = arith.constant 2000000000", 4079, "'rows'"}, // the product wraps
-    {", pb.body", "", 4076, "'change' writes a tensor that has been read"},
+    {"pb.nest = \"change\", pb.part = \"point\", pb.body", "pb.nest = \"change\", pb.part = \"point\"", 4076,
+     "'change' writes a tensor that has been read"},
+    {"pb.nest = \"turns\", pb.part = \"point\", pb.body", "pb.nest = \"turns\", pb.part = \"point\"", 4075, "'turns'"},
+    {"%before = affine.load %f[%i]", "%before = affine.load %f[5 - %i]", 4075,
+     "'turns' reads element 5 of a tensor before its turn has written it"},
+    {"affine.store %0, %f[%i]", "affine.store %0, %f[%i + 1]", 4075, "'turns' reads element 0"},
+    {"affine.store %so_far, %f[%i + 1]", "affine.store %so_far, %f[0]", 4074, "'turns' writes element 0"},
     {"constant 4 : i64", "constant 6 : i64", 4078, "'change' reads outside"},
     {"memref.store %new, %q[%3]", "memref.store %new, %q[%9]", 4079, "'change'"},
     {"affine.store %blank, %q[%i]", "affine.store %blank, %q[0]", 4074, "'blank'"},

@@ -271,10 +271,19 @@ static void fix_dims(pb_nest* nest, const bool* fixed, const bool* summed, int64
   }
 }
 
+static bool reads_own(const pb_nest* nest) {
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (nest->access[a].buffer == nest->access[nest->access_count - 1].buffer) return true;
+  return false;
+}
+
+// A turn that took what the one before has made takes another plane than its own then.
 static void push(splitter* s, const pb_s1_op* like, const pb_nest* nest) {
   pb_s1* p = s->program;
   pb_s1_op op = *like;
-  op.nest = pb_nest_kept(&p->arena, nest);
+  pb_nest* kept = pb_nest_kept(&p->arena, nest);
+  if (nest->reduce == PB_ACC_BODY && reads_own(like->nest) && !reads_own(nest)) kept->reduce = PB_SET;
+  op.nest = kept;
   op.y = nest->access[nest->access_count - 1].buffer;
   op.x = nest->access_count > 1 ? nest->access[0].buffer : -1;
   PB_PUSH(p->ops, p->op_count, p->op_capacity, op);

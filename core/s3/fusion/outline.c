@@ -251,6 +251,11 @@ static bool stores_together(const outliner* o, int value, int a, int b) {
   return together;
 }
 
+// Whether nest `n` goes on, in turns that read what is there, from what nest k has set.
+static bool goes_on_from(const outliner* o, int value, int k, int n) {
+  return pb_program_load_of(&o->program, n, value) >= 0 && pb_program_writes(&o->program, k, value);
+}
+
 // Nothing may fill the border of what a group reads on the way: then the padded tensor lies in memory, made by kernels
 // of its own.
 static void leave_pad(outliner* o, int padded, int group) {
@@ -286,7 +291,8 @@ static void seed(outliner* o, int nest) {
   o->groups.last[group] = nest;
   o->groups.main[group] = n->reduce == PB_SET ? -1 : nest;
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
-    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest) && o->groups.of[k] != group)
+    if (k < nest && n->reduce != PB_SET && o->groups.of[k] != group &&
+        (stores_together(o, value, k, nest) || goes_on_from(o, value, k, nest)))
       take_beginning(o, k, group);
   if (n->reduce == PB_SET) {
     int rows = rows_land(o, nest);

@@ -33,9 +33,13 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       name = program->nests[n].name;
       break;
     }
+  bool in_turns = false;
+  for (int n = 0; n < program->nest_count; ++n) in_turns |= pb_nest_goes_in_turns(&program->nests[n]);
+  if (in_turns) why = "each turn takes what the one before has made";
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
-  if (is_small(program)) return;
-  const char* threads = pb_plain_may_share(func) ? "" : " on one thread";
+  bool shared = pb_plain_may_share(func);
+  if (is_small(program) || (in_turns && shared)) return; // these go in lanes too, or as fast as their numbers come
+  const char* threads = shared ? "" : " on one thread";
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);
 }
 

@@ -1,6 +1,7 @@
 #include "targets/control/threads/code.h"
 
 #include "core/base/processor.h"
+#include "core/s3/kernels.h"
 #include "targets/control/threads/movers.h"
 #include "targets/control/threads/rounding.h"
 #include "targets/emit/llvm/lower.h"
@@ -24,11 +25,13 @@
 // nests that no plan took. default<O3> makes the same code in five times the time.
 // What plain nests keep in small arrays is in registers by SROA. EarlyCSE has seen all other loads that need no second
 // one: GVN need not ask memory dependence of each again, which takes more time than the rest of it.
+// What a turn of a plain loop stores and the next one loads is in a register by loop-load-elim.
 // instcombine need not reach its fixpoint: without the option a pipeline written as text ends the process when it does
 // not.
-static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),"
-                                   "instcombine<no-verify-fixpoint>,sroa,gvn<no-memdep>,loop-vectorize,"
-                                   "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
+#define OPTIMISATION(plain)                                                                                            \
+  "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,sroa,"         \
+  "gvn<no-memdep>,loop-vectorize," plain "instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
+static const char *const optimisation = OPTIMISATION(""), *const of_plain_loops = OPTIMISATION("loop-load-elim,");
 
 static bool refuse(pb_code* code, const char* why) {
   if (!code->why) code->why = strdup(why);
@@ -135,7 +138,7 @@ static void leave_long_bodies(LLVMModuleRef module) {
 }
 
 // No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
-static bool optimise(pb_code* code, LLVMModuleRef module) {
+static bool optimise(pb_code* code, LLVMModuleRef module, const char* passes) {
   pb_arena scratch = {0};
   char *triple = LLVMGetDefaultTargetTriple(), *why = NULL;
   LLVMTargetRef target;
@@ -154,7 +157,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
     leave_long_bodies(module);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
-    LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
     if (error) {
       char* text = LLVMGetErrorMessage(error);
       ok = refuse(code, text);
@@ -171,7 +174,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
   return ok;
 }
 
-static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries) {
+static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries, const char* passes) {
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(kernels), context);
   LLVMModuleRef more = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(entries), context);
@@ -182,13 +185,20 @@ static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries) 
     code->text = strdup(printed);
     LLVMDisposeMessage(printed);
   } else {
-    (void)optimise(code, module);
+    (void)optimise(code, module, passes);
   }
   if (module) LLVMDisposeModule(module);
   LLVMContextDispose(context);
 }
 
+static bool has_plain_loops(MlirModule kernels) {
+  PB_FOR_OPS (op, mlirModuleGetBody(kernels))
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.scalar"))) return true;
+  return false;
+}
+
 void pb_code_make(pb_code* code) {
+  const char* passes = has_plain_loops(code->kernels) ? of_plain_loops : optimisation;
   MlirModule entries = mlirModuleCreateParse(mlirModuleGetContext(code->kernels),
                                              mlirStringRefCreate(code->entries.data, code->entries.length));
   if (mlirModuleIsNull(entries)) {
@@ -197,7 +207,7 @@ void pb_code_make(pb_code* code) {
   }
   pb_text why = {0};
   if (pb_llvm_lower(code->kernels, code->chip, &why))
-    through_llvm(code, code->kernels, entries);
+    through_llvm(code, code->kernels, entries, passes);
   else
     refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");
   pb_text_free(&why);

@@ -2,7 +2,9 @@
 // and its kin are written. One window an element is the length squared. Blocks are linear: what is so far within each
 // block, of the blocks' totals, and of both (Blelloch 1990, Prefix sums and their applications, of two levels and
 // more); within a block each round combines elements twice as far apart (Hillis and Steele 1986, Data parallel
-// algorithms). The body and its first number must be a monoid (monoid.c).
+// algorithms). The body and its first number must be a monoid (monoid.c). Code of a processor goes through many lines
+// beside each other in turns (turns.c).
+#include "core/frontend/stablehlo/operators/turns.h"
 #include "core/frontend/stablehlo/write_out.h"
 
 #include <math.h>
@@ -11,7 +13,15 @@
 // Along rows a kernel's lanes go across blocks' borders, and its rounds are in registers: blocks are long, and of a
 // length that the extent has, for what is added at the end is a copy. Down columns lanes are columns; each element is
 // combined with a whole block of others, loaded again, and blocks are short. Commands take blocks of one length.
-enum { LANES = 16, LEAST_IN_ROWS = 16, IN_ROWS = 32, SHORT_IN_ROWS = 64, IN_COLUMNS = 8, SHORT_IN_COLUMNS = 16 };
+enum {
+  LANES = 16,
+  LEAST_IN_ROWS = 16,
+  IN_ROWS = 32,
+  SHORT_IN_ROWS = 64,
+  IN_COLUMNS = 8,
+  SHORT_IN_COLUMNS = 16,
+  LEAST_TURNS = 2
+};
 
 static bool down_columns(const pb_door* d, const pb_flat_type* type, int axis) {
   int64_t columns = 1;
@@ -176,7 +186,15 @@ pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) {
   const pb_flat_type* in = pb__door_type(d, op->operands[0]);
   if (d->open || d->m.consts->open || in->is_complex || in->rank < 1 || in->rank + 2 > PB_NEST_RANK) return PB_OK;
   int axis = whole_dim(d, op, &reverse);
-  if (axis < 0 || is_short(d, in, axis) || !is_neutral(d, op, pb__door_in(d, op, 1), by)) return PB_OK;
+  if (axis < 0 || !is_neutral(d, op, pb__door_in(d, op, 1), by)) return PB_OK;
+  bool in_turns = pb__door_takes_turns(d, in, axis, by);
+  if (in_turns ? in->shape[axis] < LEAST_TURNS : is_short(d, in, axis)) return PB_OK;
+  if (in_turns) {
+    int y;
+    *made = true;
+    PB_TRY(pb__door_by_turns(d, op, by, pb__door_in(d, op, 0), axis, reverse, &y));
+    return pb__door_bind(d, op, op->results[0], (pb_door_value){y, -1});
+  }
   prefix p = {pb__write_start(d, op), op, by, reverse};
   pb__write_result(&p.w, 0, scanned(&p, op->operands[0], axis));
   *made = true;
