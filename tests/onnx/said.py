@@ -106,6 +106,10 @@ MODELS = {
     "a few of many boxes": (
         "g (float[b, n, 4] x, float[b, 2, n] s) => (int64[k, 3] y) <int64 m = {5}, float o = {0.5}, float t = {0.2}> { y = NonMaxSuppression(x, s, m, o, t) }",
         [{"x": boxes(b, n), "s": np.random.default_rng(n).random((b, 2, n), np.float32)} for b, n in ((1, 3), (2, 300), (1, 20000))], []),
+    "boxes of several classes, all extents known": (
+        "g (float[2, 700, 4] x, float[2, 3, 700] s) => (int64[k, 3] y) <int64 m = {60}, float o = {0.4}, float t = {0.1}> { y = NonMaxSuppression(x, s, m, o, t) }",
+        [{"x": boxes(2, 700), "s": np.round(np.random.default_rng(k).random((2, 3, 700), np.float32), 2)} for k in range(2)]
+        + [{"x": boxes(2, 700), "s": np.zeros((2, 3, 700), np.float32)}], []),
     "as many extents as there may be": (many(16), [{f"s{k}": ints(k % 8 + 1, 2, 3, 9 - k % 8) for k in range(16)}], []),
     "in a loop of three turns": (
         "g (float[4, 6] x, int64[1] k) => (float[4, 6] z) <int64 n = {3}, bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"

@@ -3,6 +3,7 @@
 // a nest for each result would take it with their square.
 #include "core/frontend/onnx/in_order.h"
 
+#include "core/frontend/onnx/control.h"
 #include "core/frontend/onnx/emit.h"
 #include "core/frontend/stablehlo/operators/merge.h"
 
@@ -160,59 +161,95 @@ static int in_score_order(pb_onnx* o, int corner, int order, const int64_t* shap
 // What a box is: it may still be taken, it is, or it is not.
 enum { OUT = 0, OPEN = 1, TAKEN = 2 };
 
-// A turn looks at box i and slot j of those that hold the boxes that are taken. An open box meets one that overlaps it
-// and is out; or it comes to a slot that holds none, which it then fills, and in the next turn it is taken; or behind
-// the last slot it is out. A row of the state has the boxes, the slots and one that stays empty.
+// Of [4, batches, classes, boxes] the corners of one box of each row, whose number is in `first`: [4, batches,
+// classes].
+static int corners_of_first(pb_onnx* o, int corners, int first) {
+  const pb_flat_type x = *pb__o_type(o, corners);
+  int y = pb__o_new(o, PB_F32, 3, x.shape), dims[PB_NEST_RANK];
+  if (pb__o_bad(o)) return y;
+  pb_maker* m = &o->door.m;
+  m->type = o->n->op;
+  o->door.value[y] = pb_make_value(m, PB_F32, 3, x.shape);
+  pb_nest* n = pb_make_walk(m, "gather", o->door.value[y], dims);
+  int at = pb_make_access(m, o->door.value[first]), from = pb_make_access(m, o->door.value[corners]);
+  for (int r = 0; r < 2; ++r) pb_make_move(m, at, r, dims[r + 1], 1);
+  for (int r = 0; r < 3; ++r) pb_make_move(m, from, r, dims[r], 1);
+  int place = pb_nest_node(n, PB_OP_SEXT, PB_I64, pb_nest_load(n, at), -1);
+  place = pb__door_within(n, place, 0, x.shape[3] - 1);
+  (void)pb_nest_gather(n, from, 3, pb__door_as_place(n, place));
+  pb_make_end(m, o->door.value[y], dims);
+  return y;
+}
+
+// What boxes are behind a turn in which the first one of each row is taken: in lanes.
+static int behind_turn(pb_onnx* o, int now, int first, int corners, int most) {
+  pb_maker* m = &o->door.m;
+  int dims[PB_NEST_RANK], a[4], b[4], load, of_first = corners_of_first(o, corners, first);
+  int next = pb__o_new(o, PB_I32, 3, pb__o_type(o, now)->shape);
+  if (pb__o_bad(o)) return next;
+  o->door.value[next] = pb_make_value(m, PB_I32, 3, pb__o_type(o, now)->shape);
+  pb_nest* n = pb_make_walk(m, "point", o->door.value[next], dims);
+  int from = pb_make_access(m, o->door.value[now]), taker = pb_make_access(m, o->door.value[first]);
+  pb_make_along(m, from, dims);
+  for (int r = 0; r < 2; ++r) pb_make_move(m, taker, r, dims[r], 1);
+  int is = pb_nest_load(n, from), at = pb_nest_load(n, taker);
+  int turn = pb_nest_node(n, PB_OP_TRUNC, PB_I32, pb__door_turn(n, dims[2]), -1);
+  for (int k = 0; k < 4; ++k) {
+    int own = pb_make_access(m, o->door.value[corners]), other = pb_make_access(m, o->door.value[of_first]);
+    n->access[own].index[0].cst = n->access[other].index[0].cst = k;
+    for (int r = 0; r < 3; ++r) pb_make_move(m, own, r + 1, dims[r], 1);
+    for (int r = 0; r < 2; ++r) pb_make_move(m, other, r + 1, dims[r], 1);
+    a[k] = pb_nest_load(n, own);
+    b[k] = pb_nest_load(n, other);
+  }
+  int meets = overlap(n, a, b, pb__door_load(&o->door, o->door.value[most], &load));
+  int open = pb_nest_integer(n, PB_I32, OPEN), out = pb_nest_integer(n, PB_I32, OUT);
+  int takes = pb_nest_integer(n, PB_I32, TAKEN), is_open = pb_scalar_compare(n, PB_EQ, PB_I32, false, is, open);
+  int mine = pb_scalar_compare(n, PB_EQ, PB_I32, false, at, turn), made = pb_scalar_select(n, meets, out, open);
+  made = pb_scalar_select(n, mine, takes, made);
+  (void)pb_scalar_select(n, is_open, made, is);
+  pb_make_end(m, o->door.value[next], dims);
+  return next;
+}
+
+// Each turn takes the first box of each row that may still be, until none may be: time boxes x those that are taken of
+// a row.
 int pb__o_apart(pb_onnx* o, int taken, int order, const int* corners, int most, int64_t slots) {
   const pb_flat_type x = *pb__o_type(o, taken);
-  int64_t classes = x.shape[1], boxes = x.shape[2], row = boxes + slots + 1, all = x.shape[0] * classes * row;
-  const int64_t shape[4] = {x.shape[0], classes, boxes, slots + 1}, free[3] = {x.shape[0], classes, slots + 1};
-  const int64_t box[4] = {classes * row, row, 1, 0}, slot[4] = {classes * row, row, 0, 1};
-  const int64_t rows[4] = {classes * row, row, 0, 0}, each[4] = {classes * boxes, boxes, 1, 0};
-  int corner[4], a[4], b[4], state[2] = {taken, pb__o_expand(o, pb__o_integer(o, PB_I64, -1), 3, free)};
+  const bool along[3] = {false, false, true}, everywhere[3] = {true, true, true};
+  const int64_t each[4] = {1, x.shape[0], x.shape[1], x.shape[2]};
+  pb_maker* m = &o->door.m;
+  int parts[4], begin[2] = {pb__o_cast(o, taken, PB_I32), pb__o_integer(o, PB_I64, 0)}, variables[2], next[2];
   order = as_one_dim(o, order);
   for (int k = 0; k < 4; ++k) {
     int flat = as_one_dim(o, corners[k]);
     if (pb__o_bad(o)) return taken;
-    corner[k] = in_score_order(o, flat, order, x.shape);
+    parts[k] = pb__o_reshape(o, in_score_order(o, flat, order, x.shape), 4, each);
   }
-  int start = as_one_dim(o, pb__o_join(o, 2, state, 2));
+  int all = pb__o_join(o, 4, parts, 0);
+  int none = pb__o_integer(o, PB_I32, x.shape[2]), zero = pb__o_integer(o, PB_I32, 0);
+  int left = pb__o_sub(o, none, pb__o_iota(o, PB_I32, 3, x.shape, 2)); // the first one's is the largest
+  int now[2] = {pb__o_new(o, PB_I32, 3, x.shape), pb__o_new(o, PB_I64, 0, NULL)};
   if (pb__o_bad(o)) return taken;
-  turns t = begin(o, start, 4, shape);
-  pb_nest* n = &t.m->nest;
-  int i = pb__door_turn(n, t.dims[2]), j = pb__door_turn(n, t.dims[3]);
-  int is = own(&t, 0, 4, box), before = own(&t, boxes - 1, 4, slot), now = own(&t, boxes, 4, slot);
-  int at = pb_nest_node(n, PB_OP_MAX, PB_I64, now, pb_nest_integer(n, PB_I64, 0));
-  at = pb__door_as_place(n, pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1)));
-  for (int k = 0; k < 4; ++k) {
-    a[k] = in(&t, corner[k], 4, each);
-    int other = access_to(&t, o->door.value[corner[k]], 0, 4, (const int64_t[]){classes * boxes, boxes, 0, 0});
-    b[k] = pb_nest_gather(n, other, 0, at);
+  m->type = o->n->op;
+  for (int k = 0; k < 2; ++k) {
+    begin[k] = o->door.value[begin[k]];
+    o->door.value[now[k]] = variables[k] = pb_control_variable(m, begin[k]);
   }
-  int access, meets = overlap(n, a, b, pb__door_load(&o->door, o->door.value[most], &access));
-  int out = pb_nest_integer(n, PB_I64, OUT), open = pb_nest_integer(n, PB_I64, OPEN);
-  int is_open = pb_scalar_compare(n, PB_EQ, PB_I64, false, is, open);
-  int later = pb_scalar_compare(n, PB_LT, PB_I64, false, out, j);
-  int mine = both(n, later, pb_scalar_compare(n, PB_EQ, PB_I64, false, before, i));
-  int last = pb_scalar_compare(n, PB_EQ, PB_I64, false, j, pb_nest_integer(n, PB_I64, slots));
-  int empty = pb_scalar_compare(n, PB_LT, PB_I64, false, now, out);
-  int next = pb_scalar_select(n, meets, out, open);
-  next = pb_scalar_select(n, empty, open, next); // nobody is there
-  next = pb_scalar_select(n, last, out, next);
-  next = pb_scalar_select(n, mine, pb_nest_integer(n, PB_I64, TAKEN), next);
-  next = pb_scalar_select(n, is_open, next, is);
-  int none = pb_nest_integer(n, PB_I8, 0), fills = both(n, is_open, empty);
-  fills = pb_scalar_select(n, last, none, fills);
-  fills = pb_scalar_select(n, mine, none, fills);
-  int there = pb_nest_node(n, PB_OP_ADD, PB_I64, j, pb_nest_integer(n, PB_I64, boxes));
-  int to = access_to(&t, t.flat, 0, 4, rows), place = pb_scalar_select(n, fills, there, i);
-  n->stored_at = pb__door_as_place(n, place);
-  n->access[to].gathered = 1;
-  (void)pb_scalar_select(n, fills, i, next);
-  n->reduce = PB_ACC_BODY;
-  pb_make_finish(t.m);
-  int y = pb__o_new(o, PB_I64, 1, &all);
-  o->door.value[y] = t.flat;
-  y = pb__o_part(o, pb__o_reshape(o, y, 3, (const int64_t[]){x.shape[0], classes, row}), 2, 0, boxes);
-  return pb__o_cast(o, pb__o_compare(o, "EQ", y, pb__o_integer(o, PB_I64, TAKEN)), PB_I64);
+  pb_control_assign(m, 2, variables, begin);
+  pb_control_mark(m, PB_S1_LOOP, -1);
+  int is_open = pb__o_compare(o, "EQ", now[0], pb__o_integer(o, PB_I32, OPEN));
+  int most_left = pb__o_reduce_kept(o, pb__o_select(o, is_open, left, zero), "maximum", along);
+  int any = pb__o_compare(o, "GT", pb__o_reduce(o, most_left, "maximum", everywhere), zero);
+  any = pb__o_binary(o, "and", any, pb__o_compare(o, "LT", now[1], pb__o_integer(o, PB_I64, slots)));
+  if (pb__o_bad(o)) return taken;
+  pb_control_mark(m, PB_S1_WHILE, o->door.value[any]);
+  next[0] = behind_turn(o, now[0], pb__o_sub(o, none, most_left), all, most);
+  next[1] = pb__o_add(o, now[1], pb__o_integer(o, PB_I64, 1));
+  if (pb__o_bad(o)) return taken;
+  m->type = o->n->op;
+  for (int k = 0; k < 2; ++k) next[k] = o->door.value[next[k]];
+  pb_control_assign(m, 2, variables, next);
+  pb_control_mark(m, PB_S1_AGAIN, -1);
+  return pb__o_cast(o, pb__o_compare(o, "EQ", now[0], pb__o_integer(o, PB_I32, TAKEN)), PB_I64);
 }

@@ -57,6 +57,7 @@ typedef struct pb_door {
   int spare;                         // how many of those are taken
   int value_room; // so many values of the flat form there may be, those of operators that are written out too
   int part;       // of operators that are made for each part alone: 1 the imaginary one
+  bool long_rows; // what is ordered is a few rows of many, as boxes are, whatever extents are open
   int* uses;      // linalg: by value of the flat form: how many operands it is
   int* marks;     // linalg: how many of those count, of a body's values (linalg/body.c)
   int* filled; // linalg: by value of the flat form: the number that all its elements are, -1: not known, -2: they are

@@ -156,7 +156,9 @@ void pb__o_op_suppress(pb_onnx* o) {
   int overlap = number_or(o, 3, PB_F32, pb__o_number(o, PB_F32, 0));
   if (pb__o_bad(o)) return;
   corners_of(o, boxes, corner);
+  o->door.long_rows = true;
   int sorted = pb__o_top(o, scores, s.shape[2], &which);
+  o->door.long_rows = false;
   int taken = pb__o_compare(o, "EQ", sorted, sorted);
   if (pb__o_has(o, 4)) taken = pb__o_compare(o, "GT", sorted, number_or(o, 4, PB_F32, -1));
   taken = pb__o_cast(o, taken, PB_I64);

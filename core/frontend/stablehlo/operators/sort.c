@@ -59,7 +59,7 @@ static bool are_few(const pb_door* d, int64_t count) { return count <= FEW && !d
 
 // Whether orders along the axis are made by the digits of keys.
 static bool has_digits(const pb_door* d, const pb_s1_value* in, int axis) {
-  return pb__door_makes_code(d) && !d->m.consts->open && in->rank + 3 <= PB_NEST_DIMS &&
+  return pb__door_makes_code(d) && (!d->m.consts->open || d->long_rows) && in->rank + 3 <= PB_NEST_DIMS &&
          in->shape[axis] <= INT32_MAX && !pb_type_is_code(in->type);
 }
 
