@@ -6,6 +6,7 @@
 #include "core/frontend/onnx/control.h"
 #include "core/frontend/onnx/emit.h"
 #include "core/frontend/stablehlo/operators/merge.h"
+#include "core/frontend/stablehlo/operators/radix.h"
 
 #include <string.h>
 
@@ -86,6 +87,11 @@ int pb__o_sorted(pb_onnx* o, int slices) {
   if (pb__o_bad(o)) return y;
   pb_maker* maker = &o->door.m;
   maker->type = o->n->op;
+  if (size == 1 && !pb_type_is_code(x.type)) {
+    int numbers = o->door.value[slices];
+    o->door.value[y] = pb__door_radix(&o->door, &numbers, 0, 1, &(pb_radix_key){.operand = 0});
+    return y;
+  }
   pb_door_merge m = pb__door_merge_start(&o->door, 1, &count, 0, size);
   pb_nest* n = &maker->nest;
   for (int k = 0; k < 2; ++k) {

@@ -7,7 +7,7 @@
 // Of each row of i64 numbers the sums of those in front: [rows, count + 1].
 int pb__o_running(pb_onnx* o, int each);
 // Of [count, size] slices, ordered by their first numbers that differ, which one comes first, second, ...: [count],
-// i64. Those that are the same keep their order. Time size n log n.
+// i64. Those that are the same keep their order. Time size n log n, of single numbers n.
 int pb__o_sorted(pb_onnx* o, int slices);
 // `taken`: [batches, classes, boxes], i64, in the order of their scores, 0 where a box does not count; `order`: which
 // box each is; `corners`: of the boxes, four of [batches, boxes] (y0, x0, y1, x1). 0 too where a box in front of it,
