@@ -33,6 +33,7 @@ except ImportError:  # pragma: no cover - of other versions
 Array = type(jax.numpy.zeros(()))
 LEAST_CONSTANT = 64  # elements: what is shorter stays in the text
 NOT_IN_PLACE = 2030  # the diagnostic of a donation that cannot be had
+PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
 _state = threading.local()
 
 
@@ -278,6 +279,10 @@ class Lowered:
         """Whether an argument is a key of random numbers, which the engine takes as integers."""
         return place >= 0 and jax.numpy.issubdtype(self.leaves[place].dtype, jax.dtypes.prng_key)
 
+    def is_packed(self, place):
+        """Whether an argument is of numbers of less than a byte, which JAX packs, and engines take in a byte each."""
+        return place >= 0 and str(self.leaves[place].dtype) in PACKED
+
     def _donations(self):
         found = re.search(r"arg_attrs = \[(.*?)\], function_type", self.text)
         parts = re.findall(r"\{([^{}]*)\}", found.group(1)) if found else []
@@ -309,8 +314,9 @@ class Program:
         if len(self.plan) != len(self.engine.inputs):
             raise PolyBlocksError(f"the engine has {len(self.engine.inputs)} inputs for {len(self.plan)} arguments")
         self.is_plain = [not lowered.is_key(place) for place in self.plan]
+        self.is_direct = [plain and not lowered.is_packed(place) for plain, place in zip(self.is_plain, self.plan)]
         self.made = [_Made(info, said) for info, said in zip(self.engine.outputs, lowered.results)]
-        self.in_place = [(o, k) for o, k in enumerate(self.engine.aliases) if k >= 0 and self.is_plain[k] and len(self.turns) == 1]
+        self.in_place = [(o, k) for o, k in enumerate(self.engine.aliases) if k >= 0 and self.is_direct[k] and len(self.turns) == 1]
         self.tree = lowered.tree
         self.is_one = tree_util.treedef_is_leaf(self.tree)
         self.device = jax.local_devices(backend="cpu")[0]
@@ -333,7 +339,7 @@ class Program:
         inputs, kept, k = [], None, 0
         for place in self.plan:
             leaf = leaves[place] if place >= 0 else self.held[k]
-            if type(leaf) is Array and self.is_plain[k]:
+            if type(leaf) is Array and self.is_direct[k]:
                 leaf.block_until_ready()
                 try:
                     inputs.append(leaf.unsafe_buffer_pointer())

@@ -10,10 +10,12 @@ import traceback
 import types
 import warnings
 
+import numpy as np
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch._subclasses.functional_tensor import FunctionalTensor
 from torch.fx.proxy import TracerBase
+from torch.nn.modules import module as module_hooks
 from torch.utils import _pytree as pytree
 
 from . import compiler
@@ -22,10 +24,10 @@ from .aten.replaced import Replaced
 from .aten import table
 from .aten.taken_apart import TAKEN_APART
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
-from .held_numbers import Cell, Reads, is_full, names_of, number_key
+from .held_numbers import Cell, Reads, attributes_of, has_attributes, is_full, names_of, number_key
 from .options import Options
 from .torch_memory import Memory, refuse_shared, shared
-from .torch_state import Assigned, holds_tensors, kind, numbers_of, plain_tensors, settings_of
+from .torch_state import OWN, Assigned, Forwards, holds_tensors, is_object, kind, numbers_of, objects_of, plain_tensors, settings_of
 
 
 def polyblocks_jit_torch(function=None, *, compile_options=None):
@@ -42,6 +44,22 @@ def polyblocks_jit_torch(function=None, *, compile_options=None):
     if not callable(function):
         raise ArgumentError(f"{function!r} is no function and no module")
     return JitTorch(function, options)
+
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)  # of which no other type stands for one
+
+
+@functools.lru_cache(maxsize=None)
+def is_plain(kind_):
+    """Whether a class of tensors leaves to PyTorch what operators make of them, and has memory of its own."""
+    function = getattr(kind_.__torch_function__, "__func__", kind_.__torch_function__)
+    usual = (torch.Tensor.__torch_function__.__func__, torch.Tensor.__torch_dispatch__, torch.nn.Parameter.__torch_function__)
+    return function in usual and kind_.__torch_dispatch__ in usual
+
+
+def refuse_own_kind(tensor):
+    if not is_plain(type(tensor)):
+        raise ArgumentError(f"{type(tensor).__name__} is a tensor whose class says itself what operators do: what is compiled takes plain ones")
 
 
 class Tensors:
@@ -67,13 +85,15 @@ class Tensors:
             tensor = given[what] if type(what) is int else what() if callable(what) else what
             if tensor is None:  # the token of an order of checks
                 tensor = torch.empty(shape, dtype=dtype)
+            if type(tensor) not in PLAIN:
+                refuse_own_kind(tensor)
             if not tensor.is_contiguous() or tensor.is_conj() or tensor.is_neg():
                 tensor = tensor.contiguous().resolve_conj().resolve_neg()
             if tensor.shape != shape or tensor.dtype != dtype or tensor.device.type != "cpu":
                 raise ArgumentError(f"{dtype} {tuple(shape)} on the cpu is asked for, not {tensor.dtype} {tuple(tensor.shape)} on {tensor.device}")
             kept.append(tensor)
             inputs.append(tensor.data_ptr())
-        outputs = [torch.empty(shape, dtype=dtype) for shape, dtype in self.made]
+        outputs = [torch.empty(shape, dtype=dtype, device="cpu") for shape, dtype in self.made]
         at = [tensor.data_ptr() for tensor in outputs]
         for _ in self.turns:
             self.engine.run_pointers(inputs, at)
@@ -167,6 +187,50 @@ def modules_of(function, read):
     return modules
 
 
+OF_ALL_MODULES = [module_hooks._global_forward_hooks, module_hooks._global_forward_pre_hooks]
+
+
+def ties(ids):
+    """For each of them the first that is the same, -1 where there is none of it."""
+    first = {id(None): -1}
+    return [first.setdefault(one, k) for k, one in enumerate(ids)]
+
+
+def same_places(holder):
+    """Places beside those of modules' parameters and buffers at which a tensor is held that others hold too, or that lies as one of theirs: pairs of
+    one tensor, and places with what they hold. A program reads such a tensor at one place."""
+    owners = [module for module in holder.modules() if module is not holder] + holder.plain_owner()
+    places = [(part, name, t) for m in owners if isinstance(m, torch.nn.Module) for part in (m._parameters, m._buffers) for name, t in part.items()]
+    known = len(places)
+    places += [(owner, name, value) for owner, name, value in holder.read if isinstance(value, torch.Tensor)]
+    places += [place for owner in owners for place in plain_tensors(owner)]
+    first, lying, pairs = {}, {}, Places()
+    for k, (owner, name, value) in enumerate(places):
+        if value is None or not is_plain(type(value)) or value.layout != torch.strided:
+            continue
+        if id(value) in first and k >= known:
+            pairs.append((first[id(value)], (owner, name)))
+        first.setdefault(id(value), (owner, name))
+        lying.setdefault((value.data_ptr(), value.shape, value.dtype), []).append((owner, name, value))
+    alike = [place for one in lying.values() if any(place[2] is not one[0][2] for place in one) and one[0][2].data_ptr() for place in one]
+    return pairs, Places(alike)
+
+
+def visit_modules(reads, modules):
+    """What modules and their hooks read by names."""
+    for module in modules:
+        reads.visit_object(module, ())
+        for place in objects_of(module):
+            reads.values.append(place)
+            if callable(place[2]):
+                reads.visit(place[2], ())
+        for name, value in vars(module).items():
+            if isinstance(value, types.FunctionType) and name not in OWN:
+                reads.visit(value, ())
+        for hook in (*module._forward_pre_hooks.values(), *module._forward_hooks.values()):
+            reads.visit(hook, ())
+
+
 class JitTorch:
     """A function that is compiled by pb when it is called."""
 
@@ -188,34 +252,40 @@ class JitTorch:
 
     def hold(self):
         given = [value for value in self.given if not isinstance(value, torch.nn.Module)]
-        reads = self.reads(given)
-        read = read_by(self.function)
-        read += [value for value in reads.values if not any(value[2] is other for _, _, other in read)]
-        modules = modules_of(self.function, read)
-        modules += [value for value in self.given if isinstance(value, torch.nn.Module) and all(value is not m for m in modules)]
+        reads, visited = self.reads(given), set()
+        while True:
+            read = read_by(self.function) + reads.values
+            modules = modules_of(self.function, read)
+            modules += [value for value in self.given if isinstance(value, torch.nn.Module) and all(value is not m for m in modules)]
+            new = {id(part): part for m in modules for part in m.modules() if id(part) not in visited}
+            if not new:
+                break
+            visit_modules(reads, new.values())
+            visited.update(new)
         holder = _Holder(self.function, [m for k, m in enumerate(modules) if not any(m is part for other in modules[:k] for part in other.modules())])
         holder.read, holder.given = Places(read), given
         self.held_modules = list(holder.modules())[1:]
-        self.held_read = [(owner, name, value) for owner, name, value in read if isinstance(value, (torch.nn.Module, JitTorchModule))]
-        self.held_lengths = reads.lengths
+        self.held_lengths, self.held_forwards = reads.lengths, Forwards(self.held_modules)
         self.hold_numbers(holder)
-        parts = [part for m in self.held_modules for part in (m._modules, m._forward_hooks, m._forward_pre_hooks)]
+        parts = [part for m in self.held_modules for part in (m._modules, m._forward_hooks, m._forward_pre_hooks)] + OF_ALL_MODULES
         self.held_empty = [part for part in parts if not part]
         self.held_parts = [(part, tuple(part.values())) for part in parts if part]
         self.held_tensors = [part for m in self.held_modules for part in (m._parameters, m._buffers)]
-        self.held_absent = [t is None for part in self.held_tensors for t in part.values()]
+        self.held_ids = [id(t) for part in self.held_tensors for t in part.values()]
+        self.held_ties = ties(self.held_ids)
+        self.held_pairs, self.held_alike = same_places(holder)
         self.holder = holder
 
     def reads(self, parts):
         """What the function and the objects that it is called with read."""
         reads = Reads(self.function, parts, self.counted, torch.nn.Module)
         for value in parts:
-            reads.visit(value, vars(value) if hasattr(value, "__dict__") else ())
+            reads.visit(value, attributes_of(value) if has_attributes(value) else ())
         return reads
 
     def hold_given(self, leaves):
         """Objects that it is called with are read as those are that it names; of many the last ones."""
-        new = [leaf for leaf in leaves if type(leaf) not in QUICK and is_object(leaf) and all(leaf is not value for value in self.given)]
+        new = [leaf for leaf in leaves if type(leaf) not in QUICK and is_of_attributes(leaf) and all(leaf is not value for value in self.given)]
         if new:
             with self.lock:
                 self.given = [*self.given, *new][-8:]
@@ -226,19 +296,23 @@ class JitTorch:
         parts += {id(value): value for part in parts for value in settings_of(part)}.values()
         held = [numbers for part in parts for numbers in numbers_of(part, self.counted)]
         reads = self.reads(parts[len(self.held_modules) :])
-        for module in self.held_modules:
-            reads.visit_object(module, ())
+        visit_modules(reads, self.held_modules)
         self.held_numbers = held + reads.numbers
+        kinds = (torch.nn.Module, JitTorchModule, np.ndarray)
+        self.held_read = [place for place in [*holder.read, *reads.values] if isinstance(place[2], kinds) or is_object(place[2])]
 
     def is_kept(self):
         """Whether the modules are those that they were, with the parts, hooks and numbers that they had: else programs are of others."""
         for part, values in self.held_parts:
             if tuple(part.values()) != values:
                 return False
-        if any(self.held_empty) or [t is None for part in self.held_tensors for t in part.values()] != self.held_absent:
+        if any(self.held_empty) or not self.held_forwards.are_kept() or not self.are_tied([id(t) for part in self.held_tensors for t in part.values()]):
             return False
         try:
-            for owner, name, value in self.held_read:
+            for (owner, name), (other, its_name) in self.held_pairs:
+                if owner[name] is not other[its_name]:
+                    return False
+            for owner, name, value in (*self.held_read, *self.held_alike):
                 if owner[name] is not value:
                     return False
         except (KeyError, IndexError):
@@ -249,6 +323,15 @@ class JitTorch:
         for numbers in self.held_numbers:
             if not numbers.is_kept():
                 return False
+        return True
+
+    def are_tied(self, ids):
+        """Whether the modules' tensors, others perhaps, are one where they were one: a program has one that several names have once."""
+        if ids == self.held_ids:
+            return True
+        if ties(ids) != self.held_ties:
+            return False
+        self.held_ids = ids
         return True
 
     def hold_again(self):
@@ -278,8 +361,15 @@ class JitTorch:
             leaves, tree = pytree.tree_flatten((args, named))
             if any(isinstance(leaf, torch.Tensor) and is_traced(leaf) for leaf in leaves):
                 return self.function(*args, **named)  # inside another one, which it becomes a part of
-        program, leaves = self.program_of(args, named, leaves, tree)
-        return program(leaves)
+        program, given = self.program_of(args, named, leaves, tree)
+        try:
+            return program(given)
+        except HeldOthers:
+            with self.lock:
+                self.programs.clear()
+                self.hold()
+            program, given = self.program_of(args, named, leaves, tree)
+            return program(given)
 
     def program_of(self, args, named, leaves=None, tree=None):
         """The program for such arguments, and the leaves that it takes."""
@@ -304,6 +394,8 @@ class JitTorch:
             with self.lock:
                 program = self.programs.get(key)
                 if program is None:
+                    if self.programs:  # what was held may have been put in others' places since
+                        self.hold()
                     leaves, tree = pytree.tree_flatten((args, named))
                     program = Exported(self.holder, leaves, tree, self.options, getattr(self.function, "__name__", "function"))
                     key = self.watch(program, key)
@@ -363,15 +455,12 @@ class JitTorchModule(JitTorch):
         return getattr(self.__dict__["module"], name)
 
 
-PLAIN = (torch.Tensor, torch.nn.Parameter)  # of which no other type stands for one
-
-
 QUICK = (*PLAIN, bool, int, float, str, type(None))
 
 
-def is_object(leaf):
+def is_of_attributes(leaf):
     """Whether an argument is of attributes, or a function: what may read numbers of its own."""
-    return not isinstance(leaf, (torch.Tensor, type, types.ModuleType)) and hasattr(leaf, "__dict__")
+    return has_attributes(leaf) and not isinstance(leaf, (torch.Tensor, type, types.ModuleType))
 
 
 def is_traced(tensor):
@@ -388,6 +477,8 @@ def take_apart_dataclasses(leaves):
 
 def _kind(leaf):
     if isinstance(leaf, torch.Tensor):
+        if type(leaf) not in PLAIN:
+            refuse_own_kind(leaf)
         if leaf.requires_grad and torch.is_grad_enabled() and leaf.grad_fn is not None:
             raise ArgumentError(
                 "an argument has a gradient, and what polyblocks_jit_torch compiles gives none\n"
@@ -481,7 +572,7 @@ def _export_error(error):
     elif text and text[0].startswith("Constant") and "is mutated" in text[0]:
         text = ["a tensor that is closed over is written", "make it an argument, or a buffer of a module"]
     hint = " ".join(text[1:2])
-    if transformed:
+    if transformed or "fake tensor in the exported program constant" in str(error):
         hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'
     elif "data-dependent" in str(error) or "got FakeTensor" in str(error):
         hint = "Python decides by numbers of a tensor, which a graph does not have: torch.where chooses elements, torch.cond branches"
@@ -493,14 +584,26 @@ def _is_of_codes(node):
     return bool(node.users) and all(str(user.target).startswith("quantized_decomposed.") for user in node.users)
 
 
+class HeldOthers(ArgumentError):
+    """A tensor that a module or a function holds is of another shape or type than it was."""
+
+
 class Exported:
     """A program of one signature."""
 
     def __init__(self, holder, leaves, tree, options, name, compile=True, memories=()):
+        if any(OF_ALL_MODULES):
+            raise NotSupported("a hook of all modules (register_module_forward_hook, register_module_forward_pre_hook)", None, "hooks of single modules are part of a program")
+        for held in (*holder.parameters(), *holder.buffers()):
+            if not isinstance(held, torch.nn.parameter.UninitializedTensorMixin):
+                refuse_own_kind(held)
         holder = holder.with_arguments(leaves, tree, memories)
-        program = exported_graph(holder, tuple(_like(self.tensor(place, leaves)) for place in holder.places))
-        signature, self.assigned = program.graph_signature, holder.assigned
-        self.assigned.as_before()
+        self.assigned = holder.assigned
+        try:
+            program = exported_graph(holder, tuple(_like(self.tensor(place, leaves)) for place in holder.places))
+        finally:
+            self.assigned.as_before()
+        signature = program.graph_signature
         kinds = torch.export.graph_signature.InputKind
         self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
         self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept
@@ -509,7 +612,7 @@ class Exported:
             if spec.kind == kinds.USER_INPUT:
                 self.where.append(holder.places[users])
                 users += 1
-            elif spec.kind in (kinds.PARAMETER, kinds.BUFFER) and spec.target not in program.constants:
+            elif spec.kind in (kinds.PARAMETER, kinds.BUFFER) and (spec.target not in program.constants or is_held(holder, spec.target)):
                 self.where.append(owner_of(holder, spec.target))
             elif spec.kind in (kinds.CONSTANT_TENSOR, kinds.PARAMETER, kinds.BUFFER):
                 self.where.append(place_of(holder, program.constants[spec.target]))
@@ -556,9 +659,16 @@ class Exported:
         key = stamps(held.values())
         run = self.programs.get(key)
         if run is None:
+            self.check_held()
             self.programs.clear()
             run = self.programs[key] = Tensors(self.module, self.options, held)
         return run
+
+    def check_held(self):
+        for k, where in self.kept.items():
+            tensor, info = self.tensor(where, None), self.module.b.inputs[k]
+            if tensor.shape != info.shape or tensor.dtype != info.dtype:
+                raise HeldOthers(f"{info.dtype} {tuple(info.shape)} was held, and {tensor.dtype} {tuple(tensor.shape)} is now")
 
     def hint(self):
         """That weights at run time cost time, of a module that does not train."""
@@ -589,12 +699,17 @@ class Exported:
 
     def __call__(self, leaves):
         given = [self.tensor(where, leaves) for where in self.where]
-        results = self.engine()(given)
+        try:
+            results = self.engine()(given)
+        except ArgumentError:
+            self.check_held()
+            raise
+        written = [(self.tensor(where, leaves), value) for where, value in zip(self.mutated, results) if where is not None]
+        if any(tensor.shape != value.shape for tensor, value in written):
+            raise HeldOthers("a tensor that is written is of another shape than it was")
         with torch.no_grad():
-            for where, value in zip(self.mutated, results):
-                if where is None:
-                    continue
-                self.tensor(where, leaves).copy_(value)
+            for tensor, value in written:
+                tensor.copy_(value)
         made = pytree.tree_unflatten(results[self.first :], self.tree)
         if not self.assigned.names:
             return made
@@ -610,6 +725,15 @@ def place_of(holder, tensor):
         if value is tensor or (value.data_ptr() == tensor.data_ptr() != 0 and value.shape == tensor.shape and value.dtype == tensor.dtype):
             return owner, name
     return tensor
+
+
+def is_held(module, target):
+    """Whether a module has a parameter or buffer of this name: of those that no state_dict has a program has what they are, too."""
+    try:
+        owner_of(module, target)
+    except (AttributeError, PolyBlocksError):
+        return False
+    return True
 
 
 def owner_of(module, target):

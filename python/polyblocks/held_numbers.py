@@ -2,8 +2,10 @@
 names too. A program has them as they were; it is made anew where one is another: a number of another type, or a zero of the other sign, is one."""
 
 import argparse
+import collections
 import enum
 import functools
+import numbers
 import operator
 import sys
 import sysconfig
@@ -12,10 +14,11 @@ import types
 import numpy as np
 
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
-FIXED = (*FUNCTIONS, bool, int, float, str, complex, type(None), np.generic, np.dtype, enum.Enum)  # and types of elements of a framework, `FIXED_TOO`
+FIXED = (*FUNCTIONS, numbers.Number, str, bytes, range, slice, type(None), np.generic, np.dtype, enum.Enum, staticmethod, classmethod, property)  # and types of elements of a framework, `FIXED_TOO`
 FIXED_TOO = set()
-MOST = 64  # a table of more is data, which programs have as they were
+MOST = 1024  # a table of more is data, which programs have as they were
 LIBRARIES = tuple({sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")})
+SEVERAL = (tuple, list, set, frozenset, collections.deque)
 PLAIN = (types.SimpleNamespace, argparse.Namespace)
 GONE = (KeyError, IndexError, ValueError, StopIteration)
 OWN = __name__.partition(".")[0]
@@ -27,8 +30,10 @@ def is_single(value):
 
 def is_fixed(value):
     """Whether it is a number, a text or a function, or some of them."""
-    if isinstance(value, (tuple, list, set)):
+    if isinstance(value, SEVERAL):
         return len(value) <= MOST and all(map(is_fixed, value))
+    if isinstance(value, np.ndarray):
+        return value.size <= MOST and value.dtype != object
     if isinstance(value, dict):
         return len(value) <= MOST and all(map(is_fixed, value)) and all(map(is_fixed, value.values()))
     return is_single(value)
@@ -46,11 +51,29 @@ def number_key(value):
 
 def picture(value):
     """What two have in common where each number of one is that of the other."""
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list, collections.deque)):
         return type(value), tuple(map(picture, value))
+    if isinstance(value, np.ndarray):
+        return type(value), value.dtype, value.shape, value.tobytes()
     if isinstance(value, dict):
         return type(value), tuple((picture(key), picture(part)) for key, part in value.items())
-    return (type(value), frozenset(value)) if isinstance(value, set) else number_key(value)
+    return (type(value), frozenset(map(number_key, value))) if isinstance(value, (set, frozenset)) else number_key(value)
+
+
+class Contents:
+    """What a list, a set or the like has: seen at a glance where nothing but numbers, texts and functions is in it and all are as before."""
+
+    def __init__(self, value):
+        is_quick = isinstance(value, (list, collections.deque, dict)) and all(map(is_whole, value.values() if isinstance(value, dict) else value))
+        self.quick = (list(value), list(value.values()) if isinstance(value, dict) else ()) if is_quick else None
+        self.picture = picture(value)
+
+    def is_of(self, value):
+        if self.quick is not None and type(value) is self.picture[0]:
+            keys, values = self.quick
+            if len(value) == len(keys) and all(map(operator.is_, value, keys)) and (not values or all(map(operator.is_, value.values(), values))):
+                return True
+        return picture(value) == self.picture
 
 
 class Numbers:
@@ -62,7 +85,7 @@ class Numbers:
         self.read = get if len(self.names) > 1 else lambda owner: (get(owner),)
         self.kept = self.read(owner)
         self.changing = [k for k, value in enumerate(self.kept) if not is_whole(value)]
-        self.pictures, self.said = [picture(value) for value in self.kept], [repr(value) for value in self.kept]
+        self.pictures, self.said = [Contents(value) for value in self.kept], [repr(value) for value in self.kept]
 
     def is_kept(self):
         try:
@@ -70,8 +93,8 @@ class Numbers:
         except GONE:
             return False
         if all(map(operator.is_, now, self.kept)):
-            return not self.changing or all(picture(now[k]) == self.pictures[k] for k in self.changing)
-        return list(map(picture, now)) == self.pictures
+            return not self.changing or all(self.pictures[k].is_of(now[k]) for k in self.changing)
+        return all(before.is_of(value) for before, value in zip(self.pictures, now))
 
     def now(self, name):
         try:
@@ -83,7 +106,7 @@ class Numbers:
         """Names of those that are others, and what tells of it."""
         for name, before, said in zip(self.names, self.pictures, self.said):
             now = self.now(name)
-            if now is GONE or picture(now) != before:
+            if now is GONE or not before.is_of(now):
                 yield name, f"{self.whose}{name} was {said} and is {'gone' if now is GONE else repr(now)}"
 
 
@@ -118,15 +141,51 @@ def put_into(value, now):
         value.update(now)
 
 
+class Slots:
+    """Attributes of an object whose classes name them."""
+
+    def __init__(self, value):
+        self.value = value
+        named = [vars(part).get("__slots__", ()) for part in type(value).__mro__]
+        names = [name for some in named for name in ((some,) if isinstance(some, str) else some)]
+        self.named = frozenset(names) - {"__dict__", "__weakref__"}
+
+    def __getitem__(self, name):
+        try:
+            return getattr(self.value, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name, value):
+        setattr(self.value, name, value)
+
+    def __contains__(self, name):
+        return (name in self.named and hasattr(self.value, name)) or name in getattr(self.value, "__dict__", ())
+
+    def __iter__(self):
+        return iter([name for name in (*sorted(self.named), *getattr(self.value, "__dict__", ())) if name in self])
+
+
+def has_attributes(value):
+    """Whether an object is of attributes, of its own dict or named by classes that are no library's."""
+    return hasattr(value, "__dict__") or (hasattr(type(value), "__slots__") and not of_a_library(type(value).__module__))
+
+
+def attributes_of(value):
+    """The mapping of an object's attributes."""
+    is_plain = hasattr(value, "__dict__") and not any(vars(part).get("__slots__") for part in type(value).__mro__ if not of_a_library(part.__module__))
+    return vars(value) if is_plain else Slots(value)
+
+
 class Attributes:
     """What an object has by its classes, until it has its own."""
 
     def __init__(self, value):
-        self.value = value
+        self.value, self.mine = value, attributes_of(value)
 
     def __getitem__(self, name):
-        if name in vars(self.value):
-            return vars(self.value)[name]
+        if name in self.mine:
+            return self.mine[name]
         return next(vars(part)[name] for part in type(self.value).__mro__ if name in vars(part))
 
 
@@ -185,7 +244,7 @@ class Reads:
         elif isinstance(value, types.ModuleType):
             if not of_a_library(value.__name__):
                 self.visit_names(vars(value), [name for name in names if name in vars(value)], names, f"{value.__name__}.")
-        elif hasattr(value, "__dict__"):
+        elif has_attributes(value):
             self.visit_object(value, names)
 
     def visit_names(self, owner, found, names, whose):
@@ -198,7 +257,7 @@ class Reads:
         if is_single(value) and not isinstance(value, types.FunctionType):
             return
         self.values.append((owner, name, value))
-        if not isinstance(value, (list, tuple, dict)):
+        if not isinstance(value, (list, tuple, dict, collections.deque)):
             self.visit(value, names)
         elif len(value) <= MOST and self.first(value):
             self.lengths.append((value, len(value)))
@@ -248,8 +307,8 @@ class Reads:
 
     def visit_settings(self, value):
         """An object of a module's that holds settings, where it is one of the user's."""
-        if hasattr(value, "__dict__") and not callable(value) and (isinstance(value, PLAIN) or not of_a_library(type(value).__module__)):
-            self.visit_object(value, vars(value))
+        if has_attributes(value) and not callable(value) and (isinstance(value, PLAIN) or not of_a_library(type(value).__module__)):
+            self.visit_object(value, attributes_of(value))
 
     def visit_object(self, value, names):
         if not self.first(value):
@@ -260,15 +319,16 @@ class Reads:
             names = {**dict.fromkeys(names), **names_of(call.__code__)}
         if callable(getattr(value, "__wrapped__", None)):
             self.visit(value.__wrapped__, ())
-        if not hasattr(value, "__dict__"):
+        if not has_attributes(value):
             return
+        mine = attributes_of(value)
         parts = [vars(part) for part in type(value).__mro__ if not of_a_library(part.__module__)]
-        inherited = {name: None for part in parts for name in part if not name.startswith("__") and name not in vars(value) and is_fixed(part[name])}
+        inherited = {name: None for part in parts for name in part if not name.startswith("__") and name not in mine and is_fixed(part[name])}
         self.hold(Attributes(value), inherited, f"{type(value).__name__}.")
         if isinstance(value, self.kinds):
             return
-        found = [name for name in names if name in vars(value)]
+        found = [name for name in names if name in mine]
         if id(value) not in self.elsewhere:
-            self.hold(vars(value), found, f"{type(value).__name__}.")
+            self.hold(mine, found, f"{type(value).__name__}.")
         for name in found:
-            self.visit_at(vars(value), name, names)
+            self.visit_at(mine, name, names)

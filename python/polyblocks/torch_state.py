@@ -9,9 +9,10 @@ import torch
 from torch.utils import _pytree as pytree
 
 from .errors import NotSupported, PolyBlocksWarning
-from .held_numbers import FIXED_TOO, Numbers, contents, has_other, is_fixed, put_into
+from .held_numbers import FIXED_TOO, Numbers, attributes_of, contents, has_attributes, has_other, is_fixed, put_into
 
 OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_polyblocks_jit")
+REMADE = ("_flat_weights", "_flat_weight_refs")  # by recurrent layers of PyTorch's, of their parameters
 NUMBERS = (bool, int, float, str)
 FIXED_TOO |= {torch.dtype, torch.device, torch.memory_format}
 
@@ -41,26 +42,53 @@ def plain_tensors(owner):
     for name, value in vars(owner).items():
         if isinstance(value, torch.Tensor):
             yield vars(owner), name, value
-        elif isinstance(value, (tuple, list, dict)) and name not in OWN:
+        elif isinstance(value, (tuple, list, dict)) and name not in OWN and name not in REMADE:
             for k, leaf in enumerate(pytree.tree_leaves(value)):
                 if isinstance(leaf, torch.Tensor):
                     yield Leaf(vars(owner), name), k, leaf
 
 
+def objects_of(owner):
+    """Objects of Python's in attributes of a module: where each is kept, its name there, and what it is."""
+    return [(vars(owner), name, value) for name, value in vars(owner).items() if name not in OWN and is_object(value)]
+
+
+def is_object(value):
+    """Whether a value is of attributes that programs are of: settings, or what is called."""
+    return has_attributes(value) and not isinstance(value, NO_OBJECTS) and not is_fixed(value)
+
+
+NO_OBJECTS = (torch.nn.Module, torch.Tensor, types.ModuleType, type)
+
+
 def settings_of(owner):
-    """Objects of Python's that hold settings, in attributes of a module."""
-    return [value for value in vars(owner).values() if hasattr(value, "__dict__") and not isinstance(value, NO_SETTINGS) and not callable(value)]
-
-
-NO_SETTINGS = (torch.nn.Module, torch.Tensor, types.ModuleType, type)
+    """Objects that hold settings, in attributes of a module."""
+    return [value for _, _, value in objects_of(owner) if not callable(value)]
 
 
 def numbers_of(owner, counted):
     """Of a module, which has some of its own that no forward reads, or of another object; `counted`: those that calls change themselves."""
-    own = PLAIN_MODULE if isinstance(owner, torch.nn.Module) else ()
-    names = [name for name, value in vars(owner).items() if name not in own and is_fixed(value)]
+    own, mine = PLAIN_MODULE if isinstance(owner, torch.nn.Module) else (), attributes_of(owner)
+    names = [name for name in mine if name not in own and is_fixed(mine[name])]
     names = [name for name in names if (id(owner), name) not in counted]
-    return [Numbers(vars(owner), names, f"{type(owner).__name__}.")] if names else []
+    return [Numbers(mine, names, f"{type(owner).__name__}.")] if names else []
+
+
+class Forwards:
+    """What modules are called by: a forward of their own put before that of their classes, and one put into a class."""
+
+    def __init__(self, modules):
+        self.mine = [vars(module) for module in modules]
+        self.own = ["forward" in mine for mine in self.mine]
+        kinds = {next((part for part in type(m).__mro__ if "forward" in vars(part)), None) for m in modules} - {None}
+        self.kinds = [(kind_, vars(kind_)["forward"]) for kind_ in kinds]
+        self.types = [type(module) for module in modules]
+        self.modules = modules
+
+    def are_kept(self):
+        if ["forward" in mine for mine in self.mine] != self.own or list(map(type, self.modules)) != self.types:
+            return False
+        return all(vars(kind_).get("forward") is forward for kind_, forward in self.kinds)
 
 
 PLAIN_MODULE = frozenset(vars(torch.nn.Module()))
@@ -70,8 +98,10 @@ class Assigned:
     """Attributes that a function assigns while it is traced: `names`, and what it made of them."""
 
     def __init__(self, objects, outside=()):
-        self.objects, self.outside, self.before, self.names = objects, outside, [], []
+        self.objects, self.outside, self.before, self.names, self.contents = objects, outside, [], [], []
         self.counted = []  # numbers that are others after a call
+        lists = [value for m in objects if hasattr(m, "__dict__") for name, value in vars(m).items() if name not in OWN and type(value) in (list, dict)]
+        self.lists = [(value, contents(value)) for value in lists]
 
     def begin(self):
         self.before = [(m, {name: value for name, value in vars(m).items() if name not in OWN}) for m in self.objects]
@@ -95,16 +125,20 @@ class Assigned:
                 raise NotSupported(f"{name}: a tensor is kept outside of the function, in a list, a dict or a variable of others", None, hint)
 
     def as_before(self):
-        """torch.export leaves copies of lists and dicts in attributes, of which others have the first ones."""
+        """torch.export leaves copies of lists and dicts in attributes, of which others have the first ones, and its own tensors in the place of
+        parameters in them (those that LSTM has its weights in)."""
         for module, name, value, _ in self.contents:
             if type(vars(module).get(name)) is type(value):
                 vars(module)[name] = value
+        for value, before in self.lists:
+            if has_other(value, before):
+                put_into(value, before)
 
     def taken(self):
         """What was assigned, after which all is as before: what is traced has no numbers."""
         self.names, self.counted, values = [], [], []
         for module, name, value, before in self.contents:
-            if has_other(value, before) and holds_tensors((value, before)):
+            if name not in REMADE and has_other(value, before) and holds_tensors((value, before)):
                 if vars(module).get(name) is value:
                     self.names.append((module, name))
                     values.append(contents(value))
@@ -113,7 +147,9 @@ class Assigned:
         for module, before in self.before:
             now = vars(module)
             for name in [name for name in now if name not in OWN and now[name] is not before.get(name, OWN)]:
-                if holds_tensors(now[name]):
+                if name in REMADE and name in before:
+                    pass
+                elif holds_tensors(now[name]):
                     self.names.append((module, name))
                     values.append(now[name])
                 elif name in before and holds_tensors(before[name]):
