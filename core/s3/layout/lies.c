@@ -74,13 +74,23 @@ static bool keeps_channels(const pb_layout* l, int n) {
   return !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 
+// Whether code sums or maximises neighbours of long rows in lanes as they lie (lanes.c): blocks of channels would be
+// two copies more, unless what else touches the tensor wants them.
+static bool has_lanes_as_it_is(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int d = 0; d < nest->dim_count && !l->whole_rows; ++d)
+    if (pb_nest_reduces_over(nest, d) && nest->extent[d] >= 2 * l->lanes && pb_access_stride(&nest->access[0], d) == 1)
+      return true;
+  return false;
+}
+
 pb_layout_lie pb__layout_said(const pb_layout* l, int n, int a) {
   const pb_nest* nest = &l->program.nests[n];
   pb_contraction_dims roles;
   if (nest->access[a].rank < 3) return PB_LIE_UNKNOWN;
   if (pb__layout_contraction_dims(l, n, &roles)) return of_contraction(l, n, &roles, a);
   if (nest->reduce == PB_SET) return PB_LIE_UNKNOWN;
-  if (keeps_channels(l, n)) return PB_LIE_CHANNELS;
+  if (keeps_channels(l, n)) return has_lanes_as_it_is(l, n) ? PB_LIE_UNKNOWN : PB_LIE_CHANNELS;
   if (!sums_rows(nest, &nest->access[a])) return PB_LIE_OTHERWISE;
   bool channels = nest->access[a].rank > 3 && nest->access[a].shape[1] > 1; // more than one: images have them in lanes
   return channels ? PB_LIE_UNKNOWN : PB_LIE_ROWS;
