@@ -209,8 +209,10 @@ def summed_by_letters(label, equation, *shapes):
     return m.done(m.op("Einsum", *(m.input(f"x{k}", *shape) for k, shape in enumerate(shapes)), equation=equation), targets=("cpu",))
 
 
-for equation, *shapes in (("ii", (4, 4)), ("iij", (3, 3, 5)), ("iij,jk", (3, 3, 5), (5, 2)), ("...ii", (2, 3, 3)), ("ii->i", (4, 4)), ("ii,i", (4, 4), (4,))):
-    label = f"einsum_of_{equation}"
+for equation, *shapes in (("ii", (4, 4)), ("iij", (3, 3, 5)), ("iij,jk", (3, 3, 5), (5, 2)), ("...ii", (2, 3, 3)), ("ii->i", (4, 4)), ("ii,i", (4, 4), (4,)),
+                          ("iji->ij", (5, 3, 5)), ("iji->j", (17, 2, 17)), ("ijij->ji", (3, 4, 3, 4)), ("iii->i", (7, 7, 7)), ("biij->bji", (2, 6, 6, 1)),
+                          ("iajb,ii->ab", (4, 2, 3, 5), (4, 4)), ("ii->i", (1, 1))):
+    label = f"einsum_of_{equation}_{shapes[0][0]}"
     CASES[label] = lambda label=label, equation=equation, shapes=shapes: summed_by_letters(label, equation, *shapes)
 
 

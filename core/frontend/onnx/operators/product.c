@@ -118,12 +118,48 @@ static int found(const term* t, char letter) {
   return at ? (int)(at - t->letters) : -1;
 }
 
+static void drop_letter(term* t, int r) {
+  memmove(t->letters + r, t->letters + r + 1, (size_t)(t->count - r));
+  --t->count;
+}
+
 static void drop_dim(pb_onnx* o, term* t, int r) {
   bool gone[PB_FLAT_RANK] = {false};
   gone[r] = true;
   t->v = pb__o_sum(o, t->v, gone, false);
-  memmove(t->letters + r, t->letters + r + 1, (size_t)(t->count - r));
-  --t->count;
+  drop_letter(t, r);
+}
+
+// Elements with the same number in dims s and r, s in front, of one extent, without dim r: each is one row and one
+// element behind the one before.
+static int diagonal(pb_onnx* o, int x, int s, int r) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t order[PB_FLAT_RANK] = {0}, shape[PB_FLAT_RANK], from[PB_FLAT_RANK] = {0}, step[PB_FLAT_RANK], n = in.shape[r];
+  int rank = 0;
+  for (int k = 0; k < in.rank; ++k) {
+    if (k != r) order[rank++] = k;
+    if (k == s) order[rank++] = r;
+  }
+  x = pb__o_transpose(o, x, order);
+  rank = 0;
+  for (int k = 0; k < in.rank; ++k) {
+    if (k == r) continue;
+    step[rank] = k == s ? n + 1 : 1;
+    shape[rank++] = k == s ? n * n : in.shape[k];
+  }
+  return pb__o_slice(o, pb__o_reshape(o, x, rank, shape), from, shape, step);
+}
+
+// The same of open extents: the sum over dim r of what stands on the diagonal.
+static int masked_diagonal(pb_onnx* o, int x, int s, int r) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t a[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, b[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  bool gone[PB_FLAT_RANK] = {false};
+  a[s] = b[r] = in.shape[r];
+  gone[r] = true;
+  int column = pb__o_iota(o, PB_I64, in.rank, b, r);
+  int is = pb__o_compare(o, "EQ", pb__o_iota(o, PB_I64, in.rank, a, s), column);
+  return pb__o_sum(o, pb__o_select(o, is, x, pb__o_like(o, x, 0)), gone, false);
 }
 
 // Of a letter that stands twice only the diagonal.
@@ -133,12 +169,9 @@ static void take_diagonals(pb_onnx* o, term* t) {
     const pb_flat_type in = *pb__o_type(o, t->v);
     if (s == r) continue;
     if (!pb__o_meet(o, in.shape[s], in.shape[r])) pb__o_refuse(o, "'%c' with two extents", t->letters[r]);
-    int64_t a[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, b[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    a[s] = b[r] = in.shape[r];
-    int column = pb__o_iota(o, PB_I64, in.rank, b, r);
-    int is = pb__o_compare(o, "EQ", pb__o_iota(o, PB_I64, in.rank, a, s), column);
-    t->v = pb__o_select(o, is, t->v, pb__o_like(o, t->v, 0));
-    drop_dim(o, t, r);
+    if (pb__o_bad(o)) return;
+    t->v = (o->l->consts->open ? masked_diagonal : diagonal)(o, t->v, s, r);
+    drop_letter(t, r);
   }
 }
 
