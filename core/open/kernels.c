@@ -106,6 +106,14 @@ static int inside(printer* p, int a) {
   return all;
 }
 
+static int value_of(const printer* p, int a) { return p->open->program->value_of[p->n - p->open->program->nests][a]; }
+
+// The argument by which the access goes: the last one where that is of the same tensor, which LLVM is to know.
+static int argument_of(const printer* p, int a) {
+  int store = p->n->access_count - 1;
+  return value_of(p, a) == value_of(p, store) ? store : a;
+}
+
 static void print_load(printer* p, int e) {
   int a = p->n->expr[e].operand;
   const pb_access* x = &p->n->access[a];
@@ -119,7 +127,7 @@ static void print_load(printer* p, int e) {
   int at = place(p, a, p->n->expr[e].args[0]);
   line(p);
   pb_text_add(&p->body, boxed ? "%%b%d" : "%%e%d", e);
-  pb_text_add(&p->body, " = memref.load %%a%d[%%t%d] : ", a, at);
+  pb_text_add(&p->body, " = memref.load %%a%d[%%t%d] : ", argument_of(p, a), at);
   print_memref(p, a);
   pb_text_add(&p->body, "\n");
   if (!boxed) return;
@@ -360,7 +368,7 @@ static void print_kernel(printer* p) {
 static void print_function(printer* p, int number, pb_text* to) {
   pb_text_add(to, "func.func @loops%d(", number);
   for (int a = 0; a < p->n->access_count; ++a) pb_text_add(to, "%%a%d: memref<" FLAT "x%s>, ", a, type_of(p, a));
-  pb_text_add(to, "%%sizes: memref<" FLAT "xi64>) attributes {pb.kernel%s} {\n%s%s  return\n}\n",
+  pb_text_add(to, "%%sizes: memref<" FLAT "xi64>) attributes {pb.kernel, pb.open%s} {\n%s%s  return\n}\n",
               p->shared >= 0 ? ", pb.shared" : "", p->head.data, p->body.data);
 }
 

@@ -191,9 +191,11 @@ static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries, 
   LLVMContextDispose(context);
 }
 
+// Kernels without a plan, for any extents or for these.
 static bool has_plain_loops(MlirModule kernels) {
   PB_FOR_OPS (op, mlirModuleGetBody(kernels))
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.scalar"))) return true;
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.scalar")) || !mlirAttributeIsNull(pb_op_attribute(op, "pb.open")))
+      return true;
   return false;
 }
 
