@@ -11,9 +11,13 @@
 
 enum { MANY = 256 }; // elements; of fewer all are ranked (sort.c)
 
-// Bits of the numbers that order elements; 0: they have more than 32.
+// Bits of the numbers that order elements; 0: there are none.
 static int bits_of(pb_type type) {
   switch (type) {
+  case PB_F64:
+  case PB_I64:
+  case PB_UI64:
+    return 64;
   case PB_F32:
   case PB_I32:
   case PB_UI32:
@@ -52,20 +56,27 @@ static int with_number(pb_writer* w, const char* name, int x, int64_t number) {
   return pb__write_binary(w, name, x, splat(w, pb__write_type(w, x), number));
 }
 
-// As i32 in the order of the elements: floats in that of all their codes (-0 below 0, NaN outside of the infinities).
+// The least number of a key's type.
+static int64_t least_of(pb_type key) { return key == PB_I64 ? INT64_MIN : INT32_MIN; }
+
+// As i32, of more bits i64, in the order of the elements: floats in that of all their codes (-0 below 0, NaN outside of
+// the infinities).
 static int keys(pb_writer* w, int x) {
   pb_flat_type type = pb__write_type(w, x), as = type;
   int bits = bits_of(type.type);
-  if (type.type == PB_UI32) {
-    as.type = PB_I32;
-    return with_number(w, "stablehlo.xor", pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL), INT32_MIN);
+  pb_type key = bits > 32 ? PB_I64 : PB_I32;
+  if (type.type == PB_UI32 || type.type == PB_UI64) {
+    as.type = key;
+    int code = pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL);
+    return with_number(w, "stablehlo.xor", code, least_of(key));
   }
-  if (!pb_type_is_float(type.type)) return pb__write_converted(w, x, PB_I32);
-  as.type = bits == 32 ? PB_I32 : PB_I16;
-  int code = pb__write_converted(w, pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL), PB_I32);
-  int sign = with_number(w, "stablehlo.shift_right_arithmetic", code, 31);
-  return pb__write_binary(w, "stablehlo.xor", code,
-                          with_number(w, "stablehlo.and", sign, bits == 32 ? INT32_MAX : INT16_MAX));
+  if (!pb_type_is_float(type.type)) return type.type == key ? x : pb__write_converted(w, x, key);
+  as.type = bits >= 32 ? key : PB_I16;
+  int code = pb__write(w, "stablehlo.bitcast_convert", as, 1, &x, 0, NULL);
+  if (as.type != key) code = pb__write_converted(w, code, key);
+  int sign = with_number(w, "stablehlo.shift_right_arithmetic", code, pb_type_bits(key) - 1);
+  int64_t rest = bits == 64 ? INT64_MAX : bits == 32 ? INT32_MAX : INT16_MAX;
+  return pb__write_binary(w, "stablehlo.xor", code, with_number(w, "stablehlo.and", sign, rest));
 }
 
 static int summed_so_far(pb_writer* w, int x) {
@@ -90,22 +101,22 @@ static int along_rows(pb_writer* w, int x, pb_flat_type type) {
 }
 
 // How many of each row are at least at + more: compared where they are counted, so that nothing is stored between.
-static int counted(pb_writer* w, int key, int at, int32_t more) {
+static int counted(pb_writer* w, int key, int at, int64_t more) {
   pb_door* d = w->d;
   int x = pb__door_get(d, key).value, from = pb__door_get(d, at).value, dims[PB_NEST_RANK];
   const pb_s1_value in = *pb_made(&d->m, x), lead = *pb_made(&d->m, from);
-  int sums = pb_make_value(&d->m, PB_I32, lead.rank, lead.shape);
+  int sums = pb_make_value(&d->m, in.type, lead.rank, lead.shape);
   (void)pb_make_walk(&d->m, "init", sums, dims);
-  (void)pb_nest_integer(&d->m.nest, PB_I32, 0);
+  (void)pb_nest_integer(&d->m.nest, in.type, 0);
   pb_make_end(&d->m, sums, dims);
   pb_nest* n = pb_make_walk(&d->m, "reduce", sums, dims);
   dims[lead.rank] = pb_make_loop(&d->m, in.shape[lead.rank]);
   int element = pb_make_access(&d->m, x), limit = pb_make_access(&d->m, from);
   pb_make_along(&d->m, element, dims);
   pb_make_along(&d->m, limit, dims);
-  int value = pb_nest_load(n, element), least = pb_nest_load(n, limit), step = pb_nest_integer(n, PB_I32, more);
-  least = pb_nest_node(n, PB_OP_ADD, PB_I32, least, step);
-  (void)pb_nest_node(n, PB_OP_ZEXT, PB_I32, pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, least, value), -1);
+  int value = pb_nest_load(n, element), least = pb_nest_load(n, limit), step = pb_nest_integer(n, in.type, more);
+  least = pb_nest_node(n, PB_OP_ADD, in.type, least, step);
+  (void)pb_nest_node(n, PB_OP_ZEXT, in.type, pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, least, value), -1);
   n->reduce = PB_ACC_ADD;
   pb_make_end(&d->m, sums, dims);
   pb_flat_type type = pb__write_type(w, at);
@@ -115,11 +126,12 @@ static int counted(pb_writer* w, int key, int at, int32_t more) {
 static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
   pb_flat_type type = pb__write_type(w, key), lead = pb__write_shaped(type, type.rank - 1, type.shape);
   int bits = bits_of(from);
-  bool is_signed = !pb_type_is_unsigned(from) || bits == 32;
-  int64_t least = is_signed ? -((int64_t)1 << (bits - 1)) : 0;
+  bool is_signed = !pb_type_is_unsigned(from) || bits >= 32;
+  int64_t least = is_signed ? (int64_t)((uint64_t)-1 << (bits - 1)) : 0;
   int at = splat(w, lead, least), enough = splat(w, lead, count);
   for (int bit = bits - 1; bit >= 0 && w->status == PB_OK; --bit) {
-    int32_t more = (int32_t)((uint32_t)1 << bit); // of 32 bits it goes round from the least number
+    // With the first of 32 or 64 bits it goes round from the least number.
+    int64_t more = bits == 64 ? (int64_t)((uint64_t)1 << bit) : (int32_t)((uint32_t)1 << bit);
     int reached = pb__write_compared(w, "GE", counted(w, key, at, more), enough);
     at = pb__write_chosen(w, reached, with_number(w, "stablehlo.add", at, more), at);
   }
@@ -219,7 +231,7 @@ static int filled(pb_writer* w, int key, int64_t block) {
   int axis = rest.rank - 1;
   if (!(rest.shape[axis] % block)) return key;
   rest.shape[axis] = block - rest.shape[axis] % block;
-  const int parts[] = {key, splat(w, rest, INT32_MIN)};
+  const int parts[] = {key, splat(w, rest, least_of(rest.type))};
   return pb__write_joined(w, axis, 2, parts);
 }
 
@@ -232,7 +244,7 @@ static int largest_of_blocks(pb_writer* w, int key, int64_t block) {
   int apart = pb__write(w, "stablehlo.reshape", blocks, 1, &key, 0, NULL);
   const pb_flat_attr dims = pb__write_ints(w, "dimensions", 1, &axis);
   const pb_flat_block most = pb__write_combiner(w, "stablehlo.maximum", one);
-  const int operands[] = {apart, splat(w, one, INT32_MIN)};
+  const int operands[] = {apart, splat(w, one, least_of(one.type))};
   return pb__write_by(w, "stablehlo.reduce", type, 2, operands, 1, &dims, 1, &most);
 }
 
@@ -243,7 +255,7 @@ static int gathered_blocks(pb_writer* w, int key, int blocks, int64_t block) {
   int axis = type.rank - 1, x = pb__door_get(d, key).value, dims[PB_NEST_RANK];
   int64_t all = type.shape[axis], count = pb_made(&d->m, blocks)->shape[axis];
   type.shape[axis] = count * block;
-  int made = pb_make_value(&d->m, PB_I32, type.rank, type.shape);
+  int made = pb_make_value(&d->m, type.type, type.rank, type.shape);
   pb_nest* n = pb_make_start(&d->m, "gather");
   for (int r = 0; r < axis; ++r) dims[r] = pb_make_loop(&d->m, type.shape[r]);
   int at = pb_make_loop(&d->m, count), inner = pb_make_loop(&d->m, block);
