@@ -219,6 +219,20 @@ static pb_status norm(lifter* l, const pb_node* n) {
   return pb__finish(l, n->outputs[0], &op, in.rank, in.shape);
 }
 
+void pb__pool_rows_first(lifter* l, const pb_node* n, pb_s1_op* op, const int64_t* out) {
+  enum { LEAST_HELD = 25, SMALLER = 2 }; // by a window; a tensor more is written and read
+  const pb_s1_value in = l->out->values[op->x];
+  int64_t rows = op->window[0], columns = op->window[1], at_once = out[2] * rows * columns;
+  int64_t behind_each_other = in.shape[2] * columns + out[2] * rows;
+  bool code = l->consts->symbols && !l->consts->open;
+  if (!code || op->borders || rows * columns < LEAST_HELD || at_once < SMALLER * behind_each_other) return;
+  pb_s1_op first = *op;
+  first.window[0] = first.stride[0] = first.dilation[0] = op->window[1] = op->stride[1] = op->dilation[1] = 1;
+  first.pad[0] = first.pad[2] = first.over[0] = op->pad[1] = op->pad[3] = op->over[1] = 0;
+  op->x = first.y = pb__add_value(l, n->name, in.type, 4, (int64_t[]){in.shape[0], in.shape[1], in.shape[2], out[3]});
+  pb__push_op(l, first);
+}
+
 static pb_status maxpool(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FMAXPOOL);
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
@@ -231,6 +245,7 @@ static pb_status maxpool(lifter* l, const pb_node* n) {
   } else {
     pb__read_pair(n, "kernel_shape", op.window);
     PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+    pb__pool_rows_first(l, n, &op, shape);
   }
   return pb__finish(l, n->outputs[0], &op, 4, shape);
 }

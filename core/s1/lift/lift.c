@@ -366,6 +366,7 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   PB_TRY(pb__read_pool(l, n, PB_S1_MAXPOOL, &x, &t, &op, shape, &line));
   int result = pb__image_result(l, n, &t, line, shape);
   bool same = pb__same_codes(&x, &t);
+  pb__pool_rows_first(l, n, &op, shape);
   op.y = same ? result : pb__add_value(l, n->name, PB_I8, 4, shape);
   pb__push_op(l, op);
   if (!same) pb__requantise(l, n, (pb_codes){op.y, x.scale, x.zero}, &t, result);

@@ -596,6 +596,16 @@ for label, args in {
     CASES[label] = lambda label=label, args=args: pooled_line(label, *args)
 
 
+@case
+def largest_of_large_windows():
+    """Codes of a pyramid of pools, as detectors have it: along rows, then along columns."""
+    m = Maker("largest_of_large_windows")
+    w = m.weights(m.rng.integers(-127, 128, (24, 16, 1, 1)).astype(I8), F32(0.01), I8(0))
+    x = m.codes(m.op("Conv", m.codes(m.input("x", 1, 16, 13, 12), F32(0.05)), w), F32(0.1))
+    pooled = [m.codes(m.op("MaxPool", x, kernel_shape=[k, k], pads=[k // 2] * 4), F32(0.1)) for k in (5, 9, 13)]
+    return m.done(m.codes(m.op("Concat", x, *pooled, axis=1), F32(0.1)), step=0.1, targets=("cpu", "simnpu"), bisect=True)
+
+
 def gated_by_a_resize(label, part, scale):
     """Channels that are put together times a gate that is made small and resized: parts begin at whole rows of lanes though the resize
     goes by tensors of more dims than an image, and codes are what it moves."""
