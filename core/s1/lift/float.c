@@ -228,6 +228,10 @@ void pb__pool_rows_first(lifter* l, const pb_node* n, pb_s1_op* op, const int64_
   if (!code || op->borders || rows * columns < LEAST_HELD || at_once < SMALLER * behind_each_other) return;
   pb_s1_op first = *op;
   first.window[0] = first.stride[0] = first.dilation[0] = op->window[1] = op->stride[1] = op->dilation[1] = 1;
+  if (op->kind == PB_S1_FAVERAGE) { // the sum, of which the mean is made at the end
+    first.ma = 1;
+    first.m = -1;
+  }
   first.pad[0] = first.pad[2] = first.over[0] = op->pad[1] = op->pad[3] = op->over[1] = 0;
   op->x = first.y = pb__add_value(l, n->name, in.type, 4, (int64_t[]){in.shape[0], in.shape[1], in.shape[2], out[3]});
   pb__push_op(l, first);
@@ -297,6 +301,7 @@ static pb_status average(lifter* l, const pb_node* n) {
     op.m = window_factors(l, n, &op, lo, hi, shape + 2);
   else
     op.ma = 1.0f / (float)(op.window[0] * op.window[1]);
+  if (!whole) pb__pool_rows_first(l, n, &op, shape);
   return pb__finish(l, n->outputs[0], &op, 4, shape);
 }
 

@@ -172,9 +172,9 @@ void pb__fold_sum(lifter* l, const pb_node* n, int64_t channels, int64_t area, c
 // which is an image; `line`: of a line.
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
                         int64_t* shape, bool* line) PB_MUST_CHECK;
-// Of the largest elements under a large window, of floats or codes, those along rows become an operator in front of
-// *op, which goes along columns from then on: as many elements as the window is long each way, not as many as it holds.
-// out: the shape of the result. Where code is made of any loops alone.
+// Of the largest elements under a large window, of floats or codes, or of floats' means, those along rows become an
+// operator in front of *op, which goes along columns from then on: as many elements as the window is long each way, not
+// as many as it holds. out: the shape of the result. Where code is made of any loops alone.
 void pb__pool_rows_first(lifter* l, const pb_node* n, pb_s1_op* op, const int64_t* out);
 
 // Graphs within nodes: expand.c. Writes the subgraph out behind the graph's nodes and makes its operators. in: what its

@@ -265,7 +265,7 @@ POOLS = [
     ("3x2", (2, 5, 9, 7), {"kernel_shape": [3, 2], "strides": [1, 2]}),
     ("same", (1, 40, 7, 9), {"kernel_shape": [3, 3], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
     ("whole", (1, 16, 7, 7), {"kernel_shape": [7, 7]}),
-    # of the largest along rows first
+    # along rows first
     ("9x9", (1, 17, 20, 21), {"kernel_shape": [9, 9], "pads": [4, 4, 4, 4]}),
     ("5x7_strides", (2, 3, 23, 30), {"kernel_shape": [5, 7], "strides": [1, 2], "pads": [2, 0, 1, 3]}),
     ("7x6_ceil", (1, 16, 22, 19), {"kernel_shape": [7, 6], "strides": [2, 1], "dilations": [1, 2], "ceil_mode": 1}),
