@@ -36,11 +36,15 @@ def windowed(name, x, window, stride, pad, behind):
 
 def main():
     options = decided.asked("cpu:v3,simnpu")
-    rng, cases = np.random.default_rng(9), []
+    rng, cases, drawn = np.random.default_rng(9), [], []
     facts = ((16, 64), (5, 7), (3, 33)), ((3, 3), (1, 3), (3, 1)), ((1, 1), (2, 2)), (0, 1), ("add", "maximum"), (False, True)
     for k, (shape, window, stride, pad, name, behind) in enumerate(itertools.product(*facts)):
         if k % 3 and shape != (5, 7):
             continue
+        drawn.append((shape, window, stride, pad, name, behind))
+    # windows of many elements, which processors take along one dim after the other
+    drawn += [((11, 40), window, (1, 1), 2, name, k % 2 == 0) for k, (window, name) in enumerate(itertools.product(((7, 5), (5, 9)), ("add", "maximum")))]
+    for shape, window, stride, pad, name, behind in drawn:
         x = rng.standard_normal(shape).astype(np.float32)
         text, want = windowed(name, x, window, stride, pad, behind)
         what = f"{name} of {shape} by {window} every {stride}, {pad} around, {'in front of' if behind else 'behind'} a product"

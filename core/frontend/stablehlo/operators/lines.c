@@ -1,6 +1,8 @@
-// Largest and least elements under windows of several dims: along one dim after the other, as many elements each as the
-// window is long there, and not as many as it holds. Exact: neither asks in which order, or how often.
+// Largest and least elements and sums under windows of several dims: along one dim after the other, as many elements
+// each as the window is long there, and not as many as it holds. The former two are exact, for neither asks in which
+// order, or how often; sums begin at 0 and are of types whose partial sums need no more bits than the result.
 #include "core/frontend/stablehlo/write_out.h"
+#include "core/poly/evaluate.h"
 
 #include <string.h>
 
@@ -9,6 +11,15 @@ enum { LEAST_HELD = 25 }; // by a window: a tensor more is written and read
 typedef struct window {
   const int64_t *size, *pad; // pad: low and high by dim
 } window;
+
+static bool sums_from_zero(const pb_door* d, const pb_flat_op* op) {
+  pb_type type = pb__door_type(d, op->operands[0])->type;
+  int first = pb__door_in(d, op, 1);
+  const char* bytes = pb_made_splat(&d->m, first);
+  bool is = bytes && (type == PB_F32 || type == PB_F64 || !pb_type_is_float(type)) && type != PB_I1;
+  for (size_t k = 0; is && k < pb_number_bytes(pb_made(&d->m, first)->type); ++k) is = !bytes[k];
+  return is;
+}
 
 static bool steps_by_one(pb_door* d, const pb_flat_op* op, int rank) {
   static const char* const steps[] = {"window_strides", "base_dilations", "window_dilations"};
@@ -51,7 +62,8 @@ pb_status pb__door_by_lines(pb_door* d, const pb_flat_op* op, bool* made) {
   const char* by = pb__door_combiner(op, 0);
   const pb_flat_type* in = pb__door_type(d, op->operands[0]);
   int rank = in->rank;
-  if (strcmp(by, "stablehlo.maximum") && strcmp(by, "stablehlo.minimum")) return PB_OK;
+  bool chooses = !strcmp(by, "stablehlo.maximum") || !strcmp(by, "stablehlo.minimum");
+  if (!chooses && (strcmp(by, "stablehlo.add") || !sums_from_zero(d, op))) return PB_OK;
   if (d->open || d->m.consts->open || in->is_complex) return PB_OK;
   window of = {pb__door_ints(d, op, "window_dimensions", rank, 1), pb__door_ints(d, op, "padding", 2 * rank, 0)};
   if (!of.size || !of.pad || !is_wide(&of, in, pb__door_type(d, op->results[0])) || !steps_by_one(d, op, rank))
