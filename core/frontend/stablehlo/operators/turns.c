@@ -3,8 +3,8 @@
 // threads share the other dims. What each turn rounds adds up, so long sums of floats go by blocks, each of which
 // begins with what those in front make together:
 //
-//   totals[b] = x[32 b] + .. + x[32 b + 31]      so_far = the same of the totals
-//   y[32 b] = so_far[b - 1] + x[32 b]            y[32 b + 1 + t] = y[32 b + t] + x[32 b + 1 + t]
+//   totals[b] = x[16 b] + .. + x[16 b + 15]      so_far = the same of the totals
+//   y[16 b] = so_far[b - 1] + x[16 b]            y[16 b + 1 + t] = y[16 b + t] + x[16 b + 1 + t]
 //
 // Chains of additions in several blocks are computed beside each other, too.
 #include "core/frontend/stablehlo/operators/turns.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-  BLOCK = 32,
+  BLOCK = 16,
   MOST_ROUNDED = 128, // turns that round, one behind the other
   LANES = 16,
   LEAST_LINES = 16 // beside each other: fewer would leave lanes and threads idle
