@@ -1,6 +1,7 @@
 """TensorFlow: functions, Keras models and methods, as the StableHLO that tf.function makes for the CPU."""
 
 import functools
+import inspect
 import os
 import re
 import sys
@@ -10,10 +11,11 @@ import warnings
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.util import nest
 
 from . import compiler
 from .errors import ArgumentError, NotSupported, PolyBlocksError, PolyBlocksWarning
-from .held_numbers import FIXED_TOO, Numbers, Reads, is_fixed, number_key
+from .held_numbers import FIXED_TOO, Methods, Numbers, Reads, has_attributes, is_fixed, number_key, of_a_library
 from .operators import Operators
 from .options import Options
 from .tf_systems import written_out
@@ -40,6 +42,8 @@ class JitTf:
         if options.device_one_time_load:  # of a variable nothing says that it was written to
             warnings.warn("device_one_time_load changes nothing here: variables are read at each call", PolyBlocksWarning, stacklevel=3)
         self.options, self.plain = options, plain
+        specs = getattr(function, "input_signature", None)
+        self.signature = Signature(plain, specs) if specs is not None and plain is not function else None
         self.programs, self.lock = {}, threading.Lock()
 
     def __get__(self, instance, owner=None):
@@ -53,10 +57,13 @@ class JitTf:
     def __call__(self, *args, **named):
         if not tf.executing_eagerly():
             return self.plain(*args, **named)  # inside another one, which it becomes a part of
+        if self.signature is not None:
+            args, named = self.signature.converted(args, named)
         leaves = tf.nest.flatten((args, named), expand_composites=False)
         tensors = [_tensor(leaf) for leaf in leaves]
         _no_tape(tensors)
-        key = (str(_skeleton((args, named))), *[_kind(t, leaf) for t, leaf in zip(tensors, leaves)])
+        _tell_masks(tensors)
+        key = (str(_skeleton((args, named))), *_keras_settings(), *[_kind(t, leaf) for t, leaf in zip(tensors, leaves)])
         program = self.programs.get(key)
         if program is None or not program.held.is_kept():
             with self.lock:
@@ -71,6 +78,28 @@ class JitTf:
         return lowered.name, lowered.text, self.options.for_compiler(), {}, lowered.place
 
 
+class Signature:
+    """What a tf.function says that it takes: what is called otherwise becomes such tensors first."""
+
+    def __init__(self, plain, specs):
+        names = list(inspect.signature(plain).parameters)
+        self.names, self.specs = [name for name in names if name != "self"][: len(specs)], specs
+
+    def converted(self, args, named):
+        named = {name: self.of(self.specs[self.names.index(name)], value) if name in self.names else value for name, value in named.items()}
+        return tuple([self.of(spec, value) for spec, value in zip(self.specs, args)] + list(args[len(self.specs) :])), named
+
+    @staticmethod
+    def of(spec, value):
+        def tensor(spec, value):
+            if not isinstance(spec, tf.TensorSpec) or (tf.is_tensor(value) and value.dtype == spec.dtype):
+                return value
+            value = value if tf.is_tensor(value) else tf.convert_to_tensor(value, None if isinstance(value, np.ndarray) else spec.dtype)
+            return tf.cast(value, spec.dtype)
+
+        return nest.map_structure_up_to(spec, tensor, spec, value)
+
+
 class Held:
     """Where modules that a function reads hold their variables, tensors, arrays and numbers, and what it closes over or names itself. What is put
     into another's place there is seen: an attribute that another variable is assigned to, a longer list of layers, another number."""
@@ -82,16 +111,21 @@ class Held:
         for holder, names in _named_by(function):
             self.add_named(holder, names)
         reads = Reads(function, kinds=module_kinds())
-        self.places += [(owner, None, [(name, value)]) for owner, name, value in reads.values if isinstance(value, (tf.Variable, tf.Tensor)) or is_module(value)]
+        self.places += [(owner, None, [(name, value)]) for owner, name, value in reads.values if isinstance(value, (tf.Variable, tf.Tensor)) or is_module(value) or is_object(value)]
         self.places += [(value, length, []) for value, length in reads.lengths]
         for _, _, value in reads.values:
             if is_module(value):
                 self.add(value, seen)
         for module in self.modules:
             reads.visit_object(module, ())
-            for value in vars(module).values():
+            for name, value in vars(module).items():
                 reads.visit_settings(value)
+                if callable(value) and not is_module(value) and not isinstance(value, (type, tf.Variable)) and not is_book(name):
+                    reads.visit(value, ())
+                if is_object(value):
+                    self.places.append((vars(module), None, [(name, value)]))
         self.numbers += reads.numbers
+        self.methods = Methods(self.modules, "call")
 
     def add(self, value, seen):
         if id(value) in seen:
@@ -111,11 +145,11 @@ class Held:
                 self.add(part, seen)
             return
         if is_module(value) and not isinstance(value, tf.Module):  # Keras keeps books of its own
-            items = [(key, part) for key, part in items if key == "_layers" or not key.startswith("_")]
-        parts = [(key, part) for key, part in items if isinstance(part, HELD) or is_module(part)]
+            items = [(key, part) for key, part in items if not is_book(key)]
+        parts = [(key, part) for key, part in items if isinstance(part, (*HELD, *keras_variables())) or is_module(part)]
         if is_module(value):
             self.modules.append(value)
-            names = [key for key, part in items if is_fixed(part) and not key.startswith("_")]
+            names = [key for key, part in items if is_fixed(part) and not is_book(key)]
             self.numbers += [Numbers(holder, names, f"{type(value).__name__}.")] if names else []
         if parts:
             self.places.append((holder, len(holder) if isinstance(holder, list) else None, parts))
@@ -131,7 +165,7 @@ class Held:
 
     def is_kept(self):
         try:
-            if not all(numbers.is_kept() for numbers in self.numbers):
+            if not self.methods.are_kept() or not all(numbers.is_kept() for numbers in self.numbers):
                 return False
             return all((count is None or len(holder) == count) and all(holder[key] is part for key, part in parts) for holder, count, parts in self.places)
         except (KeyError, IndexError):
@@ -148,8 +182,33 @@ def module_kinds():
     return (tf.Module,) if keras is None else (tf.Module, keras.Layer)
 
 
+def keras_variables():
+    keras = sys.modules.get("keras")
+    return () if keras is None else (keras.Variable,)
+
+
 def is_module(value):
     return isinstance(value, module_kinds())
+
+
+def is_object(value):
+    """Whether a value is an object of attributes, of one of the user's classes, that is no module."""
+    return has_attributes(value) and not of_a_library(type(value).__module__) and not isinstance(value, type) and not is_module(value) and not is_fixed(value)
+
+
+@functools.lru_cache(maxsize=None)
+def books():
+    """Attributes that TensorFlow and Keras keep books in, of each module."""
+    plain, keras = [tf.Module()], sys.modules.get("keras")
+    if keras is not None:
+        inner = keras.Input((1,), name="books")  # names of their own, as Keras counts those that it gives
+        plain += [keras.Layer(name="books"), keras.Sequential([], name="books"), keras.Model(inner, inner, name="books")]
+        plain += [type("Model", (keras.Model,), {})(name="books")]
+    return frozenset(name for module in plain for name in vars(module) if name.startswith("_")) - {"_layers", "_trainable"}
+
+
+def is_book(name):
+    return name.startswith("_self_") or name in books()
 
 
 class Cells:
@@ -192,6 +251,18 @@ def _skeleton(value):
     return tf.nest.map_structure(lambda leaf: 0, value)
 
 
+def _keras_settings():
+    """Those of Keras that say how numbers are kept and how images lie."""
+    keras = sys.modules.get("keras")
+    return () if keras is None else (keras.config.floatx(), keras.config.image_data_format(), keras.config.dtype_policy().name)
+
+
+def _tell_masks(tensors):
+    if any(getattr(t, "_keras_mask", None) is not None for t in tensors):
+        text = "an argument has a mask of Keras's, which is no part of a tensor in a graph: a layer that takes one is given it, mask=...; or what makes it goes inside"
+        warnings.warn(text, PolyBlocksWarning, stacklevel=3)
+
+
 def _tensor(leaf):
     """What is an argument of the engine; variables, numbers, texts and None are parts of the function."""
     if isinstance(leaf, tf.Tensor):
@@ -204,6 +275,8 @@ def _kind(tensor, leaf):
         return tuple(tensor.shape), tensor.dtype.name
     if isinstance(leaf, tf.Variable):
         return leaf.ref()
+    if isinstance(leaf, tf.__internal__.CompositeTensor):
+        raise ArgumentError(f"{type(leaf).__name__} is no argument: its parts are tensors, of which it can be made inside")
     try:
         hash(leaf)
     except TypeError:
@@ -283,7 +356,7 @@ def _trace_error(error):
     inner = re.findall(r'File "([^"]+)", line (\d+), in', text)
     inner = [(file if os.path.exists(file) else f"/{file}", line) for file, line in inner]  # XLA's texts leave out the first slash
     own = [f"{file}:{line}" for file, line in inner if not any(p in file for p in ("/tensorflow/", "/keras/", "/polyblocks/"))]
-    found = re.search(r"[^\n]*(?:Detected unsupported|not compilable|unsupported operation)[^\n]*", text)
+    found = re.search(r"[^\n]*(?:must be a compile-time constant|Detected unsupported|not compilable|unsupported operation)[^\n]*", text)
     lines = [line.strip() for line in text.splitlines()]
     lines = [found.group(0).strip()] if found else [line for line in lines if line and not line.startswith(("File", "in user code", "The op is created"))]
     lines = [line for line in lines if "TF_DUMP_GRAPH_PREFIX" not in line] or lines

@@ -189,6 +189,24 @@ class Attributes:
         return next(vars(part)[name] for part in type(self.value).__mro__ if name in vars(part))
 
 
+class Methods:
+    """What modules are called by: a method of their own put before that of their classes, and one put into a class."""
+
+    def __init__(self, modules, name):
+        self.name = name
+        self.mine = [vars(module) for module in modules]
+        self.own = [self.name in mine for mine in self.mine]
+        kinds = {next((part for part in type(m).__mro__ if name in vars(part)), None) for m in modules} - {None}
+        self.kinds = [(kind_, vars(kind_)[name]) for kind_ in kinds]
+        self.types = [type(module) for module in modules]
+        self.modules = modules
+
+    def are_kept(self):
+        if [self.name in mine for mine in self.mine] != self.own or list(map(type, self.modules)) != self.types:
+            return False
+        return all(vars(kind_).get(self.name) is method for kind_, method in self.kinds)
+
+
 def is_full(cell):
     try:
         cell.cell_contents

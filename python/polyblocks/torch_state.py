@@ -74,23 +74,6 @@ def numbers_of(owner, counted):
     return [Numbers(mine, names, f"{type(owner).__name__}.")] if names else []
 
 
-class Forwards:
-    """What modules are called by: a forward of their own put before that of their classes, and one put into a class."""
-
-    def __init__(self, modules):
-        self.mine = [vars(module) for module in modules]
-        self.own = ["forward" in mine for mine in self.mine]
-        kinds = {next((part for part in type(m).__mro__ if "forward" in vars(part)), None) for m in modules} - {None}
-        self.kinds = [(kind_, vars(kind_)["forward"]) for kind_ in kinds]
-        self.types = [type(module) for module in modules]
-        self.modules = modules
-
-    def are_kept(self):
-        if ["forward" in mine for mine in self.mine] != self.own or list(map(type, self.modules)) != self.types:
-            return False
-        return all(vars(kind_).get("forward") is forward for kind_, forward in self.kinds)
-
-
 PLAIN_MODULE = frozenset(vars(torch.nn.Module()))
 
 

@@ -372,3 +372,14 @@ def test_weak_types():
     for a, b in zip(got, want, strict=True):
         assert a.weak_type == b.weak_type and (half * a).dtype == (half * b).dtype and np.array_equal(a, b)
         assert np.array_equal(polyblocks_jit_jax(lambda v: v + 1)(a), b + 1)
+
+
+def test_numbers_of_four_bits():
+    """JAX packs two of them in a byte."""
+
+    def function(x, u):
+        return x.astype("int32") * 3, x + x, u.astype("float32")
+
+    x, u = jnp.arange(-8, 8).astype("int4"), jnp.arange(16).astype("uint4")
+    for a, b in zip(jit(function)(x, u), jax.jit(function)(x, u), strict=True):
+        assert a.dtype == b.dtype and np.array_equal(a.astype("int32"), b.astype("int32"))

@@ -326,3 +326,67 @@ def test_what_else_changes_between_calls():
     kept = list(compiled[id(layer)].programs.values())
     compiled[id(layer)](x)
     assert list(compiled[id(layer)].programs.values()) == kept
+
+
+def follows(function, changes, x, **named):
+    """The same as eager before and behind each change."""
+    compiled = polyblocks_jit_tf(function)
+    same(compiled(x, **named), function(x, **named))
+    for change in changes:
+        change()
+        same(compiled(x, **named), function(x, **named))
+
+
+class Private(tf.keras.layers.Layer):
+    """Whose attributes have names that Keras keeps books under."""
+
+    def __init__(self):
+        super().__init__()
+        self._by, self._function, self._settings, self._pair = 2.0, tf.nn.relu, argparse.Namespace(k=3.0), np.ones(2, "f4")
+
+    def call(self, x):
+        return self._function(x * self._by) * self._settings.k + self._pair
+
+
+def test_private_attributes_and_methods():
+    layer = Private()
+    changes = [functools.partial(setattr, layer, "_by", 5.0), functools.partial(setattr, layer, "_function", tf.nn.tanh)]
+    changes += [functools.partial(setattr, layer._settings, "k", 4.0), lambda: layer._pair.__setitem__(0, 7.0)]
+    changes += [functools.partial(setattr, layer, "call", lambda x: x * 2), lambda: delattr(layer, "call")]
+    follows(layer, changes, f(3, 2))
+
+
+def test_layers_that_train_no_more():
+    layer = tf.keras.layers.BatchNormalization()
+    layer.build((None, 3))
+    x = f(8, 3) + 1
+    compiled = polyblocks_jit_tf(layer)
+    compiled(x, training=True)
+    layer.trainable = False
+    same(compiled(x, training=True), layer(x, training=True))
+
+
+def test_what_a_signature_says():
+    @tf.function(input_signature=[tf.TensorSpec((None, 3), tf.float32), tf.TensorSpec((), tf.int32)])
+    def taken(x, n):
+        return x * 2, n + 1
+
+    compiled = polyblocks_jit_tf(taken)
+    for args, named in ((([[1.0, 2, 3]], 3), {}), ((np.ones((2, 3)),), {"n": 4}), ((tf.ones((4, 3)),), {"n": tf.constant(5)})):
+        same(compiled(*args, **named), taken(*args, **named))
+
+
+def test_settings_of_keras_and_composite_arguments():
+    def halves(x):
+        return tf.keras.ops.average_pool(x, 2)
+
+    compiled, x = polyblocks_jit_tf(halves), f(1, 4, 4, 4)
+    same(compiled(x), halves(x))
+    tf.keras.config.set_image_data_format("channels_first")
+    try:
+        same(compiled(x), halves(x))
+    finally:
+        tf.keras.config.set_image_data_format("channels_last")
+    for value in (tf.sparse.from_dense([[1.0, 0.0]]), tf.ragged.constant([[1.0], []])):
+        with pytest.raises(polyblocks.ArgumentError, match=type(value).__name__):
+            polyblocks_jit_tf(lambda x: x)(value)
