@@ -171,6 +171,12 @@ class Analysis:
         x, e = self.operand(0)
         return gamma(x.size + SPARE) * self.again(x) + 1.01 * self.again(2 * np.abs(x) * e + e * e, kind="ReduceSum")
 
+    def rule_ReduceLogSum(self, node):
+        x, e = self.operand(0)
+        v, total = self.of(node.output[0]), self.again(x, kind="ReduceSum")
+        apart = self.again(e, kind="ReduceSum") + gamma(x.size) * self.again(np.abs(x), kind="ReduceSum")
+        return np.where(total > apart, apart / np.maximum(total - apart, 1e-300), np.inf) + SPARE * U * np.maximum(np.abs(v), 1)
+
     def rule_ReduceLogSumExp(self, node):
         x, e = self.operand(0)
         largest = self.again(np.abs(x), kind="ReduceMax")
