@@ -25,7 +25,8 @@ static int source_of(pb_onnx* o, const pb_onnx_resize* p, int k, double in, int 
     return pb__o_select(o, alone, center, pb__o_add(o, pb__o_mul(o, from, last), walked));
   }
   if (strcmp(how, "half_pixel_symmetric") != 0) return pb__o_sub(o, middle, half);
-  int less = pb__o_sub(o, one, pb__o_div(o, out, wide)), offset = pb__o_mul(o, real(o, in / 2), less);
+  int less = pb__o_sub(o, one, pb__o_div(o, out, wide)), center = pb__o_mul(o, real(o, in), half);
+  int offset = pb__o_mul(o, center, less);
   return pb__o_sub(o, pb__o_add(o, offset, middle), half);
 }
 
