@@ -89,7 +89,11 @@ class TensorFlow(walk.Framework):
 
     @staticmethod
     def eager(call, arguments):
-        return call(*map(tf.constant, arguments))
+        tensors = list(map(tf.constant, arguments))
+        try:
+            return call(*tensors)
+        except Exception:  # which graphs alone take
+            return tf.function(call)(*tensors)
 
     @staticmethod
     def exact(call, arguments):
