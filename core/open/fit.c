@@ -318,8 +318,9 @@ static int quotient(pb_fit* f, const division* d, int64_t shift) {
   return pb_size_make(f->sizes, PB_SIZE_DIV, shifted, by);
 }
 
-// Of an atom; else of a multiple of one and another: what a stride leaves over of an extent, what lies between two
-// places. -1: there is none, or there are two, and which one it is at other extents is not known.
+// Of an atom; else of a multiple of one, as a scale makes of an extent, and another: what a stride leaves over of an
+// extent, what lies between two places. -1: there is none, or there are two, and which one it is at other extents is
+// not known.
 static int divided_size(pb_fit* f, const int64_t* numbers) {
   int found = -1, atoms = f->atom_count < MOST_DIVIDED ? f->atom_count : MOST_DIVIDED;
   int64_t shift;
@@ -332,7 +333,9 @@ static int divided_size(pb_fit* f, const int64_t* numbers) {
     for (int times = -MOST_DIVISOR; times <= MOST_DIVISOR; ++times)
       for (int pair = 0; times && pair < atoms * atoms * 2; ++pair) {
         division d = {&f->atoms[pair / 2 / atoms], &f->atoms[pair / 2 % atoms], times, pair % 2 ? 1 : -1, by};
-        if (d.a == d.b || !shift_of(&d, numbers, &shift)) continue;
+        if (d.a == d.b && pair % 2) continue;
+        if (d.a == d.b) d.b = NULL;
+        if (!shift_of(&d, numbers, &shift)) continue;
         int size = quotient(f, &d, shift);
         if (found >= 0 && !is_same(f, found, size)) return -1;
         if (found < 0) found = size;

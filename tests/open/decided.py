@@ -33,6 +33,9 @@ def slices():
     for start, end, step in ((-1, 4, 1), (-1, 3, -1), (4, -1, 1)):  # elements for small ones alone: or refused, never fewer
         yield (f"slice {start}:{end}:{step}, or a refusal", f"""g (float[N, 4] x) => (float[M, 4] y)
             <int64[1] a = {{{start}}}, int64[1] b = {{{end}}}, int64[1] c = {{0}}, int64[1] s = {{{step}}}> {{ y = Slice(x, a, b, c, s) }}""", {"x": shapes_of("n", 4)})
+    for start, end in ((-4, 2), (-1, -END), (-END, -END), (-3, -1)):  # of a tensor of no elements none: or a refusal, though nothing of it is read
+        yield (f"how many a slice {start}:{end}:-1 takes, or a refusal".replace(str(END), ""), f"""g (float[N, 2] x) => (int64[2] y)
+            <int64[1] a = {{{start}}}, int64[1] b = {{{end}}}, int64[1] c = {{0}}, int64[1] s = {{-1}}> {{ t = Slice(x, a, b, c, s) y = Shape(t) }}""", {"x": shapes_of("n-1", 2)})
     yield ("slices and what is made of them", """g (float[N, 4] x) => (float[M, 4] y, float[1, 4] z)
         <int64[1] a = {2}, int64[1] b = {10}, int64[1] c = {0}> { t = Slice(x, a, b, c) y = Relu(t) z = ReduceSum(t, c) }""", {"x": shapes_of("n", 4)})
     yield ("a smaller one of two", """g (float[N, 4] x) => (float[M, 4] y) <int64[1] c = {0}, int64[1] k = {8}>

@@ -14,8 +14,8 @@ from run import execute, judge_all
 TRANSFORMS = "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"
 ROUNDINGS = "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"
 SCALES = (1.5, 3), (0.5, 2), (1 / 3, 0.75), (2.5, 4 / 3), (0.3, 1), (7, 1.2)
-WHOLE = (2, 3), (0.5, 2)  # of open extents the others are refused: 1.5 n is no extent for every n
-EXTENTS = (1, 3, 1), (2, 6, 9), (3, 5, 7)
+WHOLE = (2, 3), (0.5, 2), (1.5, 0.75), (2.5, 1.25)
+EXTENTS = (1, 3, 2), (2, 6, 9), (3, 5, 7)
 
 
 def nodes(transform, crops):

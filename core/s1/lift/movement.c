@@ -49,6 +49,8 @@ static const int64_t far = INT32_MAX; // from there on it is a mark for the end
 int64_t pb__slice_bound(lifter* l, int64_t at, int64_t extent, bool back, bool ends) {
   int64_t most = back ? extent - 1 : extent, turns = back && ends ? extent + 1 : extent; // that -at goes back at most
   if (at >= far) return most;
+  // Going back from a place counted from the end, which is kept inside: of a tensor of no elements none is.
+  if (back && !ends && at < 0) pb_consts_guard(l->consts, false, 1, extent, kept_inside);
   if (at <= -far) return extent - turns;
   if (at >= 0) return pb_consts_smaller(l->consts, at, most, kept_inside);
   return extent - pb_consts_smaller(l->consts, -at, turns, kept_inside);
