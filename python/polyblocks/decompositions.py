@@ -93,42 +93,41 @@ def lu(a):
     m, n = a.shape
     count = min(m, n)
     a = filled_up(a, m, n)
-    rows, columns, inside = jnp.arange(a.shape[0]), jnp.arange(a.shape[1]), jnp.arange(BLOCK)
+    rows, columns, inside = jnp.arange(a.shape[0], dtype=jnp.int32), jnp.arange(a.shape[1]), jnp.arange(BLOCK)
 
     def panel(k, carried):
         start = k * BLOCK
 
         def column(j, carried):
-            """p: the panel's columns as rows."""
-            p, order, pivots = carried
-            at = start + j
+            """p: the panel's columns as rows, each element where it was at first; places: where rows have come to by exchanges;
+            order: the rows that have come to places."""
+            p, order, places, pivots = carried
+            at = (start + j).astype(rows.dtype)
             x = element(p, j, 0, keepdims=False)
-            largest = jnp.argmax(jnp.where(rows >= at, jnp.abs(x), -1)).astype(jnp.int32)
-            pivot = jnp.where(at < count, largest, at)  # columns that fill up have none
-
-            def swapped(v, axis):
-                return jnp.where(rows == at, element(v, pivot, axis), jnp.where(rows == pivot, element(v, at, axis), v))
-
-            top = element(p, pivot, 1)
-            p = swapped(p, 1)
+            size = jnp.where(places >= at, jnp.where(jnp.isnan(x), jnp.inf, jnp.abs(x)), -1)
+            pivot = jnp.min(jnp.where(size == jnp.max(size), places, rows.shape[0]))
+            pivot = jnp.where(at < count, pivot, at)  # columns that fill up have none
+            row, other = element(order, pivot, keepdims=False), element(order, at, keepdims=False)
+            top = element(p, row, 1)
             by = element(top, j, 0, keepdims=False)
-            below = jnp.where(rows > at, element(p, j, 0, keepdims=False) / jnp.where(by == 0, 1, by), 0)
+            places = jnp.where(rows == row, at, jnp.where(rows == other, pivot, places))
+            below = jnp.where(places > at, x / jnp.where(by == 0, 1, by), 0)
             others = p - jnp.where((inside > j)[:, None], top, 0) * below
-            p = jnp.where((inside == j)[:, None] & (rows > at), below, others)
-            return p, swapped(order, 0), jnp.where(rows == at, pivot, pivots)
+            p = jnp.where((inside == j)[:, None], jnp.where(places > at, below, x), others)
+            order = jnp.where(rows == at, row, jnp.where(rows == pivot, other, order))
+            return p, order, places, jnp.where(rows == at, pivot, pivots)
 
         a, order, pivots = carried
-        first = of_panel(a, start, 1).T, rows.astype(jnp.int32), pivots
-        own, moved, pivots = lax.fori_loop(0, BLOCK, column, first)
-        own, a = own.T, a[moved]
+        first = of_panel(a, start, 1).T, rows, rows, pivots
+        own, moved, _, pivots = lax.fori_loop(0, BLOCK, column, first)
+        own, a = own.T[moved], a[moved]
         right = jnp.where(columns >= start + BLOCK, of_panel(a, start, 0), 0)
         top = solved(of_panel(own, start, 0), right, True)
         below = jnp.where((rows >= start + BLOCK)[:, None], own, 0)
         a = updated(a - below @ top, jnp.where(columns >= start + BLOCK, top, of_panel(a, start, 0)), start, 0)
         return updated(a, own, start, 1), order[moved], pivots
 
-    start = a, rows.astype(jnp.int32), rows.astype(jnp.int32)
-    a, order, pivots = lax.fori_loop(0, -(-count // BLOCK), panel, start)
+    a, order, pivots = lax.fori_loop(0, -(-count // BLOCK), panel, (a, rows, rows))
     return a[:m, :n], pivots[:count], order[:m]
 
 
