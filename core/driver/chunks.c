@@ -69,8 +69,8 @@ static int64_t anew_of(MlirType type, int64_t elements) {
 // What the call touches, by its operands; NULL: it is in no run.
 static const pb_reach* reach_of_call(chunks* x, MlirOperation call) {
   MlirOperation kernel = pb__run_callee(x->c, call);
-  if (mlirOperationIsNull(kernel) || mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared"))) return NULL;
-  if (!mlirAttributeIsNull(pb_op_attribute(kernel, "pb.turns"))) return NULL;
+  if (mlirOperationIsNull(kernel) || !pb_op_has(kernel, "pb.shared")) return NULL;
+  if (pb_op_has(kernel, "pb.turns")) return NULL;
   const pb_reach* reach = reach_of(x, kernel);
   int64_t anew = 0;
   for (intptr_t k = 0; reach && k < mlirOperationGetNumOperands(call); ++k)

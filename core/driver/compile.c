@@ -376,8 +376,7 @@ pb_status pb__run_pass(compilation* c, const pb_pass* p) {
 // Of a program's segments one has perhaps nothing to plan.
 static bool has_plan(const pb_unit* unit) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
-  while (!mlirOperationIsNull(op) && mlirAttributeIsNull(pb_op_attribute(op, "pb.plan")))
-    op = mlirOperationGetNextInBlock(op);
+  while (!mlirOperationIsNull(op) && !pb_op_has(op, "pb.plan")) op = mlirOperationGetNextInBlock(op);
   return !mlirOperationIsNull(op);
 }
 
@@ -437,8 +436,7 @@ pb_status pb__emit_kernels(compilation* c, pb_engine* e) {
   pb_unit* unit = &c->unit;
   size_t count = 0;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) count += pb_op_has(op, "pb.kernel");
   e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
   PB_TRY(c->control->emit(unit, e));
   return pb_mixed_emit(unit, e);

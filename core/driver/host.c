@@ -50,7 +50,7 @@ static void take_arguments(pb_host* h, MlirOperation main) {
     MlirAttribute id = pb_argument_attribute(value, "pb.const");
     if (!mlirAttributeIsNull(id)) {
       p.arg = (pb_arg){PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)}; // the id; its offset comes later
-    } else if (!mlirAttributeIsNull(pb_argument_attribute(value, "pb.output"))) {
+    } else if (pb_argument_has(value, "pb.output")) {
       p.arg = (pb_arg){PB_SPACE_OUTPUT, (uint64_t)e->output_count};
       add_tensor(e, e->outputs, &e->output_count, pb_argument_attribute(value, "pb.output"), &shape);
     } else {
@@ -109,7 +109,7 @@ static void note_constants(const pb_host* h, MlirOperation call, pb_step* step) 
     if (arg->space != PB_SPACE_CONST) continue;
     int number = pb_constants_number(h->unit->chip, pb_memref_memory(h->unit->chip, v));
     if (number >= 0) arg->space = (pb_space)(PB_SPACE_CONST_APART + number);
-    if (!mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"))) arg->value |= packed_bit;
+    if (pb_argument_has(v, "pb.packed")) arg->value |= packed_bit;
   }
 }
 
@@ -327,8 +327,7 @@ pb_status pb_host_check(const pb_unit* unit) {
   uint64_t outside = 0, most = 0;
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue v = mlirBlockGetArgument(body, k);
-    if (unit->chip->constant_memory_count && !mlirAttributeIsNull(pb_argument_attribute(v, "pb.const")))
-      continue; // it may lie there
+    if (unit->chip->constant_memory_count && pb_argument_has(v, "pb.const")) continue; // it may lie there
     outside += pb__host_bytes(v);
   }
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);

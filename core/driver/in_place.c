@@ -122,7 +122,7 @@ static bool writes(const event* e, int value) {
 }
 
 static bool reads(const event* e, int value) {
-  bool unsaid = is_call(e) && mlirAttributeIsNull(pb_op_attribute(e->call, "pb.makes"));
+  bool unsaid = is_call(e) && !pb_op_has(e->call, "pb.makes");
   for (int k = 0; k < e->count; ++k)
     if (e->values[k] == value && (unsaid || !makes(e, k))) return true;
   return false;
@@ -268,7 +268,7 @@ static void rename_value(placer* p, int value, int variable) {
     for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
       MlirValue v = mlirBlockGetArgument(body, k);
       if (pb__value_of_argument(v) != value) continue;
-      bool reads_it = !mlirAttributeIsNull(pb_argument_attribute(v, "pb.input"));
+      bool reads_it = pb_argument_has(v, "pb.input");
       pb_argument_set_attribute(function_of(v), k, reads_it ? "pb.input" : "pb.output", name);
     }
   }
@@ -299,7 +299,7 @@ static void join(placer* p, const chain* c) {
         if (p->events[e].values[k] == c->values[v]) p->events[e].values[k] = variable;
   for (size_t e = 0; e < p->count;) { // what copied the one to the other
     const event* now = &p->events[e];
-    bool all = is_call(now) && !mlirAttributeIsNull(pb_op_attribute(now->call, "pb.copies"));
+    bool all = is_call(now) && pb_op_has(now->call, "pb.copies");
     for (int k = 0; all && k < now->count; ++k) all = now->values[k] == variable;
     if (all)
       drop_event(p, e);

@@ -150,7 +150,7 @@ static pb_status take_functions(compilation* c, compilation* part, kernels* all)
     next = mlirOperationGetNextInBlock(op);
     if (mlirOperationEqual(op, main)) continue;
     const char* name = pb_func_name(op, arena);
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")))
+    if (!pb_op_has(op, "pb.kernel"))
       status = take_function(c, op);
     else
       pb_table_add(&numbers, name, strlen(name), take_kernel(c, part, op, all));

@@ -493,8 +493,8 @@ static pb_status take_functions(joiner* j) {
   MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(made));
   for (; !mlirOperationIsNull(op); op = next) {
     next = mlirOperationGetNextInBlock(op);
-    bool is_main = !mlirAttributeIsNull(pb_op_attribute(op, "pb.host"));
-    if (!is_main && mlirAttributeIsNull(pb_op_attribute(op, "pb.turns"))) continue; // a declaration
+    bool is_main = pb_op_has(op, "pb.host");
+    if (!is_main && !pb_op_has(op, "pb.turns")) continue; // a declaration
     mlirOperationRemoveFromParent(op);
     mlirBlockAppendOwnedOperation(mlirModuleGetBody(is_main ? c->parts[j->first].unit.module : c->unit.module), op);
     if (is_main) c->mains[j->first] = op;
@@ -553,8 +553,7 @@ static void mark_inside(compilation* c, const MlirOperation* mains, size_t count
     }
   PB_FOR_OPS (op, mlirModuleGetBody(c->unit.module)) {
     const char* name = pb_func_name(op, arena);
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || pb_table_find(&called, name, strlen(name)) >= 0)
-      continue;
+    if (!pb_op_has(op, "pb.kernel") || pb_table_find(&called, name, strlen(name)) >= 0) continue;
     mlirOperationRemoveAttributeByName(op, mlirStringRefCreateFromCString("pb.kernel"));
     pb_op_set_attribute(op, "pb.inside", mlirUnitAttrGet(c->unit.context));
   }
@@ -563,7 +562,7 @@ static void mark_inside(compilation* c, const MlirOperation* mains, size_t count
 
 static int kernels_of(MlirModule module) {
   int count = 0;
-  PB_FOR_OPS (op, mlirModuleGetBody(module)) count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
+  PB_FOR_OPS (op, mlirModuleGetBody(module)) count += pb_op_has(op, "pb.kernel");
   return count;
 }
 

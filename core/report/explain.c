@@ -144,16 +144,14 @@ static const char* code_of(explainer* x, MlirOperation func) {
   pb_arena* arena = &x->out->arena;
   if (mlirOperationIsNull(func)) return "native code";
   const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.by_shares")))
-    return "vector code, kernel by kernel for each share";
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.run"))) return "small kernels, one behind the other";
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.turns")))
-    return "small kernels, with its turns or branches inside";
-  bool shared = !mlirAttributeIsNull(pb_op_attribute(func, "pb.shared"));
+  if (pb_op_has(func, "pb.by_shares")) return "vector code, kernel by kernel for each share";
+  if (pb_op_has(func, "pb.run")) return "small kernels, one behind the other";
+  if (pb_op_has(func, "pb.turns")) return "small kernels, with its turns or branches inside";
+  bool shared = pb_op_has(func, "pb.shared");
   const char* by = shared ? "" : pb_printf(arena, " on one %s", unit_of(x->unit->chip));
   if (*scalar) return pb_printf(arena, "plain loops%s, since %s", by, scalar);
   const char* insn = text_of(arena, pb_op_attribute(func, "pb.contraction"));
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.guarded"))) return "vector code, only where a guard says so";
+  if (pb_op_has(func, "pb.guarded")) return "vector code, only where a guard says so";
   return *insn ? insn : "vector code";
 }
 
@@ -200,7 +198,7 @@ static const char* shape_text(pb_arena* arena, MlirValue v) {
   return text;
 }
 
-static bool is_argument(MlirValue v, const char* kind) { return !mlirAttributeIsNull(pb_argument_attribute(v, kind)); }
+static bool is_argument(MlirValue v, const char* kind) { return pb_argument_has(v, kind); }
 
 static void add_from(pb_explained_step* step, int from) {
   for (size_t k = 0; k < step->from_count; ++k)

@@ -77,7 +77,7 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
     MlirValue v = mlirOperationGetResult(op, 0);
     if (!pb_memref_extent(v, &type, &first, &all)) continue;
     int m = memory_of(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
-    bool placed = !mlirAttributeIsNull(pb_op_attribute(op, "pb.address"));
+    bool placed = pb_op_has(op, "pb.address");
     int64_t copies = placed ? first : 1, row = placed ? chip->memories[m].row_bytes : 1;
     int64_t elements = all / copies;
     int64_t bytes = elements * ((pb_type_bits(type) + 7) / 8);
@@ -92,8 +92,8 @@ void pb_report_memory(const pb_chip* chip, MlirOperation func, int64_t* bytes) {
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && chip->constant_memory_count; ++k) {
     pb_access shape;
     MlirValue v = mlirBlockGetArgument(body, k);
-    if (mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory")) || !pb_access_of_value(v, &shape)) continue;
-    bool packed = !mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"));
+    if (!pb_argument_has(v, "pb.memory") || !pb_access_of_value(v, &shape)) continue;
+    bool packed = pb_argument_has(v, "pb.packed");
     bytes[pb_memref_memory(chip, v)] += pb_bytes_of(packed ? PB_I4 : shape.type, pb_access_elements(&shape));
   }
 }

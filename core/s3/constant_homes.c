@@ -33,12 +33,13 @@ unsigned pb_constant_kept_out(const pb_consts* consts, int id) {
 // The constant that the argument of the program's function is; -1: it is none.
 static int constant_of(MlirValue value) { return (int)pb_argument_integer(value, "pb.const", -1); }
 
-void pb_constant_homes_mark(const pb_unit* unit, MlirOperation func) {
+void pb_constants_mark(const pb_unit* unit, MlirOperation func) {
   MlirBlock body = pb_op_body(func);
-  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && unit->chip->constant_memory_count; ++k) {
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     int id = constant_of(mlirBlockGetArgument(body, k));
-    unsigned out = id < 0 ? 0 : pb_constant_kept_out(unit->consts, id);
+    unsigned out = pb_constant_kept_out(unit->consts, id), codes = id < 0 ? 0 : pb_small_codes_find(unit, id);
     if (out) pb_argument_set_attribute(func, k, "pb.kept_out", pb_number_attribute(unit->context, out));
+    if (codes) pb_argument_set_attribute(func, k, "pb.codes", pb_number_attribute(unit->context, codes));
   }
 }
 
@@ -117,7 +118,7 @@ static void take_call(rooms* r, MlirOperation call) {
     MlirValue v = mlirBlockGetArgument(body, k);
     int id = constant_of(mlirOperationGetOperand(call, k));
     int number = id < 0 ? -1 : pb_constants_number(r->unit->chip, pb_memref_memory(r->unit->chip, v));
-    if (number >= 0) take(r, id, number, !mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed")));
+    if (number >= 0) take(r, id, number, pb_argument_has(v, "pb.packed"));
   }
 }
 

@@ -18,8 +18,8 @@ int pb_constant_home(const pb_chip* chip, unsigned kept_out, int rank);
 
 // That of a constant, or of the constant that it is a part of in another form.
 unsigned pb_constant_kept_out(const pb_consts* consts, int id);
-// Notes it at the arguments of the program's function, as pb.kept_out.
-void pb_constant_homes_mark(const pb_unit* unit, MlirOperation func);
+// Notes it at the arguments of the program's function, as pb.kept_out, and as pb.codes what small_codes.h says.
+void pb_constants_mark(const pb_unit* unit, MlirOperation func);
 
 // Whether the program's constants may take more than one of the memories of constants has.
 bool pb_constants_may_overflow(const pb_unit* unit);

@@ -64,8 +64,7 @@ static void pass_on(pb_diag* to, const pb_diag* held, const char* text) {
 pb_status pb_attempt_end(pb_unit* unit, pb_attempt* attempt, const char* kernel, pb_status status, bool* left) {
   unit->diag = attempt->outer;
   // one that has been planned with tensors that stay on the chip takes them from there
-  *left = status == PB_ERR_UNSUPPORTED &&
-          mlirAttributeIsNull(pb_op_attribute(pb_module_func(unit->module, kernel), "pb.reserved"));
+  *left = status == PB_ERR_UNSUPPORTED && !pb_op_has(pb_module_func(unit->module, kernel), "pb.reserved");
   if (*left) {
     status = leave(unit, item_of(unit->fallback, kernel), reason_of(unit, &attempt->text));
   } else if (attempt->text.length) {
@@ -76,7 +75,7 @@ pb_status pb_attempt_end(pb_unit* unit, pb_attempt* attempt, const char* kernel,
   return status;
 }
 
-bool pb_kernel_is_left(MlirOperation func) { return !mlirAttributeIsNull(pb_op_attribute(func, "pb.left")); }
+bool pb_kernel_is_left(MlirOperation func) { return pb_op_has(func, "pb.left"); }
 
 const pb_left_kernel* pb_kernel_left(const pb_unit* unit, const char* name) {
   const pb_left_kernel* item = unit->fallback ? item_of(unit->fallback, name) : NULL;

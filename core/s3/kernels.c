@@ -83,7 +83,7 @@ static void put(pb_unit* unit, MlirOperation old, MlirModule module) {
     mlirOperationRemoveFromParent(op);
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
     bool declared = false; // an instruction's function that another kernel has brought already
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) {
+    if (!pb_op_has(op, "pb.kernel")) {
       pb_arena scratch = {0};
       declared =
           !mlirOperationIsNull(pb_module_func(unit->module, pb_printf(&scratch, "%.*s", (int)name.length, name.data)));
@@ -184,7 +184,7 @@ pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirO
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
   while (!mlirOperationIsNull(op) && status == PB_OK) {
     MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op)) {
+    if (pb_op_has(op, "pb.kernel") && !pb_kernel_is_left(op)) {
       status = pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op);
       pb_arena_free(&unit->pass);
       if (all.length > MOST_TEXT) status = put_all(unit, &all, status);

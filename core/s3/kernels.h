@@ -36,6 +36,9 @@ void pb_text_append(MlirStringRef part, void* text);
 // An attribute of the argument of a function that the value is; null, or `missing`: it is none, or has no such
 // attribute.
 MlirAttribute pb_argument_attribute(MlirValue value, const char* name);
+static inline bool pb_argument_has(MlirValue value, const char* name) {
+  return !mlirAttributeIsNull(pb_argument_attribute(value, name));
+}
 int64_t pb_argument_integer(MlirValue value, const char* name, int64_t missing);
 // The chip's memory that a memref lies in, by its type's memory space; without one the system's, or that in which a
 // kernel's constant lies apart (pb.memory of the argument). -1: none of that name.
@@ -56,7 +59,10 @@ static inline MlirBlock pb_op_body(MlirOperation op) { return mlirRegionGetFirst
 #define PB_FOR_OPS(op, block)                                                                                          \
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);                                 \
        op = mlirOperationGetNextInBlock(op))
-MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
+MlirAttribute pb_op_attribute(MlirOperation op, const char* name); // null: none
+static inline bool pb_op_has(MlirOperation op, const char* name) {
+  return !mlirAttributeIsNull(pb_op_attribute(op, name));
+}
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
 void pb_op_set_attribute(MlirOperation op, const char* name, MlirAttribute value);
 // Of a function's argument.

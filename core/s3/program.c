@@ -33,7 +33,7 @@ static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* va
   if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = pb_attribute_text(a, arena);
   value->address = pb_argument_integer(ir, "pb.address", value->address);
   read_border(ir, value);
-  if (!mlirAttributeIsNull(pb_argument_attribute(ir, "pb.const"))) {
+  if (pb_argument_has(ir, "pb.const")) {
     value->kind = PB_VALUE_CONST;
     value->const_id = (int)pb_argument_integer(ir, "pb.const", -1);
     return;
@@ -54,8 +54,7 @@ static pb_status find_values(pb_program* program, const pb_table* numbers, int n
     program->value_of[nest][a] = v;
     pb_value* value = &program->values[v];
     n->access[a].space = value->space;
-    n->access[a].splat = value->kind == PB_VALUE_CONST && value->rank == 1 &&
-                         !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.splat"));
+    n->access[a].splat = value->kind == PB_VALUE_CONST && value->rank == 1 && pb_argument_has(value->ir, "pb.splat");
   }
   return PB_OK;
 }
@@ -147,7 +146,7 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   }
   begin(func, locals, arena, program);
   program->reserved = reserved_by(func, arena);
-  program->over = !mlirAttributeIsNull(pb_op_attribute(func, "pb.over"));
+  program->over = pb_op_has(func, "pb.over");
   reserve(program, arena, nests + program->value_capacity); // a copy of each value may go in
   pb_table numbers = {0};
   PB_FOR_OPS (op, body)
@@ -169,7 +168,7 @@ void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* 
 }
 
 pb_access pb_value_shape(const pb_value* value) {
-  pb_access access = {.type = value->type, .rank = value->rank, .space = value->space};
+  pb_access access = {.type = value->type, .rank = value->rank, .space = value->space, .buffer = -1};
   memcpy(access.shape, value->shape, sizeof access.shape);
   return access;
 }

@@ -21,9 +21,11 @@ static bool has_small_codes(const pb_chip* chip) {
   return false;
 }
 
-static unsigned narrow_of(const pb_consts* consts, int id) {
+unsigned pb_small_codes_find(const pb_unit* unit, int id) {
+  const pb_consts* consts = unit->consts;
   const pb_const* c = consts->items[id];
   unsigned narrow = PB_CODES_SIGNED | PB_CODES_UNSIGNED;
+  if (!has_small_codes(unit->chip)) return 0;
   if (c->type != PB_I8 || c->rank < 1 || !c->bytes || c->shape[c->rank - 1] % 2) return 0;
   int8_t* codes = malloc(c->bytes);
   if (!codes) pb_no_memory(c->bytes);
@@ -81,14 +83,4 @@ const pb_insn* pb_small_codes_contraction(const pb_chip* chip, const pb_nest* ne
     return insn;
   }
   return plain;
-}
-
-void pb_small_codes_mark(const pb_unit* unit, MlirOperation func) {
-  if (!has_small_codes(unit->chip)) return;
-  MlirBlock body = pb_op_body(func);
-  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
-    int id = (int)pb_argument_integer(mlirBlockGetArgument(body, k), "pb.const", -1);
-    unsigned narrow = id < 0 ? 0 : narrow_of(unit->consts, id);
-    if (narrow) pb_argument_set_attribute(func, k, "pb.codes", pb_number_attribute(unit->context, narrow));
-  }
 }

@@ -11,8 +11,8 @@ enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
 static inline int pb_codes_of_type(pb_type type) { return type == PB_U4 ? PB_CODES_UNSIGNED : PB_CODES_SIGNED; }
 // What the argument that the value is says; 0: nothing.
 unsigned pb_small_codes_of(MlirValue value);
-// Notes it at the arguments of the program's function, if the chip has a command that unpacks.
-void pb_small_codes_mark(const pb_unit* unit, MlirOperation func);
+// What it is to say of the constant; 0 too where the chip has no command that unpacks.
+unsigned pb_small_codes_find(const pb_unit* unit, int id);
 
 // As what the buffer's elements lie that an alloc of `type` makes: pb.packed says that codes lie two in a byte.
 pb_type pb_small_codes_alloc(MlirOperation alloc, pb_type type);

@@ -41,13 +41,9 @@ static uint32_t bits_of(double value) {
 
 // Whether the window can read this number outside its box: 0 without a field for it, else what the field can carry.
 static bool can_fill(const pb_insn* insn, const pb_operand* window, pb_type type, double value) {
-  if (type == PB_F32) {
-    if (window->fill < 0) return bits_of(value) == 0;
-    const pb_field* field = &insn->fields[window->fill];
-    return pb_field_holds(field, pb_field_bits(field, bits_of(value)));
-  }
-  if (window->fill < 0) return value == 0;
+  if (window->fill < 0) return type == PB_F32 ? bits_of(value) == 0 : value == 0;
   const pb_field* field = &insn->fields[window->fill];
+  if (type == PB_F32) return pb_field_holds(field, pb_field_bits(field, bits_of(value)));
   return value >= type_least(type) && value <= type_most(type) &&
          pb_field_holds(field, pb_field_low(field, pb_type_bits(type), (int64_t)value));
 }

@@ -411,8 +411,7 @@ static pb_status collect(outliner* o, int group, bool splits, signature* s) {
 
 static bool is_splat(const outliner* o, int v) {
   const pb_value* value = &o->program.values[v];
-  return value->kind == PB_VALUE_CONST && value->rank == 1 &&
-         !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.splat"));
+  return value->kind == PB_VALUE_CONST && value->rank == 1 && pb_argument_has(value->ir, "pb.splat");
 }
 
 static unsigned narrow_of(const outliner* o, int v) {
@@ -680,8 +679,7 @@ static pb_status split_sparse(outliner* o) {
 
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = !pb_chip_moves(unit->chip)};
-  pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
-  pb_constant_homes_mark(unit, pb_module_func(unit->module, "main"));
+  pb_constants_mark(unit, pb_module_func(unit->module, "main"));
   PB_TRY(pb_program_read_main(unit, &o.program));
   if (o.cached) pb_find_borders(unit, &o.program); // movers fill borders on the way
   size_t nests = (size_t)o.program.nest_count + 1;

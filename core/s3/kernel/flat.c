@@ -144,7 +144,7 @@ static void place_tensor(const pb_chip* chip, const pb_nest* nest, int access, i
   const pb_access* from = &nest->access[access];
   pb_op unpacks = PB_OP_COUNT;
   int memory = chip->system_memory;
-  bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
+  bool constant = pb_argument_has(from->memref, "pb.const");
   pb_constant_facts facts = pb_constant_facts_of(from->memref);
   if (constant && flat->access[access].rows) memory = pb_transfer_gathers_from(chip, facts.kept_out, from->type);
   const pb_insn* expands = constant && nest->access_count > 2 ? pb_expanding(chip, nest, to) : NULL;

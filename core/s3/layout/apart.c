@@ -23,24 +23,13 @@ bool pb__layout_touched(const pb_layout* l, int v, bool apart) {
   return false;
 }
 
-void pb__layout_print_apart(pb_layout* l, int n) {
-  pb_nest out;
-  pb__layout_rewrite_blocks(l, n, -1, &out);
-  pb__layout_print(l, &out);
-}
-
-static bool written_apart(const pb_layout* l, int v) {
-  PB_FOR_WRITERS (n, &l->program, v)
-    if (pb__layout_is_apart(l, n)) return true;
-  return false;
-}
-
 bool pb__layout_grow_apart(pb_layout* l) {
   size_t before = l->apart->count;
   for (int v = 0; v < l->program.value_count; ++v) {
-    if (!written_apart(l, v)) continue;
+    bool any = false;
+    PB_FOR_WRITERS (n, &l->program, v) any |= pb__layout_is_apart(l, n);
     PB_FOR_WRITERS (n, &l->program, v)
-      if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
+      if (any && !pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
   }
   return l->apart->count > before;
 }

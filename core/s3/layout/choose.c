@@ -6,12 +6,6 @@
 
 enum { CHOICE_TURNS = 4 };
 
-// Of the tensor whose twin it is, else its own.
-static pb_value_kind edge_kind(const pb_layout* l, int v) {
-  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
-  return l->program.values[twin ? twin->edge : v].kind;
-}
-
 // Neighbours that one lane of a contraction's sum takes. Codes of 16 bits are narrow floats where the chip multiplies
 // such.
 static int group_for(const pb_layout* l, pb_type type) {
@@ -73,11 +67,10 @@ static bool is_moved_alone(const pb_layout* l, int v) {
 
 // A maximum of channels that lie plainly never reaches the lanes behind them, which stay -inf.
 static bool maximises_plain(const pb_layout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
+  PB_FOR_WRITERS (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_stored(&l->program, n) != v || (nest->reduce != PB_ACC_MAX && nest->reduce != PB_ACC_MAXIMUM))
-      continue;
-    for (int a = 0; a + 1 < nest->access_count; ++a)
+    bool most = nest->reduce == PB_ACC_MAX || nest->reduce == PB_ACC_MAXIMUM;
+    for (int a = 0; most && a + 1 < nest->access_count; ++a)
       if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_PLAIN) return true;
   }
   return false;
@@ -270,7 +263,7 @@ static bool takes_narrow(const pb_layout* l, int n, const pb_contraction_dims* r
 // come from.
 static bool leaves_narrow(const pb_layout* l, int v) {
   if (l->whole_rows) return l->narrow[v] || pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL;
-  return edge_kind(l, v) != PB_VALUE_LOCAL || (l->narrow[v] && in_narrow_blocks(l, v));
+  return l->program.values[pb__layout_edge_of(l, v)].kind != PB_VALUE_LOCAL || (l->narrow[v] && in_narrow_blocks(l, v));
 }
 
 // Few channels that come straight from the outside and go straight into contractions. Copies of such are such, or lie
@@ -303,8 +296,9 @@ static void find_narrow(pb_layout* l) {
   const pb_program* p = &l->program;
   l->narrow = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int v = 0; v < p->value_count; ++v)
-    l->narrow[v] = l->whole_rows ||
-                   (l->values[v].kind != PB_LAYOUT_PLAIN && edge_kind(l, v) == PB_VALUE_LOCAL && may_be_narrow(l, v));
+    l->narrow[v] =
+        l->whole_rows || (l->values[v].kind != PB_LAYOUT_PLAIN &&
+                          l->program.values[pb__layout_edge_of(l, v)].kind == PB_VALUE_LOCAL && may_be_narrow(l, v));
   pb__layout_settle(l, l->narrow, stays_narrow);
 }
 
@@ -313,7 +307,7 @@ static void narrow(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* chosen = &l->values[v];
   int64_t channels = value->shape[1];
-  pb_value_kind edge = edge_kind(l, v);
+  pb_value_kind edge = l->program.values[pb__layout_edge_of(l, v)].kind;
   bool outside = edge != PB_VALUE_LOCAL;
   chosen->kind = PB_LAYOUT_PLAIN;
   if (l->few[v]) return;
@@ -331,9 +325,8 @@ static void pad(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* chosen = &l->values[v];
   if (value->kind != PB_VALUE_LOCAL || chosen->refused || is_moved_alone(l, v) || value->rank < 2) return;
-  if (edge_kind(l, v) == PB_VALUE_INPUT || pb__layout_touched(l, v, true)) return;
-  PB_FOR_USES (n, &l->program, v) { // the last dim of what a contraction makes
-    if (pb_program_stored(&l->program, n) != v) continue;
+  if (l->program.values[pb__layout_edge_of(l, v)].kind == PB_VALUE_INPUT || pb__layout_touched(l, v, true)) return;
+  PB_FOR_WRITERS (n, &l->program, v) { // the last dim of what a contraction makes
     const pb_nest* nest = &l->program.nests[n];
     const pb_access* store = &nest->access[nest->access_count - 1];
     int dim = pb_access_whole_dim(nest, store, store->rank - 1);

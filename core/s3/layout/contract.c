@@ -612,11 +612,7 @@ static bool copy_columns(contract* c) {
   int count = columns_of(c, w, pb__layout_dim_of_role(c->nest, c->roles, PB_ROLE_N), order);
   if (count > PB_NEST_RANK) return false;
   PB_FOR_USES (k, &c->l->program, pb_program_stored(&c->l->program, c->n))
-    if (k < c->n && pb__layout_is_init(c->l, k, c->n)) {
-      pb_nest init;
-      pb__layout_rewrite_blocks(c->l, k, -1, &init);
-      pb__layout_print(c->l, &init);
-    }
+    if (k < c->n && pb__layout_is_init(c->l, k, c->n)) pb__layout_print_plain(c->l, k);
   copy_operand(c, w, "columns", order, count);
   pb__layout_print(c->l, &c->out);
   return true;
@@ -634,13 +630,8 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* role
   find_sides(&c);
   const pb_nest* nest = c.nest;
   c.group = group_of(&c);
-  c.out = (pb_nest){.name = nest->name,
-                    .part = nest->part,
-                    .macs = nest->macs,
-                    .reduce = nest->reduce,
-                    .access_count = nest->access_count,
-                    .expr_count = nest->expr_count};
-  memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
+  pb_nest_copy(&c.out, nest);
+  c.out.dim_count = 0;
   bool rows = !c.gather && copies_rows(&c);
   if (rows) c.x_block = block_of_rows(&c);
   split_all(&c);

@@ -15,26 +15,25 @@ static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
          !memcmp(made->shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
 }
 
+// Whether the nest stores otherwise than by rows of lanes, or (`turned`) along other lanes than it reads.
+static bool stores_across(const pb_layout* l, int n, bool turned) {
+  const pb_nest* nest = &l->program.nests[n];
+  return !pb__layout_walks(l, nest, &nest->access[nest->access_count - 1]) || (turned && pb__layout_turns(l, n));
+}
+
 // A concatenation whose parts begin inside a block, or a reshape, is put together plain; where movers go along rows of
 // lanes a transposed copy too.
 static bool put_together(const pb_layout* l, int v) {
-  PB_FOR_WRITERS (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb_nest_is_copy(nest) &&
-        (!pb__layout_walks(l, nest, &nest->access[1]) || (l->whole_rows && pb__layout_turns(l, n))))
-      return true;
-  }
+  PB_FOR_WRITERS (n, &l->program, v)
+    if (pb_nest_is_copy(&l->program.nests[n]) && stores_across(l, n, l->whole_rows)) return true;
   return false;
 }
 
 // Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
 bool pb__layout_flattened(const pb_layout* l, int v) {
-  PB_FOR_WRITERS (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (nest->reduce == PB_SET && nest->access_count > 1 &&
-        (!pb__layout_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__layout_turns(l, n)))
+  PB_FOR_WRITERS (n, &l->program, v)
+    if (l->program.nests[n].reduce == PB_SET && l->program.nests[n].access_count > 1 && stores_across(l, n, true))
       return true;
-  }
   return false;
 }
 
@@ -290,6 +289,11 @@ void pb__layout_drop_twins(pb_layout* l) {
 const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v) {
   int k = l->twin_count ? v - l->twins[0].twin : -1; // they were added one behind the other
   return k >= 0 && k < l->twin_count ? &l->twins[k] : NULL;
+}
+
+int pb__layout_edge_of(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  return twin ? twin->edge : v;
 }
 
 pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v) {

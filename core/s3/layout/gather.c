@@ -87,6 +87,13 @@ static void order_copy(const pb_nest* nest, const pb_contraction_dims* roles, co
     }
 }
 
+// One more index, of so many, which the dim walks.
+static void add_index(pb_access* access, int dim, int64_t extent) {
+  access->shape[access->rank] = extent;
+  access->index[access->rank] = (pb_index){0};
+  access->index[access->rank++].coef[dim] = 1;
+}
+
 // The contraction over rows of windows: its summed dims are one, but for the window's columns.
 static void make_product(const pb_nest* nest, const pb_contraction_dims* roles, const pb_strips* c,
                          const pb_access* gathered, int64_t windows, pb_gather* g) {
@@ -109,19 +116,9 @@ static void make_product(const pb_nest* nest, const pb_contraction_dims* roles, 
   x->index[rows].coef[k] = 1;
   w->rank = 0;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) {
-      w->shape[w->rank] = nest->extent[d];
-      memset(&w->index[w->rank], 0, sizeof *w->index);
-      w->index[w->rank++].coef[d] = 1;
-    }
-  w->shape[w->rank] = windows;
-  memset(&w->index[w->rank], 0, sizeof *w->index);
-  w->index[w->rank++].coef[k] = 1;
-  if (c->window >= 0) {
-    w->shape[w->rank] = out->extent[c->window];
-    memset(&w->index[w->rank], 0, sizeof *w->index);
-    w->index[w->rank++].coef[c->window] = 1;
-  }
+    if (roles->role[d] == PB_ROLE_N) add_index(w, d, nest->extent[d]);
+  add_index(w, k, windows);
+  if (c->window >= 0) add_index(w, c->window, out->extent[c->window]);
   for (int d = nest->dim_count - 1; d >= 0; --d) {
     if (roles->role[d] != PB_ROLE_K || d == c->window) continue;
     pb_nest_remove_dim(out, d);
@@ -165,10 +162,7 @@ static int64_t make_copy(pb_layout* l, int n, const pb_contraction_dims* of, con
   pb_access to = {.type = nest.access[roles.x].type, .buffer = -1};
   to.ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
   for (int d = 0; d < nest.dim_count; ++d)
-    if (roles.role[d] == PB_ROLE_M) {
-      to.index[to.rank].coef[column[d]] = 1;
-      to.shape[to.rank++] = nest.extent[d];
-    }
+    if (roles.role[d] == PB_ROLE_M) add_index(&to, column[d], nest.extent[d]);
   int64_t windows = 1;
   for (int d = nest.dim_count - 1; d >= 0; --d)
     if (roles.role[d] == PB_ROLE_K) {

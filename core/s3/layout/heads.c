@@ -91,7 +91,6 @@ static void add_copy(parting* p, int at, int v, int parted, const heads* h, doub
   pb_nest_begin(&nest, name, "copy", 2);
   pb_access* whole = &nest.access[back];
   *whole = pb_value_shape(value);
-  whole->buffer = -1;
   pb_nest_walk(&nest, &whole->index[1], h->width * h->group, h->count / h->group);
   pb_nest_walk(&nest, &whole->index[1], h->width, h->group);
   pb_nest_walk(&nest, &whole->index[0], 1, value->shape[0]);

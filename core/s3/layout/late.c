@@ -13,15 +13,6 @@
 // From how many rows on a copy of the weights in a better order pays.
 enum { ROWS_FOR_A_COPY = 32 };
 
-static void note(pb_layout* l, int id, int source, const char* ref) {
-  const pb_const* item = l->unit->consts->items[id];
-  pb_layout_const c = {
-      .id = id, .ref = ref, .late = true, .source = source, .type = pb_type_stored(item->type), .rank = item->rank};
-  memcpy(c.shape, item->shape, sizeof c.shape);
-  pb_numbers_set(&l->const_of, id, (int)l->const_count);
-  PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
-}
-
 static bool is_late(const pb_layout* l, int id) {
   int known = pb_numbers_at(&l->const_of, id);
   return known >= 0 && l->consts[known].late;
@@ -82,7 +73,8 @@ static void take(pb_layout* l, int n, int a, pb_numbers* known) {
     value = pb_program_add_value(p, &l->unit->pass, &late);
     pb_numbers_set(known, from, value);
     bool own = p->values[from].kind == PB_VALUE_LOCAL;
-    note(l, late.const_id, from, pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? from : late.argument));
+    const char* ref = pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? from : late.argument);
+    pb__layout_note_const(l, (pb_layout_const){.id = late.const_id, .ref = ref, .late = true, .source = from});
   }
   pb_program_set_value(p, &l->unit->pass, n, a, value);
 }
@@ -179,5 +171,5 @@ void pb__layout_pack_late(pb_layout* l, int id, const pb_access* access, const i
   for (int k = 0; k < count; ++k) pack.extent[k] = dims[k].extent;
   for (int r = 0; r < from.rank; ++r) from.index[r] = over_packed(&from.index[r], count, dims);
   pb__layout_print_copy(l, &pack, &from, &to);
-  note(l, id, -1, to.ref);
+  pb__layout_note_const(l, (pb_layout_const){.id = id, .ref = to.ref, .late = true, .source = -1});
 }

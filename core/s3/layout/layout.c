@@ -20,18 +20,15 @@
 
 static pb_status check_types(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  const char* chip = l->unit->chip->name;
-  if (!pb__layout_looks_up(l, n))
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
-                          "%s reads nothing at an index that comes at run time", chip);
-  if (pb_nest_is_fixed(nest) && !pb_nest_gathers(nest))
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
-                          "%s computes no index and combines by sums and maxima alone", chip);
+  const char* lacks = NULL;
   for (int a = 0; a < nest->access_count; ++a)
-    if (l->program.values[l->program.value_of[n][a]].type == PB_I64)
-      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
-                            "%s has no instruction on elements of i64", chip);
-  return PB_OK;
+    if (l->program.values[l->program.value_of[n][a]].type == PB_I64) lacks = "has no instruction on elements of i64";
+  if (pb_nest_is_fixed(nest) && !pb_nest_gathers(nest))
+    lacks = "computes no index and combines by sums and maxima alone";
+  if (!pb__layout_looks_up(l, n)) lacks = "reads nothing at an index that comes at run time";
+  if (!lacks) return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
+                        "%s %s", l->unit->chip->name, lacks);
 }
 
 static pb_status check_room(const pb_layout* l, int n) {
@@ -88,7 +85,7 @@ static void rewrite_contraction(pb_layout* l, int n, const pb_contraction_dims* 
 static pb_status rewrite(pb_layout* l, int n) {
   pb_contraction_dims roles;
   if (pb__layout_is_apart(l, n)) {
-    pb__layout_print_apart(l, n);
+    pb__layout_print_plain(l, n);
     return PB_OK;
   }
   if (starts_contraction(l, n)) return PB_OK;
@@ -221,15 +218,6 @@ static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
 
-// What lies along lanes by its last dim becomes rows, before anything else is chosen.
-static void collapse_rows(pb_layout* l) {
-  pb__layout_read_sources(l);
-  pb__layout_find_heads(l);
-  pb__layout_find_lies(l);
-  pb__layout_collapse(l);
-  pb__layout_part_heads(l);
-}
-
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
   pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
@@ -247,11 +235,12 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   while (pb__layout_grow_apart(l)) {}
   pb__layout_merge_groups(l);
   l->roles = unread_roles(l);
-  if (l->whole_rows) {
-    collapse_rows(l);
-  } else {
-    pb__layout_find_heads(l);
-    pb__layout_find_lies(l);
+  if (l->whole_rows) pb__layout_read_sources(l);
+  pb__layout_find_heads(l);
+  pb__layout_find_lies(l);
+  if (l->whole_rows) { // what lies along lanes by its last dim becomes rows, before anything else is chosen
+    pb__layout_collapse(l);
+    pb__layout_part_heads(l);
   }
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);

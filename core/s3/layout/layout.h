@@ -146,7 +146,7 @@ int pb__layout_dim_of_role(const pb_nest* nest, const pb_contraction_dims* roles
                            pb_role role);      // -1: none, -2: several
 void pb__layout_describe(pb_layout* l, int v); // its type and name, once its layout is chosen
 void pb__layout_declare(pb_layout* l, const pb_access* access);
-// What it returns lasts until the next constant is noted.
+void pb__layout_note_const(pb_layout* l, pb_layout_const c); // of which the table knows type and shape
 void pb__layout_use_const(pb_layout* l, pb_access* access, int id, bool splat);
 void pb__layout_use_value(const pb_layout* l, pb_access* access, int v);
 void pb__layout_use_made(const pb_layout* l, pb_access* access, int v); // where nests store what they make of it
@@ -163,6 +163,7 @@ void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* ne
                         pb_access* to);
 // Nest n over its own dims, of which `channel` is split into blocks and lanes; -1: none is.
 void pb__layout_rewrite_blocks(pb_layout* l, int n, int channel, pb_nest* out);
+void pb__layout_print_plain(pb_layout* l, int n); // as it is, over its values as they lie
 // plain.c: what nest n, which is `out` over its own dims and of plain tensors alone, reads otherwise than in rows of
 // lanes of what it stores.
 void pb__layout_spread_in_plain(pb_layout* l, int n, pb_nest* out);
@@ -273,7 +274,6 @@ void pb__layout_keep_plain(pb_layout* l, int v);
 bool pb__layout_is_apart(const pb_layout* l, int n);
 void pb__layout_set_apart(pb_layout* l, int n);
 bool pb__layout_touched(const pb_layout* l, int v, bool apart); // by such operators, or by others
-void pb__layout_print_apart(pb_layout* l, int n);
 // Nests that write a value together stay together, and what no layout fits stays apart. true: an operator was added.
 bool pb__layout_grow_apart(pb_layout* l);
 
@@ -284,6 +284,7 @@ void pb__layout_drop_twins(pb_layout* l); // behind it: those that are as plain 
 bool pb__layout_flattened(const pb_layout* l, int v);
 bool pb__layout_widens_codes(const pb_layout* l, int n);             // an output that its codes leave as, in more bytes
 const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v); // whose twin v is, NULL: of none
+int pb__layout_edge_of(const pb_layout* l, int v);                   // what v is the twin of, else v itself
 bool pb__layout_unused(const pb_layout* l, int v);                   // a twin that was dropped
 // A tensor of the graph's edge, or a twin of one that will be dropped: as what it comes in or leaves. Else it is LOCAL.
 pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);

@@ -45,12 +45,6 @@ static bool sums_rows(const pb_nest* nest, const pb_access* access) {
   return true;
 }
 
-// What is known of a twin is known of its edge.
-static int edge_of(const pb_layout* l, int v) {
-  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
-  return twin ? twin->edge : v;
-}
-
 // Whether a part of the channels, or all of them, are the same dim of both.
 static bool shares_channels(const pb_layout* l, const pb_access* x, const pb_access* y) {
   return pb__layout_is_image(l, x->rank) && y->rank == x->rank &&
@@ -64,7 +58,8 @@ static bool keeps_channels(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int dim, last = store->rank - 1;
-  if (!pb__layout_is_image(l, store->rank) || l->heads[edge_of(l, pb_program_stored(&l->program, n))]) return false;
+  if (!pb__layout_is_image(l, store->rank) || l->heads[pb__layout_edge_of(l, pb_program_stored(&l->program, n))])
+    return false;
   bool rows = store->shape[last] == 1; // of each is one number left
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     const pb_access* x = &nest->access[a];
@@ -172,6 +167,6 @@ void pb__layout_find_lies(pb_layout* l) {
 }
 
 bool pb__layout_has_channels(const pb_layout* l, int v) {
-  v = edge_of(l, v);
+  v = pb__layout_edge_of(l, v);
   return v < l->lie_count && pb__layout_is_image(l, l->program.values[v].rank) && l->lies[v] == PB_LIE_CHANNELS;
 }

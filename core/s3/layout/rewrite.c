@@ -62,23 +62,20 @@ void pb__layout_describe(pb_layout* l, int v) {
   if (new->made) pb__layout_declare(l, &type);
 }
 
-static const pb_layout_const* note_const(pb_layout* l, int id, bool splat) {
-  int known = pb_numbers_at(&l->const_of, id);
-  if (known >= 0) return &l->consts[known];
-  pb_numbers_set(&l->const_of, id, (int)l->const_count);
-  const pb_const* item = l->unit->consts->items[id];
-  pb_layout_const c = {.id = id,
-                       .ref = pb_printf(&l->unit->pass, "%%c%d", id),
-                       .splat = splat,
-                       .type = pb_type_stored(item->type),
-                       .rank = item->rank};
+void pb__layout_note_const(pb_layout* l, pb_layout_const c) {
+  const pb_const* item = l->unit->consts->items[c.id];
+  c.type = pb_type_stored(item->type);
+  c.rank = item->rank;
   memcpy(c.shape, item->shape, sizeof c.shape);
+  pb_numbers_set(&l->const_of, c.id, (int)l->const_count);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
-  return &l->consts[l->const_count - 1];
 }
 
 void pb__layout_use_const(pb_layout* l, pb_access* access, int id, bool splat) {
-  const pb_layout_const* c = note_const(l, id, splat);
+  if (pb_numbers_at(&l->const_of, id) < 0)
+    pb__layout_note_const(l,
+                          (pb_layout_const){.id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .splat = splat});
+  const pb_layout_const* c = &l->consts[pb_numbers_at(&l->const_of, id)];
   access->ref = c->ref;
   access->type = c->type;
   access->rank = c->rank;
@@ -352,6 +349,12 @@ void pb__layout_print(pb_layout* l, const pb_nest* nest) {
   pb_nest_copy(&cut, nest);
   pb__layout_cut_runs(l, &cut);
   pb_nest_print(&l->nests, &cut, 1, &l->serial);
+}
+
+void pb__layout_print_plain(pb_layout* l, int n) {
+  pb_nest out;
+  pb__layout_rewrite_blocks(l, n, -1, &out);
+  pb__layout_print(l, &out);
 }
 
 void pb__layout_print_copy(pb_layout* l, pb_nest* copy, const pb_access* from, const pb_access* to) {

@@ -1,3 +1,4 @@
+#include "core/s3/layout/layout.h"
 #include "core/s3/legalise/legalise.h"
 
 // Whether every load by access a is widened as a number without a sign, and taken in no other way.
@@ -47,17 +48,12 @@ static void read_signed(pb_nest* nest, int a, pb_arena* arena) {
   }
 }
 
-static void turn_sign(pb_nest* nest) {
-  int stored = nest->expr_count - 1, sign = pb_nest_integer(nest, PB_I8, -PB_CENTRE);
-  (void)pb_nest_node(nest, PB_OP_XOR, PB_I8, stored, sign);
-}
-
 void pb_centre(pb_program* p, pb_arena* arena, int value) {
   PB_FOR_ACCESSES (n, a, p, value) {
     pb_nest* nest = &p->nests[n];
     if (a + 1 < nest->access_count)
       read_signed(nest, a, arena);
     else
-      turn_sign(nest);
+      (void)pb__layout_turn_sign(nest, PB_I8, nest->expr_count - 1);
   }
 }

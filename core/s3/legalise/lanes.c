@@ -147,21 +147,27 @@ static int64_t width_of(const laner* l, const pb_nest* nest, int dim) {
   return l->lanes * registers;
 }
 
-// Appends the sum, of which the loop over `dim` goes from `first` on, by `step`, `count` times, and the lane goes on by
-// one: onto rows.
+// Appends the nest, of which the loop over `dim` goes from `first` on, by `step`, `count` times, and `lane` (-1: none)
+// goes on by one: onto rows.
+static pb_nest* add_part(laner* l, int n, int dim, int64_t first, int64_t step, int64_t count, int lane,
+                         const pb_access* rows, int made) {
+  pb_nest part;
+  move(&l->program->nests[n], dim, step, first, lane, &part);
+  part.extent[dim] = count;
+  *pb_nest_store(&part) = *rows;
+  pb_nest* added = pb_program_add_nest(&l->to, &part, l->program->value_of[n]);
+  l->to.value_of[l->to.nest_count - 1][part.access_count - 1] = made;
+  return added;
+}
+
+// Appends the sum of such a part, by so many lanes.
 static pb_nest* add_sum(laner* l, int n, int dim, int64_t first, int64_t step, int64_t count, int64_t lanes,
                         const pb_access* rows, int made) {
-  const pb_nest* nest = &l->program->nests[n];
-  int value_of[PB_NEST_ACCESSES], lane = nest->dim_count;
-  pb_nest part;
-  move(nest, dim, step, first, lane, &part);
-  memcpy(value_of, l->program->value_of[n], sizeof value_of);
-  value_of[nest->access_count - 1] = made;
-  part.extent[dim] = count;
-  part.extent[part.dim_count++] = lanes;
-  *pb_nest_store(&part) = *rows;
-  pb_nest_store(&part)->index[rows->rank - 1].coef[lane] = 1;
-  return pb_program_add_nest(&l->to, &part, value_of);
+  int lane = l->program->nests[n].dim_count;
+  pb_nest* part = add_part(l, n, dim, first, step, count, lane, rows, made);
+  part->extent[part->dim_count++] = lanes;
+  pb_nest_store(part)->index[rows->rank - 1].coef[lane] = 1;
+  return part;
 }
 
 // Sets those of each row's elements from `low` to `high` to where sums begin.
@@ -209,18 +215,11 @@ static void begin_as_rest(laner* l, int n, int dim, const pb_access* rows, int m
 
 // Sets the elements of the row behind its whole registers to what the sum's rest is made of.
 static void set_rest(laner* l, int n, int dim, int64_t rest, const pb_access* rows, int made) {
-  const pb_nest* nest = &l->program->nests[n];
-  int value_of[PB_NEST_ACCESSES], last = rows->rank - 1;
-  pb_nest part;
-  memcpy(value_of, l->program->value_of[n], sizeof value_of);
-  value_of[nest->access_count - 1] = made;
-  move(nest, dim, 1, nest->extent[dim] - rest, -1, &part);
-  part.extent[dim] = rest;
-  pb_nest_set_alone(&part);
-  *pb_nest_store(&part) = *rows;
-  pb_nest_store(&part)->index[last].coef[dim] = 1;
-  pb_nest_store(&part)->index[last].cst = rows->shape[last] - rest;
-  (void)pb_program_add_nest(&l->to, &part, value_of);
+  int last = rows->rank - 1;
+  pb_nest* part = add_part(l, n, dim, l->program->nests[n].extent[dim] - rest, 1, rest, -1, rows, made);
+  pb_nest_set_alone(part);
+  pb_nest_store(part)->index[last].coef[dim] = 1;
+  pb_nest_store(part)->index[last].cst = rows->shape[last] - rest;
 }
 
 static void add_in_lanes(laner* l, int n, int dim) {

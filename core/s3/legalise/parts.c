@@ -381,7 +381,6 @@ static void write_clean(parts* p, int n) {
   pb_nest nest;
   pb_nest_begin(&nest, p->from->nests[n].name, "point", 2);
   pb_access access = pb_value_shape(value);
-  access.buffer = -1;
   spread_shape(p, v, access.shape);
   for (int r = 0; r < access.rank; ++r) {
     if (r == PB_IMAGE_CHANNELS) all.dim = nest.dim_count;

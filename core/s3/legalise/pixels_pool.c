@@ -67,15 +67,9 @@ static int add_value(pb_pixels* p, pb_type type, const int64_t* shape) {
   return pb_program_add_local(&p->to, &p->unit->pass, &like);
 }
 
-static pb_access access_of(const pb_pixels* p, int v) {
-  pb_access access = pb_value_shape(&p->to.values[v]);
-  access.buffer = -1;
-  return access;
-}
-
 // A nest that walks the value by dims in the order of its indices; where it stores stands last.
 static pb_access walk(const pb_pixels* p, int v, pb_nest* nest, int* dims) {
-  pb_access access = access_of(p, v);
+  pb_access access = pb_value_shape(&p->to.values[v]);
   for (int r = 0; r < 4; ++r) {
     dims[r] = -1;
     if (access.shape[r] == 1 && r != 1) continue; // `layout` finds channels by the dim that walks them, also one
@@ -117,7 +111,7 @@ static void put_max(pb_pixels* p, const pool* of, int x, int y, int index, pb_in
   pb_nest_begin(&nest, of->nest->name, "reduce", 2);
   nest.reduce = of->nest->reduce;
   nest.access[1] = walk(p, y, &nest, dims);
-  nest.access[0] = access_of(p, x);
+  nest.access[0] = pb_value_shape(&p->to.values[x]);
   memcpy(nest.access[0].index, nest.access[1].index, sizeof nest.access[0].index);
   if (dims[index] >= 0) nest.access[0].index[index].coef[dims[index]] = step;
   nest.access[0].index[index].cst = moved.cst;
@@ -155,8 +149,8 @@ static void put_products(pb_pixels* p, const pool* of, int x, int weights, int s
   pb_nest_begin(&nest, of->nest->name, "reduce", 3);
   nest.reduce = PB_ACC_ADD;
   nest.access[2] = walk(p, sums, &nest, dims);
-  nest.access[0] = access_of(p, x);
-  nest.access[1] = access_of(p, weights);
+  nest.access[0] = pb_value_shape(&p->to.values[x]);
+  nest.access[1] = pb_value_shape(&p->to.values[weights]);
   int c = pb_nest_add_dim(&nest, nest.access[1].shape[1]), s = pb_nest_add_dim(&nest, nest.access[1].shape[3]);
   for (int r = 0; r < 3; r += 2) nest.access[0].index[r] = nest.access[2].index[r];
   nest.access[0].index[1].coef[c] = nest.access[1].index[1].coef[c] = 1;
@@ -175,9 +169,9 @@ static void make_codes(const pb_pixels* p, const pool* of, int sums, int bias, i
   bool is_unsigned = has_no_sign(of);
   pb_nest_begin(nest, of->nest->name, "point", 4);
   nest->access[3] = walk(p, codes, nest, dims);
-  nest->access[0] = access_of(p, bias);
-  nest->access[1] = access_of(p, sums);
-  nest->access[2] = access_of(p, scale);
+  nest->access[0] = pb_value_shape(&p->to.values[bias]);
+  nest->access[1] = pb_value_shape(&p->to.values[sums]);
+  nest->access[2] = pb_value_shape(&p->to.values[scale]);
   memcpy(nest->access[1].index, nest->access[3].index, sizeof nest->access[1].index);
   nest->access[0].index[0].coef[dims[1]] = nest->access[2].index[0].coef[dims[1]] = 1;
   int number = pb_nest_load(nest, 0), v = pb_nest_load(nest, 1);

@@ -303,6 +303,15 @@ static int add_table(coder* c, const product* f, const pb_nest* nest, pb_access*
                               table);
 }
 
+// A load of the constant, by an access of its own.
+static int load_const(pb_nest* nest, int* value_of, int value, const pb_access* along) {
+  int access = pb_nest_add_access(nest);
+  value_of[access + 1] = value_of[access];
+  value_of[access] = value;
+  nest->access[access] = *along;
+  return pb_nest_load(nest, access);
+}
+
 // The number, or the table of numbers, by which the sums of codes are multiplied: as a node of the nest.
 static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
   const form* by = f->factor[0].scales >= 0 ? &f->factor[0] : &f->factor[1];
@@ -317,12 +326,9 @@ static int scale_of(coder* c, const product* f, pb_nest* nest, int* value_of) {
     memcpy(&x, from + k * (int64_t)sizeof x, sizeof x);
     scaled[k] = (float)(x * number);
   }
-  int access = pb_nest_add_access(nest);
-  value_of[access + 1] = value_of[access];
-  nest->access[access] = by->along;
-  value_of[access] = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, "scales", PB_F32, value->rank,
-                                          value->shape, scaled);
-  return pb_nest_load(nest, access);
+  int table = pb_program_add_const(&c->to, &c->unit->pass, c->unit->consts, "scales", PB_F32, value->rank, value->shape,
+                                   scaled);
+  return load_const(nest, value_of, table, &by->along);
 }
 
 // y = f32(sums + table) * scale
@@ -338,13 +344,7 @@ static void add_scaling(coder* c, const product* f, const pb_access* sums, int m
   point->access[0] = *sums;
   point->access_count = 2;
   int node = pb_nest_load(point, 0), table = add_table(c, f, nest, &along);
-  if (table >= 0) {
-    int access = pb_nest_add_access(point);
-    value_of[access + 1] = value_of[access];
-    value_of[access] = table;
-    point->access[access] = along;
-    node = pb_nest_node(point, PB_OP_ADD, PB_I32, node, pb_nest_load(point, access));
-  }
+  if (table >= 0) node = pb_nest_node(point, PB_OP_ADD, PB_I32, node, load_const(point, value_of, table, &along));
   node = pb_nest_node(point, PB_OP_SITOFP, PB_F32, node, -1);
   int scale = scale_of(c, f, point, value_of);
   (void)pb_nest_node(point, PB_OP_MUL, PB_F32, node, scale);

@@ -347,8 +347,7 @@ static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init
 static void note_splats(const mapper* m, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
-    nest->access[a].splat =
-        b ? b->shape.splat : !mlirAttributeIsNull(pb_argument_attribute(nest->access[a].memref, "pb.splat"));
+    nest->access[a].splat = b ? b->shape.splat : pb_argument_has(nest->access[a].memref, "pb.splat");
   }
   pb_nest_store(nest)->splat = false;
   if (strcmp(nest->part, "load") || nest->access_count != 2 || !nest->access[0].splat) return;
@@ -384,14 +383,8 @@ static pb_status map_nest(void* user, pb_nest* nest, int indent) {
   return PB_OK;
 }
 
-// Of what code makes, in registers or as plain loops, no nest needs an instruction.
-static bool is_code(MlirOperation func) {
-  return !mlirAttributeIsNull(pb_op_attribute(func, PB_BY_NUMBER)) ||
-         !mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"));
-}
-
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
-  if (is_code(func)) return PB_OK;
+  if (pb_op_has(func, PB_BY_NUMBER) || pb_op_has(func, "pb.scalar")) return PB_OK; // of what code makes
   mapper* m = PB_NEW(&unit->pass, mapper);
   intptr_t arguments = mlirBlockGetNumArguments(pb_op_body(func));
   m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)arguments + 1);

@@ -20,7 +20,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
   const pb_chip* chip = unit->chip;
   int64_t* used = PB_NEW_ARRAY(&unit->pass, int64_t, (size_t)chip->memory_count);
   MlirBlock body = pb_op_body(func);
-  bool reserved = !mlirAttributeIsNull(pb_op_attribute(func, "pb.reserved")); // behind them, by other kernels' tensors
+  bool reserved = pb_op_has(func, "pb.reserved"); // behind them, by other kernels' tensors
   PB_FOR_OPS (op, body) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);

@@ -203,9 +203,8 @@ static bool shares_registers(const lowering* s, const pb_nest* nest, const pb_ne
 static pb_status add_nest(lowering* s, const pb_nest* nest, struct place place, int indent) {
   pb_program* p = &s->p;
   if (p->nest_count && !shares_registers(s, nest, &p->nests[p->nest_count - 1])) PB_TRY(end_stage(s, indent));
-  int value_of[PB_NEST_ACCESSES] = {0};
   s->places[p->nest_count] = place;
-  pb_nest* own = pb_program_add_nest(p, nest, value_of);
+  pb_nest* own = pb_program_add_nest(p, nest, (const int[PB_NEST_ACCESSES]){0});
   for (int a = 0; a < own->access_count; ++a) {
     for (int f = 0; f < s->fill_count && a + 1 < own->access_count; ++f)
       if (is_filled_by(nest, a, s->fills[f])) own->access[a] = s->fills[f]->access[0];
@@ -513,9 +512,7 @@ static int64_t items_of(const pb_tree* tree) {
   return most;
 }
 
-static bool is_guard(const pb_value* value) {
-  return !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.guard"));
-}
+static bool is_guard(const pb_value* value) { return pb_argument_has(value->ir, "pb.guard"); }
 
 // How many parts there are.
 static void print_items(lowering* s, const char* name) {
@@ -605,8 +602,8 @@ static pb_status share_plain(pb_unit* unit, MlirOperation func) {
 }
 
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return share_plain(unit, func);
-  if (mlirAttributeIsNull(pb_op_attribute(func, PB_BY_NUMBER))) return PB_OK; // map's
+  if (pb_op_has(func, "pb.scalar")) return share_plain(unit, func);
+  if (!pb_op_has(func, PB_BY_NUMBER)) return PB_OK; // map's
   lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
   pb_status status = pb_lowered_begin(unit, func, &s.l);
   if (status == PB_OK) status = print_kernel(&s);

@@ -90,7 +90,7 @@ static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
   pb_kernel_form kernel;
   pb_kernel_plan plan;
   const char* why;
-  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
+  if (pb_op_has(func, "pb.scalar")) return PB_OK;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   pb_plan_reader reader = pb_plan_reader_of(unit, func);
   bool several = pb_plan_is_of_stages(reader);

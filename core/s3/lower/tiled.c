@@ -60,7 +60,7 @@ static pb_status read_alloc(reader* r, MlirOperation op, pb_tree* parent) {
   if (!mlirAttributeIsNull(name)) b->name = pb_attribute_text(name, &r->unit->pass);
   b->depth = (int)pb_op_integer(op, "pb.depth", 1);
   b->place = pb_op_integer(op, "pb.place", -1);
-  b->shape.splat = !mlirAttributeIsNull(pb_op_attribute(op, "pb.splat"));
+  b->shape.splat = pb_op_has(op, "pb.splat");
   b->lies = pb_small_codes_alloc(op, b->lies);
   add_node(r, parent, PB_TREE_ALLOC)->buffer = (int)(b - r->tiled->buffers);
   return PB_OK;
@@ -129,7 +129,7 @@ static pb_status read_block(reader* r, MlirBlock block, pb_tree* parent) {
   PB_FOR_OPS (op, block) {
     if (pb_op_is(op, "memref.alloc"))
       PB_TRY(read_alloc(r, op, parent));
-    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
+    else if (pb_op_has(op, "pb.part"))
       PB_TRY(read_nest(r, op, parent));
     else if (pb_op_is(op, "affine.if"))
       PB_TRY(read_iteration(r, op, parent));

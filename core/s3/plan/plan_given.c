@@ -112,7 +112,7 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
   size_t empty = text->length;
   PB_FOR_OPS (op, mlirModuleGetBody(unit->module)) {
     MlirAttribute plan = pb_op_attribute(op, "pb.plan");
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || mlirAttributeIsNull(plan)) continue;
+    if (!pb_op_has(op, "pb.kernel") || mlirAttributeIsNull(plan)) continue;
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
     print_nodes(unit, name, text);
     MlirStringRef says = mlirStringAttrGetValue(plan);

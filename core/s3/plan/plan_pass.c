@@ -47,7 +47,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_kernel_form kernel;
   pb_kernel_plan plan;
-  bool several = !mlirAttributeIsNull(pb_op_attribute(func, "pb.stages")); // as outline made it
+  bool several = pb_op_has(func, "pb.stages"); // as outline made it
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   PB_TRY(pb_kernel_read(unit->chip, &program, several, &unit->pass, unit->diag, &kernel));
   if (pb_kernel_is_plain(&kernel)) {

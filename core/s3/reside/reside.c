@@ -121,9 +121,7 @@ static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program,
   return pb_plan_price(&plan);
 }
 
-static bool is_staged(const pb_reside* s, int launch) {
-  return !mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"));
-}
+static bool is_staged(const pb_reside* s, int launch) { return pb_op_has(s->launches[launch].func, "pb.stages"); }
 
 static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
@@ -177,28 +175,6 @@ static bool keeps_room(const pb_reside* s, int launch) {
   return is_staged(s, launch) && !pb_program_products_by_weights(s->launches[launch].program);
 }
 
-// The launches that make and take it: one makes it, before all others.
-static bool find_life(const pb_reside* s, pb_resident* r) {
-  r->first = s->launch_count;
-  r->last = -1;
-  for (MlirOpOperand use = mlirValueGetFirstUse(r->tensor); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    int l = pb_table_find_address(&s->calls, mlirOpOperandGetOwner(use).ptr);
-    if (l < 0) return false; // something else looks at it
-    if (l < r->first) r->first = l;
-    if (l > r->last) r->last = l;
-  }
-  if (r->last <= r->first || r->last - r->first > MOST_LAUNCHES) return false;
-  for (int l = r->first; l <= r->last; ++l) {
-    const pb_program* p = s->launches[l].program;
-    int v = pb__reside_value(s, l, r->tensor);
-    if (v < 0) continue;
-    bool taken = l == r->first ? stores_all(p, v) && !pb_program_readers(p, v) : pb_program_last_writer(p, v) < 0;
-    if (keeps_room(s, l) || !taken) return false;
-  }
-  return true;
-}
-
 // A border as wide as the access reads beside the tensor. false: what lies there is not one number, or no box says.
 static bool widen_border(const pb_nest* nest, const pb_access* access, bool* any, pb_resident* r) {
   if (access->gathered) return false;
@@ -216,12 +192,25 @@ static bool widen_border(const pb_nest* nest, const pb_access* access, bool* any
   return true;
 }
 
-static bool find_border(const pb_reside* s, pb_resident* r) {
+// The launches that make and take it, one before all others, and the border that they read beside it.
+static bool find_life(const pb_reside* s, pb_resident* r) {
   bool any = false;
+  r->first = s->launch_count;
+  r->last = -1;
+  for (MlirOpOperand use = mlirValueGetFirstUse(r->tensor); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    int l = pb_table_find_address(&s->calls, mlirOpOperandGetOwner(use).ptr);
+    if (l < 0) return false; // something else looks at it
+    if (l < r->first) r->first = l;
+    if (l > r->last) r->last = l;
+  }
+  if (r->last <= r->first || r->last - r->first > MOST_LAUNCHES) return false;
   for (int l = r->first; l <= r->last; ++l) {
     const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
+    bool taken = l == r->first ? stores_all(p, v) && !pb_program_readers(p, v) : pb_program_last_writer(p, v) < 0;
+    if (keeps_room(s, l) || !taken) return false;
     PB_FOR_ACCESSES (n, a, p, v)
       if (!widen_border(&p->nests[n], &p->nests[n].access[a], &any, r)) return false;
   }
@@ -294,7 +283,7 @@ static bool describe(const pb_reside* s, MlirValue tensor, pb_type* type, pb_res
   pb_access shape;
   *r = (pb_resident){.tensor = tensor};
   if (!pb_access_of_value(tensor, &shape) || !shape.rank || pb_type_bits(shape.type) < 8) return false;
-  if (!find_life(s, r) || !find_border(s, r) || !can_fill(s, r)) return false;
+  if (!find_life(s, r) || !can_fill(s, r)) return false;
   *type = shape.type;
   return true;
 }
@@ -361,12 +350,6 @@ static void consider_all(pb_reside* s, MlirBlock body) {
     if (pb_op_is(op, "memref.alloc")) consider(s, mlirOperationGetResult(op, 0));
 }
 
-static void free_tables(pb_reside* s) {
-  pb_table_free(&s->calls);
-  pb_table_free(&s->priced);
-  free(s->prices);
-}
-
 pb_status pb_s3_reside(pb_unit* unit) {
   const pb_chip* chip = unit->chip;
   // each core of several has memories of its own, and a part of each tensor
@@ -378,6 +361,8 @@ pb_status pb_s3_reside(pb_unit* unit) {
     consider_all(&s, body);
     if (s.resident_count) status = pb__reside_rewrite(&s);
   }
-  free_tables(&s);
+  pb_table_free(&s.calls);
+  pb_table_free(&s.priced);
+  free(s.prices);
   return status;
 }

@@ -36,7 +36,6 @@ static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int6
   pb_nest* fill = pb_program_add_fill(p, p->nests[0].name, "fill", value, low, high, r->fill);
   if (!fill) return;
   fill->access[0].memref = v->ir;
-  fill->access[0].buffer = -1;
   if (!fill->dim_count) fill->extent[fill->dim_count++] = 1;
 }
 

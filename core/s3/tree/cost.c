@@ -399,16 +399,16 @@ static void finish_core(pb_tiling* t, part* all, pb_plan* plan) {
   plan->cycles = core_total(t, plan, all->traffic, all->waited);
 }
 
-static void finish_queues(pb_tiling* t, part* all, pb_plan* plan) {
-  int64_t most = pb__part_busiest(t, all, &plan->bound);
-  plan->port = all->system;
-  for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all->constants[k];
-  plan->cycles = larger(larger(all->end, all->chain), most) + pb__port_arrival(t->chip);
-}
-
 static void finish_movers(pb_tiling* t, part* all, pb_plan* plan) {
   int64_t most = pb__part_busiest(t, all, &plan->bound);
   plan->cycles = larger(larger(all->end, all->chain), most);
+}
+
+static void finish_queues(pb_tiling* t, part* all, pb_plan* plan) {
+  finish_movers(t, all, plan);
+  plan->cycles += pb__port_arrival(t->chip);
+  plan->port = all->system;
+  for (int k = 0; k < t->chip->constant_memory_count; ++k) plan->port += all->constants[k];
 }
 
 // A core that runs stages as wholes, and the movers beside it.

@@ -152,7 +152,7 @@ static int weights_via(const pb_tiling* t, const pb_access* w, pb_type* lies) {
   *lies = held_as(t->group);
   if (t->group->expands) return pb_expanded_via(t->chip, t->group->expands, held);
   if (*lies != w->type) return pb_transfer_packed_to(t->chip, facts.kept_out, held);
-  if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
+  if (!pb_argument_has(w->memref, "pb.const")) return pb_transfer_via(t->chip, held, w->type);
   packed = facts.codes ? pb_transfer_packed_via(t->chip, facts, held, w->type, lies) : -1;
   if (packed >= 0) return packed;
   *lies = w->type;

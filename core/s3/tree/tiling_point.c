@@ -44,7 +44,7 @@ int pb__tiling_homes_between(const pb_tiling* t, const pb_access* access, int me
     count = pb_transfer_path(chip, memory, place, access->type, homes, PB_MAX_HOMES);
     return count ? count - 1 : 0;
   }
-  bool constant = access->memref.ptr && !mlirAttributeIsNull(pb_argument_attribute(access->memref, "pb.const"));
+  bool constant = access->memref.ptr && pb_argument_has(access->memref, "pb.const");
   pb_constant_facts facts = {0};
   if (constant) facts = pb_constant_facts_of(access->memref);
   for (int rank = 0, from; constant && !count && (from = pb_constant_home(chip, facts.kept_out, rank)) >= 0; ++rank)
