@@ -52,10 +52,10 @@ bool pb_fusion_runs(pb_unit* unit, const pb_program* program, const int* nests, 
 int pb_position_of(const int* values, int count, int value);
 // Of a kernel of these nests, whose tensors are `values`, attributes of its calls: which it makes (pb.makes), which of
 // them may lie over which others, pair by pair (pb.over), and whether it only copies those (pb.copies). false: none
-// may.
+// may. lanes: that a register of the chip has.
 enum { PB_OVER_TENSORS = 64 };
-bool pb_print_over(const pb_program* program, const int* nests, int count, const int* values, int value_count,
-                   pb_text* text);
+bool pb_print_over(const pb_program* program, int64_t lanes, const int* nests, int count, const int* values,
+                   int value_count, pb_text* text);
 
 // Joins what makes one padded tensor.
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups);

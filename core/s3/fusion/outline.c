@@ -9,6 +9,7 @@
 // slicing-based fusion. Groups that share loops may then become one kernel of several stages (fuse_stages.c), and the
 // fills and the copy of a padded tensor one copy (fuse_pads.c).
 #include "core/base/table.h"
+#include "core/s3/chip_facts.h"
 #include "core/s3/compose.h"
 #include "core/s3/constant_homes.h"
 #include "core/s3/fallback.h"
@@ -472,7 +473,8 @@ static void find_over(const outliner* o, int group, signature* s) {
     if (count == PB_OVER_TENSORS) return;
     nests[count++] = n;
   }
-  s->lies_over = pb_print_over(&o->program, nests, count, s->values, s->count, &s->over);
+  s->lies_over =
+      pb_print_over(&o->program, pb_vector_facts_of(o->unit->chip).lanes, nests, count, s->values, s->count, &s->over);
 }
 
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal

@@ -4,6 +4,14 @@
 #include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
 
+// A kernel's tensors.
+typedef struct over {
+  const pb_program* program;
+  const int* values;
+  int count;
+  int64_t lanes; // the chip's
+} over;
+
 int pb_position_of(const int* values, int count, int value) {
   for (int k = 0; k < count; ++k)
     if (values[k] == value) return k;
@@ -25,14 +33,31 @@ static bool loads_where_it_stores(const pb_program* p, int n, int made, int read
   return true;
 }
 
-// Whether the nests store what none of them takes, element by element: a tile then loads all before it stores.
-static bool stand_alone(const pb_program* p, const int* nests, int count) {
-  for (int k = 0; k < count; ++k) {
-    if (p->nests[nests[k]].reduce != PB_SET) return false;
-    for (int m = 0; m < count; ++m)
-      if (pb_program_reads(p, nests[m], pb_program_stored(p, nests[k]))) return false;
-  }
+// Whether no row of lanes is in part outside of the nest: one that ends where its dim does is set twice in part.
+static bool has_whole_rows(const pb_nest* nest, int64_t lanes) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (lanes <= 0 || (nest->extent[d] > 1 && nest->extent[d] % lanes)) return false;
   return true;
+}
+
+// Whether the nests store what none of them takes, element by element: a tile then loads all before it stores. What
+// they take of each other alone is the tile's own; but then rows of lanes must be whole, for within a tile there are
+// loops.
+static bool stand_alone(const over* o, const int* nests, int count) {
+  bool several = false, whole = true;
+  for (int k = 0; k < count; ++k) {
+    const pb_nest* nest = &o->program->nests[nests[k]];
+    int stored = pb_program_stored(o->program, nests[k]);
+    if (nest->reduce != PB_SET) return false;
+    bool leaves = pb_position_of(o->values, o->count, stored) >= 0;
+    if (leaves) whole &= has_whole_rows(nest, o->lanes);
+    for (int m = 0; m < count; ++m) {
+      if (!pb_program_reads(o->program, nests[m], stored)) continue;
+      if (leaves) return false;
+      several = true;
+    }
+  }
+  return whole || !several;
 }
 
 static bool lies_over(const pb_program* p, const int* nests, int count, int made, int read) {
@@ -50,8 +75,9 @@ static bool only_copies(const pb_program* p, const int* nests, int count) {
   return true;
 }
 
-bool pb_print_over(const pb_program* p, const int* nests, int count, const int* values, int value_count,
+bool pb_print_over(const pb_program* p, int64_t lanes, const int* nests, int count, const int* values, int value_count,
                    pb_text* text) {
+  const over o = {p, values, value_count, lanes};
   bool made[PB_OVER_TENSORS] = {false};
   int said = 0;
   if (value_count > PB_OVER_TENSORS) return false;
@@ -64,7 +90,7 @@ bool pb_print_over(const pb_program* p, const int* nests, int count, const int* 
   }
   pb_text_add(text, ">");
   said = 0;
-  if (!stand_alone(p, nests, count)) return false;
+  if (!stand_alone(&o, nests, count)) return false;
   for (int m = 0; m < value_count; ++m)
     for (int r = 0; made[m] && r < value_count; ++r)
       if (!made[r] && lies_over(p, nests, count, values[m], values[r]))
