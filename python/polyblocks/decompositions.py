@@ -14,6 +14,7 @@ from polyblocks.reflections import BLOCK, batched, element, filled_up, geqrf, ho
 from polyblocks.spectra import eigh, singular_values
 
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
+PANELS_TO_HALVE = 8
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
 
 
@@ -31,12 +32,12 @@ def of_panel(a, start, axis):
     return part_of(a, start, BLOCK, axis)
 
 
-@batched
-def cholesky(a):
-    """NaN where it is not positive definite, as JAX has it."""
+def panels_of_cholesky(a):
+    """Of a square of whole panels. Each panel's product is of all rows and columns; so of many panels half are made of the whole
+    matrix, and the others of what is left of it then, which is a matrix of its own."""
     n = a.shape[0]
-    a = squared_up(a, n)
-    rows, few = jnp.arange(a.shape[0]), jnp.arange(BLOCK)
+    rows, few = jnp.arange(n), jnp.arange(BLOCK)
+    count = n // BLOCK if n // BLOCK < PANELS_TO_HALVE else n // BLOCK // 2
 
     def column(j, p):
         x = element(p, j, 1, keepdims=False)
@@ -53,7 +54,18 @@ def cholesky(a):
         below = solved(square, jnp.where((rows >= start + BLOCK)[:, None], own, 0).T, False).T
         return a - below @ below.T, updated(made, updated(below, square, start, 0), start, 1)
 
-    made = jnp.tril(lax.fori_loop(0, a.shape[0] // BLOCK, panel, (a, jnp.zeros_like(a)))[1])[:n, :n]
+    done = count * BLOCK
+    a, made = lax.fori_loop(0, count, panel, (a, jnp.zeros((n, done), a.dtype)))
+    if done == n:
+        return made
+    return jnp.concatenate([made, jnp.pad(panels_of_cholesky(a[done:, done:]), ((done, 0), (0, 0)))], 1)
+
+
+@batched
+def cholesky(a):
+    """NaN where it is not positive definite, as JAX has it."""
+    n = a.shape[0]
+    made = jnp.tril(panels_of_cholesky(squared_up(a, n)))[:n, :n]
     return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
 
 

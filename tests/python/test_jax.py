@@ -113,6 +113,34 @@ def test_triangles(n, columns):
     np.testing.assert_allclose(both[1], np.linalg.cholesky(2 * square), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("n", [250, 256, 513])
+def test_cholesky_of_many_panels(n):
+    """Half of them are made of the whole matrix, the others of what is left."""
+    a = np.random.default_rng(n).standard_normal((n, n))
+    square = a @ a.T + n * np.eye(n)
+    made = polyblocks_jit_jax(jnp.linalg.cholesky)(square.astype(np.float32))
+    np.testing.assert_allclose(made, np.linalg.cholesky(square), rtol=1e-4, atol=1e-4)
+    square[n - 3, n - 3] = -1
+    assert np.isnan(polyblocks_jit_jax(jnp.linalg.cholesky)(square.astype(np.float32))[np.tril_indices(n)]).all()
+
+
+def test_lu_of_ties():
+    """All are as large as each other, in every column: the first one is the pivot, in the order that rows have come to."""
+    a = np.ones((1, 1), np.float32)
+    for _ in range(7):
+        a = np.block([[a, a], [a, -a]])
+    factors, pivots, order = polyblocks_jit_jax(jax.lax.linalg.lu)(a)
+    wanted, left = a.astype(np.float64), np.arange(len(a))
+    for k in range(len(a)):
+        at = k + np.argmax(np.abs(wanted[k:, k]))
+        assert pivots[k] == at
+        wanted[[k, at]], left[[k, at]] = wanted[[at, k]], left[[at, k]]
+        wanted[k + 1 :, k] /= wanted[k, k]
+        wanted[k + 1 :, k + 1 :] -= np.outer(wanted[k + 1 :, k], wanted[k, k + 1 :])
+    np.testing.assert_array_equal(order, left)
+    np.testing.assert_array_equal(factors, wanted)
+
+
 @pytest.mark.parametrize("shape", [(65, 65), (70, 100), (130, 66)])
 def test_lu(shape):
     a = np.random.default_rng(7).standard_normal(shape).astype(np.float32)
