@@ -19,6 +19,6 @@ typedef struct pb_block_sparse {
 bool pb_block_sparse_find(pb_unit* unit, const pb_stages* stages, pb_arena* arena, pb_block_sparse* found);
 
 // Takes kernels of several stages apart so, in front of what does everything.
-pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* groups) PB_MUST_CHECK;
+void pb_block_sparse_split(pb_unit* unit, pb_groups* groups);
 
 #endif

@@ -300,7 +300,7 @@ static void rebuild(splitter* s, const kernel* kernels, int count) {
   pb_program_index(&s->program, s->arena);
 }
 
-pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* o) {
+void pb_block_sparse_split(pb_unit* unit, pb_groups* o) {
   splitter s = {.o = o, .arena = &unit->pass, .to = *o};
   kernel* kernels = PB_NEW_ARRAY(s.arena, kernel, (size_t)o->count + 1);
   int count = 0, groups_read = pb_chip_in_place(unit->chip) ? o->count : 0;
@@ -310,11 +310,10 @@ pb_status pb_block_sparse_split(pb_unit* unit, pb_groups* o) {
   if (!count) {
     o->blocks = s.to.blocks;
     o->guards = s.to.guards;
-    return PB_OK;
+    return;
   }
   rebuild(&s, kernels, count);
   *o->program = s.program;
   *o = s.to;
   pb_groups_list(o, s.arena);
-  return PB_OK;
 }

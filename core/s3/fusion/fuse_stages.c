@@ -257,12 +257,11 @@ static void fuse(fuser* f) {
   }
 }
 
-pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups) {
+void pb_fuse_stages(pb_unit* unit, pb_groups* groups) {
   fuser f = {.unit = unit, .groups = groups, .cached = !pb_chip_moves(unit->chip)};
   fuse(&f);
   f.weights = true;
   fuse(&f);
   pb_table_free(&f.texts);
   free(f.known);
-  return PB_OK;
 }

@@ -61,7 +61,7 @@ bool pb_print_over(const pb_program* program, int64_t lanes, const int* nests, i
 void pb_fuse_pads(pb_unit* unit, pb_groups* groups);
 
 // Joins groups that become kernels of several stages.
-pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups) PB_MUST_CHECK;
+void pb_fuse_stages(pb_unit* unit, pb_groups* groups);
 
 // By value: the one that it is, in another shape; -1: it is a tensor of its own. Groups that would only copy the one to
 // the other have no last nest any more.

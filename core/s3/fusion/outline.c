@@ -415,15 +415,6 @@ static bool is_splat(const outliner* o, int v) {
   return value->kind == PB_VALUE_CONST && value->rank == 1 && pb_argument_has(value->ir, "pb.splat");
 }
 
-static unsigned narrow_of(const outliner* o, int v) {
-  return o->program.values[v].kind == PB_VALUE_CONST ? pb_small_codes_of(o->program.values[v].ir) : 0;
-}
-
-static unsigned kept_out_of(const outliner* o, int v) {
-  const pb_value* value = &o->program.values[v];
-  return value->kind == PB_VALUE_CONST ? pb_constant_kept_out(o->unit->consts, value->const_id) : 0;
-}
-
 // The shape of the value, or all of it in a row.
 static pb_access shape_of(const pb_value* value, bool flat) {
   pb_access shape = pb_value_shape(value);
@@ -492,9 +483,9 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
     if (v < o->guard_count && o->is_guard[v] && !written_in_group(o, v, group)) pb_text_add(text, ", pb.guard");
     if (!written_in_group(o, v, group)) print_border(o, v, group, text);
-    unsigned narrow = narrow_of(o, v);
+    unsigned narrow = pb_small_codes_of(o->program.values[v].ir);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
-    unsigned out = kept_out_of(o, v);
+    unsigned out = pb_constant_kept_out(o->unit->consts, o->program.values[v].const_id);
     if (out) pb_text_add(text, ", pb.kept_out = %u : i64", out);
     for (int j = 0; j < s->split_count; ++j)
       if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
@@ -670,13 +661,12 @@ static pb_status emit_groups(outliner* o) {
 }
 
 // Kernels with constant masks by blocks.
-static pb_status split_sparse(outliner* o) {
-  PB_TRY(pb_block_sparse_split(o->unit, &o->groups));
+static void split_sparse(outliner* o) {
+  pb_block_sparse_split(o->unit, &o->groups);
   o->guard_count = o->program.value_count;
   o->is_guard = PB_NEW_ARRAY(&o->unit->pass, bool, (size_t)o->guard_count + 1);
   for (int g = 0; g < o->groups.count; ++g)
     for (int k = 0; o->groups.guards[g][k]; ++k) o->is_guard[o->groups.guards[g][k] - 1] = true;
-  return PB_OK;
 }
 
 pb_status pb_s3_outline(pb_unit* unit) {
@@ -693,13 +683,13 @@ pb_status pb_s3_outline(pb_unit* unit) {
   memset(o.groups.of, 0xff, nests * sizeof *o.groups.of);
   form_groups(&o);
   pb_groups_list(&o.groups, &unit->pass);
-  pb_status status = pb_fuse_stages(unit, &o.groups);
+  pb_fuse_stages(unit, &o.groups);
   if (!o.cached) pb_fuse_pads(unit, &o.groups);
   o.same_as = pb_find_same_tensors(unit->chip, &o.groups, &unit->pass);
   o.same_count = o.program.value_count;
-  if (status == PB_OK) status = split_sparse(&o);
+  split_sparse(&o);
   pb_splits_begin(unit, &o.program, &o.splits);
-  if (status == PB_OK) status = emit_groups(&o);
+  pb_status status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);
   pb_text_free(&o.functions);
   pb_text_free(&o.calls);

@@ -591,18 +591,17 @@ static pb_status print_kernel(lowering* s) {
 static const char partition[] = "func.func private @pb_partition(%n: index) -> (index, index) {\n"
                                 "  %zero = arith.constant 0 : index\n  return %zero, %n : index, index\n}\n";
 
-static pb_status share_plain(pb_unit* unit, MlirOperation func) {
-  if (!pb_plain_share(func) || !mlirOperationIsNull(pb_module_func(unit->module, "pb_partition"))) return PB_OK;
+static void share_plain(pb_unit* unit, MlirOperation func) {
+  if (!pb_plain_share(func) || !mlirOperationIsNull(pb_module_func(unit->module, "pb_partition"))) return;
   MlirModule made = mlirModuleCreateParse(unit->context, mlirStringRefCreateFromCString(partition));
   MlirOperation share = mlirBlockGetFirstOperation(mlirModuleGetBody(made));
   mlirOperationRemoveFromParent(share);
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(unit->module), share);
   mlirModuleDestroy(made);
-  return PB_OK;
 }
 
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
-  if (pb_op_has(func, "pb.scalar")) return share_plain(unit, func);
+  if (pb_op_has(func, "pb.scalar")) return share_plain(unit, func), PB_OK;
   if (!pb_op_has(func, PB_BY_NUMBER)) return PB_OK; // map's
   lowering s = {.e = {.chip = unit->chip, .arena = &unit->pass, .text = &s.l.body, .out = &s.l}};
   pb_status status = pb_lowered_begin(unit, func, &s.l);
