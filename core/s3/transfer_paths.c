@@ -150,10 +150,6 @@ const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) 
   return NULL;
 }
 
-bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type) {
-  return pb_transfer_copies(chip, memory, chip->system_memory, type);
-}
-
 // Some dim walks neighbours of what is read, and what is written by steps that a command says.
 static bool puts_apart(const pb_operand* from, const pb_operand* to) {
   for (int a = 0; a < from->rank; ++a)

@@ -41,8 +41,6 @@ int pb_transfer_gathers_from(const pb_chip* chip, unsigned kept_out, pb_type typ
 
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);
-// Whether a mover takes elements of `type` from the memory to the system's.
-bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type);
 // The mover that brings elements of `type` from the system's memory and can put neighbours apart; NULL: none.
 const pb_insn* pb_transfer_transposes(const pb_chip* chip, pb_type type);
 // Elements in a row: the fixed extent that most of the chip's instructions share as their innermost dim; 1: none has

@@ -260,10 +260,6 @@ static void remember(quantising* q, int n, int makers, state* s) {
   s->makers = makers;
 }
 
-static void restore(quantising* q, int n, const state* s) {
-  pb_program_set_nest(q->program, &q->unit->pass, n, s->nest, s->values);
-}
-
 // What copies bring of constants is read where they lie.
 static void read_constants(quantising* q, int n) {
   pb_program* p = q->program;
@@ -292,7 +288,7 @@ static bool quantise(quantising* q, int n) {
     remember(q, n, count, &joined);
     read_constants(q, n);
     if (rewrite(q, n) && pb_point_commands(q->unit->chip, &p->nests[n])) remember(q, n, count, &best);
-    restore(q, n, &joined);
+    pb_program_set_nest(p, &q->unit->pass, n, joined.nest, joined.values);
     more = false;
     for (int a = 0; a + 1 < p->nests[n].access_count && !more && count < MOST_MAKERS; ++a) {
       if (!pb_join_find(q->join, n, a) || !pb_join_make(q->join)) continue;
@@ -302,7 +298,8 @@ static bool quantise(quantising* q, int n) {
     }
   }
   for (int k = best.nest ? best.makers : 0; k < count; ++k) p->gone[makers[k]] = false;
-  restore(q, n, best.nest ? &best : &first);
+  const state* kept = best.nest ? &best : &first;
+  pb_program_set_nest(p, &q->unit->pass, n, kept->nest, kept->values);
   return best.nest != NULL;
 }
 

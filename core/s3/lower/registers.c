@@ -512,8 +512,6 @@ static int64_t items_of(const pb_tree* tree) {
   return most;
 }
 
-static bool is_guard(const pb_value* value) { return pb_argument_has(value->ir, "pb.guard"); }
-
 // How many parts there are.
 static void print_items(lowering* s, const char* name) {
   pb_text_add(s->e.text, "  %%%s = arith.constant %lld : index\n", name, (long long)items_of(&s->l.tiled->root));
@@ -527,7 +525,7 @@ static void print_guarded_items(lowering* s) {
   for (int v = 0; v < s->p.value_count; ++v) {
     const pb_value* value = &s->p.values[v];
     long long elements = pb_value_elements(value);
-    if (!is_guard(value)) continue;
+    if (!pb_argument_has(value->ir, "pb.guard")) continue;
     pb_text_add(text,
                 "  %%g%d = affine.for %%i = 0 to %lld iter_args(%%most = %%g%d) -> (i32) {\n"
                 "    %%x = affine.load %%f%d[%%i] : memref<%lldxi32>\n"
@@ -565,7 +563,7 @@ static pb_status print_kernel(lowering* s) {
   s->moved = any_moves(&s->l.tiled->root);
   bool guarded = false;
   if (s->moved) pb_core_moves_begin(s->e.text);
-  for (int v = 0; v < s->p.value_count; ++v) guarded |= is_guard(&s->p.values[v]);
+  for (int v = 0; v < s->p.value_count; ++v) guarded |= pb_argument_has(s->p.values[v].ir, "pb.guard");
   if (guarded) pb_program_print_flats(&s->p, s->e.text);
   if (guarded)
     print_guarded_items(s);

@@ -121,12 +121,10 @@ static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program,
   return pb_plan_price(&plan);
 }
 
-static bool is_staged(const pb_reside* s, int launch) { return pb_op_has(s->launches[launch].func, "pb.stages"); }
-
 static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
   pb_program* program = pb__reside_program(s, launch, &scratch);
-  bool staged = is_staged(s, launch); // of several stages new plans are looked for at once
+  bool staged = pb_op_has(s->launches[launch].func, "pb.stages"); // of several stages new plans are looked for at once
   int64_t price =
       staged || anew ? price_of_new(s, launch, program, staged, &scratch) : price_of_old(s, launch, program, &scratch);
   pb_arena_free(&scratch);
@@ -172,7 +170,8 @@ static bool stores_all(const pb_program* p, int value) {
 // Whether the kernel is of several stages none of which multiplies by weights, as attention and norms are: an iteration
 // of theirs needs the room, and plans with less of it are long to search for.
 static bool keeps_room(const pb_reside* s, int launch) {
-  return is_staged(s, launch) && !pb_program_products_by_weights(s->launches[launch].program);
+  const pb_launch* l = &s->launches[launch];
+  return pb_op_has(l->func, "pb.stages") && !pb_program_products_by_weights(l->program);
 }
 
 // A border as wide as the access reads beside the tensor. false: what lies there is not one number, or no box says.

@@ -271,10 +271,6 @@ static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
   return false;
 }
 
-static bool stores_registers(const pb_tiling* t, const pb_nest* nest) {
-  return in_registers(t, &nest->access[nest->access_count - 1]);
-}
-
 // ---- loops around ----
 
 // Of the loops around a nest the first one whose iterations threads share, in how many parts each is taken, and how
@@ -337,7 +333,7 @@ int64_t pb__core_cycles(pb_tiling* t, const pb_core_facts* f, const pb_nest* nes
   }
   sizes_of(k, nest, size);
   int64_t registers = pb_core_registers(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
-  if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
+  if (!in_registers(t, &nest->access[nest->access_count - 1])) cycles += registers * STORE_CYCLES;
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
   if (!strcmp(nest->part, "load"))
@@ -454,7 +450,7 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
   bool is_main = is_product(nest);
   for (int a = 0; a < nest->access_count; ++a) {
     bool stored = a + 1 == nest->access_count;
-    if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
+    if (is_main ? a != k->x && a != k->w : !stored || in_registers(t, &nest->access[a])) continue;
     const pb_nest* by = stored ? nest : loader_of(t, nest, a);
     const pb_access* access = loaded_by(by, nest, a);
     stream* s = &streams[count++];

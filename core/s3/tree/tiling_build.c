@@ -171,7 +171,7 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
 int pb__tiling_landing(const pb_chip* chip, pb_type type, bool leaves) {
   for (int m = 0; m < chip->memory_count; ++m)
     if (m != chip->system_memory && pb_transfer_via(chip, m, type) == m &&
-        (!leaves || pb_transfer_leaves(chip, m, type)))
+        (!leaves || pb_transfer_copies(chip, m, chip->system_memory, type)))
       return m;
   return -1;
 }
