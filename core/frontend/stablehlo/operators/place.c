@@ -172,11 +172,20 @@ static void store_at(pb_door* d, int flat, int at, int access_like) {
   pb_make_finish(&d->m);
 }
 
-// Whether a loop's variable can be updated where it lies: nobody reads what was there, and the turn is sure to come
-// here.
+// Whether nobody but the update reads what is in the variable by now, under whatever name: as a function's argument,
+// behind a barrier, as what an update before has left.
+static bool has_one_reader(const pb_door* d, int variable) {
+  for (int flat = 0; flat < d->flat->value_count; ++flat)
+    if (d->value[flat] == variable && d->uses[flat] > 1) return false;
+  return true;
+}
+
+// Whether a loop's variable can be updated where it lies: nobody else reads what is there by now, an update before this
+// one among it, and the turn is sure to come here.
 static bool updates_variable(const pb_door* d, const pb_flat_op* op, int x, int u) {
   const pb_s1_value *in = pb_made(&d->m, x), *update = pb_made(&d->m, u);
   if (!in->is_updated || d->branches || d->part || !in->rank || op->operand_count != 2 + in->rank) return false;
+  if (!has_one_reader(d, x)) return false;
   int axis = narrow_dim(in, update->shape), index = axis < 0 ? -1 : pb__door_in(d, op, 2 + axis);
   pb_type type = index < 0 ? PB_TYPE_COUNT : pb_made(&d->m, index)->type;
   return pb_s1_base(d->m.program, u) != x && (type == PB_I32 || type == PB_I64) && !pb_made(&d->m, index)->rank;
