@@ -590,3 +590,25 @@ int pb__o_top(pb_onnx* o, int x, int64_t count, int* where) {
   *where = results[1];
   return results[0];
 }
+
+int pb__o_state_like(pb_onnx* o, int value) {
+  const pb_flat_type type = *pb__o_type(o, value);
+  int made = pb__o_new(o, type.type, type.rank, type.shape);
+  if (!pb__o_bad(o)) o->door.value[made] = pb_control_variable(&o->door.m, o->door.value[value]);
+  return made;
+}
+
+void pb__o_set_states(pb_onnx* o, int count, const int* states, const int* values) {
+  int to[PB_O_STATES], from[PB_O_STATES];
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    to[k] = o->door.value[states[k]];
+    from[k] = o->door.value[values[k]];
+  }
+  o->door.m.type = o->n->op;
+  if (!pb__o_bad(o)) pb_control_assign(&o->door.m, count, to, from);
+}
+
+void pb__o_mark_loop(pb_onnx* o, pb_s1_kind kind, int by) {
+  o->door.m.type = o->n->op;
+  if (!pb__o_bad(o)) pb_control_mark(&o->door.m, kind, by < 0 ? -1 : o->door.value[by]);
+}

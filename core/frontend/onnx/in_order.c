@@ -3,7 +3,6 @@
 // a nest for each result would take it with their square.
 #include "core/frontend/onnx/in_order.h"
 
-#include "core/frontend/onnx/control.h"
 #include "core/frontend/onnx/emit.h"
 #include "core/frontend/stablehlo/operators/merge.h"
 #include "core/frontend/stablehlo/operators/radix.h"
@@ -224,8 +223,7 @@ int pb__o_apart(pb_onnx* o, int taken, int order, const int* corners, int most, 
   const pb_flat_type x = *pb__o_type(o, taken);
   const bool along[3] = {false, false, true}, everywhere[3] = {true, true, true};
   const int64_t each[4] = {1, x.shape[0], x.shape[1], x.shape[2]};
-  pb_maker* m = &o->door.m;
-  int parts[4], begin[2] = {pb__o_cast(o, taken, PB_I32), pb__o_integer(o, PB_I64, 0)}, variables[2], next[2];
+  int parts[4], begin[2] = {pb__o_cast(o, taken, PB_I32), pb__o_integer(o, PB_I64, 0)}, now[2], next[2];
   order = as_one_dim(o, order);
   for (int k = 0; k < 4; ++k) {
     int flat = as_one_dim(o, corners[k]);
@@ -235,27 +233,19 @@ int pb__o_apart(pb_onnx* o, int taken, int order, const int* corners, int most, 
   int all = pb__o_join(o, 4, parts, 0);
   int none = pb__o_integer(o, PB_I32, x.shape[2]), zero = pb__o_integer(o, PB_I32, 0);
   int left = pb__o_sub(o, none, pb__o_iota(o, PB_I32, 3, x.shape, 2)); // the first one's is the largest
-  int now[2] = {pb__o_new(o, PB_I32, 3, x.shape), pb__o_new(o, PB_I64, 0, NULL)};
+  for (int k = 0; k < 2 && !pb__o_bad(o); ++k) now[k] = pb__o_state_like(o, begin[k]);
   if (pb__o_bad(o)) return taken;
-  m->type = o->n->op;
-  for (int k = 0; k < 2; ++k) {
-    begin[k] = o->door.value[begin[k]];
-    o->door.value[now[k]] = variables[k] = pb_control_variable(m, begin[k]);
-  }
-  pb_control_assign(m, 2, variables, begin);
-  pb_control_mark(m, PB_S1_LOOP, -1);
+  pb__o_set_states(o, 2, now, begin);
+  pb__o_mark_loop(o, PB_S1_LOOP, -1);
   int is_open = pb__o_compare(o, "EQ", now[0], pb__o_integer(o, PB_I32, OPEN));
   int most_left = pb__o_reduce_kept(o, pb__o_select(o, is_open, left, zero), "maximum", along);
   int any = pb__o_compare(o, "GT", pb__o_reduce(o, most_left, "maximum", everywhere), zero);
   any = pb__o_binary(o, "and", any, pb__o_compare(o, "LT", now[1], pb__o_integer(o, PB_I64, slots)));
+  pb__o_mark_loop(o, PB_S1_WHILE, any);
   if (pb__o_bad(o)) return taken;
-  pb_control_mark(m, PB_S1_WHILE, o->door.value[any]);
   next[0] = behind_turn(o, now[0], pb__o_sub(o, none, most_left), all, most);
   next[1] = pb__o_add(o, now[1], pb__o_integer(o, PB_I64, 1));
-  if (pb__o_bad(o)) return taken;
-  m->type = o->n->op;
-  for (int k = 0; k < 2; ++k) next[k] = o->door.value[next[k]];
-  pb_control_assign(m, 2, variables, next);
-  pb_control_mark(m, PB_S1_AGAIN, -1);
+  pb__o_set_states(o, 2, now, next);
+  pb__o_mark_loop(o, PB_S1_AGAIN, -1);
   return pb__o_cast(o, pb__o_compare(o, "EQ", now[0], pb__o_integer(o, PB_I32, TAKEN)), PB_I64);
 }

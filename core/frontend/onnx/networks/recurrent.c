@@ -1,6 +1,5 @@
 // RNN, GRU and LSTM, turn by turn: the inputs' products all at once, the state's one after the other.
 #include "core/frontend/onnx/emit.h"
-#include "core/s1/control.h"
 
 #include <math.h>
 #include <string.h>
@@ -185,29 +184,6 @@ static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb
   return pb__o_worked(o, pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape));
 }
 
-// A variable of the host's, which begins as the value is.
-static int variable_like(pb_onnx* o, int value) {
-  const pb_flat_type type = *pb__o_type(o, value);
-  int made = pb__o_new(o, type.type, type.rank, type.shape);
-  if (!pb__o_bad(o)) o->door.value[made] = pb_control_variable(&o->door.m, o->door.value[value]);
-  return made;
-}
-
-static void assign(pb_onnx* o, int count, const int* variables, const int* values) {
-  int to[4], from[4];
-  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
-    to[k] = o->door.value[variables[k]];
-    from[k] = o->door.value[values[k]];
-  }
-  o->door.m.type = o->n->op;
-  if (!pb__o_bad(o)) pb_control_assign(&o->door.m, count, to, from);
-}
-
-static void mark(pb_onnx* o, pb_s1_kind kind, int by) {
-  o->door.m.type = o->n->op;
-  if (!pb__o_bad(o)) pb_control_mark(&o->door.m, kind, by < 0 ? -1 : o->door.value[by]);
-}
-
 // Behind a sequence's end nothing changes, and its results are 0. Returns the turn's result.
 static int kept_behind(pb_onnx* o, const cell* c, int lengths, int t, const int* state, int* now) {
   int y = now[0];
@@ -225,11 +201,11 @@ static void run_turns(pb_onnx* o, const cell* c, int all, bool backwards, int le
   pb_type type = pb__o_type(o, all)->type;
   int first[4] = {pb__o_integer(o, PB_I64, 0), pb__o_expand(o, pb__o_number(o, type, 0), 3, whole), state[0], state[1]};
   int variables[4], next[4], count = 2 + c->states;
-  for (int k = 0; k < count && !pb__o_bad(o); ++k) variables[k] = variable_like(o, first[k]);
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) variables[k] = pb__o_state_like(o, first[k]);
   if (pb__o_bad(o)) return;
-  assign(o, count, variables, first);
-  mark(o, PB_S1_LOOP, -1);
-  mark(o, PB_S1_WHILE, pb__o_compare(o, "LT", variables[0], pb__o_integer(o, PB_I64, c->turns)));
+  pb__o_set_states(o, count, variables, first);
+  pb__o_mark_loop(o, PB_S1_LOOP, -1);
+  pb__o_mark_loop(o, PB_S1_WHILE, pb__o_compare(o, "LT", variables[0], pb__o_integer(o, PB_I64, c->turns)));
   int t = variables[0], now[2] = {variables[2], c->states > 1 ? variables[3] : -1};
   if (backwards) t = pb__o_sub(o, pb__o_integer(o, PB_I64, c->turns - 1), t);
   turn(o, c, pb__o_reshape(o, pb__o_part_at(o, all, 0, t, 1), 2, matrix), now);
@@ -239,8 +215,8 @@ static void run_turns(pb_onnx* o, const cell* c, int all, bool backwards, int le
   next[0] = pb__o_add(o, variables[0], pb__o_integer(o, PB_I64, 1));
   next[1] = variables[1];
   memcpy(next + 2, now, sizeof now);
-  assign(o, count, variables, next);
-  mark(o, PB_S1_AGAIN, -1);
+  pb__o_set_states(o, count, variables, next);
+  pb__o_mark_loop(o, PB_S1_AGAIN, -1);
   *ys = variables[1];
   memcpy(state, variables + 2, sizeof *state * (size_t)c->states);
 }
