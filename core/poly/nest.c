@@ -42,6 +42,16 @@ bool pb_access_uses(const pb_access* access, int col) {
   return false;
 }
 
+bool pb_nest_walks_neighbours(const pb_nest* nest, int dim, bool store_too) {
+  bool moves = false;
+  for (int a = 0; a < nest->access_count - !store_too; ++a) {
+    int64_t stride = pb_access_stride(&nest->access[a], dim);
+    if (nest->access[a].boxed || (stride != 0 && stride != 1)) return false;
+    moves |= stride == 1;
+  }
+  return moves && (!store_too || pb_access_stride(&nest->access[nest->access_count - 1], dim) == 1);
+}
+
 bool pb_nest_repeats(const pb_nest* nest, const pb_access* access) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (nest->extent[d] > 1 && !pb_access_uses(access, d)) return true;

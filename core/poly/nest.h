@@ -105,6 +105,9 @@ bool pb_access_moves_only(const pb_access* access, int index, int col);
 static inline bool pb_nest_reduces_over(const pb_nest* nest, int dim) {
   return nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dim);
 }
+// Whether the dim goes from neighbour to neighbour in what the nest loads, or moves it not at all, but all of it: lanes
+// along it come by one load. store_too: and in what it stores, which moves. Loads with a box do not.
+bool pb_nest_walks_neighbours(const pb_nest* nest, int dim, bool store_too);
 // Whether some loop of the nest does not move the access: each of its elements comes several times.
 bool pb_nest_repeats(const pb_nest* nest, const pb_access* access);
 // How many elements the nest stores if it stores none twice but by what it sums over, and iterations for each of them.

@@ -69,12 +69,13 @@ static bool keeps_channels(const pb_layout* l, int n) {
   return !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 
-// Whether code sums or maximises neighbours of long rows in lanes as they lie (lanes.c): blocks of channels would be
-// two copies more, unless what else touches the tensor wants them.
+// Whether code has neighbours of long rows, which it sums or maximises, in lanes as they lie (lanes.c): blocks of
+// channels would be two copies more, unless what else touches the tensor wants them.
 static bool has_lanes_as_it_is(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  for (int d = 0; d < nest->dim_count && !l->whole_rows; ++d)
-    if (pb_nest_reduces_over(nest, d) && nest->extent[d] >= 2 * l->lanes && pb_access_stride(&nest->access[0], d) == 1)
+  if (l->whole_rows) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_nest_reduces_over(nest, d) && nest->extent[d] >= 2 * l->lanes && pb_nest_walks_neighbours(nest, d, false))
       return true;
   return false;
 }

@@ -39,16 +39,6 @@ typedef struct laner {
   int64_t lanes;
 } laner;
 
-static bool strides_are(const pb_nest* nest, int d, bool store_too) {
-  bool moves = false;
-  for (int a = 0; a < nest->access_count - !store_too; ++a) {
-    int64_t stride = pb_access_stride(&nest->access[a], d);
-    if (nest->access[a].boxed || (stride != 0 && stride != 1)) return false;
-    moves |= stride == 1;
-  }
-  return moves && (!store_too || pb_access_stride(&nest->access[nest->access_count - 1], d) == 1);
-}
-
 // Products have their columns in lanes; one of a single row, or of few columns, may do without.
 static bool has_columns(const laner* l, const pb_nest* nest) {
   pb_contraction_dims roles;
@@ -67,8 +57,8 @@ static int neighbours(const laner* l, int n) {
   int64_t sums = pb_nest_steps(nest);
   for (int d = 0; d < nest->dim_count; ++d) {
     bool summed = !pb_access_uses(store, d), whole = nest->extent[d] == l->lanes && sums >= 2 * l->lanes;
-    if (!summed && nest->extent[d] >= l->lanes && strides_are(nest, d, true)) return -1;
-    if (summed && (whole || nest->extent[d] >= 2 * l->lanes) && strides_are(nest, d, false)) found = d;
+    if (!summed && nest->extent[d] >= l->lanes && pb_nest_walks_neighbours(nest, d, true)) return -1;
+    if (summed && (whole || nest->extent[d] >= 2 * l->lanes) && pb_nest_walks_neighbours(nest, d, false)) found = d;
   }
   return found;
 }
@@ -112,25 +102,33 @@ static int short_rows(const laner* l, const pb_nest* nest, const pb_access* rows
   return -1;
 }
 
+// Appends a nest that sets the first `count` elements of each of the rows to those of others, whose index `row` is the
+// last one in place of it: of the last one itself they lie alike.
+static void copy_rows(laner* l, const char* name, const char* part, const pb_access* from, int from_value, int row,
+                      const pb_access* to, int to_value, int64_t count) {
+  int last = to->rank - 1;
+  pb_nest copy;
+  pb_nest_begin(&copy, name, part, 2);
+  copy.access[0] = *from;
+  copy.access[1] = *to;
+  for (int r = 0; r <= last; ++r) {
+    int of = r == row ? last : r == last ? row : r, d = pb_nest_add_dim(&copy, r < last ? to->shape[r] : count);
+    memset(&copy.access[0].index[of], 0, sizeof(pb_index));
+    memset(&copy.access[1].index[r], 0, sizeof(pb_index));
+    copy.access[0].index[of].coef[d] = copy.access[1].index[r].coef[d] = 1;
+  }
+  (void)pb_nest_load(&copy, 0);
+  (void)pb_program_add_nest(&l->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
 // Partial results with the index `row` last: *rows becomes what the value that is returned is.
 static int turn_round(laner* l, const pb_nest* nest, int row, pb_access* rows, int made) {
   int last = rows->rank - 1;
   pb_access turned = *rows;
-  pb_nest copy;
   PB_SWAP(int64_t, turned.shape[row], turned.shape[last]);
   PB_SWAP(pb_index, turned.index[row], turned.index[last]);
-  pb_nest_begin(&copy, nest->name, "copy", 2);
-  copy.access[0] = *rows;
-  copy.access[1] = turned;
-  for (int r = 0; r <= last; ++r) {
-    int from = r == row ? last : r == last ? row : r, d = pb_nest_add_dim(&copy, turned.shape[r]);
-    memset(&copy.access[0].index[from], 0, sizeof(pb_index));
-    memset(&copy.access[1].index[r], 0, sizeof(pb_index));
-    copy.access[0].index[from].coef[d] = copy.access[1].index[r].coef[d] = 1;
-  }
-  (void)pb_nest_load(&copy, 0);
   int value = pb_program_add_local(&l->to, &l->unit->pass, &turned);
-  (void)pb_program_add_nest(&l->to, &copy, (const int[PB_NEST_ACCESSES]){made, value});
+  copy_rows(l, nest->name, "copy", rows, made, row, &turned, value, turned.shape[last]);
   *rows = turned;
   return value;
 }
@@ -180,37 +178,20 @@ static void begin_neutral(laner* l, const pb_nest* nest, const pb_access* rows, 
                             pb_reduce_neutral(nest->reduce, rows->type));
 }
 
-// Appends a nest that sets the first `count` elements of each of the rows to those of other rows.
-static void copy_rows(laner* l, const char* name, const char* part, const pb_access* from, int from_value,
-                      const pb_access* to, int to_value, int64_t count) {
-  pb_nest copy;
-  pb_nest_begin(&copy, name, part, 2);
-  copy.access[0] = *from;
-  copy.access[1] = *to;
-  for (int r = 0; r < to->rank; ++r) {
-    int d = pb_nest_add_dim(&copy, r + 1 < to->rank ? to->shape[r] : count);
-    for (int a = 0; a < 2; ++a) {
-      memset(&copy.access[a].index[r], 0, sizeof(pb_index));
-      copy.access[a].index[r].coef[d] = 1;
-    }
-  }
-  (void)pb_nest_load(&copy, 0);
-  (void)pb_program_add_nest(&l->to, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
-}
-
 // The rest behind the last whole row of lanes is summed over the other dims, and rows begin as that.
 static void begin_as_rest(laner* l, int n, int dim, const pb_access* rows, int made) {
   const pb_nest* nest = &l->program->nests[n];
-  int64_t width = rows->shape[rows->rank - 1], rest = nest->extent[dim] % width;
+  int last = rows->rank - 1;
+  int64_t width = rows->shape[last], rest = nest->extent[dim] % width;
   pb_access few = *rows;
-  few.shape[rows->rank - 1] = rest;
+  few.shape[last] = rest;
   int sums = pb_program_add_local(&l->to, &l->unit->pass, &few);
   int filled = pb_program_add_local(&l->to, &l->unit->pass, rows);
   begin_neutral(l, nest, &few, sums, 0, rest);
   add_sum(l, n, dim, nest->extent[dim] - rest, 0, 1, rest, &few, sums)->macs = 0; // counted below
   begin_neutral(l, nest, rows, filled, rest, width);                              // lanes that the rest does not reach
-  copy_rows(l, nest->name, "copy", &few, sums, rows, filled, rest);
-  copy_rows(l, nest->name, "init", rows, filled, rows, made, width);
+  copy_rows(l, nest->name, "copy", &few, sums, last, rows, filled, rest);
+  copy_rows(l, nest->name, "init", rows, filled, last, rows, made, width);
 }
 
 // Sets the elements of the row behind its whole registers to what the sum's rest is made of.
@@ -234,9 +215,7 @@ static void add_in_lanes(laner* l, int n, int dim) {
   else
     begin_neutral(l, nest, &rows, made, 0, width);
   (void)add_sum(l, n, dim, 0, width, whole, width, &rows, made);
-
   if (rest && !apart) set_rest(l, n, dim, rest, &rows, made);
-
   int row = short_rows(l, nest, &rows);
   if (row >= 0) {
     made = turn_round(l, nest, row, &rows, made);
@@ -266,7 +245,7 @@ static void take_makers(laner* l) {
     if (dim < 0 || p->nests[n].extent[dim] % width_of(l, &p->nests[n], dim) == 0) continue;
     for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
       if (!pb_join_find(join, n, a) || pb_program_is_reduced(p, p->value_of[n][a]) || !pb_join_make(join) ||
-          !strides_are(&join->out, dim, false))
+          !pb_nest_walks_neighbours(&join->out, dim, false))
         continue;
       pb_join_keep(join, &l->unit->pass);
       p->gone[join->maker] = true;
