@@ -159,6 +159,17 @@ class Checks:
         print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
 
 
+def drawing(count):
+    """The options of a script that draws so many programs by a seed: which of them, and where those that fail are kept."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=count)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--keep", type=Path)
+    return parser
+
+
 def run_parts(make, *parts, sampled=False):
     """What a script's parts, each of which takes it, leave of make(BIN, FOLDER). sampled: it has --every, for what asks takes_next."""
     parser = argparse.ArgumentParser()

@@ -166,28 +166,9 @@ def swapped(shape=(5, 3)):
     return [(shape, "float32")] * 2, text, numpy, True
 
 
-def twice(shape=(8, 2)):
-    """Two updates of one value, the second of the first's."""
-
-    def text(t, names):
-        i, y, x = names
-        u = t.row(x, shape, "float32", i, 1)
-        first = t.put(y, shape, u, (1, shape[1]), "float32", i)
-        back = t.op("subtract", [t.number(7), i], ["tensor<i32>"] * 2, "tensor<i32>")
-        return [t.put(first, shape, t.same("add", u, u, (1, shape[1])), (1, shape[1]), "float32", back), x]
-
-    def numpy(i, y, x):
-        y, u = y.copy(), x[clamped(i, shape[0], 1)].copy()
-        y[clamped(i, shape[0], 1)] = u
-        y[clamped(7 - i, shape[0], 1)] = u + u
-        return y, x
-
-    return [(shape, "float32")] * 2, text, numpy, True
-
-
-def read_between(how, shape=(8, 2)):
-    """Two updates of one value, the second of the first's, which is read behind it: added to another value, carried on as one, or all
-    there is, as nobody takes the second's."""
+def twice(how="", shape=(8, 2)):
+    """Two updates of one value, the second of the first's; which is read behind it perhaps: added to another value, carried on as one, or
+    all there is, as nobody takes the second's."""
 
     def text(t, names):
         i, y, x = names
@@ -197,16 +178,15 @@ def read_between(how, shape=(8, 2)):
         whole = kind(shape, "float32")
         behind = t.op("optimization_barrier", [first], [whole], whole) if how == "added behind a barrier" else first
         second = t.put(behind, shape, t.same("add", u, u, (1, shape[1])), (1, shape[1]), "float32", back)
-        if how.startswith("added"):
-            return [second, t.same("add", x, first, shape)]
-        return [second, first] if how == "carried" else [first, x]
+        other = t.same("add", x, first, shape) if how.startswith("added") else first if how == "carried" else x
+        return [first if how == "alone" else second, other]
 
     def numpy(i, y, x):
         first, u = y.copy(), x[clamped(i, shape[0], 1)].copy()
         first[clamped(i, shape[0], 1)] = u
         second = first.copy()
         second[clamped(7 - i, shape[0], 1)] = u + u
-        return {"added": (second, x + first), "added behind a barrier": (second, x + first), "carried": (second, first), "alone": (first, x)}[how]
+        return first if how == "alone" else second, x + first if how.startswith("added") else first if how == "carried" else x
 
     return [(shape, "float32")] * 2, text, numpy, True
 
@@ -290,7 +270,7 @@ CASES = {
     "read behind": read_behind(),
     "swapped": swapped(),
     "twice": twice(),
-    **{f"twice, the first {how}": read_between(how) for how in ("added", "added behind a barrier", "carried", "alone")},
+    **{f"twice, the first {how}": twice(how) for how in ("added", "added behind a barrier", "carried", "alone")},
     "a corner": corner(),
     "of itself": of_itself(),
     "in a branch": in_a_branch(),

@@ -6,7 +6,6 @@ reshapes between them; loops over rows. Compared with NumPy, whole numbers by th
                        [--keep DIR] [--refused N]
 """
 
-import argparse
 import random
 import shutil
 import sys
@@ -440,15 +439,10 @@ def tried(options, seed, folder, target, bisect):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
+    parser = tools.drawing(60)
     parser.add_argument("--bisect", type=int, default=0, help="the IR is run after every pass for each so many-th program")
     parser.add_argument("--targets", default="cpu")
     parser.add_argument("--refused", type=int, default=0, help="so many may be refused")
-    parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     targets = options.targets.split(",")
     options.runs = {target: tools.runs_here(options.bin, target) for target in targets}

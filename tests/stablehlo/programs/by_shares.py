@@ -5,7 +5,6 @@ threads, bit for bit. Some of the programs must have such a kernel.
 
     tests/stablehlo/programs/by_shares.py --bin build/bin [--count 24] [--seed 1] [--keep DIR]"""
 
-import argparse
 import random
 import subprocess
 import sys
@@ -179,16 +178,11 @@ def check(o, number, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--count", type=int, default=24)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--keep")
+    parser = tools.drawing(24)
     o = parser.parse_args()
     failed = together = 0
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(o.keep or scratch)
+        folder = o.keep or Path(scratch)
         folder.mkdir(exist_ok=True)
         for number in range(o.first, o.first + o.count):
             wrong, by_shares = check(o, number, folder)

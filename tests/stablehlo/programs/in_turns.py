@@ -4,7 +4,6 @@ types, with a step in front and one behind. Against NumPy in f64; on 1, 2 and 7 
 
     tests/stablehlo/programs/in_turns.py --bin build/bin [--count 60] [--seed 1] [--bisect 10] [--keep DIR]"""
 
-import argparse
 import random
 import sys
 import tempfile
@@ -112,17 +111,12 @@ def check(o, number, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
+    parser = tools.drawing(60)
     parser.add_argument("--bisect", type=int, default=10)
-    parser.add_argument("--keep")
     o = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(o.keep or scratch)
+        folder = o.keep or Path(scratch)
         folder.mkdir(exist_ok=True)
         for number in range(o.first, o.first + o.count):
             wrong = check(o, number, folder)

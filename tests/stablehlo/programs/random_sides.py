@@ -7,7 +7,6 @@ users around a reduction are drawn, and lengths around the lanes of registers. R
                     [--targets cpu:v3,cpu:avx512] [--keep DIR]
 """
 
-import argparse
 import random
 import shutil
 import sys
@@ -237,15 +236,10 @@ class Runner:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
+    parser = tools.drawing(60)
     parser.add_argument("--targets", default="cpu:v3,cpu:avx512")
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--shard", default="0/1", help="I/N: each N-th program, from I")
     parser.add_argument("--bisect", type=int, help="run the IR after every pass for each so many-th program")
-    parser.add_argument("--keep", help="folder for the programs that fail")
     args = parser.parse_args()
     tools.skip_without(args.bin, *args.targets.split(","))
     shard, shards = (int(part) for part in args.shard.split("/"))
@@ -264,8 +258,8 @@ def main():
             for text in wrong:
                 print(f"FAILED {number}: {what}: {text}", flush=True)
             if wrong and args.keep:
-                Path(args.keep).mkdir(parents=True, exist_ok=True)
-                shutil.copy(Path(folder) / "m.mlir", Path(args.keep) / f"sides-{args.seed}-{number}.mlir")
+                args.keep.mkdir(parents=True, exist_ok=True)
+                shutil.copy(Path(folder) / "m.mlir", args.keep / f"sides-{args.seed}-{number}.mlir")
     print(f"{ran} programs of seed {args.seed} on {args.targets}: {failed} wrong")
     return int(failed > 0 or not ran)
 

@@ -5,7 +5,6 @@ several threads with one another, bit by bit.
 
     random_turns.py --bin BUILD/bin [--count 40] [--seed 1] [--first K] [--targets cpu:v3,cpu:avx512] [--keep DIR]"""
 
-import argparse
 import random
 import shutil
 import sys
@@ -220,13 +219,8 @@ def check(options, folder, target, text, inputs, want):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=0)
+    parser = tools.drawing(40)
     parser.add_argument("--targets", default="cpu:v3,cpu:avx512")
-    parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     targets = options.targets.split(",")
     wrong = refused = 0

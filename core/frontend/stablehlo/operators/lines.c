@@ -15,10 +15,9 @@ typedef struct window {
 static bool sums_from_zero(const pb_door* d, const pb_flat_op* op) {
   pb_type type = pb__door_type(d, op->operands[0])->type;
   int first = pb__door_in(d, op, 1);
-  const char* bytes = pb_made_splat(&d->m, first);
-  bool is = bytes && (type == PB_F32 || type == PB_F64 || !pb_type_is_float(type)) && type != PB_I1;
-  for (size_t k = 0; is && k < pb_number_bytes(pb_made(&d->m, first)->type); ++k) is = !bytes[k];
-  return is;
+  const void* bytes = pb_made_splat(&d->m, first);
+  bool is_exact = type == PB_F32 || type == PB_F64 || (!pb_type_is_float(type) && type != PB_I1);
+  return bytes && is_exact && !memcmp(bytes, &(int64_t){0}, pb_number_bytes(pb_made(&d->m, first)->type));
 }
 
 static bool steps_by_one(pb_door* d, const pb_flat_op* op, int rank) {
