@@ -80,6 +80,7 @@ typedef struct grid_memory {
   C(global_requests, "global.requests")                                                                                \
   C(global_sectors, "global.sectors")                                                                                  \
   C(global_ideal, "global.ideal_sectors")                                                                              \
+  C(scalar_sectors, "global.scalar_sectors")                                                                           \
   C(shared_requests, "shared.requests")                                                                                \
   C(shared_conflicts, "shared.bank_conflicts")                                                                         \
   C(atomics, "atomics")                                                                                                \

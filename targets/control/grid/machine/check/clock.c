@@ -40,7 +40,8 @@ static void units_of(const grid_worker* k, const grid_rates* r, uint64_t* unit) 
   unit[1] = (floats + integers + c[GRID_CLASS_MOVE]) * r->lanes;
   unit[2] = floats * r->floats;
   unit[3] = integers * r->integers;
-  uint64_t bytes = k->counts.global_sectors * SECTOR / r->near_bytes;
+  uint64_t own = k->counts.global_sectors - k->counts.scalar_sectors; // scalar loads have a cache of their own
+  uint64_t bytes = own * SECTOR / r->near_bytes;
   unit[MEMORY] = bytes > k->counts.global_requests ? bytes : k->counts.global_requests;
 }
 

@@ -23,19 +23,21 @@ static int scalar_load(gcn_wave* w, const gcn_insn* i) {
   if (!code && i->s[1] <= GCN_NO_SADDR) code = gcn__read_scalar(w, i, i->s[1], 1, &offset);
   if (code) return code;
   uint64_t at = (base + (uint64_t)(int64_t)i->offset + offset) & ~UINT64_C(3);
+  grid_counts* counts = &w->block->worker->counts;
+  uint64_t sectors = counts->global_sectors;
   grid_request q = {.block = w->block,
                     .warp = &w->block->warps[w->halves * w->index],
                     .insn = &i->site,
                     .mask = 1,
-                    .bytes = 4,
+                    .bytes = 4 * (uint32_t)i->dwords,
+                    .align = 4,
                     .effect = GRID_READ};
-  for (int k = 0; k < i->dwords; ++k) {
-    for (int l = 0; l < GRID_LANES; ++l) q.address[l] = at + 4 * (uint64_t)k;
-    code = grid__access(&q);
-    if (code) return code;
-    memcpy(&w->s[i->d + k], q.host[0], 4);
-    w->s_pending[i->d + k] = w->s_issued + 1;
-  }
+  for (int l = 0; l < GRID_LANES; ++l) q.address[l] = at;
+  code = grid__access(&q);
+  if (code) return code;
+  counts->scalar_sectors += counts->global_sectors - sectors;
+  memcpy(&w->s[i->d], q.host[0], q.bytes);
+  for (int k = 0; k < i->dwords; ++k) w->s_pending[i->d + k] = w->s_issued + 1;
   ++w->s_issued;
   ++w->pc;
   return GRID_OK;
