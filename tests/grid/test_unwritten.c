@@ -65,12 +65,12 @@ static const struct {
     // a block's own memory is another one
     {"  %x = load float, " P "%p, align 4\n  store float %x, ptr addrspace(3) %own, align 4\n  ret void\n", "x", true,
      1},
-    // sixteen words in a row become eight twice; of more than there are registers for, those in front
-    {"  %x = load <16 x float>, " P "%p, align 4\n  store <16 x float> %x, " P "%q, align 4\n  ret void\n", NULL, false,
+    // more than sixteen words in a row become sixteen and sixteen; of more than there are registers for, those in front
+    {"  %x = load <32 x float>, " P "%p, align 4\n  store <32 x float> %x, " P "%q, align 4\n  ret void\n", NULL, false,
      2},
-    {"  %x = load <32 x float>, " P "%p, align 4\n  %y = load <32 x float>, " P "%p, align 4\n  %z = load i32, " P
-     "%p, align 4\n  ret void\n",
-     "z", false, 4},
+    {"  %x = load <64 x float>, " P "%p, align 4\n  %y = load <64 x float>, " P
+     "%p, align 4\n  %w = load <64 x float>, " P "%p, align 4\n  %z = load i32, " P "%p, align 4\n  ret void\n",
+     "z", false, 12},
     // what each lane has of its own takes no room of these
     {"  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  %a = getelementptr float, " P "%p, i32 %t\n"
      "  %y = load <32 x float>, " P "%a, align 4\n  %z = load <32 x float>, " P "%a, align 4\n  %x = load i32, " P

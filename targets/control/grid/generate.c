@@ -3,6 +3,7 @@
 #include "targets/control/grid/chains.h"
 #include "targets/control/grid/code.h"
 #include "targets/control/grid/lanes/isa.h"
+#include "targets/control/grid/loops.h"
 #include "targets/control/grid/unmask.h"
 #include "targets/control/grid/unwritten.h"
 
@@ -20,15 +21,22 @@
 // Kernels come unrolled and tiled, as for cores (targets/control/threads/code.c): what is left is to share addresses
 // and to hoist. Addresses are known to be of one space by now, and loads of what is not written go where no other store
 // is.
-static const char optimisation[] =
-    "function(infer-address-spaces,early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,sroa,"
-    "gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)),globaldce";
+#define OPTIMISATION                                                                                                   \
+  "infer-address-spaces,early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,sroa,"           \
+  "gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm)"
+static const char optimisation[] = "function(" OPTIMISATION "),globaldce";
+
+// Loops of one turn, which threads share, go too. LLVM finds then that nothing is stored in front of what is loaded,
+// and loads all that is one for all lanes into scalar registers: not where pairs of products take vector registers.
+static const char shortening[] = "function(" OPTIMISATION ",loop(indvars),simplifycfg),globaldce";
 
 // What all lanes take of neighbours, and what a lane has of them, comes at once.
 static const char joining[] = "function(load-store-vectorizer)",
                   cleaning[] = "function(instcombine<no-verify-fixpoint>)";
 
-enum { FEWER_WORDS = 16, MOST_TURNS = 5 }; // of scalar registers; until what spills no longer does
+// Words that lie in scalar registers: at least, and where they would not pair. MOST_TURNS: until what spills no longer
+// does.
+enum { FEWEST_WORDS = 32, WORDS_BESIDE_PAIRS = 56, MOST_TURNS = 8 };
 
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
@@ -120,14 +128,24 @@ static void set_attribute(LLVMValueRef entry, const char* name, const char* valu
       LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
+static void set_words(LLVMValueRef entry, int words) {
+  char text[16];
+  snprintf(text, sizeof text, "%d", words);
+  set_attribute(entry, PB_GRID_SCALAR_WORDS, text);
+}
+
+// Products that take a scalar register do not pair.
+static void keep_pairs(LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f)) set_words(f, WORDS_BESIDE_PAIRS);
+}
+
 // Where it is scalar registers that do not do, fewer numbers go to them, as long as some do. What is scheduled for few
 // registers of any kind waits for each load by itself.
 static void ask_for_less(LLVMValueRef entry, bool scalar) {
   int words = pb_grid_scalar_words(entry);
-  char text[16];
-  snprintf(text, sizeof text, "%d", words - FEWER_WORDS);
-  if (scalar && words > FEWER_WORDS)
-    set_attribute(entry, PB_GRID_SCALAR_WORDS, text);
+  if (scalar && words > FEWEST_WORDS)
+    set_words(entry, words * 3 / 4);
   else
     set_attribute(entry, "amdgpu-sched-strategy", "iterative-minreg");
 }
@@ -173,15 +191,20 @@ int pb_grid_code_main(int argc, char** argv) {
   if (argc == 7) keep(module, argv[6]);
   if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) return fail(why);
   if (LLVMGetTargetFromTriple(argv[1], &target, &why)) return fail(why);
-  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, argv[1], argv[2], "", LLVMCodeGenLevelAggressive,
-                                                         LLVMRelocPIC, LLVMCodeModelDefault);
+  const pb_isa* isa = pb_isa_of(argv[1]);
+  LLVMTargetMachineRef machine =
+      LLVMCreateTargetMachine(target, argv[1], argv[2], isa && isa->features ? isa->features : "",
+                              LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelDefault);
   LLVMPassBuilderOptionsRef how = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, how);
+  bool pairs = isa && pb_isa_pairs(isa, argv[2]);
+  LLVMErrorRef error = LLVMRunPasses(module, pairs ? optimisation : shortening, machine, how);
   if (error) return fail(LLVMGetErrorMessage(error));
   pb_grid_align(module);
   if ((error = LLVMRunPasses(module, joining, machine, how))) return fail(LLVMGetErrorMessage(error));
   pb_grid_unmask(module);
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
+  if (isa && isa->scalar) pb_grid_step_loops(module);
+  if (pairs) keep_pairs(module);
   keep_loops(module);
   pb_grid_order_chains(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;

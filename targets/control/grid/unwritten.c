@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 32, MOST_ELEMENTS = 64, MOST_WORDS = 56 };
+enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 64, MOST_ELEMENTS = 64, MOST_WORDS = 192 };
 
 static LLVMValueRef join(LLVMValueRef a, LLVMValueRef b, bool* known) {
   *known = *known && (!a || !b || a == b);
@@ -96,13 +96,12 @@ static LLVMValueRef load_half(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMV
   return made;
 }
 
-// Sixteen registers in a row are a sixth of all: where one such load after the other is in flight, some would be
-// spilled.
-static void mark_load(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMValueRef load) {
+// No load fills more than sixteen registers.
+static void mark_load(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMValueRef load, bool marked) {
   LLVMTypeRef type = LLVMTypeOf(load);
   unsigned count = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 0;
   if (LLVMABISizeOfType(layout, type) <= MOST_BYTES || count % 2 || count > MOST_ELEMENTS) {
-    set_mark(load);
+    if (marked) set_mark(load);
     return;
   }
   LLVMValueRef numbers[MOST_ELEMENTS];
@@ -112,8 +111,8 @@ static void mark_load(LLVMBuilderRef at, LLVMTargetDataRef layout, LLVMValueRef 
   LLVMValueRef a = load_half(at, layout, load, 0), b = load_half(at, layout, load, count / 2);
   LLVMReplaceAllUsesWith(load, LLVMBuildShuffleVector(at, a, b, LLVMConstVector(numbers, count), ""));
   LLVMInstructionEraseFromParent(load);
-  mark_load(at, layout, a);
-  mark_load(at, layout, b);
+  mark_load(at, layout, a, marked);
+  mark_load(at, layout, b, marked);
 }
 
 typedef enum lanes { BY_OPERANDS, ONE_FOR_ALL, ITS_OWN } lanes;
@@ -164,7 +163,8 @@ int pb_grid_scalar_words(LLVMValueRef kernel) {
   return said ? words : MOST_WORDS;
 }
 
-// As many words of a block as there are registers for beside addresses; the code generator lets all be on their way.
+// More words of a block than there are registers: the code generator takes some after the others. Where it spills all
+// the same, the kernel says how many it may have.
 static void mark(LLVMModuleRef module, LLVMValueRef kernel, const pb_table* written) {
   LLVMBuilderRef at = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
@@ -175,7 +175,7 @@ static void mark(LLVMModuleRef module, LLVMValueRef kernel, const pb_table* writ
     block = LLVMGetInstructionParent(i);
     if (!may_mark(layout, written, i) || !is_one_for_all(LLVMGetOperand(i, 0))) continue;
     words += (int64_t)LLVMABISizeOfType(layout, LLVMTypeOf(i)) / WORD;
-    if (words <= most) mark_load(at, layout, i);
+    mark_load(at, layout, i, words <= most);
   }
   LLVMDisposeBuilder(at);
 }

@@ -132,6 +132,9 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                // Pointers that step would stand at the end of what a turn reads, from where scalar
                                // loads reach nothing: their offsets have no sign.
                                .option = "-disable-lsr",
+                               // They round twice and flush: divisions of small numbers would take them.
+                               .features = "-mad-mac-f32-insts",
+                               .scalar = true,
                                .code = PB_DEVICE_HSACO,
                                .shuffle = amd_shuffle,
                                .sync = amd_sync,
@@ -139,12 +142,19 @@ static const pb_isa isas[] = {{.arch = "nvptx64",
                                .uniform = amd_uniform,
                                .mark = amd_mark}};
 
-// LLVM makes waves of 32 for gfx10 and later ones unless it is told otherwise.
-int pb_isa_lanes(const pb_isa* isa, const char* processor) {
+static bool is_rdna(const char* processor) { // gfx10 and later ones
   static const char rdna[] = "gfx1";
+  return !strncmp(processor, rdna, sizeof rdna - 1) && strlen(processor) >= sizeof "gfx1100" - 1;
+}
+
+// LLVM makes waves of 32 for RDNA unless it is told otherwise.
+int pb_isa_lanes(const pb_isa* isa, const char* processor) {
   if (isa->code == PB_DEVICE_PTX) return PTX_LANES;
-  return !strncmp(processor, rdna, sizeof rdna - 1) && strlen(processor) >= sizeof "gfx1100" - 1 ? AMD_LEAST_LANES
-                                                                                                 : AMD_LANES;
+  return is_rdna(processor) ? AMD_LEAST_LANES : AMD_LANES;
+}
+
+bool pb_isa_pairs(const pb_isa* isa, const char* processor) {
+  return isa->code != PB_DEVICE_PTX && is_rdna(processor) && strncmp(processor, "gfx10", sizeof "gfx10" - 1) != 0;
 }
 
 const pb_isa* pb_isa_of(const char* triple) {

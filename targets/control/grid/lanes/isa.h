@@ -7,6 +7,8 @@
 
 #include <llvm-c/Core.h>
 
+#include <stdbool.h>
+
 // Where code is written, and of which warps: as many lanes, which may be a part of what the processor has as one.
 typedef struct pb_isa_place {
   LLVMModuleRef module;
@@ -25,6 +27,8 @@ typedef struct pb_isa {
   const char* scope;          // LLVM's name of all that a grid's warps share
   unsigned constants;         // the address space of tables that nobody writes
   const char* option;         // of LLVM's code generator; NULL: none
+  const char* features;       // of LLVM's processors that are not to be used; NULL: none
+  bool scalar;                // a unit for what all lanes share has registers of its own
   pb_device_code code;        // what a driver takes
   LLVMValueRef (*shuffle)(const pb_isa_place* p, LLVMValueRef value, LLVMValueRef lane);
   void (*sync)(const pb_isa_place* p);
@@ -36,6 +40,10 @@ typedef struct pb_isa {
 const pb_isa* pb_isa_of(const char* triple); // NULL: there is none
 // The most lanes that wait for each other and exchange numbers.
 int pb_isa_lanes(const pb_isa* isa, const char* processor);
+
+// Whether two products may be one instruction, as long as what they take lies in vector registers (RDNA 3 ISA, 7.6:
+// VOPD).
+bool pb_isa_pairs(const pb_isa* isa, const char* processor);
 
 // A call of an intrinsic that no type is left open of; its name is one of LLVM's.
 LLVMValueRef pb_isa_call(LLVMModuleRef module, LLVMBuilderRef at, const char* name, LLVMValueRef* operands,

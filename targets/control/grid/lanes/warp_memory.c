@@ -126,8 +126,11 @@ static int64_t lanes_of(const pb__warp* w, LLVMTypeRef vector) {
   return (pb__vector_size(vector) + per_lane - 1) / per_lane;
 }
 
+// In bytes of 32 bits: what a lane adds to an address that is one for all is an operand of AMD's loads and stores then
+// (CDNA 3 ISA, FLAT: SADDR), and loops step that address alone.
 static LLVMValueRef element_pointer(const pb__warp* w, LLVMTypeRef element, LLVMValueRef pointer, LLVMValueRef index) {
-  return LLVMBuildInBoundsGEP2(w->at, element, pointer, &index, 1, "");
+  LLVMValueRef offset = LLVMBuildMul(w->at, index, pb__number(w, bytes_of(w, element)), "");
+  return LLVMBuildInBoundsGEP2(w->at, LLVMInt8TypeInContext(w->context), pointer, &offset, 1, "");
 }
 
 // The number of a lane's first element.

@@ -1,0 +1,15 @@
+// Loops as a unit that all lanes share takes them: numbers of 32 bits that end where they are the last one, and
+// addresses that go from turn to turn.
+#ifndef PB_GRID_LOOPS_H
+#define PB_GRID_LOOPS_H
+
+#include <llvm-c/Core.h>
+
+// For code with a scalar unit (CDNA 3 ISA, SALU and SMEM). Of innermost loops whose begin, step and end are
+// constants. An address that is a multiple of the loop's number becomes one that a sum of 64 bits steps; the number
+// itself, where only the end asks for it, has 32 bits, and is compared for equality, the only question of 64 bits that
+// the unit answers. What a lane adds to an address that is one for all becomes an operand of 32 bits of each load and
+// store, beside a constant. Runs last: LLVM's own passes would put addresses together again.
+void pb_grid_step_loops(LLVMModuleRef module);
+
+#endif
