@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 20000, MOST_ACCESSES = 4000 };
+enum { MOST_NODES = 20000, MOST_ACCESSES = 4000, LOOKED_UP = 16 };
 
 typedef enum kind { CONSTANT, SHARE, UNKNOWN, ADD, MUL, MOD, FLOOR, CEIL, LEAST, MOST, RANGE } kind;
 
@@ -22,11 +22,13 @@ typedef struct node {
   kind kind;
   int a, b;       // nodes
   int64_t number; // the constant; of SHARE which of its ends; of RANGE the step
+  int around;     // of RANGE: the loop around it, as a node
 } node;
 
 typedef struct access {
   int argument, at; // node
   int64_t length;
+  int loop; // the innermost one around it, a node; -1: there is none
 } access;
 
 typedef struct reader {
@@ -38,6 +40,7 @@ typedef struct reader {
   MlirBlock body;
   int64_t shares, units; // of work: a share is units / shares of them
   pb_reach* reach;
+  int loop; // in which it reads, a node; -1: in none
   bool is_cut, fails;
 } reader;
 
@@ -95,8 +98,11 @@ static void read_loop(reader* r, MlirOperation loop) {
   MlirAttribute step = pb_op_attribute(loop, "step");
   int a = of_map(r, lower, loop, 0, MOST), b = of_map(r, upper, loop, mlirAffineMapGetNumInputs(lower), LEAST);
   int64_t by = mlirAttributeIsNull(step) ? 1 : mlirIntegerAttrGetValueInt(step);
-  name(r, mlirBlockGetArgument(pb_op_body(loop), 0), add(r, (node){.kind = RANGE, .a = a, .b = b, .number = by}));
+  int around = r->loop;
+  r->loop = add(r, (node){.kind = RANGE, .a = a, .b = b, .number = by, .around = around});
+  name(r, mlirBlockGetArgument(pb_op_body(loop), 0), r->loop);
   read_block(r, pb_op_body(loop));
+  r->loop = around;
 }
 
 // The kernel's argument that the tensor is, in whatever shape; -1: it is another one.
@@ -140,7 +146,7 @@ static void read_access(reader* r, MlirOperation op, intptr_t tensor, MlirType m
   r->reach[argument].written |= store;
   r->reach[argument].own &= flat;
   r->fails |= r->access_count >= MOST_ACCESSES;
-  PB_PUSH(r->accesses, r->access_count, r->access_capacity, ((access){argument, at, length_of(moved)}));
+  PB_PUSH(r->accesses, r->access_count, r->access_capacity, ((access){argument, at, length_of(moved), r->loop}));
 }
 
 static bool is_one_of(MlirOperation op, const char* const* names, size_t count) {
@@ -258,9 +264,10 @@ static interval value_of(const reader* r, const node* n, const interval* all, in
 typedef struct walk {
   reader* r;
   int64_t share;
-  const int64_t* elements; // by argument
-  interval *all, *ends;    // by node; by argument, what the share touches, from the first element to behind the last
-  bool* wide;              // by argument: more is touched at a time than is worth asking how much
+  const int64_t *elements, *bytes; // by argument; of an element
+  interval *all, *ends; // by node; by argument, what the share touches, from the first element to behind the last
+  bool* wide;           // by argument: more is touched at a time than is worth asking how much
+  int64_t* far;         // by argument: elements that it looks up, anywhere
 } walk;
 
 static int64_t part_of(const walk* w, int argument) { return w->elements[argument] / w->r->shares; }
@@ -285,9 +292,31 @@ static bool is_rough(const walk* w, const access* a) {
   return !w->wide[a->argument] && at.most - at.least > PARTS * part_of(w, a->argument);
 }
 
+static bool is_looked_up(const walk* w, const access* a) { return !w->all[a->at].known; }
+
+// What accesses look up, before any loop is cut into parts: a quarter of a line for each turn of the loops around.
+// Places of neighbours share lines as a rule, and of others no near cache holds the next ones in either case.
+static void look_up(walk* w) {
+  const reader* r = w->r;
+  for (size_t k = 0; k < r->access_count; ++k) {
+    const access* a = &r->accesses[k];
+    int64_t turns = 1, all = w->elements[a->argument];
+    for (int l = a->loop; l >= 0 && turns < all; l = r->nodes[l].around) {
+      interval from = w->all[r->nodes[l].a], to = w->all[r->nodes[l].b];
+      bool known = from.known && to.known && to.most > from.least;
+      turns *= known ? pb_floor_div(to.most - from.least + r->nodes[l].number - 1, r->nodes[l].number) : all;
+    }
+    if (!is_looked_up(w, a)) continue;
+    r->reach[a->argument].own = false;
+    int64_t line = LOOKED_UP / w->bytes[a->argument] > a->length ? LOOKED_UP / w->bytes[a->argument] : a->length;
+    w->far[a->argument] += turns < all / line ? turns * line : all;
+  }
+}
+
 static void touch_all(walk* w, bool last) {
   for (size_t k = 0; k < w->r->access_count; ++k) {
     const access* a = &w->r->accesses[k];
+    if (is_looked_up(w, a)) continue;
     interval at = reach_of(w, a), *end = &w->ends[a->argument];
     if (last) w->wide[a->argument] |= is_rough(w, a);
     w->r->reach[a->argument].own &= is_own(w, a->argument, at);
@@ -301,15 +330,17 @@ static void touch_all(walk* w, bool last) {
 // -1: the first that has several numbers.
 static void go_through(walk* w, int loop, interval numbers) {
   const reader* r = w->r;
-  bool rough = false;
+  bool rough = false, whole = loop < 0;
   for (size_t k = 0; k < r->node_count; ++k) {
     w->all[k] = value_of(r, &r->nodes[k], w->all, w->share);
     if (loop < 0 && r->nodes[k].kind == RANGE && w->all[k].known && w->all[k].least < w->all[k].most)
       numbers = w->all[loop = (int)k];
     if (loop == (int)k) w->all[k] = numbers;
   }
+  if (whole) look_up(w);
   bool last = loop < 0 || numbers.least == numbers.most;
-  for (size_t k = 0; k < r->access_count && !last && !rough; ++k) rough = is_rough(w, &r->accesses[k]);
+  for (size_t k = 0; k < r->access_count && !last && !rough; ++k)
+    rough = !is_looked_up(w, &r->accesses[k]) && is_rough(w, &r->accesses[k]);
   if (!rough) {
     touch_all(w, last);
     return;
@@ -321,28 +352,31 @@ static void go_through(walk* w, int loop, interval numbers) {
 
 static void find_own(reader* r, pb_arena* arena) {
   size_t count = (size_t)mlirBlockGetNumArguments(r->body);
-  int64_t* elements = PB_NEW_ARRAY(arena, int64_t, count + 1);
-  walk w = {.r = r, .elements = elements};
+  int64_t *elements = PB_NEW_ARRAY(arena, int64_t, count + 1), *bytes = PB_NEW_ARRAY(arena, int64_t, count + 1);
+  walk w = {.r = r, .elements = elements, .bytes = bytes};
+  w.far = PB_NEW_ARRAY(arena, int64_t, count + 1);
   w.all = PB_NEW_ARRAY(arena, interval, r->node_count + 1);
   w.ends = PB_NEW_ARRAY(arena, interval, count + 1);
   w.wide = PB_NEW_ARRAY(arena, bool, count + 1);
   for (size_t k = 0; k < count; ++k) {
     MlirType type = mlirValueGetType(mlirBlockGetArgument(r->body, (intptr_t)k));
     elements[k] = pb__tensor_elements(type);
+    bytes[k] = elements[k] && pb__tensor_bytes(type) > elements[k] ? pb__tensor_bytes(type) / elements[k] : 1;
     r->reach[k].own &= elements[k] % r->shares == 0;
   }
   for (; w.share < r->shares; ++w.share) {
     memset(w.ends, 0, sizeof *w.ends * count);
+    memset(w.far, 0, sizeof *w.far * count);
     go_through(&w, -1, (interval){0});
     for (size_t k = 0; k < count; ++k) {
-      int64_t span = w.ends[k].known ? w.ends[k].most - w.ends[k].least : 0;
+      int64_t span = (w.ends[k].known ? w.ends[k].most - w.ends[k].least : 0) + w.far[k];
       if (span > r->reach[k].span) r->reach[k].span = span;
     }
   }
 }
 
 bool pb__share_reach(MlirOperation kernel, int64_t shares, pb_arena* arena, pb_reach** reach) {
-  reader r = {.body = pb_op_body(kernel), .shares = shares};
+  reader r = {.body = pb_op_body(kernel), .shares = shares, .loop = -1};
   intptr_t count = mlirBlockGetNumArguments(r.body);
   *reach = r.reach = PB_NEW_ARRAY(arena, pb_reach, (size_t)count + 1);
   for (intptr_t k = 0; k < count; ++k) {

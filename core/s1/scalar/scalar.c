@@ -70,11 +70,23 @@ int pb_scalar_constant(pb_nest* n, pb_type type, const void* bytes) {
 
 // ---- conversions ----
 
+// f32 to i32 in f32 alone, half as wide as by way of f64: its largest number below 2^31, and what is not below it
+// apart.
+static int float_to_int(pb_nest* n, int v) {
+  int is_number = compare(n, PB_OP_EQUAL, v, v), zero = pb_nest_const(n, PB_F32, 0);
+  int number = choose(n, is_number, v, zero), least = pb_nest_const(n, PB_F32, -0x1p31);
+  int above = same(n, PB_OP_MAX, number, least), most = pb_nest_const(n, PB_F32, 0x1.fffffep30);
+  int whole = node(n, PB_OP_FPTOSI, PB_I32, same(n, PB_OP_MIN, above, most), -1);
+  int over = compare(n, PB_OP_LESS_EQUAL, pb_nest_const(n, PB_F32, 0x1p31), v), end = integer(n, PB_I32, INT32_MAX);
+  return choose(n, over, end, whole);
+}
+
 // Towards 0, what is out of range the nearest that there is, NaN 0.
 static int float_to_integer(pb_nest* n, int v, pb_type to) {
   bool is_unsigned = pb_type_is_unsigned(to);
   int width = pb_type_bits(to);
   pb_type stored = pb_type_stored(to);
+  if (n->expr[v].type == PB_F32 && stored == PB_I32 && !is_unsigned) return float_to_int(n, v);
   if (n->expr[v].type == PB_F32) v = node(n, PB_OP_EXTF, PB_F64, v, -1);
   int is_number = compare(n, PB_OP_EQUAL, v, v);
   v = choose(n, is_number, v, pb_nest_const(n, PB_F64, 0));

@@ -1,5 +1,5 @@
 """Chains of large kernels that the driver makes one of, share by share (core/driver/chunks.c): random programs of elements, of
-neighbours, of sums of rows, of what is turned round, put together or read back later, so that what may follow share by share and
+neighbours, of sums of rows, of what is turned round, put together, looked up or read back later, so that what may follow share by share and
 what must not stand beside each other. Against NumPy in f64; against the same kernels one by one (--loops=steps), and on 1, 2 and 7
 threads, bit for bit. Some of the programs must have such a kernel.
 
@@ -126,6 +126,19 @@ class Program:
         self.close |= bool((np.abs(apart) < 1e-5).any() and (apart != 0).any())
         return self.whole[-1]
 
+    def looked_up(self):
+        """Elements of a value at places that an input says: near its front, each several times."""
+        x, at = self.some(), f"%a{self.rng.randrange(2)}"
+        most, count, of = float(self.rng.choice([256, 4096, 1 << 20])), int(np.prod(self.shape)), self.shape
+        most_of = self.add(f"stablehlo.constant dense<{most}> : {kind(of)}", np.full(of, most))
+        scaled = self.op("multiply", [at, most_of], "", self.values[at] * most)  # exact, and so is its integer
+        place = np.trunc(self.values[scaled]).astype(np.int64)
+        places = self.add(f"stablehlo.convert {scaled} : ({kind(of)}) -> {kind(of, 'i32')}", place)
+        flat = self.add(f"stablehlo.reshape {x} : ({kind(of)}) -> {kind((count,))}", self.values[x].reshape(-1))
+        numbers = f"#stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = {len(of)}>"
+        return self.add(f'"stablehlo.gather"({flat}, {places}) <{{dimension_numbers = {numbers}, slice_sizes = array<i64: 1>}}> : '
+                        f"({kind((count,))}, {kind(of, 'i32')}) -> {kind(of)}", self.values[flat][place.clip(0, count - 1)])
+
     close = False  # a mask that rounding decides: f64 is no judge
 
     def text(self):
@@ -137,7 +150,7 @@ class Program:
 
 def program(rng):
     p = Program(rng, rng.choice(SHAPES))
-    others = rng.sample([p.rolled, p.window, p.turned, p.rows, p.chosen], 2)
+    others = rng.sample([p.rolled, p.window, p.turned, p.rows, p.chosen, p.looked_up], 2)
     for _ in range(rng.randint(6, 30)):
         rng.choices([p.element, *others], [6, 1, 1])[0]()
     return p
