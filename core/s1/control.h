@@ -41,6 +41,8 @@ void pb_s1_drop_unchanged(pb_s1* program);
 void pb_s1_hoist(pb_s1* program);
 // Values with a short dim that is taken apart become a value for each place along it (rewrite/planes.c).
 void pb_s1_split_short_dims(pb_s1* program);
+// Sums of a few elements along the first dim of the values that `of` has, of so many, are written out.
+void pb_s1_write_short_sums(pb_s1* program, const bool* of, size_t values);
 // Short last dims that are summed away become first ones (rewrite/short_dims.c).
 void pb_s1_turn_short_dims(pb_s1* program);
 

@@ -32,6 +32,7 @@ typedef struct splitter {
   int *dim, *planes; // by value: 1 + the dim along which it is taken apart, 0: it stays; its first plane
   int* copies;       // by value and place: what of a value that stays is copied in front of all, 0: nothing is
   bool* drops;       // by operator: begins a sum that is written out
+  bool along, away;  // values of pairs are summed along a long dim, a sum for each plane; and over the short dim
   pb_s1_op* front;   // made in front of all
   size_t front_count, front_capacity;
 } splitter;
@@ -171,6 +172,9 @@ static bool stays_inside(const pb_nest* nest, const pb_access* access, int r) {
 static bool can_sum(splitter* s, size_t k, const bool* fixed) {
   const pb_nest* nest = s->program->ops[k].nest;
   int64_t here = turns_summed(nest, fixed, true), left = turns_summed(nest, fixed, false);
+  bool pairs = nest->access[0].rank > 2 && nest->access[0].type == PB_F32;
+  s->along |= pairs && here == 1 && left >= LONG;
+  s->away |= pairs && here > 1;
   if (here == 1) return nest->access_count <= 2 || left <= SHORT_SUM || nest->reduce == PB_ACC_BODY;
   int loads = nest->access_count - 1;
   if (!pb_reduce_combines(nest->reduce) || pb_nest_gathers(nest)) return false;
@@ -195,11 +199,14 @@ static bool can_split(splitter* s, size_t k) {
   return !any || nest->reduce == PB_SET || can_sum(s, k, fixed);
 }
 
+// Not where all pairs of points are summed once for each plane, and what the short dim alone makes of them is a factor
+// of all these sums: in one nest they take it once, with the short dim turned out of the lanes' way (short_dims.c).
 static bool can_split_all(splitter* s) {
   memset(s->drops, 0, s->program->op_count);
+  s->along = s->away = false;
   for (size_t k = 0; k < s->program->op_count; ++k)
     if (s->program->ops[k].kind == PB_S1_NEST && !can_split(s, k)) return false;
-  return true;
+  return !s->along || !s->away;
 }
 
 // Whether nothing fills lanes where the nest walks the value by its last dim.
@@ -483,6 +490,32 @@ static bool split_one(pb_s1* program) {
   free(s.drops);
   free(s.front);
   return split;
+}
+
+// A sum of a few elements along the first dim, which nothing else moves; -1: it is another nest.
+static int sum_of_few(const pb_nest* nest) {
+  if (nest->reduce != PB_ACC_ADD || nest->access_count != 2 || nest->expr_count != 1) return -1;
+  int d = mover_of(&nest->access[0], 0);
+  bool few = d >= 0 && d < PB_NEST_DIMS && pb_nest_reduces_over(nest, d) && nest->extent[d] <= MOST &&
+             pb_access_moves_only(&nest->access[0], 0, d);
+  return few && nest->extent[d] == pb_nest_steps(nest) ? d : -1;
+}
+
+void pb_s1_write_short_sums(pb_s1* program, const bool* of, size_t values) {
+  for (size_t k = 0; k < program->op_count; ++k) {
+    pb_s1_op* op = &program->ops[k];
+    size_t summed = op->kind == PB_S1_NEST ? (size_t)op->nest->access[0].buffer : values;
+    int d = summed < values && of[summed] ? sum_of_few(op->nest) : -1;
+    int64_t begin = d >= 0 ? beginning_of(program, k) : -1;
+    if (begin < 0) continue;
+    bool fixed[PB_NEST_DIMS] = {0};
+    pb_nest made;
+    fixed[d] = true;
+    write_sum(&made, op->nest, fixed, fixed, 0, op->nest->extent[d], program->ops[begin].nest->expr);
+    op->nest = pb_nest_kept(&program->arena, &made);
+    memmove(program->ops + begin, program->ops + begin + 1, (--program->op_count - (size_t)begin) * sizeof *op);
+    --k;
+  }
 }
 
 void pb_s1_split_short_dims(pb_s1* program) {

@@ -227,6 +227,7 @@ static bool turn_one(pb_s1* program) {
     turned = close_over(&t);
     for (size_t v = 0; v < values; ++v) t.done[v] |= t.in[v];
     if (turned) turn_all(&t, values);
+    if (turned) pb_s1_write_short_sums(program, t.in, values);
   }
   free(t.may);
   free(t.in);

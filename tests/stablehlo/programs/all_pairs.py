@@ -82,6 +82,8 @@ def of_one(p):
 
 CASES = {  # the program, the input's shape and type, whether the differences go
     "bodies": (pulls, (70, 3), np.float32, True),
+    "two rows of lanes and one": (pulls, (33, 3), np.float32, True),
+    "four coordinates, less one lane": (pulls, (63, 4), np.float32, True),
     "in a plane": (pulls, (64, 2), np.float32, True),
     "five coordinates": (pulls, (33, 5), np.float32, True),
     "batches": (pulls, (3, 40, 3), np.float32, True),
