@@ -233,6 +233,7 @@ typedef struct pb_chip {
   const char* summary;
   const char* features;           // control by threads: comma-separated, for the code generator
   bool converts[PB_NARROW_TYPES]; // by pb_narrow_type: cores do, by instructions of their own
+  const char* root_estimate;      // LLVM's intrinsic for 1 / sqrt(x), in lanes of f32, to 14 bits; "": there is none
   const char* tuning;             // whose units it orders code for, "": nobody's
   const char* file;
   pb_place place, tokens_place; // of its records, for what is wrong between them

@@ -50,6 +50,7 @@ class Chip {
   string Features = "";         // threads: what the code generator may use and a machine must have, by LLVM's names, "avx2,fma"; state-N: granted by the system
   string Tuning = "none";       // threads: the level of processors, "x86-64-v2" to "x86-64-v4", or "none", whose units and latencies code is ordered for; what it may use is Features' alone
   list<string> Converts = [];   // threads and grids: floats of 16 bits, "f16" and "bf16", that cores widen to f32 and round to by instructions of their own
+  string RootEstimate = "";     // threads: LLVM's intrinsic that takes a row of lanes of f32, what else lanes are, and a mask of those that are not, and gives 1 / sqrt(x) within 2^-14: x / (s * sqrt(s)) is by it, within 3 ulp
   int CommandBytes = 0;         // queues: size of one encoded command
   bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
   int TokenCycles = 2;          // queues: what plans count from when a command's results are visible until who waits for them starts

@@ -40,6 +40,8 @@ def cpu : Chip {
   let Features = Needs;
 #ifndef VARIANT_avx512
   let Tuning = "x86-64-v3"; // with 16 registers and no model of their order, sums are spilled inside loops
+#else
+  let RootEstimate = "llvm.x86.avx512.rsqrt14.ps.512";
 #endif
 }
 

@@ -132,6 +132,7 @@ static void read_chip_record(reader* r) {
   c->summary = pb__get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? pb__get_text(&rec, "Features") : "";
   read_converts(&rec, c);
+  c->root_estimate = json_object_get(rec.json, "RootEstimate") ? pb__get_text(&rec, "RootEstimate") : "";
   int tuning = json_object_get(rec.json, "Tuning") ? pb__choice(&rec, "Tuning", tunings, 4) : 0;
   c->tuning = tuning ? tunings[tuning] : "";
   if (json_is_string(json_object_get(rec.json, "Name"))) pb__name(&rec, "the chip", c->name, 64);

@@ -60,16 +60,11 @@ static MlirValue extract(MlirOperation op, MlirType type) {
               .name = "llvm.extractelement", .type = type, .operands = {row, number(op, 0)}, .operand_count = 2});
 }
 
-static bool is_used_once(MlirValue value) {
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-}
-
 // The only operation of the name that makes what an operation takes first, for that alone.
 static MlirOperation maker(MlirOperation op, const char* name) {
   MlirOperation none = {NULL};
   MlirValue from = mlirOperationGetOperand(op, 0);
-  if (!mlirValueIsAOpResult(from) || !is_used_once(from)) return none;
+  if (!mlirValueIsAOpResult(from) || !pb_is_used_once(from)) return none;
   return pb_op_is(mlirOpResultGetOwner(from), name) ? mlirOpResultGetOwner(from) : none;
 }
 
@@ -189,7 +184,7 @@ static bool is_largest_so_far(MlirValue value) {
 // The maximum that alone takes this one, as the largest so far.
 static bool goes_on(MlirOperation op) {
   MlirValue result = mlirOperationGetResult(op, 0);
-  if (!is_used_once(result)) return false;
+  if (!pb_is_used_once(result)) return false;
   MlirOperation next = mlirOpOperandGetOwner(mlirValueGetFirstUse(result));
   return is_maximum(next) && mlirBlockEqual(mlirOperationGetBlock(next), mlirOperationGetBlock(op)) &&
          mlirValueEqual(mlirOperationGetOperand(next, 0), result);

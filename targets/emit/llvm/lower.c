@@ -7,6 +7,7 @@
 #include "targets/emit/llvm/flat.h"
 #include "targets/emit/llvm/inline.h"
 #include "targets/emit/llvm/partition.h"
+#include "targets/emit/llvm/roots.h"
 
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
@@ -19,7 +20,7 @@ static const char lowering[] = "lower-affine,convert-scf-to-cf,cse,"
                                "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-unrealized-casts";
 
 // Those that it names, whether the kernels at hand use them or not, and what they become.
-static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf", "llvm"};
+static const char* const lowered[] = {"vector", "math", "arith", "memref", "scf", "cf", "llvm"};
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
 
@@ -57,6 +58,7 @@ bool pb_llvm_lower(MlirModule kernels, const pb_chip* chip, pb_text* why) {
   pb_llvm_partition(kernels);
   pb_llvm_inline(kernels);
   pb_llvm_address(kernels);
+  pb_llvm_roots(kernels, chip);
   pb_llvm_convert(kernels, chip);
   pb_llvm_rename(kernels);
   pb_llvm_flatten(kernels);

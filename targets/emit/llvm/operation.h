@@ -23,6 +23,8 @@ MlirNamedAttribute pb_named(MlirContext context, const char* name, MlirAttribute
 // Whether LLVM's dialect has the type as it is: a number of a width that processors have, or a row of them.
 bool pb_llvm_has(MlirType type);
 
+bool pb_is_used_once(MlirValue value);
+
 // Visits the body of each function of the module.
 void pb_each_body(MlirModule module, void (*visit)(void* user, MlirBlock body), void* user);
 // Visits each operation of a block, and of the blocks inside it, that has none inside itself, in order. The visitor may
