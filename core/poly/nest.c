@@ -169,6 +169,8 @@ bool pb_nest_goes_in_turns(const pb_nest* nest) {
   return any;
 }
 
+bool pb_nest_is_beside(const pb_nest* nest) { return nest->part && !strcmp(nest->part, PB_PART_BESIDE); }
+
 void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   const pb_expr_node* node = &nest->expr[id];
   int bits = pb_type_bits(node->type);

@@ -19,6 +19,10 @@ enum {
   PB_NEST_JOINED = 10, // as many as a nest has that passes put together: the rest is for numbers that it will read
   PB_NEST_EXPR = 512
 };
+// The part of nests in a row that go through the same loops and read the same tensors, and none what another one of them
+// makes: where code runs them they are one kernel, and one loop.
+#define PB_PART_BESIDE "beside"
+enum { PB_MOST_BESIDE = 16 };
 // Indices of an image, [n, c, h, w], as operators on windows have them.
 enum { PB_IMAGE_RANK = 4, PB_IMAGE_CHANNELS = 1, PB_IMAGE_LINES = 2, PB_IMAGE_COLUMNS = 3 };
 
@@ -204,6 +208,7 @@ bool pb_nest_is_fixed(const pb_nest* nest);
 // Whether it sets elements of its tensor, each by others that are there, or that its turns before have set: loops in
 // order (PB_ACC_BODY). What combines with what is there reads it in its own place.
 bool pb_nest_goes_in_turns(const pb_nest* nest);
+bool pb_nest_is_beside(const pb_nest* nest); // PB_PART_BESIDE
 // Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
 void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);
 

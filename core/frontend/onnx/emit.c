@@ -324,6 +324,28 @@ int pb__o_part_at(pb_onnx* o, int x, int axis, int at, int64_t rows) {
              pb__o_new(o, in.type, in.rank, size));
 }
 
+void pb__o_fourier(pb_onnx* o, const char* how, int64_t length, int x, int* re, int* im) {
+  pb_flat_type type = *pb__o_type(o, x);
+  int last = type.rank - 1, made = *im;
+  if (made >= 0) {
+    made = pb__o_new(o, type.type, type.rank, type.shape);
+    o->types[made].is_complex = true;
+    x = one(o, "stablehlo.complex", 2, (const int[]){x, *im}, NULL, 0, NULL, made);
+  }
+  bool to_half = !strcmp(how, "RFFT"), from_half = !strcmp(how, "IRFFT");
+  type.shape[last] = to_half ? length / 2 + 1 : length;
+  const pb_flat_attr attrs[] = {{.name = "fft_type", .kind = PB_FLAT_TEXT, .text = how},
+                                ints_of(o, "fft_length", 1, &length)};
+  made = pb__o_new(o, type.type, type.rank, type.shape);
+  o->types[made].is_complex = !from_half;
+  x = one(o, "stablehlo.fft", 1, &x, attrs, 2, NULL, made);
+  *re = x;
+  *im = -1;
+  if (from_half) return;
+  *re = one(o, "stablehlo.real", 1, &x, NULL, 0, NULL, pb__o_new(o, type.type, type.rank, type.shape));
+  *im = one(o, "stablehlo.imag", 1, &x, NULL, 0, NULL, pb__o_new(o, type.type, type.rank, type.shape));
+}
+
 int pb__o_reverse(pb_onnx* o, int x, const bool* turned) {
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t dims[PB_FLAT_RANK] = {0};

@@ -112,6 +112,9 @@ int pb__o_iota(pb_onnx* o, pb_type type, int rank, const int64_t* shape, int axi
 // x at constant places along the axis; a slice or a repetition where it is one.
 int pb__o_take(pb_onnx* o, int x, int axis, int64_t count, const int64_t* places);
 int pb__o_moved(pb_onnx* o, int x, int from, int to); // one dim to another place
+// StableHLO's transform of the last dim, "RFFT" and so on: x is the real parts, *im the imaginary ones, -1: x is real,
+// and behind it those of the result.
+void pb__o_fourier(pb_onnx* o, const char* how, int64_t length, int x, int* re, int* im);
 
 // By "add", "multiply", "maximum", "minimum", "and", "or" over the marked dims, which go.
 int pb__o_reduce(pb_onnx* o, int x, const char* scalar, const bool* gone);

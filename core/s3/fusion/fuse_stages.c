@@ -47,14 +47,16 @@ static bool is_in(const region* r, int group) {
   return false;
 }
 
-// Whether the group is no stage: a product by weights, unless these may be; borders around what another nest makes, and
-// copies, but for those in front of a reduction, which its mover makes.
+// Whether the group is no stage: nests beside each other, which are one loop by themselves; a product by weights,
+// unless these may be; borders around what another nest makes, and copies, but for those in front of a reduction, which
+// its mover makes.
 static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   bool reduces = f->groups->main[group] >= 0;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     bool pads = pb_pad_part(&p->nests[n]), copies = pb_nest_is_copy(&p->nests[n]),
          moved = (pads || copies) && !f->cached;
+    if (pb_nest_is_beside(&p->nests[n])) return true;
     if (!(moved && pads && reduces) && (pb_program_is_fixed(p, n) || (moved && copies))) return true;
     if (!f->weights && pb_program_multiplies_weights(p, n)) return true;
   }

@@ -307,11 +307,31 @@ static void seed(outliner* o, int nest) {
   if (o->cached) take_borders(o, group);
 }
 
+// Whether the nest is one kernel with the one in front: code has one loop of them (PB_PART_BESIDE). What both are part
+// of is asked for, as passes may have changed it.
+static bool joins_beside(outliner* o, int n) {
+  if (!n || !pb_nest_is_beside(&o->program.nests[n]) || !pb_nest_is_beside(&o->program.nests[n - 1])) return false;
+  int group = o->groups.of[n - 1], count = 0;
+  bool meets = false;
+  if (group < 0 || !o->cached || !pb_chip_runs_code(o->unit->chip)) return false;
+  for (int k = n - 1; k >= 0 && o->groups.of[k] == group; --k, ++count)
+    for (int a = 0; a < o->program.nests[n].access_count; ++a) {
+      if (pb_program_stored(&o->program, k) == o->program.value_of[n][a] && a + 1 < o->program.nests[n].access_count)
+        return false;
+      meets |= pb_program_load_of(&o->program, k, o->program.value_of[n][a]) >= 0 ||
+               pb_program_stored(&o->program, k) == o->program.value_of[n][a];
+    }
+  if (!meets || count >= PB_MOST_BESIDE) return false;
+  o->groups.of[n] = group;
+  o->groups.last[group] = n;
+  return true;
+}
+
 static void form_groups(outliner* o) {
   for (int n = 0; n < o->program.nest_count; ++n)
     if (o->program.nests[n].reduce != PB_SET) seed(o, n);
   for (int n = 0; n < o->program.nest_count; ++n)
-    if (o->groups.of[n] < 0) seed(o, n);
+    if (o->groups.of[n] < 0 && !joins_beside(o, n)) seed(o, n);
 }
 
 // One number for all elements: of a vector of equal ones, or of a constant that no dim walks.

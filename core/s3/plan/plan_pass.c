@@ -33,12 +33,15 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       name = program->nests[n].name;
       break;
     }
-  bool in_turns = false;
+  bool in_turns = false, beside = program->nest_count > 1;
   for (int n = 0; n < program->nest_count; ++n) in_turns |= pb_nest_goes_in_turns(&program->nests[n]);
+  for (int n = 0; n < program->nest_count; ++n) beside &= pb_nest_is_beside(&program->nests[n]);
   if (in_turns) why = "each turn takes what the one before has made";
+  if (beside) why = "what it makes is beside each other in one loop";
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
   bool shared = pb_plain_may_share(func);
-  if (is_small(program) || (in_turns && shared)) return; // these go in lanes too, or as fast as their numbers come
+  if (is_small(program) || ((in_turns || beside) && shared))
+    return; // these go in lanes too, or as fast as their numbers come
   const char* threads = shared ? "" : " on one thread";
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);
 }

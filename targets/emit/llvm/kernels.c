@@ -2,6 +2,7 @@
 
 #include "core/s3/kernels.h"
 #include "core/s3/lower/core_moves.h"
+#include "targets/emit/llvm/beside.h"
 #include "targets/emit/llvm/intrinsic.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -30,12 +31,13 @@ static const char* callee_of(MlirOperation call, pb_arena* arena) {
 
 // Plain loops are LLVM's to vectorise: it must know that what they read at places that they look up is none of what
 // they write. Each tensor is one argument, and what lives at the same time does not lie in the same place; where an
-// output has an input's place it is the host alone that writes to it.
-static void part_tensors(const pb_chip* chip, MlirOperation func) {
+// output has an input's place it is the host alone that writes to it. Nests beside each other are one loop.
+static void prepare_plain(const pb_chip* chip, MlirOperation func) {
   if (chip->control != PB_CONTROL_THREADS || mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k)
     pb_argument_set_attribute(func, k, "llvm.noalias", mlirUnitAttrGet(mlirOperationGetContext(func)));
+  pb_llvm_join_beside(func);
 }
 
 // What is copied, from where to where.
@@ -69,7 +71,7 @@ static void copy_callee(copying* c, MlirOperation op, const char* caller, bool b
     pb_op_set_attribute(copy, "pb.alone", mlirUnitAttrGet(context));
     mlirOperationRemoveAttributeByName(copy, mlirStringRefCreateFromCString("pb.shared"));
   }
-  part_tensors(c->chip, copy);
+  prepare_plain(c->chip, copy);
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
   if (!by_shares) copy_called(c, copy, caller, false);
 }
@@ -86,7 +88,7 @@ static void copy_called(copying* c, MlirOperation func, const char* caller, bool
 static void copy_kernel(copying* c, MlirOperation kernel) {
   MlirOperation copy = mlirOperationClone(kernel);
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->to), copy);
-  part_tensors(c->chip, copy);
+  prepare_plain(c->chip, copy);
   if (!mlirAttributeIsNull(pb_op_attribute(kernel, "pb.turns")))
     copy_called(c, copy, pb_func_name(kernel, &c->arena),
                 !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.by_shares")));

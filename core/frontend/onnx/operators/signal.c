@@ -1,5 +1,7 @@
-// Fourier transforms, as products by matrices of cosines and sines, and what belongs to them.
+// Fourier transforms, by passes where the target's code goes through them and else as products by matrices of cosines
+// and sines, and what belongs to them.
 #include "core/frontend/onnx/rows.h"
+#include "core/frontend/stablehlo/operators/butterflies.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,35 +35,66 @@ static int of_length(pb_onnx* o, int x, int axis, int64_t length) {
 
 static int product(pb_onnx* o, int x, int matrix) { return pb__o_matmul(o, x, matrix, pb__o_type(o, matrix)->type); }
 
-// x: real numbers [..., n], or with `imaginary` >= 0 complex ones; the result has 2 in a last dim more, or 1 where it
-// is real.
-static int transformed(pb_onnx* o, int x, int imaginary, int64_t length, bool inverse, bool onesided) {
+// Both parts of the result, -1: it is real.
+typedef struct parts {
+  int re, im;
+} parts;
+
+static bool has_passes(const pb_onnx* o, int x, int64_t length) {
+  pb_type type = pb__o_type(o, x)->type;
+  return (type == PB_F32 || type == PB_F64) && pb__door_has_butterflies(&o->door, length);
+}
+
+static parts by_passes(pb_onnx* o, int x, int imaginary, int64_t length, bool inverse, bool onesided) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  parts made = {.im = imaginary};
+  bool to_half = !inverse && onesided && imaginary < 0;
+  if (imaginary < 0 && !to_half) made.im = pb__o_expand(o, pb__o_like(o, x, 0), in.rank, in.shape);
+  const char* how = to_half ? "RFFT" : !inverse ? "FFT" : onesided ? "IRFFT" : "IFFT";
+  pb__o_fourier(o, how, length, x, &made.re, &made.im);
+  if (to_half || inverse || !onesided) return made;
+  made.re = pb__o_part(o, made.re, in.rank - 1, 0, length / 2 + 1);
+  made.im = pb__o_part(o, made.im, in.rank - 1, 0, length / 2 + 1);
+  return made;
+}
+
+static parts by_products(pb_onnx* o, int x, int imaginary, int64_t rows, int64_t columns, int64_t length, bool inverse,
+                         bool onesided) {
   const pb_type type = pb__o_type(o, x)->type;
-  const int rank = pb__o_type(o, x)->rank;
-  int64_t half = length / 2 + 1, columns = onesided && !inverse ? half : length, shape[PB_FLAT_RANK + 1];
-  int64_t rows = onesided && inverse ? half : length;
-  if (columns * rows > MOST_OF_MATRIX) pb__o_refuse(o, "a transform of %lld numbers", (long long)length);
-  if (pb__o_bad(o)) return x;
   double* weight = PB_NEW_ARRAY(&o->arena, double, (size_t)rows);
   for (int64_t r = 0; r < rows; ++r) { // a one-sided spectrum has each but the ends for two
     bool end = !r || 2 * r == length;
     weight[r] = !inverse ? 1 : (onesided && !end ? 2.0 : 1.0) / (double)length;
   }
-  x = of_length(o, x, rank - 1, rows);
   int c = waves(o, type, rows, columns, length, false, weight), s = waves(o, type, rows, columns, length, true, weight);
   int real = product(o, x, c), im = product(o, x, s);
   if (!inverse) im = pb__o_unary(o, "negate", im);
   if (imaginary >= 0) {
-    imaginary = of_length(o, imaginary, rank - 1, rows);
     int sines = product(o, imaginary, s);
     real = inverse ? pb__o_sub(o, real, sines) : pb__o_add(o, real, sines);
     im = pb__o_add(o, im, product(o, imaginary, c));
   }
-  memcpy(shape, pb__o_type(o, real)->shape, sizeof(int64_t) * PB_FLAT_RANK);
+  return (parts){real, im};
+}
+
+// x: real numbers [..., n], or with `imaginary` >= 0 complex ones; the result has 2 in a last dim more, or 1 where it
+// is real.
+static int transformed(pb_onnx* o, int x, int imaginary, int64_t length, bool inverse, bool onesided) {
+  const int rank = pb__o_type(o, x)->rank;
+  int64_t half = length / 2 + 1, columns = onesided && !inverse ? half : length, shape[PB_FLAT_RANK + 1];
+  int64_t rows = onesided && inverse ? half : length;
+  bool passes = has_passes(o, x, length);
+  if (!passes && columns * rows > MOST_OF_MATRIX) pb__o_refuse(o, "a transform of %lld numbers", (long long)length);
+  if (pb__o_bad(o)) return x;
+  x = of_length(o, x, rank - 1, rows);
+  if (imaginary >= 0) imaginary = of_length(o, imaginary, rank - 1, rows);
+  parts y = passes ? by_passes(o, x, imaginary, length, inverse, onesided)
+                   : by_products(o, x, imaginary, rows, columns, length, inverse, onesided);
+  memcpy(shape, pb__o_type(o, y.re)->shape, sizeof(int64_t) * PB_FLAT_RANK);
   shape[rank] = 1;
-  real = pb__o_reshape(o, real, rank + 1, shape);
-  if (inverse && onesided) return real;
-  return pb__o_join(o, 2, (const int[]){real, pb__o_reshape(o, im, rank + 1, shape)}, rank);
+  y.re = pb__o_reshape(o, y.re, rank + 1, shape);
+  if (inverse && onesided) return y.re;
+  return pb__o_join(o, 2, (const int[]){y.re, pb__o_reshape(o, y.im, rank + 1, shape)}, rank);
 }
 
 // A constant number; `missing` where the operand is left out.

@@ -1,7 +1,9 @@
-// Fourier transforms, written out in products: of a length n1 n2 those of n1 and of n2 with factors of magnitude 1
-// between (Cooley and Tukey 1965; by matrices that are kept small, as lanes and caches like it), of a short or prime
-// one the product with its matrix. Real numbers of an even length are half as many complex ones (Cooley, Lewis and
-// Welch 1970), or two products whose second makes one half.
+// Fourier transforms. Where the target's code goes through passes of short ones (butterflies.c), lanes lie along what
+// is behind the dim: other dims turn round where that is too little. Else they are written out in products: of a length
+// n1 n2 those of n1 and of n2 with factors of magnitude 1 between (Cooley and Tukey 1965; by matrices that are kept
+// small, as lanes and caches like it), of a short or prime one the product with its matrix. Real numbers of an even
+// length are half as many complex ones (Cooley, Lewis and Welch 1970), or two products whose second makes one half.
+#include "core/frontend/stablehlo/operators/butterflies.h"
 #include "core/frontend/stablehlo/write_out.h"
 
 #include <math.h>
@@ -74,6 +76,99 @@ static int spread(pb_writer* w, int by, int x, int rows, int columns) {
   return pb__write(w, "stablehlo.broadcast_in_dim", type, 1, &by, 1, &dims);
 }
 
+// ---- by passes ----
+
+// The elements in front of the dim, or behind it.
+static int64_t elements_of(const pb_flat_type* type, int from, int to) {
+  int64_t count = 1;
+  for (int r = from; r < to; ++r) count *= type->shape[r];
+  return count;
+}
+
+static pb_waves waves_of(const pb_writer* w, int x) {
+  pb_door_value v = pb__door_get(w->d, x);
+  return (pb_waves){v.value, v.imaginary, false};
+}
+
+// The same dim, with all in front of it and all behind it as one each.
+static pb_flat_type by_three(pb_flat_type type, int axis) {
+  const int64_t shape[] = {elements_of(&type, 0, axis), type.shape[axis], elements_of(&type, axis + 1, type.rank)};
+  return pb__write_shaped(type, 3, shape);
+}
+
+// The transform of the dim of complex numbers, where it is.
+static int by_passes(pb_writer* w, int x, int axis, pb_transform t) {
+  pb_flat_type type = pb__write_type(w, x), flat = by_three(type, axis);
+  flat.is_complex = true;
+  t.before = flat.shape[0], t.length = flat.shape[1], t.behind = flat.shape[2];
+  pb_flat_type in = flat;
+  in.is_complex = type.is_complex;
+  x = reshaped(w, x, in);
+  if (w->status != PB_OK) return x;
+  pb_waves y = pb__door_new_waves(w->d, type.type, &t, false);
+  pb__door_butterflies(w->d, &t, waves_of(w, x), y);
+  type.is_complex = true;
+  return reshaped(w, pb__write_given(w, flat, (pb_door_value){y.re, y.im}), type);
+}
+
+// Dim `from` comes to be dim `to`, the others keep their order.
+static int moved(pb_writer* w, int x, int from, int to) {
+  int64_t order[PB_FLAT_RANK];
+  int rank = pb__write_type(w, x).rank;
+  for (int r = 0, k = 0; r < rank; ++r) {
+    k += k == from;
+    order[r] = r == to ? from : k++;
+  }
+  return from == to ? x : pb__write_transposed(w, x, order);
+}
+
+// Of few long signals: the dim as two, of which the first has the second's elements behind it, and then the other way
+// round. 0: there are no two such.
+static int64_t first_of_two(const pb_door* d, int64_t n) {
+  int64_t best = 0;
+  for (int64_t k = PB_WAVES_LANES; k * k <= n; ++k)
+    if (n % k == 0 && pb__door_has_butterflies(d, k) && pb__door_has_butterflies(d, n / k)) best = k;
+  return best;
+}
+
+static int in_two_steps(pb_writer* w, int x, int64_t first, pb_transform t) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t n = type.shape[type.rank - 1], lines = elements_of(&type, 0, type.rank - 1);
+  x = reshaped(w, x, pb__write_shaped(type, 3, (const int64_t[]){lines, first, n / first}));
+  pb_transform one = t;
+  one.scale = 1;
+  one.turned = n;
+  x = pb__write_transposed(w, by_passes(w, x, 1, one), (const int64_t[]){0, 2, 1});
+  x = by_passes(w, x, 1, t);
+  type.is_complex = true;
+  return reshaped(w, x, type);
+}
+
+enum { LEAST_OF_PASSES = 4, LEAST_TURNED = 16 };
+
+// Whether the dim goes by passes, and does; the values may be real ones.
+static bool has_passes(pb_writer* w, int x, int axis) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t n = type.shape[axis], behind = elements_of(&type, axis + 1, type.rank);
+  if (!pb__door_has_butterflies(w->d, n)) return false;
+  if (behind >= PB_WAVES_LANES) return n >= LEAST_OF_PASSES;
+  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES) return n >= LEAST_TURNED;
+  return first_of_two(w->d, n) > 0;
+}
+
+static int taken_by_passes(pb_writer* w, int x, int axis, bool inverse, double scale) {
+  pb_flat_type type = pb__write_type(w, x);
+  pb_transform t = {.inverse = inverse, .scale = scale};
+  int64_t behind = elements_of(&type, axis + 1, type.rank);
+  if (behind >= PB_WAVES_LANES) return by_passes(w, x, axis, t);
+  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES)
+    return moved(w, by_passes(w, moved(w, x, axis, 0), 0, t), 0, axis);
+  int last = type.rank - 1;
+  return moved(w, in_two_steps(w, moved(w, x, axis, last), first_of_two(w->d, type.shape[axis]), t), last, axis);
+}
+
+// ---- by products ----
+
 // The largest factor up to the root; 1 of a prime.
 static int64_t lesser_factor(int64_t n) {
   int64_t best = 1;
@@ -113,6 +208,7 @@ static int transformed(pb_writer* w, int x, int axis, bool inverse, double scale
 
 // The transform where the dim was.
 static int along(pb_writer* w, int x, int axis, bool inverse, double scale) {
+  if (has_passes(w, x, axis)) return taken_by_passes(w, x, axis, inverse, scale);
   int rank = pb__write_type(w, x).rank;
   int64_t order[PB_FLAT_RANK];
   x = transformed(w, x, axis, inverse, scale);
@@ -240,12 +336,54 @@ static int of_half_by_two(pb_writer* w, int x, int64_t n, int64_t first, int64_t
   return merged(w, pb__write_binary(w, "stablehlo.subtract", parts[0], parts[1]), type);
 }
 
+// Whether real numbers of this length beside so many others go by passes over pairs of them.
+static bool has_pairs(const pb_writer* w, const pb_flat_type* type, int64_t n) {
+  bool fits = n % 2 == 0 && n >= LEAST_TURNED && pb__door_has_butterflies(w->d, n / 2);
+  return fits && elements_of(type, 0, type->rank - 1) >= PB_WAVES_LANES;
+}
+
+static int half_of_pairs(pb_writer* w, int x, int64_t n) {
+  pb_flat_type type = pb__write_type(w, x), halves = type;
+  int last = last_of(w, x);
+  pb_transform t = {1, n / 2, elements_of(&type, 0, last), false, 1, 0}, more = t;
+  ++more.length;
+  x = reshaped(w, moved(w, x, last, 0), pb__write_shaped(type, 4, (const int64_t[]){1, t.length, 2, t.behind}));
+  if (w->status != PB_OK) return x;
+  pb_waves z = pb__door_new_waves(w->d, type.type, &t, false), y = pb__door_new_waves(w->d, type.type, &more, false);
+  pb__door_butterflies(w->d, &t, (pb_waves){waves_of(w, x).re, -1, true}, z);
+  pb__door_halves_of_pairs(w->d, &t, z, y);
+  halves.is_complex = true;
+  memmove(halves.shape + 1, halves.shape, sizeof *halves.shape * (size_t)last);
+  halves.shape[0] = more.length;
+  pb_flat_type flat = pb__write_shaped(halves, 3, (const int64_t[]){1, more.length, more.behind});
+  return moved(w, reshaped(w, pb__write_given(w, flat, (pb_door_value){y.re, y.im}), halves), 0, last);
+}
+
+static int of_halves_of_pairs(pb_writer* w, int x, int64_t n) {
+  pb_flat_type type = pb__write_type(w, x), real = type;
+  int last = last_of(w, x);
+  pb_transform t = {1, n / 2, elements_of(&type, 0, last), true, 1, 0};
+  x = reshaped(w, moved(w, x, last, 0), pb__write_shaped(type, 3, (const int64_t[]){1, t.length + 1, t.behind}));
+  if (w->status != PB_OK) return x;
+  pb_waves z = pb__door_new_waves(w->d, type.type, &t, false), y = pb__door_new_waves(w->d, type.type, &t, true);
+  pb__door_pairs_of_halves(w->d, &t, waves_of(w, x), z);
+  pb__door_butterflies(w->d, &t, z, y);
+  real.is_complex = false;
+  memmove(real.shape + 1, real.shape, sizeof *real.shape * (size_t)last);
+  real.shape[0] = n;
+  pb_flat_type flat = pb__write_shaped(real, 4, (const int64_t[]){1, t.length, 2, t.behind});
+  return moved(w, reshaped(w, pb__write_given(w, flat, (pb_door_value){y.re, -1}), real), 0, last);
+}
+
 // The first half of the spectrum of real numbers: pairs of neighbours are complex numbers, whose spectrum is that of
 // the even ones and i times that of the odd ones.
 static int half_spectrum(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x), pairs = type, line = type;
   int last = type.rank - 1, parts[2];
   int64_t first, second;
+  if (has_pairs(w, &type, n)) return half_of_pairs(w, x, n);
+  if (n % 2 && n > LEAST_TURNED && has_passes(w, x, last))
+    return pb__write_rows(w, taken_by_passes(w, x, last, false, 1), last, 0, n / 2 + 1);
   if (by_two(type, n, &first, &second)) return half_by_two(w, x, n, first, second);
   if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
     wave m = {n, n / 2 + 1, n, 0, 1, false, false};
@@ -277,6 +415,7 @@ static int of_half_spectrum(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x);
   int last = type.rank - 1, parts[2];
   int64_t first, second;
+  if (has_pairs(w, &type, n)) return of_halves_of_pairs(w, x, n);
   if (by_two(type, n, &first, &second)) return of_half_by_two(w, x, n, first, second);
   if (n % 2 || n < LEAST_PACKED || type.rank == PB_FLAT_RANK) {
     wave m = {n / 2 + 1, n, n, 0, 1 / (double)n, true, true};
@@ -319,6 +458,8 @@ pb_status pb__door_fft(pb_door* d, const pb_flat_op* op) {
   if (!fits)
     return pb__door_refuse(d, op, "lengths that do not fit, of a prime past %d, or of more than %d", MOST_PRIME,
                            MOST_LENGTH);
+  const char* name = d->name;
+  if (!name) d->name = pb_printf(&d->m.program->arena, "fft:%d", op->line); // whatever it is written out in
   pb_writer w = pb__write_start(d, op);
   int64_t n = length->ints[axes - 1];
   int x = op->operands[0];
@@ -328,6 +469,7 @@ pb_status pb__door_fft(pb_door* d, const pb_flat_op* op) {
     x = along(&w, x, in.rank - axes + k, inverse, inverse ? 1 / (double)length->ints[k] : 1);
   }
   if (from_half) x = of_half_spectrum(&w, x, n);
+  d->name = name;
   pb__write_result(&w, 0, x);
   return pb__write_end(&w);
 }
