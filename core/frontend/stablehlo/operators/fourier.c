@@ -78,6 +78,8 @@ static int spread(pb_writer* w, int by, int x, int rows, int columns) {
 
 // ---- by passes ----
 
+enum { LEAST_OF_PASSES = 4, LEAST_TURNED = 16 }; // shortest dims: as they lie, and where others turn round
+
 // The elements in front of the dim, or behind it.
 static int64_t elements_of(const pb_flat_type* type, int from, int to) {
   int64_t count = 1;
@@ -122,6 +124,64 @@ static int moved(pb_writer* w, int x, int from, int to) {
   return from == to ? x : pb__write_transposed(w, x, order);
 }
 
+// ---- lines as lanes ----
+
+// Lines as they lie for passes: so many in a block, all elements of which lie together, the last ones of zeros.
+typedef struct lanes {
+  int64_t lines, block, blocks;
+} lanes;
+
+static int64_t filled(int64_t count) { return (count + PB_WAVES_LANES - 1) / PB_WAVES_LANES * PB_WAVES_LANES; }
+
+static lanes lanes_for(int64_t lines, int64_t n) {
+  enum { LARGE = 1 << 16, OF_LARGE = 2 * PB_WAVES_LANES }; // elements that a near cache holds of two passes
+  int64_t block = filled(lines);
+  if (block * n > LARGE && block > OF_LARGE) block = OF_LARGE;
+  return (lanes){lines, block, (lines + block - 1) / block};
+}
+
+static int padded(pb_writer* w, int x, int axis, int64_t extent) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t none[PB_FLAT_RANK] = {0}, high[PB_FLAT_RANK] = {0};
+  high[axis] = extent - type.shape[axis];
+  if (!high[axis]) return x;
+  int zero = pb__write_number(w, pb__write_shaped(type, 0, NULL), 0);
+  type.shape[axis] = extent;
+  const pb_flat_attr attrs[] = {pb__write_ints(w, "edge_padding_low", type.rank, none),
+                                pb__write_ints(w, "edge_padding_high", type.rank, high),
+                                pb__write_ints(w, "interior_padding", type.rank, none)};
+  return pb__write(w, "stablehlo.pad", type, 2, (const int[]){x, zero}, 3, attrs);
+}
+
+// The last dim of all lines, [.., n], as [blocks, n, block], and back with the lines' dims as `type` has them.
+static int as_lanes(pb_writer* w, int x, lanes l) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t n = type.shape[type.rank - 1];
+  x = padded(w, reshaped(w, x, pb__write_shaped(type, 2, (const int64_t[]){l.lines, n})), 0, l.blocks * l.block);
+  x = reshaped(w, x, pb__write_shaped(type, 3, (const int64_t[]){l.blocks, l.block, n}));
+  return pb__write_transposed(w, x, (const int64_t[]){0, 2, 1});
+}
+
+static int as_lines(pb_writer* w, int x, lanes l, pb_flat_type like) {
+  pb_flat_type type = pb__write_type(w, x);
+  int64_t n = type.shape[1];
+  like.is_complex = type.is_complex;
+  like.shape[like.rank - 1] = n;
+  x = pb__write_transposed(w, x, (const int64_t[]){0, 2, 1});
+  x = reshaped(w, x, pb__write_shaped(type, 2, (const int64_t[]){l.blocks * l.block, n}));
+  return reshaped(w, pb__write_rows(w, x, 0, 0, l.lines), like);
+}
+
+// A dim with enough behind it: where several passes go through it, to whole rows of lanes.
+static int in_columns(pb_writer* w, int x, int axis, pb_transform t) {
+  pb_flat_type type = pb__write_type(w, x), three = by_three(type, axis);
+  int64_t behind = three.shape[2];
+  if (type.shape[axis] < LEAST_TURNED || behind == filled(behind)) return by_passes(w, x, axis, t);
+  x = by_passes(w, padded(w, reshaped(w, x, three), 2, filled(behind)), 1, t);
+  type.is_complex = true;
+  return reshaped(w, pb__write_rows(w, x, 2, 0, behind), type);
+}
+
 // Of few long signals: the dim as two, of which the first has the second's elements behind it, and then the other way
 // round. 0: there are no two such.
 static int64_t first_of_two(const pb_door* d, int64_t n) {
@@ -144,8 +204,6 @@ static int in_two_steps(pb_writer* w, int x, int64_t first, pb_transform t) {
   return reshaped(w, x, type);
 }
 
-enum { LEAST_OF_PASSES = 4, LEAST_TURNED = 16 };
-
 // Whether the dim goes by passes, and does; the values may be real ones.
 static bool has_passes(pb_writer* w, int x, int axis) {
   pb_flat_type type = pb__write_type(w, x);
@@ -160,10 +218,13 @@ static int taken_by_passes(pb_writer* w, int x, int axis, bool inverse, double s
   pb_flat_type type = pb__write_type(w, x);
   pb_transform t = {.inverse = inverse, .scale = scale};
   int64_t behind = elements_of(&type, axis + 1, type.rank);
-  if (behind >= PB_WAVES_LANES) return by_passes(w, x, axis, t);
-  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES)
-    return moved(w, by_passes(w, moved(w, x, axis, 0), 0, t), 0, axis);
+  if (behind >= PB_WAVES_LANES) return in_columns(w, x, axis, t);
   int last = type.rank - 1;
+  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES) {
+    pb_flat_type like = pb__write_type(w, x = moved(w, x, axis, last));
+    lanes l = lanes_for(elements_of(&like, 0, last), type.shape[axis]);
+    return moved(w, as_lines(w, by_passes(w, as_lanes(w, x, l), 1, t), l, like), last, axis);
+  }
   return moved(w, in_two_steps(w, moved(w, x, axis, last), first_of_two(w->d, type.shape[axis]), t), last, axis);
 }
 
@@ -343,36 +404,34 @@ static bool has_pairs(const pb_writer* w, const pb_flat_type* type, int64_t n) {
 }
 
 static int half_of_pairs(pb_writer* w, int x, int64_t n) {
-  pb_flat_type type = pb__write_type(w, x), halves = type;
-  int last = last_of(w, x);
-  pb_transform t = {1, n / 2, elements_of(&type, 0, last), false, 1, 0}, more = t;
+  pb_flat_type type = pb__write_type(w, x), made = type;
+  lanes l = lanes_for(elements_of(&type, 0, type.rank - 1), n);
+  pb_transform t = {l.blocks, n / 2, l.block, false, 1, 0}, more = t;
   ++more.length;
-  x = reshaped(w, moved(w, x, last, 0), pb__write_shaped(type, 4, (const int64_t[]){1, t.length, 2, t.behind}));
+  x = as_lanes(w, x, l);
+  x = reshaped(w, x, pb__write_shaped(type, 4, (const int64_t[]){t.before, t.length, 2, t.behind}));
   if (w->status != PB_OK) return x;
   pb_waves z = pb__door_new_waves(w->d, type.type, &t, false), y = pb__door_new_waves(w->d, type.type, &more, false);
   pb__door_butterflies(w->d, &t, (pb_waves){waves_of(w, x).re, -1, true}, z);
   pb__door_halves_of_pairs(w->d, &t, z, y);
-  halves.is_complex = true;
-  memmove(halves.shape + 1, halves.shape, sizeof *halves.shape * (size_t)last);
-  halves.shape[0] = more.length;
-  pb_flat_type flat = pb__write_shaped(halves, 3, (const int64_t[]){1, more.length, more.behind});
-  return moved(w, reshaped(w, pb__write_given(w, flat, (pb_door_value){y.re, y.im}), halves), 0, last);
+  made.is_complex = true;
+  made = pb__write_shaped(made, 3, (const int64_t[]){more.before, more.length, more.behind});
+  return as_lines(w, pb__write_given(w, made, (pb_door_value){y.re, y.im}), l, type);
 }
 
 static int of_halves_of_pairs(pb_writer* w, int x, int64_t n) {
-  pb_flat_type type = pb__write_type(w, x), real = type;
-  int last = last_of(w, x);
-  pb_transform t = {1, n / 2, elements_of(&type, 0, last), true, 1, 0};
-  x = reshaped(w, moved(w, x, last, 0), pb__write_shaped(type, 3, (const int64_t[]){1, t.length + 1, t.behind}));
+  pb_flat_type type = pb__write_type(w, x), made = type;
+  lanes l = lanes_for(elements_of(&type, 0, type.rank - 1), n);
+  pb_transform t = {l.blocks, n / 2, l.block, true, 1, 0};
+  x = as_lanes(w, x, l);
   if (w->status != PB_OK) return x;
   pb_waves z = pb__door_new_waves(w->d, type.type, &t, false), y = pb__door_new_waves(w->d, type.type, &t, true);
   pb__door_pairs_of_halves(w->d, &t, waves_of(w, x), z);
   pb__door_butterflies(w->d, &t, z, y);
-  real.is_complex = false;
-  memmove(real.shape + 1, real.shape, sizeof *real.shape * (size_t)last);
-  real.shape[0] = n;
-  pb_flat_type flat = pb__write_shaped(real, 4, (const int64_t[]){1, t.length, 2, t.behind});
-  return moved(w, reshaped(w, pb__write_given(w, flat, (pb_door_value){y.re, -1}), real), 0, last);
+  made.is_complex = false;
+  made = pb__write_shaped(made, 4, (const int64_t[]){t.before, t.length, 2, t.behind});
+  int lines = pb__write_given(w, made, (pb_door_value){y.re, -1});
+  return as_lines(w, reshaped(w, lines, pb__write_shaped(made, 3, (const int64_t[]){t.before, n, t.behind})), l, type);
 }
 
 // The first half of the spectrum of real numbers: pairs of neighbours are complex numbers, whose spectrum is that of
