@@ -273,7 +273,7 @@ pb_status pb__compile_program(compilation* c) {
   }
   PB_TRY(status);
   warn_of_dims(c);
-  if (c->control->alone && !c->consts.open) {
+  if (c->control->saved && !c->consts.open) {
     pb_s1_split_short_dims(&c->s1);
     pb_s1_turn_short_dims(&c->s1);
   }

@@ -19,9 +19,9 @@ typedef struct pb_control_ops {
   pb_status (*print)(pb_unit* unit, const char* form, char** text) PB_MUST_CHECK;
   // Reports what a description says that cannot be made into code; NULL: its own check says all.
   pb_status (*check)(const pb_chip* chip, pb_diag* diag) PB_MUST_CHECK;
-  // Whether more threads than one would not pay for a kernel. NULL: kernels with loops of the host's program inside
-  // (turns.c) cannot be made.
-  bool (*alone)(const pb_chip* chip, MlirOperation kernel);
+  // Cycles that a second thread would save a kernel, less what it costs that threads meet; 0 and less: none is woken for
+  // it. NULL: kernels with loops of the host's program inside (turns.c) cannot be made.
+  int64_t (*saved)(const pb_chip* chip, MlirOperation kernel);
   const char* dump; // the form that --dump-intermediates keeps; NULL: none
 } pb_control_ops;
 

@@ -38,7 +38,7 @@ MlirOperation pb__run_callee(const compilation* c, MlirOperation call) {
 
 static bool is_small(const compilation* c, MlirOperation call) {
   MlirOperation kernel = pb__run_callee(c, call);
-  return !mlirOperationIsNull(kernel) && c->control->alone(c->chip, kernel);
+  return !mlirOperationIsNull(kernel) && c->control->saved(c->chip, kernel) <= 0;
 }
 
 bool pb__run_has(const run* r, MlirOperation op) {

@@ -63,7 +63,7 @@ void pb__start_segment(compilation* c, int number, compilation* part, pb_compile
                          .diag = c->unit.diag,
                          .between_outside = c->unit.between_outside,
                          .codes_like = c->unit.codes_like,
-                         .in_turns = c->control->alone && pb__is_in_loop(&c->s1, c->segments.items[number].first)};
+                         .in_turns = c->control->saved && pb__is_in_loop(&c->s1, c->segments.items[number].first)};
   if (c->options->plan_file) take_given(c, number, part);
   if (!c->unit.fallback) return;
   part->fallback = (pb_fallback){.chip = c->fallback.chip, .target = c->fallback.target};
@@ -253,7 +253,7 @@ pb_status pb__compile_segments(compilation* c) {
     if (!c->given.items[k].used)
       status = pb_error(c->unit.diag, c->given.items[k].place, 2404, "--emit=plan lists the kernels: s0.k0 and on",
                         "no kernel '%s' that is planned", c->given.items[k].kernel);
-  if (status == PB_OK && !c->out->text && c->control->alone) pb__make_in_place(c);
+  if (status == PB_OK && !c->out->text && c->control->saved) pb__make_in_place(c);
   if (status == PB_OK && !c->out->text) status = pb__join_loops(c);
   pb__stage_done(c, "segments");
   return status;

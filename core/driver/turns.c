@@ -7,8 +7,9 @@
 //     MOVE 2 = 8                   cf.cond_br %t, ^b1, ^b2
 //     AGAIN                        ...
 //
-// A step of the host takes longer than such a kernel. That is done where no kernel of the loop would be shared among
-// threads, so that nothing is lost, and what goes from turn to turn stays in registers where it is small.
+// A step of the host takes longer than such a kernel. That is done where what kernels of the loop would gain of a
+// second thread is no more than what its steps take, and what goes from turn to turn stays in registers where it is
+// small.
 //
 // Needs: the segments' kernels in the unit's module. Leaves: a segment for the whole loop, marked `whole`, whose
 // function calls the one kernel; kernels that nobody else calls are marked pb.inside, and no kernels any more.
@@ -23,6 +24,8 @@
 
 enum {
   MOST_CALLS = 512,  // of kernels in a loop: what is compiled
+  STEP_CYCLES = 200, // of the host, for a call
+  MOST_LOST = MOST_CALLS * STEP_CYCLES,
   MOST_LOCAL = 256,  // bytes of a tensor that lies on the stack, where it may be taken apart
   MOST_STACK = 16384 // bytes of all
 };
@@ -72,7 +75,8 @@ static void find_outside(joiner* j) {
   }
 }
 
-static bool calls_small(const joiner* j, MlirOperation main, int* calls) {
+// Whether its kernels are known; *lost: what they would gain of a second thread.
+static bool add_calls(const joiner* j, MlirOperation main, int* calls, int64_t* lost) {
   compilation* c = j->c;
   PB_FOR_OPS (op, body_of(main)) {
     if (!pb_op_is(op, "func.call")) continue;
@@ -80,7 +84,8 @@ static bool calls_small(const joiner* j, MlirOperation main, int* calls) {
     const char* name = pb_printf(&c->unit.arena, "%.*s", (int)callee.length, callee.data);
     MlirOperation kernel = pb_module_func(c->unit.module, name);
     if (++*calls > MOST_CALLS || mlirOperationIsNull(kernel) || pb_kernel_left(&c->unit, name)) return false;
-    if (!c->control->alone(c->chip, kernel)) return false;
+    int64_t saved = c->control->saved(c->chip, kernel);
+    *lost += saved > 0 ? saved : 0;
   }
   return true;
 }
@@ -169,8 +174,9 @@ static void place_tensors(joiner* j) {
 static bool collect(joiner* j) {
   const compilation* c = j->c;
   int calls = 0, taken = 0;
+  int64_t lost = 0;
   for (size_t s = j->first; s < j->first + j->count; ++s) {
-    if (!calls_small(j, c->mains[s], &calls)) return false;
+    if (!add_calls(j, c->mains[s], &calls, &lost) || lost > MOST_LOST) return false;
     for (intptr_t k = 0; k < mlirBlockGetNumArguments(body_of(c->mains[s])); ++k)
       if (argument_of(j, c->mains[s], k) < 0) return false;
     PB_FOR_OPS (op, body_of(c->mains[s]))
@@ -180,7 +186,7 @@ static bool collect(joiner* j) {
     if (pb_s1_is_control(&j->program->ops[k]) && !has_operands(j, &j->program->ops[k])) return false;
   place_tensors(j);
   for (size_t k = 0; k < j->tensor_count; ++k) taken += !j->tensors[k].local || j->tensors[k].carried;
-  return calls && taken <= PB_ENGINE_MAX_ARGS;
+  return calls && taken <= PB_ENGINE_MAX_ARGS && lost <= (int64_t)calls * STEP_CYCLES;
 }
 
 // ---- the kernel ----
@@ -567,7 +573,7 @@ static int kernels_of(MlirModule module) {
 }
 
 bool pb__joins_kernels(const compilation* c) {
-  return c->control->alone && !(c->options->loops && !strcmp(c->options->loops, "steps"));
+  return c->control->saved && !(c->options->loops && !strcmp(c->options->loops, "steps"));
 }
 
 pb_status pb__join_loops(compilation* c) {

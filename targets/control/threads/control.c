@@ -22,5 +22,5 @@ const pb_control_ops pb_control_threads = {.control = PB_CONTROL_THREADS,
                                            .loops = true,
                                            .emit = emit,
                                            .print = print,
-                                           .alone = pb_threads_alone,
+                                           .saved = pb_threads_saved,
                                            .check = pb_threads_check};

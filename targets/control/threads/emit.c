@@ -61,20 +61,20 @@ static uint64_t cycles_to_share(const pb_chip* chip) {
   return cycles;
 }
 
-// Of plain loops the operations are known, two a cycle.
-bool pb_threads_alone(const pb_chip* chip, MlirOperation kernel) {
+// At most half of the work. Of plain loops the operations are known, two a cycle.
+int64_t pb_threads_saved(const pb_chip* chip, MlirOperation kernel) {
   bool shared = !mlirAttributeIsNull(pb_op_attribute(kernel, "pb.shared"));
   int64_t cycles = pb_op_integer(kernel, "pb.cycles", pb_op_integer(kernel, "pb.work", 0) / 2);
-  return !shared || (uint64_t)cycles / 2 <= cycles_to_share(chip);
+  return shared ? cycles / 2 - (int64_t)cycles_to_share(chip) : 0;
 }
 
 // A kernel is one thread's when it is not shared, which one without a plan is not, or when a second thread would save
-// less than it costs: at most half of the work.
+// less than it costs.
 static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_kernel* k) {
   k->name = pb_func_name(func, arena);
   k->symbol = pb_printf(arena, "pb_%s", k->name);
   k->bound = "";
-  k->alone = pb_threads_alone(chip, func);
+  k->alone = pb_threads_saved(chip, func) <= 0;
   MlirAttribute bound = pb_op_attribute(func, "pb.bound");
   if (mlirAttributeIsNull(bound)) return;
   MlirStringRef s = mlirStringAttrGetValue(bound);

@@ -14,8 +14,8 @@
 pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine,
                           pb_diag* diag) PB_MUST_CHECK;
 
-// Whether more threads than one would not pay for a kernel.
-bool pb_threads_alone(const pb_chip* chip, MlirOperation kernel);
+// Cycles that a second thread would save the kernel, less what it costs that both meet (core/driver/control.h).
+int64_t pb_threads_saved(const pb_chip* chip, MlirOperation kernel);
 
 // What pb_threads_emit would compile, as text, malloc'ed: LLVM IR as it comes from the kernels, or, when `assembly`,
 // what the code generator makes of it.
