@@ -92,6 +92,18 @@ static pb_status take_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   return status;
 }
 
+// The same of tensors of this process that lie apart, at once; false: they are not.
+static bool place_here(pb_rt* rt, const pb_step* step, uint64_t at) {
+  const pb_rows* rows = &step->rows;
+  if (!rows->count || is_on_device(rt, step->args[0]) || is_on_device(rt, step->args[1])) return false;
+  uint8_t* to = (uint8_t*)pb__native_address(rt, step->args[0]) + at * rows->unit;
+  const uint8_t* from = pb__native_address(rt, step->args[1]);
+  uintptr_t first = (uintptr_t)to, end = first + (rows->count - 1) * rows->stride + step->bytes;
+  if ((uintptr_t)from < end && (uintptr_t)from + rows->count * step->bytes > first) return false;
+  for (uint64_t k = 0; k < rows->count; ++k) memcpy(to + k * rows->stride, from + k * step->bytes, step->bytes);
+  return true;
+}
+
 static pb_status place_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   const pb_rows* rows = &step->rows;
   uint8_t number[sizeof(int64_t)];
@@ -99,6 +111,7 @@ static pb_status place_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   PB_TRY(read_bytes(rt, step->args[2], number, (uint64_t)pb_type_bits(rows->index) / 8, diag));
   int64_t index = index_at(number, rows->index, 0);
   uint64_t at = index < 0 ? 0 : (uint64_t)index > rows->most ? rows->most : (uint64_t)index;
+  if (place_here(rt, step, at)) return PB_OK;
   if (copies(rt, step->args[0])) {
     for (uint64_t k = 0; k < rows->count; ++k)
       PB_TRY(copy_rows(rt, step->args[0], k * rows->stride + at * rows->unit, step->args[1], k * step->bytes,
@@ -166,11 +179,9 @@ static bool stays_inside(const pb_rt* rt, const pb_step* s) {
          !__builtin_add_overflow(last, s->bytes, &last) && last <= to;
 }
 
-// A step that moves, with numbers where it has sizes. *moves: there is something to move.
+// A step that moves, of a program with open dims: with numbers where it has sizes. *moves: there is something to move.
 static pb_status in_numbers(pb_rt* rt, const pb_step* step, pb_step* made, bool* moves, pb_diag* diag) {
   *made = *step;
-  *moves = true;
-  if (!rt->engine->open) return PB_OK;
   uint64_t* const amounts[] = {&made->bytes, &made->rows.count, &made->rows.stride, &made->rows.unit, &made->rows.most};
   int count = step->op == PB_HOST_MOVE ? 1 : 5;
   for (int k = 0; k < count; ++k) {
@@ -189,12 +200,15 @@ static pb_status in_numbers(pb_rt* rt, const pb_step* step, pb_step* made, bool*
 
 static pb_status move_some(pb_rt* rt, const pb_step* step, pb_diag* diag) {
   pb_step made;
-  bool moves;
-  PB_TRY(in_numbers(rt, step, &made, &moves, diag));
+  bool moves = true;
+  if (rt->engine->open) { // a step is large: others are not copied
+    PB_TRY(in_numbers(rt, step, &made, &moves, diag));
+    step = &made;
+  }
   if (!moves) return PB_OK;
-  return step->op == PB_HOST_MOVE    ? move(rt, &made, diag)
-         : step->op == PB_HOST_PLACE ? place_rows(rt, &made, diag)
-                                     : take_rows(rt, &made, diag);
+  return step->op == PB_HOST_MOVE    ? move(rt, step, diag)
+         : step->op == PB_HOST_PLACE ? place_rows(rt, step, diag)
+                                     : take_rows(rt, step, diag);
 }
 
 pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {

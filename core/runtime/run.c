@@ -218,8 +218,9 @@ static void forget_times(pb_rt* rt) {
   memset(rt->busy, 0, queues * (size_t)rt->engine->step_count * sizeof *rt->busy);
 }
 
-static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
-  double start = now();
+// *clock: when the step in front was over, 0: another one was there. The next begins then: to ask takes a while.
+static pb_status launch(pb_rt* rt, int k, double* clock, pb_diag* diag) {
+  double start = *clock > 0 ? *clock : now();
   const pb_kernel* kernel = &rt->engine->kernels[rt->engine->steps[k].kernel];
   bool words = kernel->is_words || kernel->is_grid;
   if (words == rt->tensors_in_process) PB_TRY(words ? pb__words_take(rt, diag) : pb__words_give(rt, diag));
@@ -227,8 +228,11 @@ static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
     PB_TRY(pb__words_step(rt, k, diag));
   else
     PB_TRY(pb__native_step(rt, k, diag));
-  if (!words || !rt->words.behind) rt->steps[k].seconds += now() - start;
-  if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
+  *clock = 0;
+  if (!words || !rt->words.behind) rt->steps[k].seconds += (*clock = now()) - start;
+  if (!rt->after_step) return PB_OK;
+  rt->after_step(rt->after_step_user, rt, k);
+  *clock = 0;
   return PB_OK;
 }
 
@@ -241,11 +245,14 @@ typedef struct walk {
 static void walk_steps(void* user) {
   walk* w = user;
   const pb_engine* engine = w->rt->engine;
+  double clock = 0;
   for (int k = 0; k < engine->step_count && w->status == PB_OK;) {
-    if (engine->steps[k].op == PB_HOST_LAUNCH)
-      w->status = launch(w->rt, k++, w->diag);
-    else
+    if (engine->steps[k].op == PB_HOST_LAUNCH) {
+      w->status = launch(w->rt, k++, &clock, w->diag);
+    } else {
       w->status = pb__control_step(w->rt, &k, w->diag);
+      clock = 0;
+    }
   }
 }
 

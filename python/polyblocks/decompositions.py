@@ -15,6 +15,7 @@ from polyblocks.spectra import eigh, singular_values
 
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
 PANELS_TO_HALVE = 8
+FEW_COLUMNS = 4  # of systems: for more of them the triangles' inverses pay
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
 
 
@@ -77,6 +78,18 @@ def solved(a, b, unit):
     return x + by @ (b - a @ x)
 
 
+def substituted(a, b, unit):
+    """The same of few columns, element by element."""
+    rows, across = jnp.arange(a.shape[0]), a.T
+
+    def element_of(j, x):
+        top, column = element(x, j, 0), element(across, j, 0, keepdims=False)
+        top = top if unit else top / element(column, j, 0, keepdims=False)
+        return jnp.where((rows == j)[:, None], top, x - jnp.where(rows > j, column, 0)[:, None] * top)
+
+    return lax.fori_loop(0, a.shape[0], element_of, b)
+
+
 @batched
 def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diagonal):
     if not left_side:
@@ -87,12 +100,13 @@ def triangular_solve(a, b, left_side, lower, transpose_a, conjugate_a, unit_diag
         a, b = a[::-1, ::-1], b[::-1]
     a = squared_up(a, n)
     b = filled_up(b, n, 0)
+    by = substituted if b.shape[1] <= FEW_COLUMNS else solved
 
     def panel(k, x):
         """x: the rows that are done, those behind them 0."""
         start = k * BLOCK
         across = of_panel(a, start, 0)
-        own = solved(of_panel(across, start, 1), of_panel(b, start, 0) - across @ x, unit_diagonal)
+        own = by(of_panel(across, start, 1), of_panel(b, start, 0) - across @ x, unit_diagonal)
         return updated(x, own, start, 0)
 
     x = lax.fori_loop(0, a.shape[0] // BLOCK, panel, jnp.zeros_like(b))[:n]
@@ -104,15 +118,17 @@ def lu(a):
     """The factors in one matrix, the pivots and the order of rows that they come to: the largest of a column is its pivot."""
     m, n = a.shape
     count = min(m, n)
+    done = count + -count % BLOCK
     a = filled_up(a, m, n)
     rows, columns, inside = jnp.arange(a.shape[0], dtype=jnp.int32), jnp.arange(a.shape[1]), jnp.arange(BLOCK)
 
-    def panel(k, carried):
-        start = k * BLOCK
+    def columns_of_panel(start, carried):
+        """Of what is left of the matrix, with the panels' columns, the rows that have come to places, where rows have come to, and
+        the pivots. Rows stay where they are."""
+        a, lower, order, places, pivots = carried
 
         def column(j, carried):
-            """p: the panel's columns as rows, each element where it was at first; places: where rows have come to by exchanges;
-            order: the rows that have come to places."""
+            """p: the panel's columns as rows."""
             p, order, places, pivots = carried
             at = (start + j).astype(rows.dtype)
             x = element(p, j, 0, keepdims=False)
@@ -129,18 +145,29 @@ def lu(a):
             order = jnp.where(rows == at, row, jnp.where(rows == pivot, other, order))
             return p, order, places, jnp.where(rows == at, pivot, pivots)
 
-        a, order, pivots = carried
-        first = of_panel(a, start, 1).T, rows, rows, pivots
-        own, moved, _, pivots = lax.fori_loop(0, BLOCK, column, first)
-        own, a = own.T[moved], a[moved]
-        right = jnp.where(columns >= start + BLOCK, of_panel(a, start, 0), 0)
-        top = solved(of_panel(own, start, 0), right, True)
-        below = jnp.where((rows >= start + BLOCK)[:, None], own, 0)
-        a = updated(a - below @ top, jnp.where(columns >= start + BLOCK, top, of_panel(a, start, 0)), start, 0)
-        return updated(a, own, start, 1), order[moved], pivots
+        own, order, places, pivots = lax.fori_loop(0, BLOCK, column, (of_panel(a, start, 1).T, order, places, pivots))
+        return own.T, updated(lower, own.T, start, 1), order, places, pivots
 
-    a, order, pivots = lax.fori_loop(0, -(-count // BLOCK), panel, (a, rows, rows))
-    return a[:m, :n], pivots[:count], order[:m]
+    def panel(k, carried):
+        """And the panels' rows behind their columns. What is made lies by itself, so that a is changed where it lies."""
+        start = k * BLOCK
+        a, upper, *rest = carried
+        own, lower, order, places, pivots = columns_of_panel(start, (a, *rest))
+        first = of_panel(order, start, 0)
+        top = solved(own[first], jnp.where(columns >= start + BLOCK, a[first], 0), True)
+        below = jnp.where((places >= start + BLOCK)[:, None], own, 0)
+        return a - below @ top, updated(upper, top, start, 0), lower, order, places, pivots
+
+    followed = (a.shape[1] - 1) // BLOCK if a.shape[1] > done else done // BLOCK - 1  # panels with columns behind them
+    start = a, jnp.zeros((done, a.shape[1]), a.dtype), jnp.zeros((a.shape[0], done), a.dtype), rows, rows, rows
+    a, upper, *rest = lax.fori_loop(0, min(followed, done // BLOCK), panel, start)
+    if followed < done // BLOCK:
+        _, *rest = columns_of_panel(jnp.int32(followed * BLOCK), (a, *rest))
+    lower, order, _, pivots = rest
+    lower = jnp.pad(lower[order], ((0, 0), (0, a.shape[1] - done)))
+    upper = jnp.pad(upper, ((0, a.shape[0] - done), (0, 0)))
+    made = jnp.where(columns >= (rows - rows % BLOCK + BLOCK)[:, None], upper, lower)
+    return made[:m, :n], pivots[:count], order[:m]
 
 
 # ---- rotations ----

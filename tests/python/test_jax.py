@@ -141,8 +141,9 @@ def test_lu_of_ties():
     np.testing.assert_array_equal(factors, wanted)
 
 
-@pytest.mark.parametrize("shape", [(65, 65), (70, 100), (130, 66)])
+@pytest.mark.parametrize("shape", [(65, 65), (70, 100), (130, 66), (32, 32), (96, 96), (64, 64), (33, 20), (64, 160), (160, 64), (1, 40)])
 def test_lu(shape):
+    """Panels of 32 columns, whole and not, with columns behind the last one and without."""
     a = np.random.default_rng(7).standard_normal(shape).astype(np.float32)
     factors, pivots, order = polyblocks_jit_jax(jax.lax.linalg.lu)(a)
     wanted = jax.lax.linalg.lu(a)
@@ -150,6 +151,17 @@ def test_lu(shape):
     np.testing.assert_array_equal(order, wanted[2])
     np.testing.assert_allclose(factors, wanted[0], rtol=1e-2, atol=1e-3)
 
+
+def test_lu_of_what_is_singular():
+    """Rows that are alike leave zeros, of which the first one is the pivot; several matrices at once."""
+    a = np.random.default_rng(8).integers(-3, 4, (2, 70, 70)).astype(np.float32)
+    a[0, 40:] = a[0, :30]
+    a[1, :, 50:] = 0
+    factors, pivots, order = polyblocks_jit_jax(jax.lax.linalg.lu)(a)
+    for made, to, of in zip(factors, order, a, strict=True):
+        made = np.asarray(made, np.float64)
+        np.testing.assert_allclose((np.tril(made, -1) + np.eye(70)) @ np.triu(made), of[to], atol=1e-3)
+    np.testing.assert_array_equal(pivots[1, 50:], np.arange(50, 70))
 
 
 def test_what_is_made_of_decompositions():
