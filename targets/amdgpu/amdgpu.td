@@ -30,7 +30,7 @@ defvar L1Rate = 64; defvar L2Rate = 54; defvar DRAMRate = 8; defvar Latency = 1;
 #endif
 
 // A SIMD's 512 registers a lane are four waves' with 128 each; a wave on each of a processor's SIMDs keeps it busy.
-def WAVE : GridLevel<"wave", !mul(Processors, 16), 3000, !mul(Processors, Schedulers)>;
+def WAVE : GridLevel<"wave", !mul(Processors, 16), 1000, !mul(Processors, Schedulers)>;
 def PROCESSOR : GridLevel<"processor", Processors>;
 def LANE  : GridLevel<"lane", Lanes>;
 

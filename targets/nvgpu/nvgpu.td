@@ -26,7 +26,7 @@ defvar L1Rate = 64; defvar L2Rate = 24; defvar DRAMRate = 5; defvar Latency = 2;
 defvar Lanes = 32;
 
 // 65,536 registers of a processor are 16 warps' with 128 each; one on each of its four schedulers keeps it busy.
-def WARP : GridLevel<"warp", !mul(Processors, 16), 3000, !mul(Processors, 4)>;
+def WARP : GridLevel<"warp", !mul(Processors, 16), 1000, !mul(Processors, 4)>;
 def PROCESSOR : GridLevel<"processor", Processors>;
 def LANE  : GridLevel<"lane", Lanes>;
 

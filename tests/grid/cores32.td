@@ -10,7 +10,7 @@ def cores32 : Chip {
   let Control = "threads";
   let Features = "avx2,fma";
 }
-def WARP : Level { let Name = "warp"; let Max = 1728; let Sync = "barrier"; let SyncCycles = 3000; let Busy = 432; }
+def WARP : Level { let Name = "warp"; let Max = 1728; let Sync = "barrier"; let SyncCycles = 1000; let Busy = 432; }
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 36); let RowBytes = 128; let BytesPerCycle = 5; let Latency = 600; }
 def L2   : Memory { let Scope = "chip"; let Bytes = !mul(40, 1024, 1024); let RowBytes = 128; let BytesPerCycle = 36; let Latency = 200; let Cached = 1; let LineBytes = 128; }
 def L1   : Memory { let Scope = "core"; let Bytes = !mul(16, 1024); let RowBytes = 128; let BytesPerCycle = 64; let Latency = 30; let Cached = 1; let LineBytes = 128; }

@@ -10,7 +10,7 @@ def cores64 : Chip {
   let Control = "threads";
   let Features = "avx2,fma";
 }
-def WARP : Level { let Name = "warp"; let Max = 4864; let Sync = "barrier"; let SyncCycles = 3000; let Busy = 1216; }
+def WARP : Level { let Name = "warp"; let Max = 4864; let Sync = "barrier"; let SyncCycles = 1000; let Busy = 1216; }
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 37); let RowBytes = 128; let BytesPerCycle = 8; let Latency = 700; }
 def L2   : Memory { let Scope = "chip"; let Bytes = !mul(32, 1024, 1024); let RowBytes = 128; let BytesPerCycle = 81; let Latency = 250; let Cached = 1; let LineBytes = 128; }
 def L1   : Memory { let Scope = "core"; let Bytes = !mul(16, 1024); let RowBytes = 128; let BytesPerCycle = 64; let Latency = 60; let Cached = 1; let LineBytes = 128; }
