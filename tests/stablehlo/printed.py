@@ -149,6 +149,17 @@ def carried_empties(bench):
         agrees(bench, f"sort of {kind}", bench.run(text_of([kind], lines, kind), np.zeros(shape, np.float32)), np.zeros(shape, np.float32))
 
 
+def many(bench, rng):
+    """As many rows put together as a loop that is written out has turns, the last one first."""
+    x = rng.integers(-99, 99, (200, 3)).astype(np.int32)
+    row = "tensor<1x3xi32>"
+    lines = [f'%n{k} = "stablehlo.slice"(%a0) <{{start_indices = array<i64: {k}, 0>, limit_indices = array<i64: {k + 1}, 3>, strides = array<i64: 1, 1>}}> : ({kind_of(x)}) -> {row}'
+             for k in range(200)]
+    names, kinds = ", ".join(f"%n{k}" for k in reversed(range(200))), ", ".join([row] * 200)
+    lines.append(f'%r = "stablehlo.concatenate"({names}) <{{dimension = 0 : i64}}> : ({kinds}) -> {kind_of(x)}')
+    agrees(bench, "200 rows put together", bench.run(text_of([kind_of(x)], lines, kind_of(x)), x), x[::-1])
+
+
 def empties(bench, rng):
     """Tensors of no elements, of up to six dims, and what has some without reading any of theirs."""
     x = np.int32([5, 7, 9])
@@ -250,7 +261,7 @@ module @jit_f attributes {mhlo.num_partitions = 1 : i32} {
 
 def all_parts(bench):
     rng = np.random.default_rng(5)
-    for part in operators, broadcasts, truths, ragged, empties, own_form:
+    for part in operators, broadcasts, truths, ragged, many, empties, own_form:
         part(bench, rng)
 
 
