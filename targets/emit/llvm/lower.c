@@ -7,6 +7,7 @@
 #include "targets/emit/llvm/flat.h"
 #include "targets/emit/llvm/inline.h"
 #include "targets/emit/llvm/partition.h"
+#include "targets/emit/llvm/places.h"
 #include "targets/emit/llvm/roots.h"
 
 #include <mlir-c/Pass.h>
@@ -57,6 +58,7 @@ void pb_llvm_start(MlirContext context) {
 bool pb_llvm_lower(MlirModule kernels, const pb_chip* chip, pb_text* why) {
   pb_llvm_partition(kernels);
   pb_llvm_inline(kernels);
+  pb_llvm_places(kernels);
   pb_llvm_address(kernels);
   pb_llvm_roots(kernels, chip);
   pb_llvm_convert(kernels, chip);

@@ -1,6 +1,6 @@
 """Tensors that are one number everywhere, and places that a few operators compute, against NumPy: what takes the number has it in
 its code, and what looks up or scatters elements computes the places on the way. Counts, sums and maxima by place, look-ups, numbers
-chosen by a truth, places that are read twice or take long to compute, and such out of range.
+chosen by a truth, places that are read twice or take long to compute, and such out of range; sums by place of up to 65,536, to the bit.
 
     tests/stablehlo/programs/numbers_and_places.py --bin build/bin"""
 
@@ -54,11 +54,11 @@ COUNT, BINS = 700, 37
 
 
 def counts(p):
-    return p.scattered(p.number(0, (BINS,), np.int32), p.wrapped(("%a0", p.x), BINS), p.number(1, (COUNT,), np.int32), "add")
+    return p.scattered(p.number(0, (BINS,), np.int32), p.wrapped(("%a0", p.x), BINS), p.number(1, (len(p.x),), np.int32), "add")
 
 
 def counts_in_f32(p):
-    return p.scattered(p.number(2.5, (BINS,), np.float32), p.wrapped(("%a0", p.x), BINS), p.number(0.5, (COUNT,), np.float32), "add")
+    return p.scattered(p.number(2.5, (BINS,), np.float32), p.wrapped(("%a0", p.x), BINS), p.number(0.5, (len(p.x),), np.float32), "add")
 
 
 def largest(p):
@@ -69,16 +69,25 @@ def largest(p):
 
 
 def looked_up(p):
-    table = p.both("multiply", p.number(3, (BINS,), np.int32), p.scattered(p.number(0, (BINS,), np.int32), ("%a0", p.x), p.number(1, (COUNT,), np.int32), "add"))
-    i = p.both("subtract", p.wrapped(("%a0", p.x), BINS), p.number(1, (COUNT,), np.int32))
+    table = p.both("multiply", p.number(3, (BINS,), np.int32), p.scattered(p.number(0, (BINS,), np.int32), ("%a0", p.x), p.number(1, (len(p.x),), np.int32), "add"))
+    i = p.both("subtract", p.wrapped(("%a0", p.x), BINS), p.number(1, (len(p.x),), np.int32))
     return p.taken(table, i)
 
 
 def chosen(p):
     """A number where a truth says so; the same number is added elsewhere."""
-    x, two = ("%a0", p.x), p.number(2, (COUNT,), np.int32)
+    x, two = ("%a0", p.x), p.number(2, (len(p.x),), np.int32)
     less = p.op("compare", [x, two], "<{comparison_direction = #stablehlo<comparison_direction LT>}>", p.x < 2)
     return p.both("add", p.op("select", [less, two, x], "", np.where(p.x < 2, 2, p.x).astype(np.int32)), two)
+
+
+def weighted(dtype):
+    """Numbers of the turn are added, each rounded in its order: onto -0, which stays what it is where nothing is."""
+    def make(p):
+        x = p.op("convert", [("%a0", p.x)], "", p.x.astype(dtype))
+        updates = p.both("multiply", x, p.number(3 if np.issubdtype(dtype, np.integer) else 0.1, (len(p.x),), dtype))
+        return p.scattered(p.number(0 if np.issubdtype(dtype, np.integer) else -0.0, (BINS,), dtype), ("%a0", p.x), updates, "add")
+    return make
 
 
 CASES = {  # the program, and how many nests of code it is at most
@@ -99,6 +108,14 @@ def cases(bench):
         bench.say(np.array_equal(bench.run(program.text(result, value), x), value), name)
         passed = bench.after("inline")
         bench.say(1 <= passed.count("pb.nest") <= most, f"{name}: {passed.count('pb.nest')} nests")
+    for count in 1023, 1024, 1031, 1600, 2500, 4096, 5000, 65536:  # places of several hundred turns at a time
+        x = rng.integers(-5, BINS + 5, count).astype(np.int32)
+        x[x == 7] = 8  # a place that stays
+        many = {"counts": counts, "counts of floats": counts_in_f32, **{f"weights in {np.dtype(t).name}": weighted(t) for t in (np.int32, np.int64, np.float32, np.float64)}}
+        for name, make in many.items():
+            program = Places(x)
+            result, value = make(program)
+            bench.say(bench.run(program.text(result, value), x).tobytes() == value.tobytes(), f"{count} {name}")
 
 
 if __name__ == "__main__":
