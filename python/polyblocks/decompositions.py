@@ -122,6 +122,8 @@ def lu(a):
     a = filled_up(a, m, n)
     rows, columns, inside = jnp.arange(a.shape[0], dtype=jnp.int32), jnp.arange(a.shape[1]), jnp.arange(BLOCK)
 
+    infinity = lax.bitcast_convert_type(jnp.array(jnp.inf, a.dtype), f"int{8 * a.dtype.itemsize}")  # NaN is as large
+
     def columns_of_panel(start, carried):
         """Of what is left of the matrix, with the panels' columns, the rows that have come to places, where rows have come to, and
         the pivots. Rows stay where they are."""
@@ -132,7 +134,7 @@ def lu(a):
             p, order, places, pivots = carried
             at = (start + j).astype(rows.dtype)
             x = element(p, j, 0, keepdims=False)
-            size = jnp.where(places >= at, jnp.where(jnp.isnan(x), jnp.inf, jnp.abs(x)), -1)
+            size = jnp.where(places >= at, jnp.minimum(lax.bitcast_convert_type(jnp.abs(x), infinity.dtype), infinity), -1)
             pivot = jnp.min(jnp.where(size == jnp.max(size), places, rows.shape[0]))
             pivot = jnp.where(at < count, pivot, at)  # columns that fill up have none
             row, other = element(order, pivot, keepdims=False), element(order, at, keepdims=False)

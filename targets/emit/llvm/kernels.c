@@ -1,5 +1,6 @@
 #include "targets/emit/llvm/kernels.h"
 
+#include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 #include "core/s3/lower/core_moves.h"
 #include "targets/emit/llvm/beside.h"
@@ -29,6 +30,39 @@ static const char* callee_of(MlirOperation call, pb_arena* arena) {
   return pb_printf(arena, "%.*s", (int)s.length, s.data);
 }
 
+// Small tensors of a kernel's own lie on the stack, where LLVM makes registers of them: what a loop calls asks for no
+// memory in each turn.
+static void put_on_stack(MlirOperation func) {
+  enum { MOST_BYTES = 256 };
+  MlirOperation next, op = mlirBlockGetFirstOperation(pb_op_body(func));
+  for (; !mlirOperationIsNull(op); op = next) {
+    next = mlirOperationGetNextInBlock(op);
+    pb_access shape;
+    if (!pb_op_is(op, "memref.alloc") || !pb_access_of_value(mlirOperationGetResult(op, 0), &shape)) continue;
+    if (pb_access_elements(&shape) * ((pb_type_bits(shape.type) + 7) / 8) > MOST_BYTES) continue;
+    MlirValue made = mlirOperationGetResult(op, 0);
+    MlirType type = mlirValueGetType(made);
+    MlirOperationState state =
+        mlirOperationStateGet(mlirStringRefCreateFromCString("memref.alloca"), mlirOperationGetLocation(op));
+    mlirOperationStateAddResults(&state, 1, &type);
+    for (intptr_t k = 0; k < mlirOperationGetNumAttributes(op); ++k) {
+      MlirNamedAttribute attribute = mlirOperationGetAttribute(op, k);
+      mlirOperationStateAddAttributes(&state, 1, &attribute);
+    }
+    MlirOperation stack = mlirOperationCreate(&state);
+    mlirBlockInsertOwnedOperationBefore(pb_op_body(func), op, stack);
+    for (MlirOpOperand use = mlirValueGetFirstUse(made), behind; !mlirOpOperandIsNull(use); use = behind) {
+      MlirOperation user = mlirOpOperandGetOwner(use);
+      behind = mlirOpOperandGetNextUse(use);
+      if (!pb_op_is(user, "memref.dealloc")) continue;
+      if (mlirOperationEqual(user, next)) next = mlirOperationGetNextInBlock(next);
+      mlirOperationDestroy(user);
+    }
+    mlirValueReplaceAllUsesOfWith(made, mlirOperationGetResult(stack, 0));
+    mlirOperationDestroy(op);
+  }
+}
+
 // Plain loops are LLVM's to vectorise: it must know that what they read at places that they look up is none of what
 // they write. Each tensor is one argument, and what lives at the same time does not lie in the same place; where an
 // output has an input's place it is the host alone that writes to it. Nests beside each other are one loop.
@@ -37,6 +71,7 @@ static void prepare_plain(const pb_chip* chip, MlirOperation func) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k)
     pb_argument_set_attribute(func, k, "llvm.noalias", mlirUnitAttrGet(mlirOperationGetContext(func)));
+  put_on_stack(func);
   pb_llvm_join_beside(func);
 }
 
