@@ -324,6 +324,7 @@ class Lowered:
         for tensor in concrete.captured_inputs:
             self.arguments.append(_variable_of(variables, tensor) if tensor.dtype == tf.resource else tensor)
         self.written = aliases(text)
+        refuse_hidden_state(text)
         self.text = written_out(text, Operators(text))
         self.place = Operators(self.text)
 
@@ -342,6 +343,14 @@ def aliases(text):
     found = re.search(r"mhlo\.input_output_alias = \[(.*?)\], mhlo\.is_dynamic", text)
     pairs = re.findall(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>", found.group(1)) if found else []
     return {int(output or 0): int(parameter) for parameter, output in pairs}
+
+
+def refuse_hidden_state(text):
+    """Random numbers of a state that TensorFlow keeps by itself, which the text has not."""
+    at = next((k for k, line in enumerate(text.splitlines()) if "= stablehlo.rng " in line), None)
+    if at is not None:
+        hint = "tf.random.stateless_*, a tf.random.Generator and Keras's layers and keras.random have a state that is seen"
+        raise NotSupported("random numbers of TensorFlow's own state (tf.random, tf.nn.dropout)", Operators(text)(at + 1), hint)
 
 
 def _trace_error(error):

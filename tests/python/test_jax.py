@@ -202,6 +202,31 @@ def test_settings_of_jax():
             np.testing.assert_allclose(draw(), jax.random.uniform(jax.random.key(0), (3,)))
 
 
+@pytest.mark.parametrize("algorithm", ["PHILOX", "THREE_FRY", "DEFAULT"])
+def test_random_bits(algorithm):
+    """As XLA makes them, and the state behind them."""
+    shapes, types = [(), (1,), (4,), (7, 3), (3, 4), (5, 3, 7), (4, 1, 6)], [jnp.uint8, jnp.uint16, jnp.uint32, jnp.uint64]
+
+    def bits(key):
+        return [jax.lax.rng_bit_generator(key, shape, t, getattr(jax.lax.RandomAlgorithm, "RNG_" + algorithm)) for shape in shapes for t in types]
+
+    with jax.enable_x64(True):
+        for key in (np.array([1, 2, 3, 4], np.uint32), np.array([3, 2**64 - 2], np.uint64)):
+            got, want = polyblocks_jit_jax(bits)(key), jax.jit(bits)(key)
+            for a, b in zip(jax.tree.leaves(got), jax.tree.leaves(want)):
+                assert a.dtype == b.dtype and np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", ["rbg", "unsafe_rbg"])
+def test_keys_of_random_bits(kind):
+    def drawn(seed):
+        a, b = jax.random.split(jax.random.key(seed, impl=kind))
+        return jax.random.normal(a, (3, 5)), jax.random.bernoulli(b, 0.3, (9,)), jax.random.permutation(a, 10)
+
+    for got, want in zip(polyblocks_jit_jax(drawn)(7), jax.jit(drawn)(7)):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
 def test_static_arguments():
     def f(x, n, mode="add"):
         return x + n if mode == "add" else x * n

@@ -198,6 +198,47 @@ def test_keras(make, shape):
     same(polyblocks_jit_tf(model)(x), model(x))
 
 
+def as_xla(make, *arguments):
+    """Three calls of what draws numbers, and of the same by XLA: to the bit but for what rounds behind them."""
+    called = []
+    for jit in (polyblocks_jit_tf, functools.partial(tf.function, jit_compile=True)):
+        tf.keras.utils.set_random_seed(1)
+        function = make()
+        function(*arguments)  # layers are built
+        function = jit(function)
+        called.append([function(*arguments) for _ in range(3)])
+    same(*called, 1e-5)
+    return [np.asarray(tf.nest.flatten(y)[0]) for y in called[0]]
+
+
+LAYERS = tf.keras.layers
+DRAWN = {
+    "dropout": lambda: functools.partial(LAYERS.Dropout(0.3), training=True),
+    "noise": lambda: functools.partial(LAYERS.GaussianNoise(0.3, seed=3), training=True),
+    "network": lambda: functools.partial(tf.keras.Sequential([LAYERS.Dense(8), LAYERS.Dropout(0.5), LAYERS.Dense(3)]), training=True),
+    "generator": lambda: functools.partial(lambda g, x: x + g.normal(x.shape), tf.random.Generator.from_seed(7)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_random_numbers(name):
+    """Of a state that a layer or a generator has: each call draws others."""
+    first, second, _ = as_xla(DRAWN[name], f(4, 50))
+    assert not np.array_equal(first, second)
+
+
+def test_random_numbers_of_seeds():
+    def drawn(x, seed):
+        of = tf.random
+        whole = of.stateless_uniform((7,), seed, minval=-5, maxval=9, dtype=tf.int32), of.stateless_uniform((3, 5), seed, dtype=tf.float64), of.stateless_uniform((3, 5), seed, alg="threefry")
+        return (*whole, of.stateless_normal((3, 5), seed), of.stateless_truncated_normal((9,), (1, 2)), of.stateless_categorical(x, 4, seed), of.split(seed, 3), tf.keras.random.shuffle(x, seed=3))
+
+    seed = tf.constant([3, -4])
+    same(polyblocks_jit_tf(drawn)(X, seed), tf.function(drawn, jit_compile=True)(X, seed), 1e-5)
+    with pytest.raises(polyblocks.CompileError, match="TensorFlow's own state"):
+        polyblocks_jit_tf(lambda x: tf.nn.dropout(x, 0.3))(X)
+
+
 def test_refused_by_name():
     with pytest.raises(polyblocks.PolyBlocksError, match="py_function|EagerPyFunc"):
         polyblocks_jit_tf(lambda x: tf.py_function(lambda v: v, [x], tf.float32))(X)
