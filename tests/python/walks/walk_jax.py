@@ -82,6 +82,7 @@ def is_array(value):
 
 class Jax(walk.Framework):
     REFUSED = (polyblocks.CompileError,)
+    HEAVY = ("special.exp1", "special.expn", "special.expi", "special.hyp1f1", "special.hyp2f1", "special.betainc", "special.gammainc", "special.gammaincc", "lax.igamma", "lax.igammac", "lax.igamma_grad_a", "lax.regularized_incomplete_beta", "lax.random_gamma_grad", "linalg.lstsq", "beta.cdf", "beta.logcdf", "beta.sf", "beta.logsf", "gamma.cdf", "gamma.logcdf", "gamma.sf", "gamma.logsf", "chi2.cdf", "chi2.logcdf", "chi2.sf", "chi2.logsf", "poisson.cdf", "poisson.logcdf", "t.cdf", "jnp.histogram")  # fmt: skip
 
     def __init__(self):
         super().__init__(names(), ALL, MOST)
@@ -96,7 +97,7 @@ class Jax(walk.Framework):
 
         found = jax.tree.leaves(Jax.eager(function, arrays))
         good = all(isinstance(v, jax.Array) and not jax.dtypes.issubdtype(v.dtype, jax.dtypes.extended) and v.size < 1 << 16 for v in found)
-        return (function, arrays) if good else None
+        return (function, arrays, found) if good else None
 
     def run(self, calls, arguments):
         def together(given):
@@ -109,9 +110,9 @@ class Jax(walk.Framework):
         return jax.jit(call)(*arguments)
 
     @staticmethod
-    def exact(call, arguments):
+    def exact(call, arguments, whole):
         with jax.enable_x64(True):
-            return call(*[a.astype({"f": "f8", "V": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype)) for a in arguments])
+            return call(*[a.astype(walk.WIDE[whole].get(a.dtype.kind, a.dtype)) for a in arguments])
 
     leaves, array = staticmethod(jax.tree.leaves), staticmethod(plain)
 

@@ -76,7 +76,7 @@ class TensorFlow(walk.Framework):
         found = leaves(tf.function(function)(*map(tf.constant, arrays)))
         if not found or any(not isinstance(v, tf.Tensor) or v.dtype in (tf.string, tf.resource, tf.variant) or tf.size(v) > 1 << 16 for v in found):
             return None
-        return function, arrays
+        return function, arrays, leaves(TensorFlow.eager(function, arrays))
 
     def run(self, calls, arguments):
         def together(*given):
@@ -96,8 +96,8 @@ class TensorFlow(walk.Framework):
             return tf.function(call)(*tensors)
 
     @staticmethod
-    def exact(call, arguments):
-        return TensorFlow.eager(call, [a.astype({"f": "f8", "c": "c16"}.get(a.dtype.kind, a.dtype)) for a in arguments])
+    def exact(call, arguments, whole):
+        return TensorFlow.eager(call, [a.astype(walk.WIDE[whole].get(a.dtype.kind, a.dtype)) for a in arguments])
 
     @staticmethod
     def array(tensor):

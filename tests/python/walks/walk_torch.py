@@ -134,7 +134,7 @@ class Torch(walk.Framework):
         found = numbers(Torch.eager(function, args))
         if not found or any(v.layout != torch.strided or v.is_quantized or v.numel() > 1 << 16 for v in found):
             return None
-        return function, args
+        return function, args, found
 
     def run(self, calls, arguments):
         def together(*given):
@@ -149,8 +149,11 @@ class Torch(walk.Framework):
             return call(*copied(arguments))
 
     @staticmethod
-    def exact(call, arguments):
-        return Torch.eager(call, pytree.tree_map(lambda v: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v, arguments))
+    def exact(call, arguments, whole):
+        def wide(v):
+            return v.double() if isinstance(v, torch.Tensor) and not v.is_complex() and (v.is_floating_point() or whole and v.dtype != torch.bool) else v
+
+        return Torch.eager(call, pytree.tree_map(wide, arguments))
 
     leaves, array = staticmethod(numbers), staticmethod(array)
 
