@@ -25,9 +25,11 @@ _FRONT_ENDS = {"polyblocks_jit_jax": "from_jax", "polyblocks_jit_torch": "from_t
 
 
 def __getattr__(name):
-    if name in _FRONT_ENDS:
-        import importlib
+    import importlib
 
+    if name == "dynamo":  # torch.compile's backend
+        return importlib.import_module(".dynamo", __name__)
+    if name in _FRONT_ENDS:
         front_end = importlib.import_module(f".{_FRONT_ENDS[name]}", __name__)
         if name == "polyblocks_jit_torch":  # torch.compile knows the backend from then on; a wheel has an entry point for it
             importlib.import_module(".dynamo", __name__).register()

@@ -85,6 +85,13 @@ def test_training(name):
     same(list(model.buffers()), list(eager.buffers()), 1e-3)
 
 
+def test_backend_by_its_name():
+    """Where only torch.compile is used."""
+    del vars(polyblocks)["dynamo"]
+    polyblocks.dynamo.register()
+    assert "polyblocks" in torch._dynamo.list_backends(None)
+
+
 @pytest.mark.parametrize("function, arguments, says, hint", MISTAKES, ids=lambda v: getattr(v, "__name__", None))
 def test_mistake(function, arguments, says, hint):
     with pytest.raises(polyblocks.PolyBlocksError) as error:

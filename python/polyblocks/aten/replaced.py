@@ -1,4 +1,4 @@
-"""Functions of PyTorch that torch.export stops at because they look at their numbers, as others that do not."""
+"""Functions of PyTorch that torch.export stops at because they look at their numbers, or take them out of tensors, as others that do not."""
 
 import math
 
@@ -98,6 +98,61 @@ def put_item(x, index, value):
     y.index_copy_(dim, place_in(y, dim, place), value.expand(shape).unsqueeze(dim))
 
 
+# Activations by numbers in tensors, which PyTorch takes out of them.
+
+
+def leaky_relu(x, negative_slope=0.01, inplace=False):
+    return torch.where(x > 0, x, x * negative_slope)
+
+
+def elu(x, alpha=1.0, inplace=False):
+    return torch.where(x > 0, x, torch.expm1(x) * alpha)
+
+
+def celu(x, alpha=1.0, inplace=False):
+    return torch.where(x > 0, x, torch.expm1(x / alpha) * alpha)
+
+
+def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
+    return torch.minimum(torch.maximum(x, torch.as_tensor(min_val, dtype=x.dtype)), torch.as_tensor(max_val, dtype=x.dtype))
+
+
+def threshold(x, threshold, value, inplace=False):
+    return torch.where(x <= threshold, torch.as_tensor(value, dtype=x.dtype), x)
+
+
+def softplus(x, beta=1.0, threshold=20.0):
+    return torch.where(x * beta > threshold, x, torch.log1p(torch.exp(x * beta)) / beta)
+
+
+def hardshrink(x, lambd=0.5):
+    return torch.where((x >= -lambd) & (x <= lambd), 0, x)
+
+
+def softshrink(x, lambd=0.5):
+    return torch.where(x > lambd, x - lambd, torch.where(x < -lambd, x + lambd, x * 0))
+
+
+def filled(size, fill_value, *, dtype=None, **named):
+    return torch.empty(size, dtype=dtype or fill_value.dtype, **named).fill_(fill_value)
+
+
+BY_NUMBERS = {functional.leaky_relu: leaky_relu, functional.elu: elu, functional.celu: celu, functional.hardtanh: hardtanh}
+BY_NUMBERS |= {functional.threshold: threshold, functional.softplus: softplus, functional.hardshrink: hardshrink, functional.softshrink: softshrink}
+BY_NUMBERS |= {torch.full: filled}
+
+
+def has_number(args, named):
+    """Whether a number behind the first argument stands in a tensor; what is done in place stays PyTorch's."""
+    return not named.get("inplace") and any(isinstance(v, torch.Tensor) and not v.dim() for v in (*args[1:], *named.values()))
+
+
+def by_numbers(function, x, *args, **named):
+    """As eager, whose numbers are f32 where the elements are halves."""
+    is_half = isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16)
+    return function(x.float(), *args, **named).to(x.dtype) if is_half else function(x, *args, **named)
+
+
 REPLACED = {torch.cov: covariance, torch.corrcoef: correlation, torch.linalg.lstsq: solved}
 REPLACED |= {torch.Tensor.__getitem__: item, torch.Tensor.__setitem__: put_item}
 REPLACED |= {functional.gaussian_nll_loss: gaussian_loss, torch.Tensor.cov: covariance, torch.Tensor.corrcoef: correlation}
@@ -107,4 +162,7 @@ class Replaced(TorchFunctionMode):
     """While it is entered those are called in the others' place."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        return REPLACED.get(function, function)(*args, **(kwargs or {}))
+        kwargs = kwargs or {}
+        if function in BY_NUMBERS and has_number(args, kwargs):
+            return by_numbers(BY_NUMBERS[function], *args, **kwargs)
+        return REPLACED.get(function, function)(*args, **kwargs)

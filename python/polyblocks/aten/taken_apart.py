@@ -120,6 +120,41 @@ def scaled_erfc(x):
     return y.to(x.dtype if x.is_floating_point() else torch.get_default_dtype())
 
 
+def mantissa_and_exponent(x):
+    """By their bits; numbers below the normal ones are made larger first. Of 0, infinity and NaN the exponent is 0."""
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    whole, fraction, width, up = (torch.int64, 52, 2047, 54) if wide.dtype == torch.float64 else (torch.int32, 23, 255, 25)
+    is_small = (wide.abs() < torch.finfo(wide.dtype).tiny) & (wide != 0)
+    bits = torch.where(is_small, wide * 2.0**up, wide).view(whole)
+    exponent = ((bits >> fraction) & width) - width // 2 + 1 - torch.where(is_small, up, 0)
+    mantissa = ((bits & ~(width << fraction)) | (width // 2 - 1) << fraction).view(wide.dtype)
+    is_plain = torch.isfinite(wide) & (wide != 0)
+    return torch.where(is_plain, mantissa.to(x.dtype), x), torch.where(is_plain, exponent, 0).int()
+
+
+def counted(x, edges, weight, density):
+    """How many numbers lie between edges, the last of which counts to the left."""
+    x, count = x.flatten(), edges.shape[0] - 1
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    at = (torch.searchsorted(edges, x, right=True) - 1).clamp(0, count - 1)
+    hist = edges.new_zeros(count).index_add(0, at, torch.where(inside, 1.0 if weight is None else weight.flatten(), 0).to(edges.dtype))
+    return (hist / (hist.sum() * edges.diff()) if density else hist), edges
+
+
+def histogram(x, bins=100, *, range=None, weight=None, density=False):
+    if range:
+        low, high = map(float, range)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    else:
+        low, high = x.amin(), x.amax()
+        low, high = torch.where(low == high, low - 0.5, low), torch.where(low == high, high + 0.5, high)
+    return counted(x, torch.linspace(low, high, bins + 1, dtype=x.dtype), weight, density)
+
+
+def histogram_of_edges(x, bins, *, weight=None, density=False):
+    return counted(x, bins, weight, density)
+
+
 def log_normal(x):
     """The logarithm of the normal distribution's function."""
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
@@ -217,6 +252,9 @@ TAKEN_APART = {
     aten.fake_quantize_per_channel_affine_cachemask.default: faked_by_channel,
     aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default: faked_by_tensors,
     aten.hypot.default: hypotenuse,
+    aten.frexp.Tensor: mantissa_and_exponent,
+    aten.histogram.bin_ct: histogram,
+    aten.histogram.bins_tensor: histogram_of_edges,
     aten.special_erfcx.default: scaled_erfc,
     aten.special_log_ndtr.default: log_normal,
     aten.linalg_pinv.atol_rtol_tensor: pseudo_inverse,
