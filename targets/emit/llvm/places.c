@@ -16,7 +16,7 @@
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
-enum { LEAST_TURNS = 1024, LEAST_STRIP = 64, MOST_STRIP = 512, LANES = 16, MOST_OPERATIONS = 96, TOGETHER = 4 };
+enum { LEAST_TURNS = 1024, LEAST_STRIP = 64, MOST_STRIP = 512, LANES = 16, MOST_OPERATIONS = 96, TOGETHER = 8 };
 
 typedef struct adding {
   MlirOperation loop, store, load, sum, choice; // choice: null, it always adds
@@ -83,7 +83,7 @@ static bool is_rest_pure(const adding* a) {
     bool pure = begins_with(op, "arith.") || begins_with(op, "math.") || pb_op_is(op, "affine.apply") || loads ||
                 pb_op_is(op, "affine.yield");
     if (!pure || mlirOperationGetNumRegions(op) || ++count > MOST_OPERATIONS) return false;
-    if (loads && mlirValueEqual(mlirOperationGetOperand(op, 0), tensor)) return false;
+    if (loads && mlirValueEqual(pb_tensor_viewed(mlirOperationGetOperand(op, 0)), tensor)) return false;
   }
   return true;
 }
