@@ -55,7 +55,7 @@ HALVES = {"bfloat16": 1e-2, "float16": 2e-3}
 WIDE = [{"f": "f8", "V": "f8", "c": "c16"}]  # by NumPy's kinds
 WIDE.append({**WIDE[0], "i": "f8", "u": "f8"})
 ENDLESS = "never ends"  # a loop of it, in numbers of its type; as a reason
-LONGEST = 240  # seconds, for all that one function is compiled to
+LONGEST = 240  # seconds of processors, for all that one function is compiled to
 
 
 def looseness(values):
@@ -123,17 +123,19 @@ class Framework:
 @contextlib.contextmanager
 def ended(name):
     """Gives up where what is in it does not end: a program that runs cannot be stopped otherwise."""
+    done, start = threading.Event(), time.process_time()
 
-    def give_up():
-        print(f"failed   {name} does not end in {LONGEST} s", flush=True)
-        os._exit(1)
+    def watch():
+        while not done.wait(2):
+            if time.process_time() - start > LONGEST:
+                print(f"failed   {name} does not end in {LONGEST} s of processors", flush=True)
+                os._exit(1)
 
-    timer = threading.Timer(LONGEST, give_up)
-    timer.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        timer.cancel()
+        done.set()
 
 
 class Walk:
