@@ -16,7 +16,7 @@
 enum { CONTEXTS = 300, THREADS = 2 };
 
 static int waiting;
-static const pb_chip plain = {.features = "", .tuning = ""}; // nothing of its cores is said
+static const pb_chip plain = {.features = "", .root_estimate = "", .tuning = ""}; // nothing of its cores is said
 
 static void* make(void* code) {
   __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
