@@ -17,6 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .aten.graph import Module, decompositions
+from .aten.replaced import RECURRENT
 from .aten.resizing import kept_whole
 from .aten.taken_apart import TAKEN_APART
 from .errors import NotSupported, PolyBlocksWarning
@@ -63,7 +64,7 @@ class Graph:
                 except DynamicOutputShapeException as error:
                     hint = "torch.where, and a mask as an index of what is written, keep the shape"
                     raise NotSupported(f"operator {error.func}: how long its result is only data say", None, hint) from error
-        module = Module(graph_module, self.name)
+        module = Module(graph_module, self.name, self.options)
         bound = {k: held[a] for k, a in enumerate(module.arguments) if type(a) is int and a in held}
         return Tensors(module, self.options, bound)
 
@@ -90,14 +91,25 @@ def polyblocks(graph_module, example_inputs, *, options=None, mode=None):
         decompositions=decompositions(),
     )
     tell_breaks()
-    trains = torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in example_inputs)
+    trains = torch.is_grad_enabled() and any(isinstance(t, torch.Tensor) and t.requires_grad for t in (*example_inputs, *graph_module.parameters()))
+    if not trains:
+        keep_recurrent(graph_module)
     whole = torch._C._get_mkldnn_enabled()
-    torch._C._set_mkldnn_enabled(False)  # recurrent layers as plain operators
+    torch._C._set_mkldnn_enabled(False)  # recurrent layers that train as plain operators
     try:
         with kept_whole(TAKEN_APART), sdpa_kernel(SDPBackend.MATH) if trains else contextlib.nullcontext():  # whose gradient is made of plain operators
             return aot(graph_module, example_inputs)
     finally:
         torch._C._set_mkldnn_enabled(whole)
+
+
+def keep_recurrent(graph_module):
+    """Recurrent layers as one operator each, which has no gradient; in the graphs of branches and loops, too."""
+    for part in graph_module.modules():
+        for node in part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ():
+            node.target = RECURRENT.get(node.target, node.target) if node.op == "call_function" else node.target
+        if isinstance(part, torch.fx.GraphModule):
+            part.recompile()
 
 
 told = collections.Counter()

@@ -531,7 +531,7 @@ class Exported:
             self.assigned.as_before()
         signature = program.graph_signature
         kinds = torch.export.graph_signature.InputKind
-        self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name))
+        self.module = Module(program.graph_module, "".join(c if c.isalnum() else "_" for c in name), options)
         self.where = []  # for each placeholder: a leaf's place, or where its tensor is kept
         users = 0
         for spec in signature.input_specs:

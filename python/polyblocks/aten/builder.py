@@ -85,9 +85,11 @@ def pairs(name, values):
 
 
 class Builder:
-    """Lines of a module's @main. `source` is the line of Python that what is written comes from."""
+    """Lines of a module's @main. `source` is the line of Python that what is written comes from; `may_loop` says whether the target
+    runs loops whose turns read and write at their numbers."""
 
-    def __init__(self):
+    def __init__(self, may_loop=None):
+        self.may_loop = may_loop or (lambda: True)
         self.lines, self.sources, self.count = [], [], 0
         self.inputs, self.source = [], None
         self.known = {}  # constants that are there

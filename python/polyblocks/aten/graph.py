@@ -7,7 +7,8 @@ import re
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from ..errors import NotSupported, PolyBlocksError
+from .. import compiler
+from ..errors import CompileError, NotSupported, PolyBlocksError
 from . import table
 from .creation import DRAWN
 from .builder import ELEMENTS, Builder, Unsupported, Value
@@ -33,8 +34,8 @@ class Module:
     arguments: for each input of the engine a placeholder's number, a tensor, or a function that draws one
     outputs:   for each result of the graph its number among the engine's outputs, or the constant that it is"""
 
-    def __init__(self, graph_module, name="graph"):
-        self.rows, self.b = table.load(), Builder()
+    def __init__(self, graph_module, name="graph", options=None):
+        self.rows, self.b = table.load(), Builder(options and (lambda: runs_loops(options)))
         self.name, self.arguments, self.env, self.later = name, [], {}, []
         self.placeholders, self.parts = 0, 0
         results = self.walk(graph_module, None)
@@ -257,6 +258,27 @@ class Module:
             return [*results[: len(first)], *put]
 
         return self.b.turns(count, [*first, *rows], turn)
+
+
+def runs_loops(options):
+    """Whether the target takes a loop that reads and writes at its turns' numbers by itself: a small one is compiled for it."""
+    return _runs_loops(tuple(pair for pair in options.for_compiler() if pair[0] != "fallback"))
+
+
+@functools.lru_cache(maxsize=None)
+def _runs_loops(pairs):
+    b = Builder()
+    x = b.input(torch.float32, (2, 1))
+
+    def turn(b, k, y):
+        return [b.put(y, b.part(x, [k, None], (1, 1)), [k, None])]
+
+    text, _ = b.module(b.turns(2, [b.constant(0, x.dtype, x.shape)], turn))
+    try:
+        compiler.run("loop.mlir", text.encode(), pairs)
+    except CompileError:
+        return False
+    return True
 
 
 class _Constant:

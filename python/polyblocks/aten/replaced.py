@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from .recurrent import PLAIN, whole
 from .taken_apart import least_squares
 
 
@@ -156,6 +157,8 @@ def by_numbers(function, x, *args, **named):
 REPLACED = {torch.cov: covariance, torch.corrcoef: correlation, torch.linalg.lstsq: solved}
 REPLACED |= {torch.Tensor.__getitem__: item, torch.Tensor.__setitem__: put_item}
 REPLACED |= {functional.gaussian_nll_loss: gaussian_loss, torch.Tensor.cov: covariance, torch.Tensor.corrcoef: correlation}
+RECURRENT = {function: whole(kind) for kind, plain in PLAIN.items() for function in (plain, getattr(torch.ops.aten, kind).input)}
+REPLACED |= RECURRENT
 
 
 class Replaced(TorchFunctionMode):

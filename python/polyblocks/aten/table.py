@@ -12,7 +12,7 @@ from .builder import Unsupported
 
 ROWS = {}
 IGNORED = ("layout", "device", "pin_memory", "non_blocking", "memory_format", "sparse_grad", "sparse", "implicit")
-FILES = ("creation", "elements", "bessel", "movement", "reductions", "products", "systems", "windows", "resizing", "norms", "indexing", "quantized")
+FILES = ("creation", "elements", "bessel", "movement", "reductions", "products", "systems", "windows", "resizing", "norms", "indexing", "quantized", "recurrent")
 
 
 def row(*names):
@@ -23,7 +23,7 @@ def row(*names):
         for name in names:
             if name.startswith("quantized_decomposed."):
                 key = name
-            elif name.startswith("prims."):
+            elif name.startswith(("prims.", "polyblocks.")):
                 key = f"{name}.default"
             else:
                 key = f"aten.{name}" if "." in name else f"aten.{name}.default"
