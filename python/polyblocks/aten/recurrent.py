@@ -30,7 +30,7 @@ def whole(kind):
     """What is called in the place of PyTorch's function."""
 
     def function(*args, **named):
-        return kept(kind, *args, **named) or PLAIN[kind](*args, **named)
+        return not named and kept(kind, *args) or PLAIN[kind](*args, **named)
 
     return function
 
@@ -56,7 +56,9 @@ def fits(kind, x, state, weights, biased, layers, both_ways, batch_first):
     tensors = [x, *state, *weights]
     if x.dim() != 3 or not x.is_floating_point() or any(t.dtype != x.dtype for t in tensors) or statically_known_true(x.numel() == 0):
         return False
-    if torch._C._functorch.peek_interpreter_stack() is not None or torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+    if torch.is_autocast_enabled("cpu") or torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        return False
+    if torch._C._functorch.peek_interpreter_stack() is not None:  # torch.func's transforms
         return False
     return len(state) == 1 + (kind == "lstm") and is_of_layers(kind, x, state, weights, biased, layers, 1 + both_ways, batch_first)
 
