@@ -25,6 +25,13 @@ typedef struct pb_flat_type {
   const char* text; // as MLIR prints it
 } pb_flat_type;
 
+// Of these dims, from..to - 1.
+static inline int64_t pb_flat_elements(const pb_flat_type* type, int from, int to) {
+  int64_t count = 1;
+  for (int r = from; r < to; ++r) count *= type->shape[r];
+  return count;
+}
+
 // Whose operators the text has: of those that MLIR comes with, linalg's and what stands around them, it knows pretty
 // forms and rules.
 typedef enum pb_flat_language { PB_FLAT_STABLEHLO, PB_FLAT_LINALG } pb_flat_language;

@@ -80,13 +80,24 @@ void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner) {
   ++nest->dim_count;
 }
 
-void pb_access_cut_index(pb_access* access, int r, int64_t inner) {
-  size_t behind = (size_t)(access->rank - r);
+// Indices from r on move one further: r is there twice.
+static void double_index(pb_access* access, int r) {
+  size_t behind = (size_t)(access->rank++ - r);
   memmove(&access->index[r + 1], &access->index[r], sizeof *access->index * behind);
   memmove(&access->shape[r + 1], &access->shape[r], sizeof *access->shape * behind);
+}
+
+void pb_access_add_index(pb_access* access, int r, int64_t extent, int dim) {
+  double_index(access, r);
+  access->index[r] = (pb_index){.cst = 0};
+  access->index[r].coef[dim] = 1;
+  access->shape[r] = extent;
+}
+
+void pb_access_cut_index(pb_access* access, int r, int64_t inner) {
+  double_index(access, r);
   access->shape[r] /= inner;
   access->shape[r + 1] = inner;
-  ++access->rank;
   pb_index *runs = &access->index[r], *within = &access->index[r + 1];
   runs->cst /= inner;
   within->cst %= inner;

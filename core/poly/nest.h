@@ -19,8 +19,8 @@ enum {
   PB_NEST_JOINED = 10, // as many as a nest has that passes put together: the rest is for numbers that it will read
   PB_NEST_EXPR = 512
 };
-// The part of nests in a row that go through the same loops and read the same tensors, and none what another one of them
-// makes: where code runs them they are one kernel, and one loop.
+// The part of nests in a row that go through the same loops and read the same tensors, and none what another one of
+// them makes: where code runs them they are one kernel, and one loop.
 #define PB_PART_BESIDE "beside"
 enum { PB_MOST_BESIDE = 16 };
 // Indices of an image, [n, c, h, w], as operators on windows have them.
@@ -178,6 +178,8 @@ void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn);
 void pb_access_renumber(pb_access* access, const int* column, int dims);
 // An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.
 void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
+// An index in front of index r, of that extent, which the dim alone moves, one by one.
+void pb_access_add_index(pb_access* access, int r, int64_t extent, int dim);
 // Index r becomes two: r, of whole runs of `inner`, and r + 1 within one. What moves it steps over whole runs, or stays
 // within one.
 void pb_access_cut_index(pb_access* access, int r, int64_t inner);

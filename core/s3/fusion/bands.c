@@ -87,15 +87,9 @@ static int64_t lines_of(const banding* b, int64_t near) {
 
 // Index r of the access becomes two: the band, which `dim` moves, and the line in it, which moves with all else.
 static void cut_access(pb_access* access, const banding* b, int dim, int64_t bands, int64_t lines) {
-  int r = b->r;
-  memmove(&access->index[r + 1], &access->index[r], sizeof *access->index * (size_t)(access->rank - r));
-  memmove(&access->shape[r + 1], &access->shape[r], sizeof *access->shape * (size_t)(access->rank - r));
-  ++access->rank;
-  memset(&access->index[r], 0, sizeof *access->index);
-  access->index[r].coef[dim] = 1;
-  access->index[r + 1].coef[dim] = 0;
-  access->shape[r] = bands;
-  access->shape[r + 1] = lines;
+  access->index[b->r].coef[dim] = 0;
+  access->shape[b->r] = lines;
+  pb_access_add_index(access, b->r, bands, dim);
 }
 
 static void cut(banding* b, int64_t lines) {

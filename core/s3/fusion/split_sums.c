@@ -66,13 +66,7 @@ static void make_nests(const pb_nest* nest, int d, int64_t parts, pb_nest* own) 
   pb_nest_copy(product, nest);
   pb_nest_cut_dim(product, d, nest->extent[d] / parts);
   pb_access* s = pb_nest_store(product);
-  memmove(&s->index[1], &s->index[0], sizeof *s->index * (size_t)s->rank);
-  memmove(&s->shape[1], &s->shape[0], sizeof *s->shape * (size_t)s->rank);
-  ++s->rank;
-  memset(&s->index[0], 0, sizeof *s->index);
-  s->index[0].coef[d] = 1;
-  s->shape[0] = parts;
-
+  pb_access_add_index(s, 0, parts, d);
   pb_access whole = {.type = s->type, .rank = s->rank, .buffer = -1};
   memcpy(whole.shape, s->shape, sizeof whole.shape);
   pb_nest_begin_over(&own[ADD], nest->name, "reduce", 2, &whole);

@@ -1,5 +1,7 @@
 #include "targets/emit/llvm/operation.h"
 
+#include "core/s3/kernels.h"
+
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 
@@ -38,6 +40,11 @@ bool pb_llvm_has(MlirType type) {
 bool pb_is_used_once(MlirValue value) {
   MlirOpOperand use = mlirValueGetFirstUse(value);
   return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
+MlirOperation pb_made_by(MlirValue value, const char* name) {
+  bool made = mlirValueIsAOpResult(value) && pb_op_is(mlirOpResultGetOwner(value), name);
+  return made ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
 }
 
 void pb_each_body(MlirModule module, void (*visit)(void* user, MlirBlock body), void* user) {

@@ -24,6 +24,8 @@ MlirNamedAttribute pb_named(MlirContext context, const char* name, MlirAttribute
 bool pb_llvm_has(MlirType type);
 
 bool pb_is_used_once(MlirValue value);
+// The operation of that name that makes the value; null: another one does, or none.
+MlirOperation pb_made_by(MlirValue value, const char* name);
 
 // Visits the body of each function of the module.
 void pb_each_body(MlirModule module, void (*visit)(void* user, MlirBlock body), void* user);

@@ -24,11 +24,6 @@ typedef struct adding {
   int64_t strip;
 } adding;
 
-static MlirOperation made_by(MlirValue value, const char* name) {
-  bool made = mlirValueIsAOpResult(value) && pb_op_is(mlirOpResultGetOwner(value), name);
-  return made ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
-}
-
 static int64_t bound_of(MlirOperation loop, const char* name) {
   MlirAttribute attribute = pb_op_attribute(loop, name);
   MlirAffineMap map = mlirAttributeIsNull(attribute) ? (MlirAffineMap){NULL} : mlirAffineMapAttrGetValue(attribute);
@@ -50,9 +45,9 @@ static int64_t strip_of(MlirOperation loop) {
 
 // The index but for a 0 that is added to it.
 static MlirValue index_of(MlirValue v) {
-  MlirOperation sum = made_by(v, "arith.addi");
+  MlirOperation sum = pb_made_by(v, "arith.addi");
   for (int k = 0; k < 2 && !mlirOperationIsNull(sum); ++k) {
-    MlirOperation zero = made_by(mlirOperationGetOperand(sum, k), "affine.apply");
+    MlirOperation zero = pb_made_by(mlirOperationGetOperand(sum, k), "affine.apply");
     if (mlirOperationIsNull(zero) || mlirOperationGetNumOperands(zero)) continue;
     MlirAffineMap map = mlirAffineMapAttrGetValue(pb_op_attribute(zero, "map"));
     if (mlirAffineMapIsSingleConstant(map) && !mlirAffineMapGetSingleConstantResult(map))
@@ -93,14 +88,14 @@ static bool read_sum(adding* a) {
   MlirValue stored = mlirOperationGetOperand(a->store, 0), tensor = mlirOperationGetOperand(a->store, 1);
   if (!mlirValueIsABlockArgument(tensor) || mlirShapedTypeGetRank(mlirValueGetType(tensor)) != 1) return false;
   if (mlirShapedTypeGetDimSize(mlirValueGetType(tensor), 0) > INT32_MAX) return false; // places are words
-  a->choice = made_by(stored, "arith.select");
+  a->choice = pb_made_by(stored, "arith.select");
   bool chooses = !mlirOperationIsNull(a->choice);
   MlirValue sum = chooses ? mlirOperationGetOperand(a->choice, 1) : stored;
-  a->sum = made_by(sum, "arith.addi");
-  if (mlirOperationIsNull(a->sum)) a->sum = made_by(sum, "arith.addf");
+  a->sum = pb_made_by(sum, "arith.addi");
+  if (mlirOperationIsNull(a->sum)) a->sum = pb_made_by(sum, "arith.addf");
   if (mlirOperationIsNull(a->sum)) return false;
   for (int k = 0; k < 2; ++k) {
-    a->load = made_by(mlirOperationGetOperand(a->sum, k), "memref.load");
+    a->load = pb_made_by(mlirOperationGetOperand(a->sum, k), "memref.load");
     a->more = mlirOperationGetOperand(a->sum, 1 - k);
     if (mlirOperationIsNull(a->load) || !mlirValueEqual(mlirOperationGetOperand(a->load, 0), tensor)) continue;
     MlirValue old = mlirOperationGetResult(a->load, 0);
@@ -121,7 +116,7 @@ static bool read(MlirOperation loop, adding* a) {
     a->store = op;
   }
   return !mlirOperationIsNull(a->store) && read_sum(a) && is_rest_pure(a) &&
-         made_by(a->place, "arith.constant").ptr == NULL;
+         pb_made_by(a->place, "arith.constant").ptr == NULL;
 }
 
 // ---- carried out ----
@@ -212,14 +207,14 @@ static MlirValue cast(MlirOperation before, const char* name, MlirType to, MlirV
 // A place of 64 bits or an index as the word that it is: a word, kept between two. null: it is not known to be one.
 static MlirValue as_word(MlirOperation before, MlirValue v) {
   MlirType word = mlirIntegerTypeGet(mlirOperationGetContext(before), 32);
-  MlirOperation from = made_by(v, "arith.index_cast"), wide = made_by(v, "arith.extsi");
+  MlirOperation from = pb_made_by(v, "arith.index_cast"), wide = pb_made_by(v, "arith.extsi");
   if (!mlirOperationIsNull(from)) return as_word(before, mlirOperationGetOperand(from, 0));
   if (!mlirOperationIsNull(wide) && mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(wide, 0)), word))
     return mlirOperationGetOperand(wide, 0);
   static const char* const names[] = {"arith.minsi", "arith.maxsi"};
   for (int k = 0; k < 2; ++k) {
-    MlirOperation op = made_by(v, names[k]);
-    MlirOperation end = mlirOperationIsNull(op) ? op : made_by(mlirOperationGetOperand(op, 1), "arith.constant");
+    MlirOperation op = pb_made_by(v, names[k]);
+    MlirOperation end = mlirOperationIsNull(op) ? op : pb_made_by(mlirOperationGetOperand(op, 1), "arith.constant");
     if (mlirOperationIsNull(end)) continue;
     int64_t number = mlirIntegerAttrGetValueInt(pb_op_attribute(end, "value"));
     MlirValue inner = as_word(before, mlirOperationGetOperand(op, 0));

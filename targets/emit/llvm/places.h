@@ -1,5 +1,5 @@
-// Loops that add to elements at places that they compute, as histograms and sums by segment do, a few hundred turns at a
-// time: first the places and what is added, which LLVM puts in lanes, then the additions, one by one.
+// Loops that add to elements at places that they compute, as histograms and sums by segment do, a few hundred turns at
+// a time: first the places and what is added, which LLVM puts in lanes, then the additions, one by one.
 #ifndef PB_LLVM_PLACES_H
 #define PB_LLVM_PLACES_H
 

@@ -13,17 +13,12 @@ typedef struct roots {
   bool any;
 } roots;
 
-static MlirOperation made_by(MlirValue value, const char* name) {
-  bool made = mlirValueIsAOpResult(value) && pb_op_is(mlirOpResultGetOwner(value), name);
-  return made ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
-}
-
 // What s * sqrt(s) is made of, where nothing else takes any of it; null: the value is something else.
 static MlirValue number_of(MlirValue value) {
-  MlirOperation product = made_by(value, "arith.mulf");
+  MlirOperation product = pb_made_by(value, "arith.mulf");
   for (int k = 0; k < 2 && !mlirOperationIsNull(product) && pb_is_used_once(value); ++k) {
     MlirValue taken = mlirOperationGetOperand(product, k), other = mlirOperationGetOperand(product, 1 - k);
-    MlirOperation root = made_by(taken, "math.sqrt");
+    MlirOperation root = pb_made_by(taken, "math.sqrt");
     if (!mlirOperationIsNull(root) && pb_is_used_once(taken) && mlirValueEqual(mlirOperationGetOperand(root, 0), other))
       return other;
   }

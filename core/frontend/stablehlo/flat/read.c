@@ -117,11 +117,7 @@ static pb_flat_type type_of(reader* r, MlirType type) {
   return out;
 }
 
-static int64_t elements_of(const pb_flat_type* type) {
-  int64_t n = 1;
-  for (int k = 0; k < type->rank; ++k) n *= type->shape[k];
-  return n;
-}
+static int64_t elements_of(const pb_flat_type* type) { return pb_flat_elements(type, 0, type->rank); }
 
 static bool read_tensor(reader* r, MlirAttribute a, pb_flat_attr* out) {
   out->type = type_of(r, mlirAttributeGetType(a));

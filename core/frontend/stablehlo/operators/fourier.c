@@ -80,13 +80,6 @@ static int spread(pb_writer* w, int by, int x, int rows, int columns) {
 
 enum { LEAST_OF_PASSES = 4, LEAST_TURNED = 16 }; // shortest dims: as they lie, and where others turn round
 
-// The elements in front of the dim, or behind it.
-static int64_t elements_of(const pb_flat_type* type, int from, int to) {
-  int64_t count = 1;
-  for (int r = from; r < to; ++r) count *= type->shape[r];
-  return count;
-}
-
 static pb_waves waves_of(const pb_writer* w, int x) {
   pb_door_value v = pb__door_get(w->d, x);
   return (pb_waves){v.value, v.imaginary, false};
@@ -94,7 +87,8 @@ static pb_waves waves_of(const pb_writer* w, int x) {
 
 // The same dim, with all in front of it and all behind it as one each.
 static pb_flat_type by_three(pb_flat_type type, int axis) {
-  const int64_t shape[] = {elements_of(&type, 0, axis), type.shape[axis], elements_of(&type, axis + 1, type.rank)};
+  const int64_t shape[] = {pb_flat_elements(&type, 0, axis), type.shape[axis],
+                           pb_flat_elements(&type, axis + 1, type.rank)};
   return pb__write_shaped(type, 3, shape);
 }
 
@@ -193,7 +187,7 @@ static int64_t first_of_two(const pb_door* d, int64_t n) {
 
 static int in_two_steps(pb_writer* w, int x, int64_t first, pb_transform t) {
   pb_flat_type type = pb__write_type(w, x);
-  int64_t n = type.shape[type.rank - 1], lines = elements_of(&type, 0, type.rank - 1);
+  int64_t n = type.shape[type.rank - 1], lines = pb_flat_elements(&type, 0, type.rank - 1);
   x = reshaped(w, x, pb__write_shaped(type, 3, (const int64_t[]){lines, first, n / first}));
   pb_transform one = t;
   one.scale = 1;
@@ -207,22 +201,22 @@ static int in_two_steps(pb_writer* w, int x, int64_t first, pb_transform t) {
 // Whether the dim goes by passes, and does; the values may be real ones.
 static bool has_passes(pb_writer* w, int x, int axis) {
   pb_flat_type type = pb__write_type(w, x);
-  int64_t n = type.shape[axis], behind = elements_of(&type, axis + 1, type.rank);
+  int64_t n = type.shape[axis], behind = pb_flat_elements(&type, axis + 1, type.rank);
   if (!pb__door_has_butterflies(w->d, n)) return false;
   if (behind >= PB_WAVES_LANES) return n >= LEAST_OF_PASSES;
-  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES) return n >= LEAST_TURNED;
+  if (pb_flat_elements(&type, 0, axis) * behind >= PB_WAVES_LANES) return n >= LEAST_TURNED;
   return first_of_two(w->d, n) > 0;
 }
 
 static int taken_by_passes(pb_writer* w, int x, int axis, bool inverse, double scale) {
   pb_flat_type type = pb__write_type(w, x);
   pb_transform t = {.inverse = inverse, .scale = scale};
-  int64_t behind = elements_of(&type, axis + 1, type.rank);
+  int64_t behind = pb_flat_elements(&type, axis + 1, type.rank);
   if (behind >= PB_WAVES_LANES) return in_columns(w, x, axis, t);
   int last = type.rank - 1;
-  if (elements_of(&type, 0, axis) * behind >= PB_WAVES_LANES) {
+  if (pb_flat_elements(&type, 0, axis) * behind >= PB_WAVES_LANES) {
     pb_flat_type like = pb__write_type(w, x = moved(w, x, axis, last));
-    lanes l = lanes_for(elements_of(&like, 0, last), type.shape[axis]);
+    lanes l = lanes_for(pb_flat_elements(&like, 0, last), type.shape[axis]);
     return moved(w, as_lines(w, by_passes(w, as_lanes(w, x, l), 1, t), l, like), last, axis);
   }
   return moved(w, in_two_steps(w, moved(w, x, axis, last), first_of_two(w->d, type.shape[axis]), t), last, axis);
@@ -400,12 +394,12 @@ static int of_half_by_two(pb_writer* w, int x, int64_t n, int64_t first, int64_t
 // Whether real numbers of this length beside so many others go by passes over pairs of them.
 static bool has_pairs(const pb_writer* w, const pb_flat_type* type, int64_t n) {
   bool fits = n % 2 == 0 && n >= LEAST_TURNED && pb__door_has_butterflies(w->d, n / 2);
-  return fits && elements_of(type, 0, type->rank - 1) >= PB_WAVES_LANES;
+  return fits && pb_flat_elements(type, 0, type->rank - 1) >= PB_WAVES_LANES;
 }
 
 static int half_of_pairs(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x), made = type;
-  lanes l = lanes_for(elements_of(&type, 0, type.rank - 1), n);
+  lanes l = lanes_for(pb_flat_elements(&type, 0, type.rank - 1), n);
   pb_transform t = {l.blocks, n / 2, l.block, false, 1, 0}, more = t;
   ++more.length;
   x = as_lanes(w, x, l);
@@ -421,7 +415,7 @@ static int half_of_pairs(pb_writer* w, int x, int64_t n) {
 
 static int of_halves_of_pairs(pb_writer* w, int x, int64_t n) {
   pb_flat_type type = pb__write_type(w, x), made = type;
-  lanes l = lanes_for(elements_of(&type, 0, type.rank - 1), n);
+  lanes l = lanes_for(pb_flat_elements(&type, 0, type.rank - 1), n);
   pb_transform t = {l.blocks, n / 2, l.block, true, 1, 0};
   x = as_lanes(w, x, l);
   if (w->status != PB_OK) return x;

@@ -146,9 +146,8 @@ static int dim_of_pairs(const pb_flat_type* type) {
 // The words of a result, which has one less than there are where no extent is even.
 static int threefry_pairs(pb_writer* w, const int* state, const pb_flat_type* type, int* after) {
   int split = dim_of_pairs(type), x[2];
-  int64_t extent = type->rank ? type->shape[split] : 1, half = (extent + 1) / 2, outer = 1, inner = 1;
-  for (int r = 0; r < split; ++r) outer *= type->shape[r];
-  for (int r = split + 1; r < type->rank; ++r) inner *= type->shape[r];
+  int64_t extent = type->rank ? type->shape[split] : 1, half = (extent + 1) / 2;
+  int64_t outer = pb_flat_elements(type, 0, split), inner = pb_flat_elements(type, split + 1, type->rank);
   threefry_words(w, state, outer * half * inner, x, after);
   for (int k = 0; k < 2; ++k) x[k] = reshaped(w, x[k], 4, (const int64_t[]){outer, half, 1, inner});
   int both = reshaped(w, pb__write_joined(w, 2, 2, x), 3, (const int64_t[]){outer, 2 * half, inner});
@@ -157,11 +156,7 @@ static int threefry_pairs(pb_writer* w, const int* state, const pb_flat_type* ty
 
 // ---- the operator ----
 
-static int64_t elements_of(const pb_flat_type* type) {
-  int64_t count = 1;
-  for (int r = 0; r < type->rank; ++r) count *= type->shape[r];
-  return count;
-}
+static int64_t elements_of(const pb_flat_type* type) { return pb_flat_elements(type, 0, type->rank); }
 
 // A word for each element of a flat result, or a pair: u32 or u64.
 static int by_philox(pb_writer* w, const int* state, int64_t count, bool is_wide, int* after) {
