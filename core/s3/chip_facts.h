@@ -47,8 +47,6 @@ bool pb_chip_in_place(const pb_chip* chip);
 static inline bool pb_chip_neighbours(const pb_chip* chip) {
   return chip->level_count > 1 && chip->levels[1].max < chip->levels[0].max;
 }
-// Whether as many of those that share a kernel as keep all units busy run, whatever there is to do.
-static inline bool pb_chip_always_shares(const pb_chip* chip) { return chip->level_count && chip->levels[0].busy > 0; }
 // Cycles of work that all its cores share.
 static inline int64_t pb_chip_shared(const pb_chip* chip, int64_t cycles) { return cycles / chip->cores; }
 // Whether movers bring what its instructions take to memories of its own, and take it back.

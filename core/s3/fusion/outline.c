@@ -313,7 +313,7 @@ static bool joins_beside(outliner* o, int n) {
   if (!n || !pb_nest_is_beside(&o->program.nests[n]) || !pb_nest_is_beside(&o->program.nests[n - 1])) return false;
   int group = o->groups.of[n - 1], count = 0;
   bool meets = false;
-  if (group < 0 || !o->cached || !pb_chip_runs_code(o->unit->chip)) return false;
+  if (group < 0 || !o->cached) return false;
   for (int k = n - 1; k >= 0 && o->groups.of[k] == group; --k, ++count)
     for (int a = 0; a < o->program.nests[n].access_count; ++a) {
       if (pb_program_stored(&o->program, k) == o->program.value_of[n][a] && a + 1 < o->program.nests[n].access_count)

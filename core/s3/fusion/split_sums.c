@@ -27,7 +27,8 @@ enum { PRODUCT, ADD, OWN_NESTS }; // what becomes of a sum
 typedef struct splitter {
   pb_unit* unit;
   pb_program *from, to;
-  int64_t busy, wait; // members that always run, and what all of them take until one more kernel has begun
+  int64_t busy,
+      wait; // members that run whatever there is to do, and what all of them take until one more kernel has begun
 } splitter;
 
 // The nest that says what the sum of nest n begins with, right in front of it, where nobody else makes any of it.
@@ -123,7 +124,8 @@ static int64_t parts_of(const splitter* s, int n, pb_nest* own) {
 
 bool pb_s3_split_sums(pb_unit* unit, pb_program* p) {
   const pb_level* shared = pb_level_shared(unit->chip);
-  splitter s = {.unit = unit, .from = p, .busy = shared->busy, .wait = shared->busy * (int64_t)shared->sync_cycles};
+  splitter s = {.unit = unit, .from = p};
+  if (shared) s.busy = shared->busy, s.wait = s.busy * (int64_t)shared->sync_cycles;
   int64_t* parts = PB_NEW_ARRAY(&unit->pass, int64_t, (size_t)p->nest_count + 1);
   bool* goes = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1); // a beginning, which its sum has with it
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
