@@ -182,61 +182,93 @@ bool pb_nest_goes_in_turns(const pb_nest* nest) {
 
 bool pb_nest_is_beside(const pb_nest* nest) { return nest->part && !strcmp(nest->part, PB_PART_BESIDE); }
 
-void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
-  const pb_expr_node* node = &nest->expr[id];
+static bool is_between(const pb_range* x, int64_t least, int64_t most) { return x->least >= least && x->most <= most; }
+
+static pb_range of_both(const pb_range* a, const pb_range* b) {
+  return (pb_range){a->least < b->least ? a->least : b->least, a->most > b->most ? a->most : b->most};
+}
+
+// What there is of it where `from` is all that counts.
+static pb_range from_on(const pb_range* x, int64_t from) {
+  return (pb_range){x->least < from ? from : x->least, x->most < from ? from : x->most};
+}
+
+// x < 0 ? x + c : x, as numbers are brought from the end of a tensor: of x alone each side is told more than by its
+// type.
+static pb_range chosen(const pb_nest* nest, const pb_expr_node* node, const pb_range* of) {
+  const pb_expr_node *test = &nest->expr[node->args[0]], *yes = &nest->expr[node->args[1]];
+  pb_range a = of[node->args[1]], b = of[node->args[2]];
+  int x = node->args[2];
+  if (test->op == PB_OP_LESS && test->args[0] == x && of[test->args[1]].least == 0 && of[test->args[1]].most == 0) {
+    b = from_on(&b, 0);
+    int64_t more = yes->op == PB_OP_ADD && yes->args[0] == x ? of[yes->args[1]].least : -1;
+    if (more >= 0 && of[yes->args[1]].most == more)
+      a = (pb_range){of[x].least < 0 ? of[x].least + more : more, more - 1};
+    if (a.most < a.least) a = b; // x is never below 0
+  }
+  return of_both(&a, &b);
+}
+
+// Of numbers whose sums, differences and products are none of a wider type: then nothing wraps. false: some may be.
+static bool computed(const pb_expr_node* node, const pb_range* a, const pb_range* b, pb_range* made) {
+  const int64_t far = INT32_MAX; // products of what is nearer fit 64 bits
+  switch (node->op) {
+  case PB_OP_ADD:
+    return !__builtin_add_overflow(a->least, b->least, &made->least) &&
+           !__builtin_add_overflow(a->most, b->most, &made->most);
+  case PB_OP_SUB:
+    return !__builtin_sub_overflow(a->least, b->most, &made->least) &&
+           !__builtin_sub_overflow(a->most, b->least, &made->most);
+  default: {
+    if (!is_between(a, -far, far) || !is_between(b, -far, far)) return false;
+    const int64_t ends[4] = {a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most};
+    *made = (pb_range){ends[0], ends[0]};
+    for (int k = 1; k < 4; ++k) *made = of_both(made, &(pb_range){ends[k], ends[k]});
+    return true;
+  }
+  }
+}
+
+static pb_range node_range(const pb_nest* nest, const pb_expr_node* node, const pb_range* of) {
   int bits = pb_type_bits(node->type);
-  int64_t a, b, c, d;
-  *least = bits >= 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
-  *most = bits >= 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+  pb_range all = {bits >= 64 ? INT64_MIN : -((int64_t)1 << (bits - 1)),
+                  bits >= 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1};
+  const pb_range *a = node->args[0] >= 0 ? &of[node->args[0]] : &all,
+                 *b = node->args[1] >= 0 ? &of[node->args[1]] : &all;
+  pb_range made;
   switch (node->op) {
   case PB_OP_CONST:
-    *least = *most = node->integer;
-    return;
+    return (pb_range){node->integer, node->integer};
   case PB_OP_INDEX:
-    *least = 0;
-    *most = nest->extent[node->operand] - 1;
-    return;
+    return (pb_range){0, nest->extent[node->operand] - 1};
   case PB_OP_SEXT:
-    pb_nest_range(nest, node->args[0], least, most);
-    return;
+    return *a;
+  case PB_OP_ZEXT:
+    bits = pb_type_bits(nest->expr[node->args[0]].type);
+    return a->least >= 0 || bits >= 64 ? *a : (pb_range){0, ((int64_t)1 << bits) - 1};
   case PB_OP_SELECT:
-    pb_nest_range(nest, node->args[1], &a, &b);
-    pb_nest_range(nest, node->args[2], &c, &d);
-    *least = a < c ? a : c;
-    *most = b > d ? b : d;
-    return;
-  case PB_OP_ADD: // of numbers so small that nothing wraps
-    pb_nest_range(nest, node->args[0], &a, &b);
-    pb_nest_range(nest, node->args[1], &c, &d);
-    if (__builtin_add_overflow(a, c, &a) || __builtin_add_overflow(b, d, &b) || a < *least || b > *most) return;
-    *least = a;
-    *most = b;
-    return;
-  case PB_OP_MUL: {
-    pb_nest_range(nest, node->args[0], &a, &b);
-    pb_nest_range(nest, node->args[1], &c, &d);
-    const int64_t far = INT32_MAX; // products of what is nearer fit 64 bits
-    if (a < -far || b > far || c < -far || d > far) return;
-    int64_t ends[4] = {a * c, a * d, b * c, b * d}, low = ends[0], high = ends[0];
-    for (int k = 1; k < 4; ++k) {
-      if (ends[k] < low) low = ends[k];
-      if (ends[k] > high) high = ends[k];
-    }
-    if (low < *least || high > *most) return; // it wraps
-    *least = low;
-    *most = high;
-    return;
-  }
+    return chosen(nest, node, of);
+  case PB_OP_ADD:
+  case PB_OP_SUB:
+  case PB_OP_MUL:
+    return computed(node, a, b, &made) && is_between(&made, all.least, all.most) ? made : all;
   case PB_OP_MIN:
+    return (pb_range){a->least < b->least ? a->least : b->least, a->most < b->most ? a->most : b->most};
   case PB_OP_MAX:
-    pb_nest_range(nest, node->args[0], &a, &b);
-    pb_nest_range(nest, node->args[1], &c, &d);
-    *least = (node->op == PB_OP_MIN) == (a < c) ? a : c;
-    *most = (node->op == PB_OP_MIN) == (b < d) ? b : d;
-    return;
+    return (pb_range){a->least > b->least ? a->least : b->least, a->most > b->most ? a->most : b->most};
   default:
-    return;
+    return all;
   }
+}
+
+void pb_nest_ranges(const pb_nest* nest, int count, pb_range* of) {
+  for (int e = 0; e < count; ++e) of[e] = node_range(nest, &nest->expr[e], of);
+}
+
+pb_range pb_nest_range(const pb_nest* nest, int id) {
+  pb_range of[PB_NEST_EXPR];
+  pb_nest_ranges(nest, id + 1, of);
+  return of[id];
 }
 
 bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most) {
@@ -462,11 +494,14 @@ void pb_nest_fix_dim(pb_nest* nest, int dim, int64_t turn) {
 void pb_nest_end(pb_nest* nest, int last) {
   bool needed[PB_NEST_EXPR] = {0};
   int at[PB_NEST_EXPR];
+  bool goes_to_places = nest->access_count && pb_nest_store(nest)->gathered;
   needed[last] = true;
+  if (goes_to_places) needed[nest->stored_at] = true; // in front of the last
   for (int k = last; k >= 0; --k)
     for (int a = 0; needed[k] && a < 3; ++a)
       if (nest->expr[k].args[a] >= 0) needed[nest->expr[k].args[a]] = true;
   nest->expr_count = 0;
   for (int k = 0; k <= last; ++k)
     if (needed[k]) at[k] = pb_nest_node_from(nest, nest->expr[k], at);
+  if (goes_to_places) nest->stored_at = at[nest->stored_at];
 }

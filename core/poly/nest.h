@@ -211,8 +211,13 @@ bool pb_nest_is_fixed(const pb_nest* nest);
 // order (PB_ACC_BODY). What combines with what is there reads it in its own place.
 bool pb_nest_goes_in_turns(const pb_nest* nest);
 bool pb_nest_is_beside(const pb_nest* nest); // PB_PART_BESIDE
-// Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
-void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);
+// Bounds of integer nodes, as constants, minima and maxima tell; what they do not tell is the type's. Floats have none.
+typedef struct pb_range {
+  int64_t least, most;
+} pb_range;
+pb_range pb_nest_range(const pb_nest* nest, int node);
+// Of the first `count` nodes, each.
+void pb_nest_ranges(const pb_nest* nest, int count, pb_range* of);
 
 // MLIR's element type as a pb_type; PB_TYPE_COUNT when there is none.
 pb_type pb_type_of(MlirType type);

@@ -116,15 +116,14 @@ static bool walk_next(walk* w) {
 static pb_status check_computed(verifier* v, const pb_access* access, int at) {
   const value* from = find(v, access->memref);
   if (!from) return BREACH(v, 4071, "'%s' reads a memref that is no tensor of its own", name_of(v));
-  int64_t least, most;
-  pb_nest_range(v->nest, at, &least, &most);
+  pb_range number = pb_nest_range(v->nest, at);
   for (int r = 0; r < access->rank; ++r) {
     pb_index first = access->index[r], last = first;
     if (access->gathered == r + 1) {
-      if (least < -access->shape[r] || most > access->shape[r])
+      if (number.least < -access->shape[r] || number.most > access->shape[r])
         return BREACH(v, 4079, "'%s' reads a tensor at a number that is not clamped, at index %d", name_of(v), r);
-      first.cst += least;
-      last.cst += most;
+      first.cst += number.least;
+      last.cst += number.most;
     }
     if (pb_index_can_leave(v->nest, &first, access->shape[r]) || pb_index_can_leave(v->nest, &last, access->shape[r]))
       return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);

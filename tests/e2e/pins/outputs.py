@@ -168,7 +168,7 @@ def dumps(s):
     names = [name.split(".")[0] for name in sorted(os.listdir(folder))]
     wanted = ["s1", "s2", "scaled_codes", "decided", "unsigned", "lines", "parts", "views", "quantisers", "inline", "seams", "turn", "padding", "winograd", "widen",
               "row_numbers", "reductions", "align",
-              "pieces", "pixels", "layout", "transposes", "math", "lanes", "delinearize", "short_rows", "bands", "split_sums", "numbers", "outline", "reside",
+              "pieces", "pixels", "layout", "transposes", "math", "lanes", "delinearize", "narrow_places", "short_rows", "bands", "split_sums", "numbers", "outline", "reside",
               "plan", "tile", "map", "registers", "place", "commands"]
     s.check(f"files: {names}", names == [f"{k:02}-{name}" for k, name in enumerate(wanted)])
     s.check("empty", all(os.path.getsize(os.path.join(folder, name)) > 100 for name in os.listdir(folder)))
