@@ -6,7 +6,7 @@
 
 #define IN(k) pb__o_in(o, k)
 
-enum { MOST_TURNS = 2048, MOST_WRITTEN = 64, FEW_TURNS = 16 }; // an open length is more than these in every sample
+enum { MOST_TURNS = 2048, MOST_WRITTEN = 12, FEW_TURNS = 16 }; // an open length is more than these in every sample
 
 typedef struct cell {
   int gates, states; // a state's parts: h, and c
