@@ -5,6 +5,13 @@
 //   for s by 400:
 //     for i = s to s + 400: place[i - s] = at(i); more[i - s] = is(i) ? u(i) : 0
 //     for i = s to s + 400: y[place[i - s]] += more[i - s]
+//
+// A short row of whole numbers is counted in two tables in turn, which are added to it at the end: what is added at one
+// place twice in a row waits less. They have a place more than the row, for turns that add nothing, so that what each
+// adds need not be kept where it is one number:
+//
+//     for i = s to s + 400: place[i - s] = is(i) ? at(i) : count
+//     for i = s to s + 400 by 2: own[place[i - s]] += 1; own[other + place[i - s + 1]] += 1
 #include "targets/emit/llvm/places.h"
 
 #include "core/s3/kernels.h"
@@ -17,11 +24,13 @@
 #include <string.h>
 
 enum { LEAST_TURNS = 1024, LEAST_STRIP = 64, MOST_STRIP = 512, LANES = 16, MOST_OPERATIONS = 96, TOGETHER = 8 };
+enum { TABLES = 2, MOST_TABLE_BYTES = 8192, TURNS_A_PLACE = 8 };
 
 typedef struct adding {
   MlirOperation loop, store, load, sum, choice; // choice: null, it always adds
   MlirValue place, more;                        // of the loop
   int64_t strip;
+  int64_t own; // elements of each table; 0: it adds to the row itself
 } adding;
 
 static int64_t bound_of(MlirOperation loop, const char* name) {
@@ -107,6 +116,16 @@ static bool read_sum(adding* a) {
   return false;
 }
 
+// How long a table of its own is, the place for nothing among it, in whole rows of lanes. 0: it has none.
+static int64_t own_of(const adding* a) {
+  MlirType type = mlirValueGetType(a->more), row = mlirValueGetType(mlirOperationGetOperand(a->store, 1));
+  if (!mlirTypeIsAInteger(type)) return 0; // the order of floats' sums is kept
+  int64_t count = mlirShapedTypeGetDimSize(row, 0), turns = bound_of(a->loop, "upperBoundMap");
+  int64_t own = (count / LANES + 1) * LANES;
+  bool fits = own * (mlirIntegerTypeGetWidth(type) / 8) <= MOST_TABLE_BYTES && turns >= own * TURNS_A_PLACE;
+  return fits && a->strip % TABLES == 0 ? own : 0;
+}
+
 static bool read(MlirOperation loop, adding* a) {
   *a = (adding){.loop = loop, .strip = strip_of(loop)};
   if (!a->strip) return false;
@@ -115,8 +134,11 @@ static bool read(MlirOperation loop, adding* a) {
     if (!mlirOperationIsNull(a->store)) return false;
     a->store = op;
   }
-  return !mlirOperationIsNull(a->store) && read_sum(a) && is_rest_pure(a) &&
-         pb_made_by(a->place, "arith.constant").ptr == NULL;
+  if (mlirOperationIsNull(a->store) || !read_sum(a) || !is_rest_pure(a) ||
+      pb_made_by(a->place, "arith.constant").ptr != NULL)
+    return false;
+  a->own = own_of(a);
+  return true;
 }
 
 // ---- carried out ----
@@ -175,6 +197,12 @@ static MlirValue buffer(MlirOperation before, MlirType element, int64_t count) {
                                                    .attribute_count = 1});
 }
 
+static void set_constant_bounds(MlirOperation loop, int64_t turns) {
+  MlirContext context = mlirOperationGetContext(loop);
+  pb_op_set_attribute(loop, "lowerBoundMap", mlirAffineMapAttrGet(mlirAffineMapConstantGet(context, 0)));
+  pb_op_set_attribute(loop, "upperBoundMap", mlirAffineMapAttrGet(mlirAffineMapConstantGet(context, turns)));
+}
+
 static MlirValue binary(MlirOperation before, const char* name, MlirType type, MlirValue a, MlirValue b) {
   return pb_operation_make(before, &(pb_operation){.name = name, .type = type, .operands = {a, b}, .operand_count = 2});
 }
@@ -224,42 +252,65 @@ static MlirValue as_word(MlirOperation before, MlirValue v) {
   return (MlirValue){NULL};
 }
 
+static MlirValue choose(MlirOperation before, MlirValue is, MlirValue then, MlirValue otherwise) {
+  return pb_operation_make(before, &(pb_operation){.name = "arith.select",
+                                                   .type = mlirValueGetType(then),
+                                                   .operands = {is, then, otherwise},
+                                                   .operand_count = 3});
+}
+
+// An index and a constant.
+static MlirValue further(MlirOperation before, MlirValue at, int64_t by) {
+  MlirType index = mlirIndexTypeGet(mlirOperationGetContext(before));
+  return by ? binary(before, "arith.addi", index, at, pb_operation_integer(before, "arith.constant", index, by)) : at;
+}
+
+typedef struct buffers {
+  MlirValue places, mores, own; // mores: null, all add one number; own: null, there is none
+} buffers;
+
+static bool is_one_number(const adding* a) {
+  return a->own && !mlirOperationIsNull(pb_made_by(a->more, "arith.constant"));
+}
+
 // Turn `at` + k of those that add.
-static void add_one(const adding* a, MlirOperation done, MlirValue places, MlirValue mores, MlirValue at, int k) {
+static void add_one(const adding* a, MlirOperation done, const buffers* b, MlirValue at, int k) {
   MlirContext context = mlirOperationGetContext(done);
   MlirType index = mlirIndexTypeGet(context), type = mlirValueGetType(a->more), word = mlirIntegerTypeGet(context, 32);
-  MlirValue tensor = mlirOperationGetOperand(a->store, 1);
-  if (k) at = binary(done, "arith.addi", index, at, pb_operation_integer(done, "arith.constant", index, k));
-  MlirValue there = cast(done, "arith.index_castui", index, binary(done, "memref.load", word, places, at));
-  MlirValue old = binary(done, "memref.load", type, tensor, there), more = binary(done, "memref.load", type, mores, at);
+  MlirValue tensor = a->own ? b->own : mlirOperationGetOperand(a->store, 1), more;
+  at = further(done, at, k);
+  MlirValue there = cast(done, "arith.index_castui", index, binary(done, "memref.load", word, b->places, at));
+  if (a->own) there = further(done, there, k % TABLES * a->own);
+  if (is_one_number(a)) {
+    MlirOperation number = mlirOperationClone(mlirOpResultGetOwner(a->more));
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(done), done, number);
+    more = mlirOperationGetResult(number, 0);
+  } else {
+    more = binary(done, "memref.load", type, b->mores, at);
+  }
+  MlirValue old = binary(done, "memref.load", type, tensor, there);
   const char* add = pb_op_is(a->sum, "arith.addi") ? "arith.addi" : "arith.addf";
   store(done, binary(done, add, type, old, more), tensor, there);
 }
 
-static void carry_out(const adding* a, MlirBlock function) {
-  MlirOperation first = mlirBlockGetFirstOperation(function), outer = copy_into(a, a->loop);
-  MlirContext context = mlirOperationGetContext(outer);
-  MlirType index = mlirIndexTypeGet(context), type = mlirValueGetType(a->more);
-  MlirType word = mlirIntegerTypeGet(context, 32);
-  MlirValue places = buffer(first, word, a->strip), mores = buffer(first, type, a->strip);
-  clear(outer);
+// What computes places and what is added, of a turn of `outer`.
+static void make_early(const adding* a, MlirOperation outer, const buffers* b) {
   MlirOperation end = mlirBlockGetTerminator(pb_op_body(outer));
   MlirValue from = mlirBlockGetArgument(pb_op_body(outer), 0);
-  pb_op_set_attribute(outer, "step", mlirIntegerAttrGet(index, a->strip));
-
   MlirOperation early = copy_into(a, end), done = mlirBlockGetTerminator(pb_op_body(early));
-  MlirValue more = in_copy(a, early, a->more), place = in_copy(a, early, a->place);
-  if (!mlirOperationIsNull(a->choice))
-    more =
-        pb_operation_make(done, &(pb_operation){.name = "arith.select",
-                                                .type = type,
-                                                .operands = {in_copy(a, early, mlirOperationGetOperand(a->choice, 0)),
-                                                             more, nothing(done, type)},
-                                                .operand_count = 3});
+  MlirType type = mlirValueGetType(a->more), word = mlirIntegerTypeGet(mlirOperationGetContext(outer), 32);
+  MlirValue more = in_copy(a, early, a->more), place = in_copy(a, early, a->place), narrow = as_word(done, place);
+  if (mlirValueIsNull(narrow)) narrow = cast(done, "arith.index_cast", word, place);
+  if (!mlirOperationIsNull(a->choice)) {
+    MlirValue is = in_copy(a, early, mlirOperationGetOperand(a->choice, 0));
+    if (a->own)
+      narrow = choose(done, is, narrow, pb_operation_integer(done, "arith.constant", word, a->own - 1));
+    else
+      more = choose(done, is, more, nothing(done, type));
+  }
   MlirValue at = turn_in(early, done, from);
-  MlirValue narrow = as_word(done, place);
-  store(done, mlirValueIsNull(narrow) ? cast(done, "arith.index_cast", word, place) : narrow, places, at);
-  store(done, more, mores, at);
+  store(done, narrow, b->places, at);
+  if (!is_one_number(a)) store(done, more, b->mores, at);
   MlirOperation gone[] = {a->store, a->choice, a->sum, a->load}; // who takes in front of who is taken
   MlirOperation copies[4] = {{NULL}, {NULL}, {NULL}, {NULL}};
   MlirOperation to = mlirBlockGetFirstOperation(pb_op_body(early));
@@ -271,15 +322,58 @@ static void carry_out(const adding* a, MlirBlock function) {
   for (int k = 0; k < 4; ++k)
     if (!mlirOperationIsNull(copies[k])) mlirOperationDestroy(copies[k]);
   set_bounds(early, from, a->strip);
+}
 
-  MlirOperation late = copy_into(a, end);
+static void make_late(const adding* a, MlirOperation outer, const buffers* b) {
+  MlirValue from = mlirBlockGetArgument(pb_op_body(outer), 0);
+  MlirOperation late = copy_into(a, mlirBlockGetTerminator(pb_op_body(outer)));
   clear(late);
-  done = mlirBlockGetTerminator(pb_op_body(late));
-  at = turn_in(late, done, from);
-  int together = a->strip % TOGETHER ? 1 : TOGETHER;
-  for (int k = 0; k < together; ++k) add_one(a, done, places, mores, at, k);
-  pb_op_set_attribute(late, "step", mlirIntegerAttrGet(index, together));
+  MlirOperation done = mlirBlockGetTerminator(pb_op_body(late));
+  MlirValue at = turn_in(late, done, from);
+  int together = a->strip % TOGETHER == 0 ? TOGETHER : a->own ? TABLES : 1;
+  for (int k = 0; k < together; ++k) add_one(a, done, b, at, k);
+  pb_op_set_attribute(late, "step", mlirIntegerAttrGet(mlirIndexTypeGet(mlirOperationGetContext(outer)), together));
   set_bounds(late, from, a->strip);
+}
+
+// In front of the loop the tables are 0; behind it they are added to the row.
+static void begin_tables(const adding* a, const buffers* b) {
+  MlirOperation loop = copy_into(a, a->loop);
+  clear(loop);
+  set_constant_bounds(loop, TABLES * a->own);
+  MlirOperation end = mlirBlockGetTerminator(pb_op_body(loop));
+  store(end, nothing(end, mlirValueGetType(a->more)), b->own, mlirBlockGetArgument(pb_op_body(loop), 0));
+}
+
+static void end_tables(const adding* a, const buffers* b) {
+  MlirType type = mlirValueGetType(a->more);
+  MlirValue row = mlirOperationGetOperand(a->store, 1);
+  MlirOperation loop = copy_into(a, a->loop);
+  clear(loop);
+  set_constant_bounds(loop, mlirShapedTypeGetDimSize(mlirValueGetType(row), 0));
+  MlirOperation end = mlirBlockGetTerminator(pb_op_body(loop));
+  MlirValue at = mlirBlockGetArgument(pb_op_body(loop), 0), sum = binary(end, "memref.load", type, row, at);
+  for (int k = 0; k < TABLES; ++k) {
+    MlirValue part = binary(end, "memref.load", type, b->own, further(end, at, k * a->own));
+    sum = binary(end, "arith.addi", type, sum, part);
+  }
+  store(end, sum, row, at);
+}
+
+static void carry_out(const adding* a, MlirBlock function) {
+  MlirOperation first = mlirBlockGetFirstOperation(function);
+  MlirContext context = mlirOperationGetContext(a->loop);
+  MlirType type = mlirValueGetType(a->more), word = mlirIntegerTypeGet(context, 32);
+  buffers b = {.places = buffer(first, word, a->strip)};
+  if (!is_one_number(a)) b.mores = buffer(first, type, a->strip);
+  if (a->own) b.own = buffer(first, type, TABLES * a->own);
+  if (a->own) begin_tables(a, &b);
+  MlirOperation outer = copy_into(a, a->loop);
+  clear(outer);
+  pb_op_set_attribute(outer, "step", mlirIntegerAttrGet(mlirIndexTypeGet(context), a->strip));
+  make_early(a, outer, &b);
+  make_late(a, outer, &b);
+  if (a->own) end_tables(a, &b);
   mlirOperationDestroy(a->loop);
 }
 
