@@ -25,6 +25,20 @@ static bool is_small(const pb_program* program) {
   return turns <= FEW;
 }
 
+// Whether its turns add up blocks of a row, each onto one element: those go in lanes where code is made.
+static bool adds_up_blocks(const pb_nest* nest) {
+  enum { BLOCK = 16 };
+  const pb_access* store = pb_nest_store((pb_nest*)(uintptr_t)nest);
+  int last = nest->dim_count - 1;
+  const pb_expr_node* made = &nest->expr[nest->expr_count - 1];
+  if (nest->reduce != PB_ACC_BODY || nest->access_count != 3 || nest->expr_count != 3 || pb_nest_gathers(nest))
+    return false;
+  if (last < 0 || nest->extent[last] != BLOCK || (made->op != PB_OP_ADD && made->op != PB_OP_MUL)) return false;
+  for (int r = 0; r < store->rank; ++r)
+    if (store->index[r].coef[last]) return false;
+  return pb_type_is_float(made->type);
+}
+
 // A kernel without a plan: plain loops, mostly on one thread. Kept for the report, and said where it takes any time.
 static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
   const char* name = pb_func_name(func, &unit->pass);
@@ -34,7 +48,8 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       break;
     }
   bool in_turns = false, beside = program->nest_count > 1;
-  for (int n = 0; n < program->nest_count; ++n) in_turns |= pb_nest_goes_in_turns(&program->nests[n]);
+  for (int n = 0; n < program->nest_count; ++n)
+    in_turns |= pb_nest_goes_in_turns(&program->nests[n]) || adds_up_blocks(&program->nests[n]);
   for (int n = 0; n < program->nest_count; ++n) beside &= pb_nest_is_beside(&program->nests[n]);
   if (in_turns) why = "each turn takes what the one before has made";
   if (beside) why = "what it makes is beside each other in one loop";

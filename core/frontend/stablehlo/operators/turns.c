@@ -128,21 +128,21 @@ static pb_status one_block(turns* t, int x, int y) {
   return go_on(t, x, y, 0, 1, pb_made(&t->d->m, x)->shape[t->axis] - 1);
 }
 
-// Of each of so many blocks what all its elements make together.
+// Of each of so many blocks what all its elements make together. Along rows each turn takes what the one before has
+// made, too: where what is so far is made in turns, all of it is one kernel, a few lines at a time.
 static pb_status totals_of(turns* t, int x, int64_t blocks, int totals) {
   const pb_s1_value in = *pb_made(&t->d->m, x);
-  bool adds = !strcmp(t->combines, "stablehlo.add");
+  bool adds = !strcmp(t->combines, "stablehlo.add"), in_rows = t->axis == in.rank - 1;
   start(t, &in, blocks, 1, "init");
-  t->result = adds ? pb_scalar_number(&t->d->m.nest, in.type, 0)
-                   : pb_scalar_load(&t->d->m.nest, at(t, x, 0, BLOCK, 0), in.type);
+  t->result = pb_scalar_number(&t->d->m.nest, in.type, !adds);
   store(t, totals, 0, 1, 0, in.type);
-  start(t, &in, blocks, adds ? BLOCK : BLOCK - 1, "reduce");
-  int element = at(t, x, !adds, BLOCK, 1);
-  if (adds)
+  start(t, &in, blocks, BLOCK, in_rows ? "point" : "reduce");
+  int before = adds && !in_rows ? -1 : at(t, totals, 0, 1, 0), element = at(t, x, 0, BLOCK, 1);
+  if (before < 0)
     t->result = pb_scalar_load(&t->d->m.nest, element, in.type);
   else
-    PB_TRY(combined(t, at(t, totals, 0, 1, 0), element, in.type));
-  t->d->m.nest.reduce = adds ? PB_ACC_ADD : PB_ACC_BODY;
+    PB_TRY(combined(t, before, element, in.type));
+  t->d->m.nest.reduce = before < 0 ? PB_ACC_ADD : PB_ACC_BODY;
   store(t, totals, 0, 1, 0, in.type);
   return PB_OK;
 }
