@@ -246,13 +246,51 @@ static bool lead_better(fuser* f, const region* r, int64_t than) {
   return false;
 }
 
+// Takes the fills of the border around the group's result out of it, as a group of their own in front of it: they have
+// none of the lines that its stages would share. Returns that one; -1: there is none.
+static int leave_border(fuser* f, int group) {
+  pb_groups* g = f->groups;
+  int made = pb_program_stored(g->program, g->last[group]), border = -1;
+  for (int *link = &g->first[group], n; (n = *link) >= 0;) {
+    if (!pb_nest_is_fill(&g->program->nests[n]) || pb_program_stored(g->program, n) != made || n == g->last[group] ||
+        n == g->main[group]) {
+      link = &g->next[n];
+      continue;
+    }
+    if (border < 0) {
+      border = g->count++;
+      g->first[border] = g->main[border] = -1;
+    }
+    *link = g->next[n];
+    g->of[n] = border;
+    g->last[border] = n;
+    int* end = &g->first[border];
+    while (*end >= 0) end = &g->next[*end];
+    *end = n;
+    g->next[n] = -1;
+  }
+  return border;
+}
+
+// The same as best_region, without the border around what the group makes if nothing is saved with it.
+static int64_t best_without_border(fuser* f, int group, region* best) {
+  int64_t saves = best_region(f, group, best);
+  int border = saves || !f->cached || f->weights ? -1 : leave_border(f, group);
+  if (border < 0) return saves;
+  saves = best_region(f, group, best);
+  if (saves) return saves;
+  pb_groups_join(f->groups, border, group);
+  --f->groups->count;
+  return 0;
+}
+
 static void fuse(fuser* f) {
   pb_groups* groups = f->groups;
   for (int n = groups->program->nest_count - 1; n >= 0; --n) {
     int group = groups->of[n];
     if (groups->last[group] != n || groups->staged[group] || stays_alone(f, group)) continue;
     region r;
-    int64_t saves = best_region(f, group, &r);
+    int64_t saves = best_without_border(f, group, &r);
     if (!saves || lead_better(f, &r, saves)) continue;
     for (int k = 1; k < r.count; ++k) pb_groups_join(groups, r.groups[k], group);
     groups->staged[group] = true;

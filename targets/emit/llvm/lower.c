@@ -10,6 +10,7 @@
 #include "targets/emit/llvm/places.h"
 #include "targets/emit/llvm/roots.h"
 #include "targets/emit/llvm/so_far.h"
+#include "targets/emit/llvm/windows.h"
 
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
@@ -61,6 +62,7 @@ bool pb_llvm_lower(MlirModule kernels, const pb_chip* chip, pb_text* why) {
   pb_llvm_inline(kernels);
   pb_llvm_places(kernels);
   pb_llvm_so_far(kernels, chip);
+  pb_llvm_windows(kernels, chip);
   pb_llvm_address(kernels);
   pb_llvm_roots(kernels, chip);
   pb_llvm_convert(kernels, chip);

@@ -12,23 +12,16 @@
 
 #include "core/s3/chip_facts.h"
 #include "core/s3/kernels.h"
+#include "targets/emit/llvm/indices.h"
 #include "targets/emit/llvm/kernels.h"
 #include "targets/emit/llvm/operation.h"
 
-#include <mlir-c/AffineExpr.h>
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
 
-enum { BLOCK = 16, LEAST_LANES = 8, MOST_TERMS = 16, MOST_RANK = 16, FUNCTIONS = 16 };
-
-// An index: a sum of values times numbers, and a number.
-typedef struct terms {
-  MlirValue value[MOST_TERMS];
-  int64_t factor[MOST_TERMS], constant;
-  int count;
-} terms;
+enum { BLOCK = 16, LEAST_LANES = 8, FUNCTIONS = 16 };
 
 typedef struct block {
   MlirOperation loop, before, element, store, combine; // before: what loads what is so far
@@ -42,96 +35,27 @@ typedef struct pass {
 
 // ---- which loops ----
 
-static bool add_term(terms* sum, MlirValue value, int64_t factor) {
-  int k = 0;
-  while (k < sum->count && !mlirValueEqual(sum->value[k], value)) ++k;
-  if (k == MOST_TERMS) return false;
-  if (k == sum->count) {
-    sum->value[sum->count++] = value;
-    sum->factor[k] = 0;
-  }
-  sum->factor[k] += factor;
-  return true;
-}
-
-// Adds an expression times a factor; operands are those of the access, from its index on.
-static bool add_expr(terms* sum, MlirAffineExpr e, int64_t factor, MlirOperation op, int first) {
-  if (mlirAffineExprIsAConstant(e)) {
-    sum->constant += factor * mlirAffineConstantExprGetValue(e);
-    return true;
-  }
-  if (mlirAffineExprIsADim(e))
-    return add_term(sum, mlirOperationGetOperand(op, first + mlirAffineDimExprGetPosition(e)), factor);
-  if (!mlirAffineExprIsAAdd(e) && !mlirAffineExprIsAMul(e)) return false;
-  MlirAffineExpr a = mlirAffineBinaryOpExprGetLHS(e), b = mlirAffineBinaryOpExprGetRHS(e);
-  if (mlirAffineExprIsAAdd(e)) return add_expr(sum, a, factor, op, first) && add_expr(sum, b, factor, op, first);
-  return mlirAffineExprIsAConstant(b) && add_expr(sum, a, factor * mlirAffineConstantExprGetValue(b), op, first);
-}
-
-static int tensor_at(MlirOperation access) { return pb_op_is(access, "affine.store") ? 1 : 0; }
-
-static MlirAffineMap map_of(MlirOperation access) { return mlirAffineMapAttrGetValue(pb_op_attribute(access, "map")); }
-
-static bool read_index(MlirOperation access, intptr_t r, terms* sum) {
-  *sum = (terms){.count = 0};
-  return add_expr(sum, mlirAffineMapGetResult(map_of(access), r), 1, access, tensor_at(access) + 1);
-}
-
-static int64_t factor_of(const terms* sum, MlirValue value) {
-  for (int k = 0; k < sum->count; ++k)
-    if (mlirValueEqual(sum->value[k], value)) return sum->factor[k];
-  return 0;
-}
-
-static bool differ_by(const terms* a, const terms* b, int64_t constant) {
-  for (int k = 0; k < a->count; ++k)
-    if (a->factor[k] != factor_of(b, a->value[k])) return false;
-  for (int k = 0; k < b->count; ++k)
-    if (b->factor[k] != factor_of(a, b->value[k])) return false;
-  return a->constant - b->constant == constant;
-}
-
-static MlirType tensor_type(MlirOperation access) {
-  return mlirValueGetType(mlirOperationGetOperand(access, tensor_at(access)));
-}
-
-static bool lies_plainly(MlirOperation access) {
-  int64_t strides[MOST_RANK], offset;
-  MlirType type = tensor_type(access);
-  intptr_t rank = mlirShapedTypeGetRank(type);
-  return rank > 0 && rank <= MOST_RANK && !mlirAffineMapGetNumSymbols(map_of(access)) &&
-         mlirAffineMapGetNumResults(map_of(access)) == rank &&
-         mlirLogicalResultIsSuccess(mlirMemRefTypeGetStridesAndOffset(type, strides, &offset)) &&
-         strides[rank - 1] == 1;
-}
-
-// Whether both are at the same index but along the last dim, where a's is so much further.
-static bool are_apart(MlirOperation a, MlirOperation b, int64_t by) {
-  intptr_t rank = mlirShapedTypeGetRank(tensor_type(a));
-  if (mlirShapedTypeGetRank(tensor_type(b)) != rank) return false;
-  for (intptr_t r = 0; r < rank; ++r) {
-    terms of_a, of_b;
-    if (!read_index(a, r, &of_a) || !read_index(b, r, &of_b)) return false;
-    if (!differ_by(&of_a, &of_b, r == rank - 1 ? by : 0)) return false;
-  }
-  return true;
+// Whether a is so much further along the last dim, and else where b is.
+static bool is_further(MlirOperation a, MlirOperation b, int64_t by) {
+  int64_t apart;
+  return pb_are_apart(a, b, &apart) && apart == by;
 }
 
 // By how much the turn moves the access along its last dim, if along no other; else 0, and where that is not 1 or -1.
 static int64_t step_of(MlirOperation access, MlirValue turn) {
-  intptr_t rank = mlirShapedTypeGetRank(tensor_type(access));
-  terms sum;
+  intptr_t rank = mlirShapedTypeGetRank(pb_tensor_type_of(access));
+  pb_terms sum;
   for (intptr_t r = 0; r + 1 < rank; ++r)
-    if (!read_index(access, r, &sum) || factor_of(&sum, turn)) return 0;
-  if (!read_index(access, rank - 1, &sum)) return 0;
-  int64_t step = factor_of(&sum, turn);
+    if (!pb_read_index(access, r, &sum) || pb_factor_of(&sum, turn)) return 0;
+  if (!pb_read_index(access, rank - 1, &sum)) return 0;
+  int64_t step = pb_factor_of(&sum, turn);
   return step == 1 || step == -1 ? step : 0;
 }
 
 static bool stays(MlirOperation access, MlirValue turn) {
-  terms sum;
-  for (intptr_t r = 0; r < mlirShapedTypeGetRank(tensor_type(access)); ++r)
-    if (!read_index(access, r, &sum) || factor_of(&sum, turn)) return false;
+  pb_terms sum;
+  for (intptr_t r = 0; r < mlirShapedTypeGetRank(pb_tensor_type_of(access)); ++r)
+    if (!pb_read_index(access, r, &sum) || pb_factor_of(&sum, turn)) return false;
   return true;
 }
 
@@ -178,18 +102,18 @@ static bool read_operations(block* b) {
 static bool read(MlirOperation loop, block* b) {
   *b = (block){.loop = loop, .turns = turns_of(loop)};
   if ((b->turns != BLOCK && b->turns != BLOCK - 1) || !read_operations(b)) return false;
-  if (!lies_plainly(b->before) || !lies_plainly(b->element) || !lies_plainly(b->store)) return false;
+  if (!pb_lies_in_rows(b->before) || !pb_lies_in_rows(b->element) || !pb_lies_in_rows(b->store)) return false;
   MlirValue turn = mlirBlockGetArgument(pb_op_body(loop), 0);
   int64_t step = step_of(b->element, turn);
   b->reverse = step < 0;
   if (!step) return false;
   if (b->turns == BLOCK) {
     b->total = true;
-    return stays(b->store, turn) && are_apart(b->store, b->before, 0);
+    return stays(b->store, turn) && is_further(b->store, b->before, 0);
   }
   // The element in front of the first turn's is there where what is so far is.
-  return mlirTypeEqual(tensor_type(b->element), tensor_type(b->store)) && are_apart(b->store, b->element, 0) &&
-         are_apart(b->store, b->before, step);
+  return mlirTypeEqual(pb_tensor_type_of(b->element), pb_tensor_type_of(b->store)) &&
+         is_further(b->store, b->element, 0) && is_further(b->store, b->before, step);
 }
 
 // ---- carried out ----
@@ -199,10 +123,10 @@ static MlirValue access_in(const block* b, MlirOperation like, int64_t turn, con
                            MlirValue value) {
   MlirContext context = mlirOperationGetContext(b->loop);
   MlirValue number = pb_operation_integer(b->loop, "arith.constant", mlirIndexTypeGet(context), turn);
-  MlirValue operands[2 + MOST_TERMS];
+  MlirValue operands[2 + PB_MOST_TERMS];
   intptr_t count = 0;
   if (!mlirValueIsNull(value)) operands[count++] = value;
-  for (intptr_t k = tensor_at(like); k < mlirOperationGetNumOperands(like) && count < 2 + MOST_TERMS; ++k) {
+  for (intptr_t k = pb_tensor_at(like); k < mlirOperationGetNumOperands(like) && count < 2 + PB_MOST_TERMS; ++k) {
     MlirValue v = mlirOperationGetOperand(like, k);
     operands[count++] = mlirValueEqual(v, mlirBlockGetArgument(pb_op_body(b->loop), 0)) ? number : v;
   }
