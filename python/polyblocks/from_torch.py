@@ -19,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 from . import compiler
 from .aten.graph import Module, decompositions
-from .aten.replaced import Replaced
+from .aten.replaced import Replaced, masks_as_they_are
 from .aten import table
 from .aten.taken_apart import TAKEN_APART
 from .errors import ArgumentError, NotSupported, PolyBlocksWarning
@@ -462,7 +462,7 @@ def exported_graph(holder, tensors):
     taken_apart.update(decompositions())
     for op in [op for op in taken_apart if str(op) in table.load() and op not in TAKEN_APART]:
         taken_apart.pop(op)
-    with torch.no_grad(), traces_of_users(), unchecked_distributions():
+    with torch.no_grad(), traces_of_users(), unchecked_distributions(), masks_as_they_are():
         try:
             return torch.export.export(holder, tensors, strict=False).run_decompositions(taken_apart)
         except NotSupported:

@@ -1,8 +1,10 @@
-"""What XLA leaves to calls of its own in the text of a function: QR and products of reflectors (of tf.linalg's qr, inv, solve), as functions
-of the same text, which TensorFlow itself prints (Householder's reflections; Golub and Van Loan, Matrix Computations, 5.2)."""
+"""What XLA leaves to calls of its own in the text of a function: QR and products of reflectors (of tf.linalg's qr, inv, solve), eigenvalues of
+symmetric matrices, as functions of the same text, which TensorFlow itself prints (Householder's reflections and Jacobi's rotations, half as
+many at once as there are rows; Golub and Van Loan, Matrix Computations, 5.2 and 8.5)."""
 
 import re
 
+import numpy as np
 import tensorflow as tf
 
 from .errors import NotSupported
@@ -51,7 +53,64 @@ def product_of_reflectors(a, factors):
     return tf.while_loop(lambda i, _: i < k, step, (0, tf.broadcast_to(tf.eye(m, n, dtype=a.dtype), a.shape)))[1:]
 
 
-FUNCTIONS = {"Qr": packed_reflectors, "ProductOfElementaryHouseholderReflectors": product_of_reflectors}
+def _but_zeros(x):
+    """x with 1 in the place of 0, to divide by."""
+    return tf.where(x == 0, tf.ones_like(x), x)
+
+
+def _rotations(own, mixed, other):
+    """Cosines and sines that make `mixed`, of each row and its partner, 0; own: what stands on the diagonal."""
+    is_low = tf.range(own.shape[-1]) < other
+    theirs = tf.gather(own, other, axis=-1)
+    ratio = tf.where(is_low, theirs - own, own - theirs) / _but_zeros(2 * mixed)
+    tangent = tf.where(ratio >= 0, tf.ones_like(own), -tf.ones_like(own)) / (tf.abs(ratio) + tf.sqrt(ratio * ratio + 1))
+    tangent = tf.where(mixed == 0, tf.zeros_like(own), tangent)
+    cosine = 1 / tf.sqrt(tangent * tangent + 1)
+    return cosine, tf.where(is_low, -tangent * cosine, tangent * cosine)
+
+
+def symmetric_eigen(a):
+    """Vectors, as columns, and values, the least first. The lower triangle says the matrix."""
+    n, dtype = a.shape[-1], a.dtype
+    a = tf.linalg.band_part(a, -1, 0)
+    a = a + tf.linalg.matrix_transpose(a) - tf.linalg.diag(tf.linalg.diag_part(a))
+    scale = _but_zeros(tf.reduce_max(tf.abs(a), (-2, -1), keepdims=True))
+    size = n + n % 2  # nothing is mixed with a row of zeros
+    a = tf.pad(a / scale, [(0, 0)] * (len(a.shape) - 2) + [(0, size - n)] * 2)
+    places, last = tf.range(size), size - 1
+
+    def turn(k, a, v):
+        """Each row meets one other, in size - 1 turns each of them once."""
+        other = (2 * k - places + 2 * size - 2) % max(last, 1)
+        other = tf.where(places == last, k, tf.where(other == places, last, other))
+        met = places == other[:, None]
+        cosine, sine = _rotations(tf.linalg.diag_part(a), tf.reduce_sum(tf.where(met, a, tf.zeros_like(a)), -1), other)
+        a = a * cosine[..., None] + tf.gather(a, other, axis=-2) * sine[..., None]
+        a, v = (x * cosine[..., None, :] + tf.gather(x, other, axis=-1) * sine[..., None, :] for x in (a, v))
+        return k + 1, tf.where(met, tf.zeros_like(a), a), v
+
+    def far(a):
+        whole = tf.reduce_sum(a * a, (-2, -1))
+        off = tf.reduce_sum(tf.where(tf.eye(size, dtype=tf.bool), tf.zeros_like(a), a * a), (-2, -1))
+        return tf.sqrt(tf.reduce_max(off / _but_zeros(whole)))
+
+    def sweep(count, _, a, v):
+        a, v = tf.while_loop(lambda k, *_: k < last, turn, (0, a, v))[1:]
+        return count + 1, far(a), a, v
+
+    def goes_on(count, worst, *_):
+        return (count < 30) & (worst > np.finfo(dtype.as_numpy_dtype).eps)
+
+    start = (0, tf.constant(1, dtype), a, tf.broadcast_to(tf.eye(size, dtype=dtype), a.shape))
+    a, v = tf.while_loop(goes_on, sweep, start)[2:]
+    values = tf.linalg.diag_part(a)[..., :n]
+    order = tf.argsort(values, axis=-1, stable=True)
+    moves = tf.linalg.matrix_transpose(tf.one_hot(order, n, dtype=dtype))
+    by_size = tf.reduce_sum(tf.where(moves > 0, values[..., None], tf.zeros_like(moves)), -2)
+    return v[..., :n, :n] @ moves, by_size * scale[..., 0]
+
+
+FUNCTIONS = {"Eigh": symmetric_eigen, "Qr": packed_reflectors, "ProductOfElementaryHouseholderReflectors": product_of_reflectors}
 CALL = re.compile(r"(%\w+) = stablehlo\.custom_call @(\w+)(\([^)]*\)) [^\n]*?: \(([^)]*)\) -> (tuple<(.*?>)>|tensor<[^>]*>)(?=\s|$)")
 PART = re.compile(r"stablehlo\.get_tuple_element (%\w+)\[(\d+)\] : \([^)]*\) -> (tensor<[^>]*>)")
 TYPES = {"f32": tf.float32, "f64": tf.float64}
@@ -66,7 +125,7 @@ def written_out(text, place):
             lines[k] = PART.sub(r"stablehlo.reshape \1#\2 : (\3) -> \3", line)
             continue
         value, name, operands, given, result, several = call.groups()
-        types = [t.split("x") for t in re.findall(r"tensor<([^>]*)>", given)]
+        types = [(*dims.split("x")[:-1], kind) for dims, kind in re.findall(r"tensor<((?:\d+x)*)(complex<\w+>|\w+)>", given)]
         if name not in FUNCTIONS or any(t[-1] not in TYPES for t in types):
             if several is None:  # which the compiler knows, or refuses by name
                 continue

@@ -260,10 +260,22 @@ def test_systems():
     for matrix in (tall, f(3, 5), tf.zeros((3, 3)), tf.cast(tall, tf.float64)):
         for full in (False, True):
             same(polyblocks_jit_tf(lambda a: reflected(a, full))(matrix), reflected(matrix, full))
-    with pytest.raises(polyblocks.NotSupported, match="operator 'SelfAdjointEigV2': error: XLA's own call 'Eigh' of f32"):
-        polyblocks_jit_tf(tf.linalg.eigvalsh)(a)
+    with pytest.raises(polyblocks.NotSupported, match="operator 'SelfAdjointEigV2': error: XLA's own call 'Eigh' of complex<f32>"):
+        polyblocks_jit_tf(tf.linalg.eigvalsh)(tf.cast(a, tf.complex64))
     with pytest.raises(polyblocks.NotSupported, match="MatrixDeterminant"):
         polyblocks_jit_tf(tf.linalg.det)(a)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 6), (3, 5, 5), (2, 2, 4, 4)])
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_symmetric_eigenvalues(shape, dtype):
+    """The lower triangle says the matrix; signs of vectors are LAPACK's."""
+    a, most = tf.cast(f(*shape), dtype), 1e-4 if dtype == tf.float32 else 1e-12
+    lower = tf.linalg.band_part(a, -1, 0)
+    values, vectors = polyblocks_jit_tf(tf.linalg.eigh)(a)
+    same(values, tf.linalg.eigvalsh(a), most)
+    same(vectors @ (values[..., None] * tf.linalg.matrix_transpose(vectors)), lower + tf.linalg.matrix_transpose(lower) - tf.linalg.diag(tf.linalg.diag_part(a)), most)
+    same(polyblocks_jit_tf(tf.linalg.eigvalsh)(tf.zeros_like(a) + 1), tf.linalg.eigvalsh(tf.zeros_like(a) + 1), most)
 
 
 def test_constants_are_not_taken():

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from polyblocks import polyblocks_jit_torch
+from torch import nn
 from torch.nn import functional as F
 
 SPECIAL = torch.tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 0.5, -0.5, 1.5, 1e-40, -3e-42, 1e38, -7.75, 20.0, 25.0, -1.0, 1e-38])
@@ -42,3 +43,45 @@ def test_histograms():
     for got, want in zip(polyblocks_jit_torch(f)(x), f(x)):
         for a, b in zip(got, want):
             torch.testing.assert_close(a, b)
+
+
+def test_masks_of_transformers():
+    """Whether a mask is a causal one PyTorch decides by its numbers."""
+    torch.manual_seed(0)
+    model = nn.Transformer(16, 2, 1, 2, 32, batch_first=True, norm_first=True).eval()
+    words, made, absent = torch.randn(2, 6, 16), torch.randn(2, 5, 16), torch.tensor([[False] * 6, [False] * 4 + [True] * 2])
+
+    def f(words, made, absent, mask):
+        masks = {"src_key_padding_mask": absent, "memory_key_padding_mask": absent}
+        causal = nn.Transformer.generate_square_subsequent_mask(5)
+        encoded = model.encoder(words, mask=nn.Transformer.generate_square_subsequent_mask(6))
+        return model(words, made, tgt_mask=causal, **masks), model(words, made, tgt_mask=mask, **masks), encoded
+
+    mask = torch.zeros(5, 5).masked_fill(torch.rand(5, 5) < 0.3, -math.inf)
+    with torch.no_grad():
+        for got, want in zip(polyblocks_jit_torch(f)(words, made, absent, mask), f(words, made, absent, mask)):
+            torch.testing.assert_close(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_functions_of_distributions(dtype):
+    """From one end to the other, outside, and on both sides of where the gamma functions go from their series to their fraction."""
+
+    def f(p, a, x):
+        return torch.special.ndtri(p), torch.special.gammainc(a, x), torch.special.gammaincc(a, x)
+
+    p = torch.tensor([0.0, 1e-30, 1e-7, 0.1, 0.1353, 0.1354, 0.5, 0.86, 0.87, 0.999, 1.0, -0.5, 1.5, math.nan], dtype=dtype)
+    ends = torch.tensor([0.0, 1e-3, 0.5, 1.0, 2.5, 30.0, 200.0, math.inf, -1.0, math.nan], dtype=dtype)
+    a, x = torch.broadcast_tensors(ends[:, None], torch.cat([ends, ends * 1.1 + 0.3]))
+    close = {"rtol": 1e-5, "atol": 1e-6} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-13}  # eager is 7e-10 off at (30, 30)
+    for call in (polyblocks_jit_torch(f), torch.compile(f, backend="polyblocks")):
+        for got, want in zip(call(p, a, x), f(p, a, x)):
+            torch.testing.assert_close(got, want, equal_nan=True, **close)
+
+
+def test_combinations():
+    def f(x):
+        return [torch.combinations(x, r, again) for r in range(4) for again in (False, True)]
+
+    for got, want in zip(polyblocks_jit_torch(f)(SPECIAL[:4]), f(SPECIAL[:4])):
+        torch.testing.assert_close(got, want, equal_nan=True)

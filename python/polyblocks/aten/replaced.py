@@ -1,9 +1,12 @@
 """Functions of PyTorch that torch.export stops at because they look at their numbers, or take them out of tensors, as others that do not."""
 
+import contextlib
+import itertools
 import math
 
 import torch
 from torch.nn import functional
+from torch.nn.modules import transformer
 from torch.overrides import TorchFunctionMode
 
 from .recurrent import PLAIN, whole
@@ -48,6 +51,13 @@ def gaussian_loss(x, target, var, full=False, eps=1e-6, reduction="mean"):
     var = var + (kept - var).detach()
     loss = 0.5 * (torch.log(var) + (x - target) ** 2 / var) + (0.5 * math.log(2 * math.pi) if full else 0)
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def combinations(x, r=2, with_replacement=False):
+    """By places: how many there are the extent says, not the numbers."""
+    chosen = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(chosen(range(len(x)), r))
+    return x[torch.tensor(places, dtype=torch.int64).reshape(len(places), r)] if r else x[:0]
 
 
 def is_place(index):
@@ -154,7 +164,7 @@ def by_numbers(function, x, *args, **named):
     return function(x.float(), *args, **named).to(x.dtype) if is_half else function(x, *args, **named)
 
 
-REPLACED = {torch.cov: covariance, torch.corrcoef: correlation, torch.linalg.lstsq: solved}
+REPLACED = {torch.combinations: combinations, torch.cov: covariance, torch.corrcoef: correlation, torch.linalg.lstsq: solved}
 REPLACED |= {torch.Tensor.__getitem__: item, torch.Tensor.__setitem__: put_item}
 REPLACED |= {functional.gaussian_nll_loss: gaussian_loss, torch.Tensor.cov: covariance, torch.Tensor.corrcoef: correlation}
 RECURRENT = {function: whole(kind) for kind, plain in PLAIN.items() for function in (plain, getattr(torch.ops.aten, kind).input)}
@@ -169,3 +179,17 @@ class Replaced(TorchFunctionMode):
         if function in BY_NUMBERS and has_number(args, kwargs):
             return by_numbers(BY_NUMBERS[function], *args, **kwargs)
         return REPLACED.get(function, function)(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def masks_as_they_are():
+    """Transformers compare their mask with a causal one, to leave it out where it is one: in a graph it is a mask like others."""
+    plain = getattr(transformer, "_detect_is_causal_mask", None)
+    if plain is None:  # another version's
+        yield
+        return
+    transformer._detect_is_causal_mask = lambda mask, is_causal=None, size=None: is_causal is True
+    try:
+        yield
+    finally:
+        transformer._detect_is_causal_mask = plain

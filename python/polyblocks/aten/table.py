@@ -12,7 +12,7 @@ from .builder import Unsupported
 
 ROWS = {}
 IGNORED = ("layout", "device", "pin_memory", "non_blocking", "memory_format", "sparse_grad", "sparse", "implicit")
-FILES = ("creation", "elements", "bessel", "movement", "reductions", "products", "systems", "windows", "resizing", "norms", "indexing", "quantized", "recurrent")
+FILES = ("creation", "elements", "bessel", "distributions", "movement", "reductions", "products", "systems", "windows", "resizing", "norms", "indexing", "quantized", "recurrent")
 
 
 def row(*names):
