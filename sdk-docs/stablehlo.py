@@ -17,13 +17,13 @@ in MLIR's generic form, each for itself or generic operations among the others. 
 `core/frontend/stablehlo/pretty/forms.def`, those of CHLO and what Shardy says of one device too; what has none is refused with its
 place (PB2107). Bytecode is not read. Errors name lines and columns of the file; locations that the text says are passed over in its
 own form, and in the generic one leave errors without a line. Arguments of `@main` are inputs `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
-unsigned integers of 2, 4 and 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
+unsigned integers of 2, 4 and 8 to 64 bits, f8E4M3FN, f8E5M2, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
 [how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64,
 in the C interface pairs along one more dim, the last (`is_complex`), in `.npy` files `<c8` and `<c16`. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
 may be arguments and results; what is made of them is what their other operands say (a reduction's first value, padding, 0).
 Constants of truths in hexadecimal have a bit or a byte each. `sdy.*` attributes and meshes are passed over: here is one device.
 
-An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
+A float of 8 or 16 bits is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
 a division by 0 has all bits set, a shift by all bits or more leaves nothing but the sign. Conversions round once; to
 integers they go towards 0 and keep within the type, NaN is 0. What a reduction's body combines goes in the order of the
 loops, but sums, which the planner may take in another. Of n elements a sort takes n log n (up to 256 the square, on any number of units);

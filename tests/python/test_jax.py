@@ -448,3 +448,31 @@ def test_numbers_of_four_bits():
     x, u = jnp.arange(-8, 8).astype("int4"), jnp.arange(16).astype("uint4")
     for a, b in zip(jit(function)(x, u), jax.jit(function)(x, u), strict=True):
         assert a.dtype == b.dtype and np.array_equal(a.astype("int32"), b.astype("int32"))
+
+
+@pytest.mark.parametrize("kind", [jnp.float8_e4m3fn, jnp.float8_e5m2])
+def test_floats_of_8_bits(kind):
+    """Inside, as arguments and as results; each operation rounds."""
+    rng = np.random.default_rng(2)
+    x = np.concatenate([rng.standard_normal(244) * 10.0 ** rng.integers(-6, 4, 244), [0, -0.0, np.inf, -np.inf, np.nan, 448, 464, 465, 480, 57344, 61440, 61441]]).astype(np.float32)
+    y, a, b = x.astype(kind), rng.standard_normal((8, 16)).astype(kind), rng.standard_normal((16, 4)).astype(kind)
+
+    def all_of_them(x, y, a, b):
+        converted = x.astype(kind), x.astype(kind).astype(jnp.bfloat16), y.astype(np.float32), y.astype(np.int32)
+        elements = y + y, y * jnp.asarray(0.3, kind), -y, jnp.maximum(y, y[::-1]), y < y[::-1], jnp.where(y > 0, y, 0)
+        moved = y.reshape(4, -1).T, jnp.concatenate([y, y[:3]]), jnp.pad(a, 1), a.at[2].set(1), a[jnp.array([1, 3])], jax.lax.bitcast_convert_type(a, np.uint8)
+        loops = jax.lax.scan(lambda c, v: ((c + v).astype(kind), c), a[0], a), jax.lax.cond(x[0] > 0, lambda v: v * 2, lambda v: v, a)
+        return converted, elements, moved, loops, jnp.dot(a, b, preferred_element_type=np.float32), a.max(1), jnp.argmax(a, 1), a.sum(1)
+
+    for got, want in zip(jax.tree.leaves(jit(all_of_them)(x, y, a, b)), jax.tree.leaves(jax.jit(all_of_them)(x, y, a, b))):
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(np.asarray(got).astype(np.float32), np.asarray(want).astype(np.float32), rtol=1e-6)
+
+
+def test_scattered_products_of_complex_numbers():
+    x, k = np.random.default_rng(1).standard_normal((6, 9, 2)).astype(np.float32).view(np.complex64)[..., 0], np.array([2, -1, 0, 2, 5], np.int32)
+
+    def updated(x, k):
+        return x.at[:, ::3].multiply(2 + 1j), x.at[k].multiply(1j), x.at[k, k + 1].multiply(x[0, 0]), x.at[2].power(2), x.at[k].set(1j), jax.scipy.signal.welch(x.real.ravel(), nperseg=16)
+
+    same(jit(updated)(x, k), jax.jit(updated)(x, k))

@@ -301,6 +301,7 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
                                       "stablehlo.bitcast_convert",
                                       "stablehlo.reduce",
                                       "stablehlo.reduce_window",
+                                      "stablehlo.scatter",
                                       "stablehlo.sort"};
   if (!pb__door_by_parts(op)) {
     if (make == pb__door_broadcast || make == pb__door_constant_like) return make(d, op); // others, which come here

@@ -9,6 +9,8 @@ ELEMENTS = {
     torch.float64: "f64",
     torch.float16: "f16",
     torch.bfloat16: "bf16",
+    torch.float8_e4m3fn: "f8E4M3FN",
+    torch.float8_e5m2: "f8E5M2",
     torch.int64: "i64",
     torch.int32: "i32",
     torch.int16: "i16",
@@ -23,6 +25,7 @@ ELEMENTS = {
 }
 BITS = {torch.float32: ("<f", "<I"), torch.float64: ("<d", "<Q")}
 HALVES = (torch.float16, torch.bfloat16)
+SMALL = (torch.float8_e4m3fn, torch.float8_e5m2)
 PART = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 WHOLE = {part: whole for whole, part in PART.items()}
 
@@ -66,6 +69,8 @@ def number_text(number, dtype):
     if dtype in HALVES:
         bits = torch.tensor(float(number), dtype=dtype).view(torch.int16).item() & 0xFFFF
         return f"0x{bits:04X}"
+    if dtype in SMALL:
+        return f"0x{torch.tensor(float(number), dtype=dtype).view(torch.uint8).item():02X}"
     value = torch.tensor(float(number), dtype=dtype).item()
     floats, integers = BITS[dtype]
     bits = struct.unpack(integers, struct.pack(floats, value))[0]
@@ -164,6 +169,9 @@ class Builder:
             return self.op("complex", [part, self.constant(0, part.dtype, part.shape)], dtype, x.shape)
         if x.dtype.is_floating_point and dtype in (torch.uint8, torch.int8, torch.int16):  # by way of a wider one, as PyTorch wraps
             x = self.op("convert", [x], torch.int64, x.shape)
+        if dtype == torch.float8_e4m3fn:  # what is too large is the largest
+            x = x if x.dtype.is_floating_point else self.op("convert", [x], torch.float32, x.shape)
+            x = self.binary("minimum", self.binary("maximum", x, -448), 448)
         return self.op("convert", [x], dtype, x.shape)
 
     def broadcast(self, x, shape, dims=None):

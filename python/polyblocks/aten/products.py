@@ -23,6 +23,20 @@ def mm(b, x, y):
     return widened(b, lambda x, y: b.dot(x, y, ((1,), (0,))), x, y)
 
 
+@row("_scaled_mm")
+def scaled_mm(b, x, y, x_scale, y_scale, bias=None, scale=None, out_dtype=None, use_fast_accum=False, *, made):
+    """Of floats of 8 bits, in f32; scales for all of a factor, or for its rows and columns."""
+    if scale is not None or any(s.rank not in (0, 2) and s.shape != (1,) for s in (x_scale, y_scale)):
+        raise Unsupported("scales of the result, or of blocks")
+    for v, end in ((x_scale, 0), (y_scale, 1)):
+        if v.rank == 2 and (v.shape[1 - end] != 1 or v.shape[end] not in (1, made.shape[end])):
+            raise Unsupported("scales of blocks")
+    product = b.dot(b.convert(x, torch.float32), b.convert(y, torch.float32), ((1,), (0,)))
+    product = b.multiply(b.multiply(product, b.convert(x_scale, torch.float32)), b.convert(y_scale, torch.float32))
+    product = product if bias is None else b.add(product, b.convert(bias, torch.float32))
+    return b.convert(product, made.dtype)
+
+
 @row("bmm")
 def bmm(b, x, y):
     return widened(b, lambda x, y: b.dot(x, y, ((2,), (1,)), ((0,), (0,))), x, y)

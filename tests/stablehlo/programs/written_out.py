@@ -101,6 +101,54 @@ def halves(bench, rng):
         bench.say(all(int(m) == e for m, e in zip(made, exact)), f"upper halves of products of {dtype}")
 
 
+def float8_numbers(bits, bias, has_infinity):
+    """What the 256 codes are, of so many bits behind the point."""
+    codes = np.arange(256)
+    magnitude = codes & 0x7F
+    exponent, part = magnitude >> bits, magnitude & ((1 << bits) - 1)
+    value = np.where(exponent, ((1 << bits) + part) * 2.0 ** (exponent - bias - bits), part * 2.0 ** (1 - bias - bits))
+    last = 0x7F >> bits << bits  # the largest exponent
+    value = np.where(magnitude < (last if has_infinity else 0x7F), value, np.where(has_infinity & (magnitude == last), np.inf, np.nan))
+    return np.where(codes & 0x80, -value, value).astype(np.float32)
+
+
+def floats_of_8_bits(bench, _):
+    """All codes as numbers, numbers as the codes nearest to them, ties to even; sums that are rounded in each step; a body's constant."""
+    rng = np.random.default_rng(9)
+    for name, bits, bias, has_infinity in (("f8E4M3FN", 3, 7, False), ("f8E5M2", 2, 15, True)):
+        numbers = float8_numbers(bits, bias, has_infinity)
+        many, whole = f"tensor<256x{name}>", "tensor<256xf32>"
+        as_number = f'%r = "stablehlo.convert"(%q) : ({many}) -> {whole}'
+        made = bench.run(text_of(["tensor<256xui8>"], [f'%q = "stablehlo.bitcast_convert"(%a0) : (tensor<256xui8>) -> {many}', as_number], whole), np.arange(256, dtype=np.uint8))
+        bench.say(np.array_equal(made, numbers, equal_nan=True), f"codes of {name} as numbers")
+        finite = np.sort(numbers[:128][np.isfinite(numbers[:128])].astype(np.float64))
+        middles = (finite[1:] + finite[:-1]) / 2  # ties
+        end = finite[-1] + (finite[-1] - finite[-2]) / 2
+        x = np.concatenate([middles[:120], np.nextafter(np.float32(middles[:60]), np.float32(np.inf)), rng.standard_normal(60) * 10.0 ** rng.integers(-6, 3, 60), [end, -end * 1.01, np.inf, np.nan]])
+        x = np.resize(x, 256).astype(np.float32)
+        made = bench.run(text_of([whole], [f'%q = "stablehlo.convert"(%a0) : ({whole}) -> {many}', as_number], whole), x)
+
+        def rounded(v):
+            away = np.abs(finite[:, None] - np.abs(v.astype(np.float64)))
+            places = np.where(away == away.min(0), np.arange(len(finite))[:, None] % 2, 2).argmin(0)  # codes go up with the numbers
+            over = np.abs(v) >= end if has_infinity else np.abs(v) > end
+            size = np.where(over, np.inf if has_infinity else np.nan, finite[places])
+            return np.where(np.isnan(v), np.nan, np.copysign(size, v)).astype(np.float32)
+
+        bench.say(np.array_equal(made, rounded(x), equal_nan=True), f"numbers as {name}")
+        y, one = rounded(rng.standard_normal(256).astype(np.float32)), f"tensor<{name}>"
+        ops = [f'%q = "stablehlo.convert"(%a0) : ({whole}) -> {many}', f'%z = "stablehlo.constant"() <{{value = dense<1.0> : {one}}}> : () -> {one}',
+               f'%s = "stablehlo.reduce"(%q, %z) <{{dimensions = array<i64: 0>}}> ({{', f"^bb0(%x: {one}, %y: {one}):",
+               f'%h = "stablehlo.constant"() <{{value = dense<0.5> : {one}}}> : () -> {one}', f'%m = "stablehlo.multiply"(%y, %h) : ({one}, {one}) -> {one}',
+               f'%n = "stablehlo.add"(%x, %m) : ({one}, {one}) -> {one}', f'"stablehlo.return"(%n) : ({one}) -> ()', f"}}) : ({many}, {one}) -> {one}",
+               f'%r = "stablehlo.convert"(%s) : ({one}) -> tensor<f32>']
+        total = np.float32(1)
+        for v in y:
+            total = rounded(np.array([total + rounded(np.array([v / 2]))[0]]))[0]
+        made = bench.run(text_of([whole], ops, "tensor<f32>"), y)
+        bench.say(made == total, f"a sum of {name}: {made}, not {total}")
+
+
 def scans(bench, rng):
     x, number = rng.integers(-9, 9, (3, 100)).astype(np.int32), "tensor<3xi32>"
     kind, start = kind_of(x), np.array([1, 2, 3], np.int32)
@@ -269,6 +317,41 @@ def scatters(bench, rng):
         bench.say(np.array_equal(made, expected), f"scatter by {combine or 'the updates alone'} at {places.tolist()}")
 
 
+def scatters_of_several(bench, _):
+    """Products of complex numbers, and operands that meet in the body: at places that come at run time, some outside or twice, and
+    at constants."""
+    rng, at = np.random.default_rng(8), np.array([[2], [-1], [0], [2], [9], [4]], np.int32)
+    numbers = "<{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}>"
+    constant = f'%p = "stablehlo.constant"() <{{value = dense<{at.tolist()}> : tensor<6x1xi32>}}> : () -> tensor<6x1xi32>'
+    for element, real in (("f32", np.float32), ("f64", np.float64)):
+        one, kind, part = (f"tensor<{shape}complex<{element}>>" for shape in ("", "5x3x", "6x3x"))
+        x, u = (rng.standard_normal((n, 3, 2)).astype(real) for n in (5, 6))
+        want = x.copy().view(np.complex64 if real is np.float32 else np.complex128)[..., 0]
+        for k, row in enumerate(at[:, 0]):
+            if 0 <= row < 5:
+                want[row] *= u.view(want.dtype)[k, :, 0]
+        for places, lines, inputs in (("%a2", [], (x, u, at)), ("%p", [constant], (x, u))):
+            ops = [*lines, f'%r = "stablehlo.scatter"(%a0, {places}, %a1) {numbers} ({{', f"^bb0(%old: {one}, %new: {one}):",
+                   f'%c = "stablehlo.multiply"(%old, %new) : ({one}, {one}) -> {one}', f'"stablehlo.return"(%c) : ({one}) -> ()',
+                   f"}}) : ({kind}, tensor<6x1xi32>, {part}) -> {kind}"]
+            made = bench.run(text_of([kind, part, "tensor<6x1xi32>"][: len(inputs)], ops, kind), *inputs)
+            bench.say(np.allclose(made.view(want.dtype).reshape(want.shape), want, 1e-5, 1e-6), f"products of complex<{element}> scattered at {places}")
+    x, u = rng.standard_normal((5, 3)).astype(np.float32), rng.standard_normal((6, 3)).astype(np.float32)
+    y, v = rng.integers(0, 9, (5, 3), np.int32), rng.integers(10, 99, (6, 3), np.int32)
+    ops = [f'%q:2 = "stablehlo.scatter"(%a0, %a1, %a4, %a2, %a3) {numbers} ({{', "^bb0(%x: tensor<f32>, %y: tensor<i32>, %u: tensor<f32>, %v: tensor<i32>):",
+           '%l = "stablehlo.compare"(%x, %u) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>',
+           *(f'%{r} = "stablehlo.select"(%l, %{b}, %{a}) : (tensor<i1>, tensor<{e}>, tensor<{e}>) -> tensor<{e}>' for r, a, b, e in (("m", "x", "u", "f32"), ("n", "y", "v", "i32"))),
+           '"stablehlo.return"(%m, %n) : (tensor<f32>, tensor<i32>) -> ()',
+           "}) : (tensor<5x3xf32>, tensor<5x3xi32>, tensor<6x1xi32>, tensor<6x3xf32>, tensor<6x3xi32>) -> (tensor<5x3xf32>, tensor<5x3xi32>)",
+           '%b = "stablehlo.convert"(%q#1) : (tensor<5x3xi32>) -> tensor<5x3xf32>', '%r = "stablehlo.add"(%q#0, %b) : (tensor<5x3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>']
+    made = bench.run(text_of(["tensor<5x3xf32>", "tensor<5x3xi32>", "tensor<6x3xf32>", "tensor<6x3xi32>", "tensor<6x1xi32>"], ops, "tensor<5x3xf32>"), x, y, u, v, at)
+    for k, row in enumerate(at[:, 0]):
+        if 0 <= row < 5:
+            larger = x[row] < u[k]
+            x[row], y[row] = np.where(larger, u[k], x[row]), np.where(larger, v[k], y[row])
+    bench.say(np.array_equal(made, x + y.astype(np.float32)), "the largest, and which it is, scattered together")
+
+
 def powers(bench, rng):
     """Integers' powers, which wrap; below 0 what is left of 1 / x^-z."""
     for element, dtype in (("i32", np.int32), ("i64", np.int64), ("ui8", np.uint8)):
@@ -297,7 +380,7 @@ def refused(bench):
 
 def all_parts(bench):
     rng = np.random.default_rng(7)
-    for part in (systems, transforms, halves, scans, codes, scatters, prefixes, bodies, windows, transforms_of_two_passes, powers):
+    for part in (systems, transforms, halves, scans, codes, scatters, scatters_of_several, floats_of_8_bits, prefixes, bodies, windows, transforms_of_two_passes, powers):
         part(bench, rng)
 
 

@@ -74,8 +74,10 @@ static pb_type number_type(MlirType type) {
                            : PB_TYPE_COUNT;
 }
 
-// Integers of fewer bits than a byte, a byte each.
+// Integers of fewer bits than a byte, a byte each, and floats of 8 bits.
 static pb_type narrow_type(MlirType type) {
+  if (mlirTypeIsAFloat8E4M3FN(type)) return PB_F8E4M3FN;
+  if (mlirTypeIsAFloat8E5M2(type)) return PB_F8E5M2;
   if (!mlirTypeIsAInteger(type)) return PB_TYPE_COUNT;
   unsigned width = mlirIntegerTypeGetWidth(type);
   bool is_unsigned = mlirIntegerTypeIsUnsigned(type);

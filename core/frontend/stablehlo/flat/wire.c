@@ -143,7 +143,7 @@ static pb_flat_type type(cursor* c) {
   }
   if (known && open != t.is_open) c->bad = true;
   if ((t.type == PB_INDEX) > t.is_element || (t.is_element && (t.rank || t.is_complex)) || t.type == PB_U8 ||
-      t.type == PB_I128 || (pb_type_is_code(t.type) && t.type < PB_I4))
+      t.type == PB_I128 || (pb_type_is_code(t.type) && t.type < PB_I4 && t.type != PB_F8E4M3FN && t.type != PB_F8E5M2))
     c->bad = true;
   t.text = string(c);
   return t;

@@ -19,7 +19,8 @@ static pb_status body_constant(pb_door* d, pb_nest* n, const pb_flat_op* op, pb_
       value->type.is_complex != is_complex(d, op->results[0]))
     return pb__door_refuse(d, op, "a constant that is not one number");
   const char* bytes = value->bytes;
-  made->re = pb_scalar_constant(n, value->type.type, bytes);
+  pb_type inside = pb__door_type(d, op->results[0])->type; // another one of floats of 8 bits
+  made->re = pb_scalar_constant(n, pb_type_is_narrow(inside) ? inside : value->type.type, bytes);
   if (value->type.is_complex)
     made->im = pb_scalar_constant(n, value->type.type, bytes + pb_type_bits(value->type.type) / 8);
   return PB_OK;

@@ -1,7 +1,8 @@
 // Values that are held as codes of another type: quantised numbers, and integers of fewer bits than a byte. Of a
 // quantised tensor the program has the codes; operators that move elements move those, and any other is made of
 // numbers: its operands are taken to f32, and its result is rounded to codes again, as the specification says. A narrow
-// integer is a byte that holds the number itself, wrapped where an operator ends.
+// integer is a byte that holds the number itself, wrapped where an operator ends. Floats of 8 bits, which are codes
+// outside of the program, are inside of it what bodies widen and round, as they do f16.
 #include "core/frontend/stablehlo/door.h"
 
 #include <stdlib.h>
@@ -9,10 +10,11 @@
 
 typedef struct pb_door_code {
   bool is_narrow; // an integer, else quantised
+  bool is_float;  // neither: of 8 bits
   int bits;
   bool is_unsigned;
   pb_type type;           // of the codes, or of the bytes
-  pb_type outside;        // narrow: what inputs and outputs have
+  pb_type outside;        // narrow, or a float: what inputs and outputs have
   int64_t least, most;    // of the codes
   int axis, count;        // scales along an axis; -1: one for all
   const float* scales;    // of each
@@ -20,7 +22,11 @@ typedef struct pb_door_code {
   const char* unreadable; // why the type is none that is read, NULL
 } pb_door_code;
 
-static const pb_door_code* code_of(const pb_door* d, int flat) { return d->codes ? d->codes[flat] : NULL; }
+static const pb_door_code* code_of(const pb_door* d, int flat) {
+  return d->codes && d->codes[flat] && !d->codes[flat]->is_float ? d->codes[flat] : NULL;
+}
+
+static bool is_float8(const pb_door* d, int flat) { return d->codes && d->codes[flat] && d->codes[flat]->is_float; }
 
 static const char* behind(const char* text, const char* word) {
   const char* at = strstr(text, word);
@@ -126,11 +132,22 @@ static void take_narrow(pb_door* d, int flat) {
   type->type = code->type = code->is_unsigned ? PB_UI8 : PB_I8;
 }
 
+static bool is_small_float(pb_type type) { return type == PB_F8E4M3FN || type == PB_F8E5M2; }
+
+static void take_float8(pb_door* d, int flat) {
+  pb_flat_type* type = &d->types[flat];
+  if (!is_small_float(type->type) || type->is_element || type->is_complex) return;
+  pb_door_code* code = new_code(d, flat);
+  code->is_float = true;
+  code->outside = type->type;
+  type->type = code->type = type->type == PB_F8E4M3FN ? PB_E4M3 : PB_E5M2;
+}
+
 void pb__door_take_codes(pb_door* d) {
   bool any = false;
   for (int v = 0; v < d->flat->value_count; ++v) {
     const pb_flat_type* type = &d->types[v];
-    any |= (type->type >= PB_I4 && type->type <= PB_U2) ||
+    any |= (type->type >= PB_I4 && type->type <= PB_U2) || is_small_float(type->type) ||
            (type->type == PB_TYPE_COUNT && type->text && strstr(type->text, "!quant.uniform<"));
   }
   if (!any) return;
@@ -138,6 +155,7 @@ void pb__door_take_codes(pb_door* d) {
   for (int v = 0; v < d->flat->value_count; ++v) {
     take_quantised(d, v);
     take_narrow(d, v);
+    take_float8(d, v);
   }
 }
 
@@ -221,18 +239,29 @@ static int wrapped(pb_door* d, const pb_door_code* code, int x, bool in_range, p
   return y;
 }
 
+// The same bytes as another type's.
+static int same_bytes(pb_door* d, int value, pb_type type) {
+  const pb_s1_value in = *pb_made(&d->m, value);
+  int y = pb_make_value(&d->m, type, in.rank, in.shape);
+  pb_make_copy(&d->m, value, y);
+  return y;
+}
+
 int pb__door_coded_input(pb_door* d, int flat, int value) {
   const pb_door_code* code = code_of(d, flat);
+  if (is_float8(d, flat)) return same_bytes(d, value, d->types[flat].type);
   return code && code->is_narrow ? wrapped(d, code, value, false, d->types[flat].type) : value;
 }
 
 int pb__door_coded_output(pb_door* d, int flat, int value) {
   const pb_door_code* code = code_of(d, flat);
+  if (is_float8(d, flat)) return same_bytes(d, value, d->codes[flat]->outside);
   return code && code->is_narrow ? wrapped(d, code, value, false, code->outside) : value;
 }
 
 pb_type pb__door_outside(const pb_door* d, int flat) {
   const pb_door_code* code = code_of(d, flat);
+  if (is_float8(d, flat)) return d->codes[flat]->outside;
   return code && code->is_narrow ? code->outside : d->types[flat].type;
 }
 
@@ -278,9 +307,9 @@ static bool same_codes(const pb_door_code* a, const pb_door_code* b) {
 
 bool pb__door_is_coded(const pb_door* d, const pb_flat_op* op) {
   for (int k = 0; d->codes && k < op->operand_count; ++k)
-    if (d->codes[op->operands[k]]) return true;
+    if (code_of(d, op->operands[k])) return true;
   for (int k = 0; d->codes && k < op->result_count; ++k)
-    if (d->codes[op->results[k]]) return true;
+    if (code_of(d, op->results[k])) return true;
   return false;
 }
 

@@ -488,19 +488,30 @@ static pb_status scatter_known(pb_door* d, const pb_flat_op* op, const places* p
   return pb__door_change_windows(d, op, walks, count, windows, made);
 }
 
-// What the body makes of the element that is there and the update, or the former where the condition (-1: none) does
-// not hold: the last node.
+// A node where the condition holds (-1: always), else what is there: the last node.
+static void chosen_last(pb_nest* n, int condition, int made, int old) {
+  if (condition >= 0) made = pb__door_chosen(n, condition, made, old);
+  if (made != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[made].type, made, -1);
+}
+
+// What the body makes of the element that is there and the update, or the former where the condition does not hold.
 static pb_status combine(pb_door* d, const pb_flat_op* op, pb_type type, int old, int update, int condition) {
   pb_nest* n = &d->m.nest;
   int arguments[] = {pb_scalar_decoded(n, old, type), pb_scalar_load(n, update, type)}, result;
   PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, arguments}, 1, &type, &result));
-  result = pb_scalar_encoded(n, result, type);
-  if (condition >= 0) {
-    int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, condition, result);
-    n->expr[chosen].args[2] = old;
-    result = chosen;
-  }
-  if (result != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[result].type, result, -1);
+  chosen_last(n, condition, pb_scalar_encoded(n, result, type), old);
+  return PB_OK;
+}
+
+// The same of elements that lie in one number, and an update for each.
+static pb_status combine_packed(pb_door* d, const pb_flat_op* op, const pb_door_state* s, int old, const int* updates,
+                                int condition) {
+  pb_nest* n = &d->m.nest;
+  int all[2 * PB_DOOR_RESULTS], results[PB_DOOR_RESULTS];
+  for (int k = 0; k < s->count; ++k) all[k] = pb__door_unpacked(n, s, old, k);
+  for (int k = 0; k < s->count; ++k) all[s->count + k] = pb_scalar_load(n, updates[k], s->types[k]);
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2 * s->count, all}, s->count, s->types, results));
+  chosen_last(n, condition, pb__door_packed(n, s, results), old);
   return PB_OK;
 }
 
@@ -535,11 +546,83 @@ static pb_status scatter_rows(pb_door* d, const pb_flat_op* op, const places* p,
   return PB_OK;
 }
 
+// The place of this turn's update as one number, and whether it lies inside (-1: always).
+static int place_of_update(pb_door* d, const places* p, const pb_s1_value* in, int indices, int u_rank, const int* dims,
+                           int* condition) {
+  pb_nest* n = &d->m.nest;
+  int64_t stride[PB_NEST_RANK];
+  int at = -1;
+  strides_of(in, stride);
+  *condition = -1;
+  for (int r = 0; r < in->rank; ++r) {
+    int k = found(&p->map, r), b = found(&p->batch, r);
+    int place = k >= 0 ? component(d, p, indices, k, u_rank, dims) : -1;
+    int loop = b >= 0 ? index_loop(p, (int)p->index_batch.at[b], u_rank, dims) : window_loop(p, r, dims);
+    if (loop >= 0) {
+      int turn = pb__door_turn(n, loop);
+      place = place >= 0 ? two(n, PB_OP_ADD, place, turn) : turn;
+    }
+    if (place < 0) continue;
+    int last = number(n, in->shape[r] - 1);
+    int inner = pb_nest_node(n, PB_OP_LESS_EQUALU, PB_I1, place, last); // below 0 is far above
+    *condition = both(n, *condition, inner);
+    at = plus(n, at, kept(n, place, in->shape[r] - 1), stride[r]);
+  }
+  return pb__door_as_place(n, at);
+}
+
+// Several operands, or complex ones whose parts meet in the body: what is there lies in one number (door.h).
+static pb_status scatter_together(pb_door* d, const pb_flat_op* op, const places* p) {
+  int results = op->result_count, x[PB_DOOR_RESULTS], u[PB_DOOR_RESULTS], dims[PB_NEST_RANK], access, condition;
+  int count = pb__door_flat_operands(d, op, 0, results, PB_DOOR_RESULTS, x), worked[PB_DOOR_RESULTS];
+  pb_type types[PB_DOOR_RESULTS];
+  bool fits = count > 0 && count == pb__door_flat_operands(d, op, results + 1, results, PB_DOOR_RESULTS, u);
+  for (int k = 0; fits && k < count; ++k) types[k] = pb_made(&d->m, x[k])->type;
+  if (!fits || !pb__door_fits_state(types, count) || p->map.count + count + 4 > PB_NEST_ACCESSES)
+    return pb__door_refuse(d, op, "more than %d operands, or more than 128 bits of them", PB_DOOR_RESULTS);
+  const pb_s1_value in = *pb_made(&d->m, x[0]), update = *pb_made(&d->m, u[0]);
+  pb_door_state before = pb__door_new_state(d, types, count, in.rank, in.shape);
+  pb_door_state after = pb__door_new_state(d, types, count, in.rank, in.shape);
+  pb_nest* n = pb_make_walk(&d->m, "point", before.value, dims);
+  for (int k = 0; k < count; ++k) {
+    worked[k] = pb__door_load(d, x[k], &access);
+    if (access >= 0) pb_make_along(&d->m, access, dims);
+  }
+  (void)pb__door_packed(n, &before, worked);
+  pb_make_end(&d->m, before.value, dims);
+  int flat = begun(d, before.value, after.value);
+  n = pb_make_walk(&d->m, "point", u[0], dims);
+  int where = place_of_update(d, p, &in, pb__door_in(d, op, results), update.rank, dims, &condition);
+  int own = pb_make_access(&d->m, flat), updates[PB_DOOR_RESULTS];
+  for (int k = 0; k < count; ++k) pb_make_along(&d->m, updates[k] = pb_make_access(&d->m, u[k]), dims);
+  PB_TRY(combine_packed(d, op, &after, pb_nest_gather(n, own, 0, where), updates, condition));
+  store_at(d, flat, where, -1);
+  ended(d, flat, after.value);
+  pb__door_take_results(d, op, &after);
+  return PB_OK;
+}
+
+// Operands of one shape, results like them, updates of one shape and of the operands' types.
+static bool goes_together(const pb_door* d, const pb_flat_op* op) {
+  int results = op->result_count;
+  if (results < 1 || op->operand_count != 2 * results + 1) return false;
+  const pb_flat_type *x = pb__door_type(d, op->operands[0]), *u = pb__door_type(d, op->operands[results + 1]);
+  for (int k = 0; k < results; ++k) {
+    const pb_flat_type *a = pb__door_type(d, op->operands[k]), *b = pb__door_type(d, op->operands[results + 1 + k]);
+    if (!pb__door_alike(d, op, k, k) || a->type != b->type || a->is_complex != b->is_complex || a->rank != x->rank ||
+        b->rank != u->rank || memcmp(a->shape, x->shape, sizeof(int64_t) * (size_t)x->rank) ||
+        memcmp(b->shape, u->shape, sizeof(int64_t) * (size_t)u->rank))
+      return false;
+  }
+  return true;
+}
+
 // Updates in their order; one whose place lies outside changes nothing.
 pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
-  if (op->operand_count != 3 || op->result_count != 1) return pb__door_refuse(d, op, "several operands");
-  if (!pb__door_alike(d, op, 0, 0)) return pb__door_refuse(d, op, "a result of another type");
-  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), u = pb__door_in(d, op, 2), dims[PB_NEST_RANK];
+  int results = op->result_count;
+  if (!goes_together(d, op)) return pb__door_refuse(d, op, "operands, updates and results that do not fit");
+  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, results), u = pb__door_in(d, op, results + 1);
+  int dims[PB_NEST_RANK], condition;
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
   const char* numbers = "scatter_dimension_numbers";
   places p = {read_list(op, numbers, "update_window_dims"),
@@ -549,32 +632,18 @@ pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
               read_list(op, numbers, "scatter_indices_batching_dims"),
               pb__door_field(op, numbers, "index_vector_dim", 0)};
   PB_TRY(check_places(d, op, &p, &in, pb_made(&d->m, indices), &update));
-  if (p.map.count + 4 > PB_NEST_ACCESSES || in.type != update.type)
-    return pb__door_refuse(d, op, "updates that do not fit");
-  bool made;
+  if (p.map.count + 4 > PB_NEST_ACCESSES) return pb__door_refuse(d, op, "updates that do not fit");
+  bool by_parts = pb__door_by_parts(op), has_pairs = false, made;
+  for (int k = 0; k < results; ++k) has_pairs |= pb__door_type(d, op->results[k])->is_complex;
+  if (results > 1 && has_pairs && by_parts) return pb__door_refuse(d, op, "several operands of complex numbers");
+  if (results > 1 || (has_pairs && !by_parts)) return scatter_together(d, op, &p);
   PB_TRY(scatter_known(d, op, &p, &made));
   if (made) return PB_OK;
   int axis = rows_of(&p, &in, &update, d->m.consts->open);
   if (axis >= 0) return scatter_rows(d, op, &p, axis);
-  int64_t stride[PB_NEST_RANK];
-  strides_of(&in, stride);
-  int y = pb__door_result(d, op, 0), flat = begun(d, x, y), at = -1, condition = -1;
+  int y = pb__door_result(d, op, 0), flat = begun(d, x, y);
   pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
-  for (int r = 0; r < in.rank; ++r) {
-    int k = found(&p.map, r), b = found(&p.batch, r);
-    int place = k >= 0 ? component(d, &p, indices, k, update.rank, dims) : -1;
-    int loop = b >= 0 ? index_loop(&p, (int)p.index_batch.at[b], update.rank, dims) : window_loop(&p, r, dims);
-    if (loop >= 0) {
-      int turn = pb__door_turn(n, loop);
-      place = place >= 0 ? two(n, PB_OP_ADD, place, turn) : turn;
-    }
-    if (place < 0) continue;
-    int last = number(n, in.shape[r] - 1);
-    int inner = pb_nest_node(n, PB_OP_LESS_EQUALU, PB_I1, place, last); // below 0 is far above
-    condition = both(n, condition, inner);
-    at = plus(n, at, kept(n, place, in.shape[r] - 1), stride[r]);
-  }
-  int where = pb__door_as_place(n, at);
+  int where = place_of_update(d, &p, &in, indices, update.rank, dims, &condition);
   int own = pb_make_access(&d->m, flat), from = pb_make_access(&d->m, u);
   pb_make_along(&d->m, from, dims);
   PB_TRY(combine(d, op, in.type, pb_nest_gather(n, own, 0, where), from, condition));
