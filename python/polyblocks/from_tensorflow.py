@@ -325,6 +325,7 @@ class Lowered:
             self.arguments.append(_variable_of(variables, tensor) if tensor.dtype == tf.resource else tensor)
         self.written = aliases(text)
         refuse_hidden_state(text)
+        refuse_open_extents(text)
         self.text = written_out(text, Operators(text))
         self.place = Operators(self.text)
 
@@ -343,6 +344,14 @@ def aliases(text):
     found = re.search(r"mhlo\.input_output_alias = \[(.*?)\], mhlo\.is_dynamic", text)
     pairs = re.findall(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>", found.group(1)) if found else []
     return {int(output or 0): int(parameter) for parameter, output in pairs}
+
+
+def refuse_open_extents(text):
+    """TensorFlow prints a reshape of what data say the extent of as an operator without a name."""
+    for k, line in enumerate(text.splitlines()):
+        if '"mhlo.unknown"' in line:
+            hint = "tf.where of three arguments, and sums by a mask, keep the shape"
+            raise NotSupported("a result whose extents data say (tf.boolean_mask, tf.where of one argument)", Operators(text)(k + 1), hint)
 
 
 def refuse_hidden_state(text):

@@ -244,6 +244,8 @@ def test_refused_by_name():
         polyblocks_jit_tf(lambda x: tf.py_function(lambda v: v, [x], tf.float32))(X)
     with pytest.raises(polyblocks.CompileError, match=r"operator 'Unique': error: .*PB2110"):
         polyblocks_jit_tf(lambda x: tf.unique(tf.reshape(x, [-1])).y)(X)
+    with pytest.raises(polyblocks.NotSupported, match="extents data say"):
+        polyblocks_jit_tf(tf.keras.ops.nanmedian)(X)
     with pytest.raises(polyblocks.PolyBlocksError, match="test_tensorflow.py:"):
         polyblocks_jit_tf(lambda x: tf.matmul(x, x))(X)
 
