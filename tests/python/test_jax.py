@@ -476,3 +476,11 @@ def test_scattered_products_of_complex_numbers():
         return x.at[:, ::3].multiply(2 + 1j), x.at[k].multiply(1j), x.at[k, k + 1].multiply(x[0, 0]), x.at[2].power(2), x.at[k].set(1j), jax.scipy.signal.welch(x.real.ravel(), nperseg=16)
 
     same(jit(updated)(x, k), jax.jit(updated)(x, k))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, jnp.bfloat16])
+def test_next_numbers(kind):
+    """Towards each other one, without those that XLA takes for 0."""
+    ends = np.array([0, -0.0, 1, -1, 3.25, np.inf, -np.inf, np.nan, 6e4, -2.5], np.float32).astype(kind)
+    a, b = (v.ravel() for v in np.meshgrid(ends, ends))
+    same(jit(jnp.nextafter)(a, b), jax.jit(jnp.nextafter)(a, b), 0)

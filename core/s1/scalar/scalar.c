@@ -382,18 +382,20 @@ static int logistic(pb_nest* n, pb_type type, const int* v) {
   return same(n, PB_OP_DIV, above, same(n, PB_OP_ADD, one, e));
 }
 
+// Of a narrow type the code that is one more or less; else the bits.
 static int next_after(pb_nest* n, pb_type type, const int* v) {
-  int a = v[0], b = v[1], all = bits(n, a);
-  (void)type;
-  pb_type whole = n->expr[all].type;
+  bool narrow = pb_type_is_narrow(type);
+  int a = v[0], b = v[1], all = narrow ? pb_scalar_encoded(n, a, type) : bits(n, a);
+  pb_type whole = n->expr[all].type, number = n->expr[a].type;
   int zero = like(n, a, 0), one = integer(n, whole, 1);
   int back = integer(n, whole, -1), on = integer(n, whole, 1);
   int up = choose(n, compare(n, PB_OP_LESS, a, b), on, back);
   int turned = same(n, PB_OP_SUB, integer(n, whole, 0), up);
-  int outward = choose(n, compare(n, PB_OP_LESS, a, zero), turned, up);
-  int next = node(n, PB_OP_BITCAST, n->expr[a].type, same(n, PB_OP_ADD, all, outward), -1);
-  int least = with_sign(n, node(n, PB_OP_BITCAST, n->expr[a].type, one, -1), b);
-  next = choose(n, compare(n, PB_OP_EQUAL, a, zero), least, next);
+  int outward = choose(n, compare(n, PB_OP_LESS, a, zero), turned, up), moved = same(n, PB_OP_ADD, all, outward);
+  int next = narrow ? pb_scalar_decoded(n, moved, type) : node(n, PB_OP_BITCAST, number, moved, -1);
+  int least = narrow ? pb_scalar_decoded(n, one, type) : node(n, PB_OP_BITCAST, number, one, -1);
+  int smallest = with_sign(n, least, b);
+  next = choose(n, compare(n, PB_OP_EQUAL, a, zero), smallest, next);
   next = choose(n, compare(n, PB_OP_EQUAL, a, b), b, next);
   next = choose(n, compare(n, PB_OP_EQUAL, a, a), next, a);
   return choose(n, compare(n, PB_OP_EQUAL, b, b), next, b);
@@ -435,7 +437,6 @@ static const pb_scalar_row rows[] = {
 
 bool pb_scalar_takes(const pb_scalar_row* row, pb_type type) {
   if (pb_type_is_code(type)) return false;
-  if (pb_type_is_narrow(type) && row->types & PB_LACKS_NARROW) return false;
   return row->types & (unsigned)(type == PB_I1 ? T : pb_type_is_float(type) ? F : I);
 }
 

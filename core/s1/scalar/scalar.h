@@ -30,7 +30,7 @@ typedef struct pb_scalar_row {
   int (*make)(pb_nest* n, pb_type type, const int* args);
   pb_type result; // PB_TYPE_COUNT: the operands'
 } pb_scalar_row;
-enum { PB_TAKES_FLOATS = 1, PB_TAKES_INTEGERS = 2, PB_TAKES_TRUTHS = 4, PB_LACKS_NARROW = 8 };
+enum { PB_TAKES_FLOATS = 1, PB_TAKES_INTEGERS = 2, PB_TAKES_TRUTHS = 4 };
 bool pb_scalar_takes(const pb_scalar_row* row, pb_type type);
 const pb_scalar_row* pb_scalar_find(const char* name); // NULL: none
 
