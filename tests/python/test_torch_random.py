@@ -36,6 +36,7 @@ CASES = {
     "truths": lambda x: (torch.bernoulli(x.sigmoid()), torch.bernoulli(x, 0.3), torch.empty(3).bernoulli_(0.5), x.sigmoid().bernoulli()),
     "normal": lambda x: (torch.normal(x, 1.0), torch.normal(0.0, x.abs()), torch.normal(x, x.abs()), torch.normal(0.0, 1.0, (3,))),
     "plain": lambda x: (torch.rand(3), torch.randn_like(x), torch.randint(0, 5, (3,)), torch.randperm(5), torch.rand_like(x) < 0.5),
+    "no generator": lambda x: (torch.rand(3, generator=None), torch.randint(2, 5, (3,), generator=None), torch.randint(5, (3,), generator=None), torch.randperm(5, generator=None), torch.empty(3).normal_(generator=None)),
     "dropout": lambda x: (F.dropout(x, 0.3), F.dropout1d(x, 0.5), F.alpha_dropout(x, 0.5, True), F.feature_alpha_dropout(x, 0.3, True)),
     "turned": lambda x: (F.dropout(x.T, 0.3), x.clone().T.uniform_(), F.dropout(x[:, ::2], 0.5)),
     "attention": lambda x: F.scaled_dot_product_attention(x.view(3, 5, 4), x.view(3, 5, 4), x.view(3, 5, 4), dropout_p=0.5),

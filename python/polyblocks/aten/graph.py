@@ -21,6 +21,15 @@ IN_PLACE["normal_functional"] = "normal_"
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
+def without_generator(target, kwargs):
+    """The overload that takes no generator, where None is given for one."""
+    words = target._overloadname.split("_")
+    if "generator" not in words or kwargs.get("generator") is not None:
+        return target
+    words.remove("generator")
+    return getattr(getattr(getattr(torch.ops, target.namespace), target._opname), "_".join(words) or "default", target)
+
+
 def source_of(node):
     """The line of Python that a node comes from: the last that its trace names, outside of PyTorch where there is one."""
     frames = FRAME.findall(node.meta.get("stack_trace") or "")
@@ -126,7 +135,7 @@ class Module:
             return self.higher_order(name, args, node)
         if not isinstance(target, torch._ops.OpOverload):
             return self.python(target, name, args, kwargs)
-        made = node.meta.get("val")
+        target, made = without_generator(target, kwargs), node.meta.get("val")
         if any(isinstance(a, torch.ScriptObject) or isinstance(a, torch.Generator) for a in (*args, *kwargs.values())) or "generator" in target._overloadname:
             hint = "random numbers come of PyTorch's own generator, torch.manual_seed; another one is an argument of none"
             raise NotSupported(f"operator {target}: a generator of its own", self.b.source, hint)
@@ -192,7 +201,7 @@ class Module:
         if any(isinstance(a, torch.fx.Node) and not isinstance(a.meta.get("val"), torch.Tensor) for a in _flat(node.args)):
             raise NotSupported(f"operator {target} by numbers that are not known", self.b.source)
         examples = [_like(a.meta["val"]) if isinstance(a, torch.fx.Node) else a for a in node.args]
-        kwargs = {k: v for k, v in node.kwargs.items() if not isinstance(v, torch.fx.Node)}
+        kwargs = {k: v for k, v in node.kwargs.items() if not isinstance(v, torch.fx.Node) and (k != "generator" or v is not None)}
         if target._opname in IN_PLACE:  # of a tensor that eager fills
             fill, like, rest = getattr(torch.Tensor, IN_PLACE[target._opname]), node.args[0].meta["val"], examples[1:]
             return self.input(made, lambda: fill(_like(like), *rest, **kwargs))
