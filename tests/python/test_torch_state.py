@@ -466,3 +466,23 @@ def test_memory_of_the_module_is_refused():
     module = Written()
     with torch.no_grad(), pytest.raises(polyblocks.ArgumentError, match="argument 0 lies in the memory of a tensor"):
         polyblocks_jit_torch(module)(module.b)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "AdamW", "RMSprop", "Adagrad", "NAdam", "Adafactor"])
+def test_compiled_steps_of_optimisers(kind):
+    def trained(by):
+        torch.manual_seed(0)
+        module = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+        optimiser, x, y = getattr(torch.optim, kind)(module.parameters(), lr=0.01, weight_decay=0.1), torch.randn(5, 6), torch.randn(5, 3)
+        step = by(optimiser.step)
+        for _ in range(3):
+            optimiser.zero_grad()
+            (module(x) - y).square().mean().backward()
+            step()
+        return list(module.parameters())
+
+    torch.compiler.reset()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for got, want in zip(trained(lambda step: torch.compile(step, backend="polyblocks")), trained(lambda step: step)):
+            torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-5)

@@ -398,6 +398,13 @@ def where(b, condition, x, y, *, made):
     return b.select(condition, x, y)
 
 
+@row("prims.fma")
+def multiplied_and_added(b, x, y, z, *, made):
+    """As steps of optimisers are taken apart, for PyTorch's sake of another device: eager rounds the product, too."""
+    x, y, z = (operand(b, v, made.dtype) for v in (x, y, z))
+    return b.add(b.multiply(x, y), z)
+
+
 @row("prims.where")
 def prims_where(b, condition, x, y, *, made):
     x, y = operand(b, x, made.dtype), operand(b, y, made.dtype)
