@@ -106,3 +106,16 @@ def test_floats_of_8_bits():
 
     for got, want in zip(polyblocks_jit_torch(products)(a, b), products(a, b)):
         torch.testing.assert_close(got, want, rtol=1e-2 if got.dtype == torch.bfloat16 else 1e-5, atol=1e-3)
+
+
+def test_repeats_by_numbers():
+    """How many there are together is said."""
+
+    def f(x, counts):
+        made = x.repeat_interleave(counts, 0, output_size=6), torch.repeat_interleave(x.flatten(), counts.repeat(3), output_size=18)
+        return *made, torch.repeat_interleave(counts, output_size=6), torch.repeat_interleave(counts.int(), output_size=6)
+
+    x, counts = torch.randn(4, 3), torch.tensor([2, 0, 3, 1])
+    for call in (polyblocks_jit_torch(f), torch.compile(f, backend="polyblocks")):
+        for got, want in zip(call(x, counts), f(x, counts)):
+            torch.testing.assert_close(got, want)

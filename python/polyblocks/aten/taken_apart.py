@@ -239,7 +239,16 @@ def put_at(x, places, values, accumulate=False):
     return x.flatten().index_put((places.flatten(),), values.flatten(), accumulate).view(x.shape)
 
 
+def repeated(repeats, *, output_size=None):
+    """Which place each of `output_size` places comes of; how many there are is otherwise what data say."""
+    if output_size is None:
+        return NotImplemented
+    places = torch.arange(output_size, dtype=torch.int64)
+    return torch.searchsorted(repeats.to(torch.int64).cumsum(0), places, right=True).to(repeats.dtype)
+
+
 TAKEN_APART = {
+    aten.repeat_interleave.Tensor: repeated,
     **GRADIENTS,
     **RANDOM,
     aten.multilabel_margin_loss_forward.default: labels_margin,
