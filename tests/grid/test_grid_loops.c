@@ -26,12 +26,15 @@
 static const struct {
   const char *body, *has, *has_too, *lacks;
 } cases[] = {
-    // one number of 32 bits for the end, one for the address
-    {LOOP("0", "2", "slt i64 %next, 16", STEPS LOAD("a")), "icmp ne i32 %", ", 16", "i64 %i"},
+    // one number of 32 bits for the address, which says the end too
+    {LOOP("0", "2", "slt i64 %next, 16", STEPS LOAD("a")), "icmp ne i32 %", ", 256\n", "i64 %i"},
     {LOOP("0", "2", "slt i64 %next, 16", STEPS LOAD("a")), "phi i32 [ 0, %0 ]", ", 32\n", "shl"},
     // it comes to 15 by way of 16, to 17 by way of 18; the number itself asked for, not the next one
-    {LOOP("0", "4", "ult i64 %next, 15", STEPS LOAD("a")), "icmp ne i32 %", ", 16\n", "i64 %i"},
-    {LOOP("0", "2", "slt i64 %i, 17", STEPS LOAD("a")), "icmp ne i32 %", ", 18\n", "i64 %i"},
+    {LOOP("0", "4", "ult i64 %next, 15", STEPS LOAD("a")), "icmp ne i32 %", ", 256\n", "i64 %i"},
+    {LOOP("0", "2", "slt i64 %i, 17", STEPS LOAD("a")), "icmp ne i32 %", ", 320\n", "i64 %i"},
+    // no address that is one for all: a number of its own, the next one of which is compared
+    {LOOP("0", "2", "slt i64 %i, 17", ""), "icmp ne i32 %", ", 20\n", "i64 %i"},
+    {LOOP("0", "1", "slt i64 %next, 8", STEPS AT("c", "a", "%w") LOAD("c")), "add nsw i32 %own", ", 8\n", "shl"},
     {LOOP("3", "1", "ne i64 %next, 7", STEPS LOAD("a")), "phi i32 [ 48, %0 ]", "icmp ne i32 %", "shl"},
     // what lanes add is where the loop's number begins, with a part of the constant; the load says the rest
     {LOOP("0", "1", "slt i64 %next, 8", STEPS AT("b", "a", "9000") AT("c", "b", "%w") LOAD("c")),
@@ -73,7 +76,29 @@ static void numbers_and_addresses(void** state) {
   }
 }
 
+static const struct {
+  const char* loop;
+  int64_t turns;
+} counted[] = {{LOOP("0", "2", "slt i64 %next, 16", ""), 8}, {LOOP("0", "4", "ult i64 %next, 15", ""), 4},
+               {LOOP("0", "2", "slt i64 %i, 17", ""), 10},   {LOOP("3", "1", "ne i64 %next, 7", ""), 4},
+               {LOOP("0", "1", "slt i64 %next, %n", ""), 0}, {LOOP("9", "-1", "sgt i64 %next, 0", ""), 0}};
+
+static void turns(void** state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof counted / sizeof *counted; ++k) {
+    char text[2048];
+    snprintf(text, sizeof text, "define void @k(i64 %%n) {\n%s}\n", counted[k].loop);
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = parse(context, text);
+    LLVMBasicBlockRef first = LLVMGetFirstBasicBlock(LLVMGetNamedFunction(module, "k"));
+    assert_int_equal(pb_grid_turns_of(LLVMGetNextBasicBlock(first)), counted[k].turns);
+    assert_int_equal(pb_grid_turns_of(first), 0);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_and_addresses)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_and_addresses), cmocka_unit_test(turns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

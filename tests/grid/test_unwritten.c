@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define P "ptr addrspace(1) "
+#define WIDE(name) "  %" name " = load <64 x float>, " P "%p, align 4\n"
 
 // How many loads of the kernel have the mark; and whether the one of that name has.
 static int marked(LLVMModuleRef module, const char* name, bool* found) {
@@ -68,9 +69,10 @@ static const struct {
     // more than sixteen words in a row become sixteen and sixteen; of more than there are registers for, those in front
     {"  %x = load <32 x float>, " P "%p, align 4\n  store <32 x float> %x, " P "%q, align 4\n  ret void\n", NULL, false,
      2},
-    {"  %x = load <64 x float>, " P "%p, align 4\n  %y = load <64 x float>, " P
-     "%p, align 4\n  %w = load <64 x float>, " P "%p, align 4\n  %z = load i32, " P "%p, align 4\n  ret void\n",
-     "z", false, 12},
+    {WIDE("a") WIDE("b") WIDE("c") WIDE("d") WIDE("e") WIDE("f") "  %z = load i32, " P "%p, align 4\n  ret void\n", "z",
+     false, 24},
+    {WIDE("a") WIDE("b") WIDE("c") WIDE("d") WIDE("e") "  %z = load i32, " P "%p, align 4\n  ret void\n", "z", true,
+     21},
     // what each lane has of its own takes no room of these
     {"  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  %a = getelementptr float, " P "%p, i32 %t\n"
      "  %y = load <32 x float>, " P "%a, align 4\n  %z = load <32 x float>, " P "%a, align 4\n  %x = load i32, " P

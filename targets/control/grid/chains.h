@@ -4,12 +4,6 @@
 
 #include <llvm-c/Core.h>
 
-#include <stdbool.h>
-
-// Products that instruction sets add: llvm.fma, and their own of codes.
-bool pb_grid_is_product(LLVMValueRef instruction);
-int pb_grid_products_of(LLVMBasicBlockRef block);
-
 // A plan's tile comes term by term: all points of the tile take the first term, then all the next. Neighbouring terms
 // of a point come by one load, so that those of all points are in registers at once, beside the sums. Here each point's
 // products stand together, behind their loads:

@@ -4,7 +4,10 @@
 #include "targets/control/grid/code.h"
 #include "targets/control/grid/lanes/isa.h"
 #include "targets/control/grid/loops.h"
+#include "targets/control/grid/order.h"
+#include "targets/control/grid/portions.h"
 #include "targets/control/grid/unmask.h"
+#include "targets/control/grid/unroll.h"
 #include "targets/control/grid/unwritten.h"
 
 #include <llvm-c/Analysis.h>
@@ -30,13 +33,23 @@ static const char optimisation[] = "function(" OPTIMISATION "),globaldce";
 // and loads all that is one for all lanes into scalar registers: not where pairs of products take vector registers.
 static const char shortening[] = "function(" OPTIMISATION ",loop(indvars),simplifycfg),globaldce";
 
+// Loops that are marked for it, and no others.
+static const char unrolling[] =
+    "function(loop-unroll<no-partial;no-runtime;no-upperbound;no-peeling;full-unroll-max=0>,early-cse,"
+    "instcombine<no-verify-fixpoint>,early-cse,simplifycfg)";
+
 // What all lanes take of neighbours, and what a lane has of them, comes at once.
 static const char joining[] = "function(load-store-vectorizer)",
                   cleaning[] = "function(instcombine<no-verify-fixpoint>)";
 
+// Products of a loop's turns that are written out one behind the other; and, where an assembler gives out registers,
+// which would bring all loads of a block forward, for each four words that are loaded: of fewer ptxas 13 spilled 8
+// bytes of ResNet-50.
+enum { MOST_PRODUCTS = 320, LEAST_OF_FOUR = 5 };
+
 // Words that lie in scalar registers: at least, and where they would not pair. MOST_TURNS: until what spills no longer
 // does.
-enum { FEWEST_WORDS = 32, WORDS_BESIDE_PAIRS = 56, MOST_TURNS = 8 };
+enum { FEWEST_WORDS = 32, FEWEST_AT_ONCE = 32, WORDS_BESIDE_PAIRS = 56, MOST_TURNS = 8 };
 
 // As for cores: sums stay in their order, and constants where they are used. Neighbours are joined above, and not
 // again.
@@ -128,24 +141,27 @@ static void set_attribute(LLVMValueRef entry, const char* name, const char* valu
       LLVMCreateStringAttribute(context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
-static void set_words(LLVMValueRef entry, int words) {
+static void set_words(LLVMValueRef entry, const char* name, int words) {
   char text[16];
   snprintf(text, sizeof text, "%d", words);
-  set_attribute(entry, PB_GRID_SCALAR_WORDS, text);
+  set_attribute(entry, name, text);
 }
 
 // Products that take a scalar register do not pair.
 static void keep_pairs(LLVMModuleRef module) {
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-    if (!LLVMIsDeclaration(f)) set_words(f, WORDS_BESIDE_PAIRS);
+    if (!LLVMIsDeclaration(f)) set_words(f, PB_GRID_SCALAR_WORDS, WORDS_BESIDE_PAIRS);
 }
 
-// Where it is scalar registers that do not do, fewer numbers go to them, as long as some do. What is scheduled for few
+// Where it is scalar registers that do not do, fewer numbers are on their way to them, then fewer go to them at all, as
+// long as some do. What is scheduled for few
 // registers of any kind waits for each load by itself.
 static void ask_for_less(LLVMValueRef entry, bool scalar) {
-  int words = pb_grid_scalar_words(entry);
-  if (scalar && words > FEWEST_WORDS)
-    set_words(entry, words * 3 / 4);
+  int words = pb_grid_scalar_words(entry), pair = pb_grid_pair_words(entry);
+  if (scalar && pair > FEWEST_AT_ONCE)
+    set_words(entry, PB_GRID_PAIR_WORDS, pair * 3 / 5);
+  else if (scalar && words > FEWEST_WORDS)
+    set_words(entry, PB_GRID_SCALAR_WORDS, words * 5 / 8);
   else
     set_attribute(entry, "amdgpu-sched-strategy", "iterative-minreg");
 }
@@ -164,18 +180,27 @@ static void note_usage(LLVMDiagnosticInfoRef info, void* user) {
   LLVMDisposeMessage(text);
 }
 
-static int emit(LLVMTargetMachineRef machine, LLVMModuleRef module, char* out, LLVMCodeGenFileType form) {
+static int emit(LLVMTargetMachineRef machine, LLVMModuleRef module, char* out, LLVMCodeGenFileType form,
+                bool portions) {
   char* why = NULL;
   for (int turn = 0; turn < MOST_TURNS; ++turn) {
     usage u = {.again = turn + 1 < MOST_TURNS ? module : NULL};
     LLVMModuleRef made = LLVMCloneModule(module);
     LLVMContextSetDiagnosticHandler(LLVMGetModuleContext(module), note_usage, &u);
     pb_grid_mark_unwritten(made);
+    if (portions) pb_grid_order_portions(made);
     if (LLVMTargetMachineEmitToFile(machine, made, out, form, &why)) return fail(why);
     LLVMDisposeModule(made);
     if (!u.spills) break;
   }
   return 0;
+}
+
+// Not where products pair: what more turns load would be vector registers' that are one for all lanes.
+static LLVMErrorRef write_out(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef how,
+                              bool scalar, bool pairs) {
+  if (pairs || !pb_grid_mark_unrolled(module, MOST_PRODUCTS, scalar ? 0 : LEAST_OF_FOUR)) return NULL;
+  return LLVMRunPasses(module, unrolling, machine, how);
 }
 
 int pb_grid_code_main(int argc, char** argv) {
@@ -199,14 +224,16 @@ int pb_grid_code_main(int argc, char** argv) {
   bool pairs = isa && pb_isa_pairs(isa, argv[2]);
   LLVMErrorRef error = LLVMRunPasses(module, pairs ? optimisation : shortening, machine, how);
   if (error) return fail(LLVMGetErrorMessage(error));
+  pb_grid_order_chains(module);
+  bool scalar = isa && isa->scalar;
+  if ((error = write_out(module, machine, how, scalar, pairs))) return fail(LLVMGetErrorMessage(error));
   pb_grid_align(module);
   if ((error = LLVMRunPasses(module, joining, machine, how))) return fail(LLVMGetErrorMessage(error));
   pb_grid_unmask(module);
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));
-  if (isa && isa->scalar) pb_grid_step_loops(module);
+  if (scalar) pb_grid_step_loops(module);
   if (pairs) keep_pairs(module);
   keep_loops(module);
-  pb_grid_order_chains(module);
   LLVMCodeGenFileType form = !strcmp(argv[3], "obj") ? LLVMObjectFile : LLVMAssemblyFile;
-  return emit(machine, module, argv[5], form);
+  return emit(machine, module, argv[5], form, scalar && !pairs);
 }

@@ -188,33 +188,66 @@ static LLVMValueRef comparison_of(LLVMBasicBlockRef block) {
   return compare && LLVMIsAICmpInst(compare) && taken_by(compare, branch, branch) ? compare : NULL;
 }
 
+// The loop's number goes: its end is asked of what steps with it.
+static void drop_number(const counter* c) {
+  LLVMReplaceAllUsesWith(c->phi, LLVMGetUndef(LLVMTypeOf(c->phi))); // each is taken by the other alone
+  LLVMInstructionEraseFromParent(c->next);
+  LLVMInstructionEraseFromParent(c->phi);
+}
+
+// What addresses have of the number that is one for all lanes, and where it ends; else a number of 32 bits.
+static LLVMValueRef stepped(LLVMBuilderRef at, const counter* c, const offsets* made, int64_t* end) {
+  LLVMValueRef next;
+  for (int k = 0; k < made->count; ++k) {
+    if (made->own[k]) continue;
+    *end = c->end * made->scale[k] + made->bytes[k];
+    return LLVMGetIncomingValue(made->phi[k], 1);
+  }
+  *end = c->end;
+  (void)build_counter(at, c, number_of(c->word, c->begin), c->step, &next);
+  return next;
+}
+
 // The number that is compared is one of 32 bits, where nothing else asks for it.
-static void end_by_equality(LLVMBuilderRef at, const counter* c, LLVMValueRef compare, int64_t last) {
-  bool is_next = LLVMGetOperand(compare, 0) == c->next, goes_on = LLVMGetICmpPredicate(compare) != LLVMIntEQ;
+static void end_by_equality(LLVMBuilderRef at, const counter* c, LLVMValueRef compare, int64_t last,
+                            const offsets* made) {
+  bool goes_on = LLVMGetICmpPredicate(compare) != LLVMIntEQ;
   bool only = taken_by(c->phi, c->next, compare) && taken_by(c->next, c->phi, compare);
-  LLVMValueRef next = c->next, phi = only ? build_counter(at, c, number_of(c->word, c->begin), c->step, &next) : c->phi;
-  LLVMValueRef number = is_next ? next : phi, branch = LLVMGetBasicBlockTerminator(c->block);
+  LLVMValueRef number = only ? stepped(at, c, made, &last) : LLVMGetOperand(compare, 0);
+  LLVMValueRef branch = LLVMGetBasicBlockTerminator(c->block);
   LLVMPositionBuilderBefore(at, branch);
   LLVMIntPredicate how = goes_on ? LLVMIntNE : LLVMIntEQ;
   LLVMSetCondition(branch, LLVMBuildICmp(at, how, number, number_of(LLVMTypeOf(number), last), ""));
   LLVMInstructionEraseFromParent(compare);
-  if (!only) return;
-  LLVMReplaceAllUsesWith(c->phi, LLVMGetUndef(LLVMTypeOf(c->phi))); // each is taken by the other alone
-  LLVMInstructionEraseFromParent(c->next);
-  LLVMInstructionEraseFromParent(c->phi);
+  if (only) drop_number(c);
+}
+
+// The comparison that ends a loop of one block whose turns are known, and its number; NULL: there is none.
+static LLVMValueRef find_counter(LLVMBasicBlockRef block, counter* c, int64_t* last) {
+  LLVMValueRef compare = comparison_of(block), i = LLVMGetFirstInstruction(block);
+  while (i && LLVMIsAPHINode(i) && !is_counter(i, block, c)) i = LLVMGetNextInstruction(i);
+  return compare && i && LLVMIsAPHINode(i) && find_end(c, compare, last) ? compare : NULL;
+}
+
+int64_t pb_grid_turns_of(LLVMBasicBlockRef block) {
+  counter c;
+  int64_t last;
+  LLVMValueRef compare = find_counter(block, &c, &last);
+  if (!compare) return 0;
+  bool is_next = LLVMGetOperand(compare, 0) == c.next;
+  return (last - c.begin) / c.step + !is_next;
 }
 
 static void step_block(LLVMBuilderRef at, LLVMBasicBlockRef block) {
   counter c;
   offsets made = {.count = 0};
   int64_t last;
-  LLVMValueRef compare = comparison_of(block), i = LLVMGetFirstInstruction(block);
-  while (i && LLVMIsAPHINode(i) && !is_counter(i, block, &c)) i = LLVMGetNextInstruction(i);
-  if (!compare || !i || !LLVMIsAPHINode(i) || !find_end(&c, compare, &last)) return;
-  for (i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+  LLVMValueRef compare = find_counter(block, &c, &last);
+  if (!compare) return;
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
     if (is(i, LLVMLoad) || is(i, LLVMStore)) step_address(at, &c, i, &made);
   sweep(block);
-  end_by_equality(at, &c, compare, last);
+  end_by_equality(at, &c, compare, last, &made);
 }
 
 void pb_grid_step_loops(LLVMModuleRef module) {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 64, MOST_ELEMENTS = 64, MOST_WORDS = 192 };
+enum { GLOBAL_SPACE = 1, WORD = 4, MOST_BYTES = 64, MOST_ELEMENTS = 64, MOST_WORDS = 384 };
 
 static LLVMValueRef join(LLVMValueRef a, LLVMValueRef b, bool* known) {
   *known = *known && (!a || !b || a == b);
@@ -153,18 +153,20 @@ static bool may_mark(LLVMTargetDataRef layout, const pb_table* written, LLVMValu
   return root && pb_table_find_address(written, root) < 0 && has_words(layout, i);
 }
 
-int pb_grid_scalar_words(LLVMValueRef kernel) {
-  static const char name[] = PB_GRID_SCALAR_WORDS;
-  LLVMAttributeRef said = LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, sizeof name - 1);
+int pb_grid_number_of(LLVMValueRef kernel, const char* name, int otherwise) {
+  LLVMAttributeRef said =
+      LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, name, (unsigned)strlen(name));
   unsigned length = 0;
   const char* text = said ? LLVMGetStringAttributeValue(said, &length) : "";
   int words = 0;
   for (unsigned k = 0; k < length; ++k) words = words * 10 + (text[k] - '0');
-  return said ? words : MOST_WORDS;
+  return said ? words : otherwise;
 }
 
-// More words of a block than there are registers: the code generator takes some after the others. Where it spills all
-// the same, the kernel says how many it may have.
+int pb_grid_scalar_words(LLVMValueRef kernel) { return pb_grid_number_of(kernel, PB_GRID_SCALAR_WORDS, MOST_WORDS); }
+
+// More words of a block than there are registers: they are taken some after the others (portions.h). Where it spills
+// all the same, the kernel says how many it may have.
 static void mark(LLVMModuleRef module, LLVMValueRef kernel, const pb_table* written) {
   LLVMBuilderRef at = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);

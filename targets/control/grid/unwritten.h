@@ -13,4 +13,7 @@ void pb_grid_mark_unwritten(LLVMModuleRef module);
 #define PB_GRID_SCALAR_WORDS "pb-scalar-words"
 int pb_grid_scalar_words(LLVMValueRef kernel);
 
+// What a kernel's attribute of that name says, or the other number, where it says nothing.
+int pb_grid_number_of(LLVMValueRef kernel, const char* name, int otherwise);
+
 #endif
