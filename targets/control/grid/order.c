@@ -24,6 +24,12 @@ int pb_grid_products_of(LLVMBasicBlockRef block) {
   return count;
 }
 
+bool pb_grid_widens(LLVMBasicBlockRef block) {
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+    if (LLVMIsAFPExtInst(i)) return true;
+  return false;
+}
+
 static bool may_move(LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
   case LLVMLoad:

@@ -11,6 +11,9 @@
 bool pb_grid_is_product(LLVMValueRef instruction);
 int pb_grid_products_of(LLVMBasicBlockRef block);
 
+// Whether factors are widened in the block, a conversion for each or a product that does it by the way.
+bool pb_grid_widens(LLVMBasicBlockRef block);
+
 // Whether each of the block's instructions may stand anywhere between what it takes and who takes it: nothing is
 // stored.
 bool pb_grid_may_order(LLVMBasicBlockRef block);

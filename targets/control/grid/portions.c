@@ -169,7 +169,8 @@ static void put(const portions* p, LLVMBuilderRef at) {
 static bool may_order(const portions* p) {
   int words = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(p->block); i; i = LLVMGetNextInstruction(i)) words += words_of(p, i);
-  return words > FEW_WORDS && pb_grid_products_of(p->block) >= MANY_PRODUCTS && pb_grid_may_order(p->block);
+  return words > FEW_WORDS && !pb_grid_widens(p->block) && pb_grid_products_of(p->block) >= MANY_PRODUCTS &&
+         pb_grid_may_order(p->block);
 }
 
 static void order_block(LLVMModuleRef module, LLVMBasicBlockRef block, LLVMBuilderRef at) {

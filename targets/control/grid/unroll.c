@@ -37,10 +37,11 @@ static int words_of(LLVMBasicBlockRef block) {
   return words;
 }
 
+// Of factors that are widened more turns at once had no more of them by a load, and sums that waited for each other.
 static bool mark_block(LLVMBasicBlockRef block, int most_products, int least_of_four) {
   int64_t turns = pb_grid_turns_of(block), products = turns > 1 ? pb_grid_products_of(block) : 0;
   bool few = products < LEAST_PRODUCTS || products * 4 < (int64_t)words_of(block) * least_of_four;
-  int64_t at_once = few ? 1 : turns_at_once(turns, products, most_products);
+  int64_t at_once = few || pb_grid_widens(block) ? 1 : turns_at_once(turns, products, most_products);
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   if (at_once > 1) mark(LLVMGetTypeContext(LLVMTypeOf(end)), end, at_once);
   return at_once > 1;
