@@ -15,7 +15,7 @@ void pb_groups_add(const pb_groups* g, int group, pb_arena* arena, pb_nest_list*
 }
 
 void pb_groups_list(pb_groups* g, pb_arena* arena) {
-  g->first = PB_NEW_ARRAY(arena, int, (size_t)g->count + 1);
+  g->first = PB_NEW_ARRAY(arena, int, (size_t)g->program->nest_count + 1); // groups that are parted later have room
   g->next = PB_NEW_ARRAY(arena, int, (size_t)g->program->nest_count + 1);
   for (int k = 0; k < g->count; ++k) g->first[k] = -1;
   for (int n = g->program->nest_count - 1; n >= 0; --n) {
