@@ -34,6 +34,15 @@ def boxes(batches, count):
     return np.concatenate([np.where(turned[None, :, None], far, at), np.where(turned[None, :, None], at, far)], axis=2)
 
 
+def suppressions(seed, b, c, n):
+    """Scores with more and fewer ties, boxes that lie apart or in a crowd, and a threshold."""
+    r = np.random.default_rng(seed)
+    at = r.random((b, n, 2)) * (20, 2, 0.2)[seed % 3]
+    x = np.concatenate([at, at + r.random((b, n, 2))], axis=2).astype(np.float32)
+    s = np.round(r.random((b, c, n)) ** (1, 4)[seed % 2], (1, 2, 6)[seed // 3 % 3]).astype(np.float32)
+    return {"x": x, "s": s, "o": np.float32((0.1, 0.5, 0.8)[seed // 2 % 3]), "t": np.float32((0, 0.25, 0.9)[seed // 4 % 3])}
+
+
 def many(count):
     """So many tensors of four dims each that data say."""
     ins = ", ".join(f"int64[4] s{k}" for k in range(count))
@@ -110,6 +119,12 @@ MODELS = {
         "g (float[2, 700, 4] x, float[2, 3, 700] s) => (int64[k, 3] y) <int64 m = {60}, float o = {0.4}, float t = {0.1}> { y = NonMaxSuppression(x, s, m, o, t) }",
         [{"x": boxes(2, 700), "s": np.round(np.random.default_rng(k).random((2, 3, 700), np.float32), 2)} for k in range(2)]
         + [{"x": boxes(2, 700), "s": np.zeros((2, 3, 700), np.float32)}], []),
+    "boxes at random, few of many": (
+        "g (float[2, 1500, 4] x, float[2, 3, 1500] s, float o, float t) => (int64[k, 3] y) <int64 m = {60}> { y = NonMaxSuppression(x, s, m, o, t) }",
+        [suppressions(k, 2, 3, 1500) for k in range(12)], []),
+    "boxes at random, of any shape": (
+        "g (float[b, n, 4] x, float[b, c, n] s, int64 m, float o, float t) => (int64[k, 3] y) { y = NonMaxSuppression(x, s, m, o, t) }",
+        [{**suppressions(k, 1 + k % 3, 1 + k % 4, 1 + k * k * 7), "m": np.int64(1 + k % 5 * 20)} for k in range(12)], []),
     "as many extents as there may be": (many(16), [{f"s{k}": ints(k % 8 + 1, 2, 3, 9 - k % 8) for k in range(16)}], []),
     "in a loop of three turns": (
         "g (float[4, 6] x, int64[1] k) => (float[4, 6] z) <int64 n = {3}, bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"
