@@ -275,7 +275,7 @@ static int leave_border(fuser* f, int group) {
 // The same as best_region, without the border around what the group makes if nothing is saved with it.
 static int64_t best_without_border(fuser* f, int group, region* best) {
   int64_t saves = best_region(f, group, best);
-  int border = saves || !f->cached || f->weights ? -1 : leave_border(f, group);
+  int border = saves || f->weights ? -1 : leave_border(f, group);
   if (border < 0) return saves;
   saves = best_region(f, group, best);
   if (saves) return saves;

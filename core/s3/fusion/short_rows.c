@@ -50,7 +50,8 @@ static int first_dim(const pb_nest* nest, const pb_access* access) {
   return d;
 }
 
-// Whether the nest has short rows of which it reads one, or a few, for all: those of the innermost dims alone.
+// Whether the nest has short rows of which it reads one, or a few, for all: those of the innermost dims alone. Of no
+// lanes, and of one, none is short.
 static bool find_rows(const blocker* b, int n, rows* r) {
   const pb_nest* nest = &b->from->nests[n];
   int loads = nest->access_count - 1;
@@ -168,7 +169,7 @@ bool pb_s3_short_rows(pb_unit* unit, pb_program* p) {
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
   bool any = false;
   for (int n = 0; n < p->nest_count; ++n) {
-    bool is_there = b.lanes > 1 && find_rows(&b, n, &found[n]) && !is_epilogue(p, n);
+    bool is_there = find_rows(&b, n, &found[n]) && !is_epilogue(p, n);
     found[n].block = is_there ? block_of(&b, &p->nests[n], &found[n]) : 1;
     if (found[n].block > 1 && !gains(&b, n, &found[n], own)) found[n].block = 1;
     any |= found[n].block > 1;
