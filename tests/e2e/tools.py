@@ -93,6 +93,11 @@ def turn(choices, number, here):
     return [(first, False), *[(other, True) for other in others if here(other)][:1]]
 
 
+def fill_memory():
+    """From here on glibc gives no program memory of zeros, as it is at first: what reads elements that nothing wrote differs."""
+    os.environ["MALLOC_PERTURB_"] = "165"
+
+
 class Server:
     """A running pb-server and the folder that it stands for."""
 

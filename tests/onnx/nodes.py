@@ -27,6 +27,7 @@ import plain_loops  # noqa: E402
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
+tools.fill_memory()
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import numpy_helper  # noqa: E402

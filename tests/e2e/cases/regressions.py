@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx", "onnxruntime")
+tools.fill_memory()
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
