@@ -32,16 +32,6 @@ typedef struct inliner {
   pb_join* join;
 } inliner;
 
-static bool is_epilogue(const inliner* i, int n) {
-  const pb_program* p = i->program;
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
-    int value = p->value_of[n][a];
-    if (pb_join_is_made(p, value) && pb_program_is_reduced(p, value) && pb_program_only_reader(p, value) == n)
-      return true;
-  }
-  return false;
-}
-
 // Whether elements of some tensor come to the maker several times each, otherwise than along lanes: movers bring them
 // so, and take the result away, where commands take whole rows, so that no kernel passes it on to the taker on the
 // chip. Not where the taker walks a constant along its rows: then a number could not come as one row of lanes (align).
@@ -143,7 +133,7 @@ static bool spread_one(inliner* i, int maker) {
   pb_program* p = i->program;
   int value = pb_program_stored(p, maker);
   bool takes = pb_join_takes(&p->nests[maker]) || pb_nest_is_copy(&p->nests[maker]);
-  if (!pb_program_is_local(p, value) || !takes || !is_made_again(i, maker) || is_epilogue(i, maker) ||
+  if (!pb_program_is_local(p, value) || !takes || !is_made_again(i, maker) || pb_join_is_epilogue(i->program, maker) ||
       !all_take(i, value, pb_nest_is_copy(&p->nests[maker]) ? 1 : 2))
     return false;
   // Where the maker is at another place there may be no more room: the rest reads what is made.
@@ -164,7 +154,7 @@ static bool may_take(inliner* i, int n, int a, bool simple) {
   if (!alone && !pb_join_takes(&nests[n])) return false;
   if (simple && pb_join_find_any(i->join, n, a) && pb_join_is_number(&nests[i->join->maker]))
     return pb_join_make(i->join);
-  return alone && pb_join_find(i->join, n, a) && !is_epilogue(i, i->join->maker) &&
+  return alone && pb_join_find(i->join, n, a) && !pb_join_is_epilogue(i->program, i->join->maker) &&
          (!simple || is_fast_nest(&nests[i->join->maker], OF_AN_INDEX)) && pb_join_make(i->join) &&
          (simple || gains(i->unit->chip, i->join));
 }

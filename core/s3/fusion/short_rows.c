@@ -9,8 +9,8 @@
 // k and c are one dim to all tensors from then on, 48 neighbours. Whether it pays the plans
 // of both say; without vector registers no row is short.
 #include "core/s3/chip_facts.h"
-#include "core/s3/compose.h"
 #include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/join.h"
 
 #include <string.h>
 
@@ -85,13 +85,6 @@ static int64_t block_of(const blocker* b, const pb_nest* nest, const rows* r) {
     if (part > most) best = block, most = part;
   }
   return best;
-}
-
-// Whether it is what outline makes part of the sums that it reads.
-static bool is_epilogue(const pb_program* p, int n) {
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (pb_program_is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, p->value_of[n][a]) == n) return true;
-  return false;
 }
 
 // All of a block's rows of one tensor: the dim in front walks rows, those from `first` on elements.
@@ -169,7 +162,7 @@ bool pb_s3_short_rows(pb_unit* unit, pb_program* p) {
   pb_nest* own = PB_NEW_ARRAY(&unit->pass, pb_nest, OWN_NESTS);
   bool any = false;
   for (int n = 0; n < p->nest_count; ++n) {
-    bool is_there = find_rows(&b, n, &found[n]) && !is_epilogue(p, n);
+    bool is_there = find_rows(&b, n, &found[n]) && !pb_join_is_epilogue(p, n);
     found[n].block = is_there ? block_of(&b, &p->nests[n], &found[n]) : 1;
     if (found[n].block > 1 && !gains(&b, n, &found[n], own)) found[n].block = 1;
     any |= found[n].block > 1;

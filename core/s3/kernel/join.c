@@ -110,4 +110,13 @@ bool pb_join_find(pb_join* m, int n, int a) {
   return pb_join_find_any(m, n, a);
 }
 
+bool pb_join_is_epilogue(const pb_program* p, int n) {
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+    int value = p->value_of[n][a];
+    if (pb_join_is_made(p, value) && pb_program_is_reduced(p, value) && pb_program_only_reader(p, value) == n)
+      return true;
+  }
+  return false;
+}
+
 void pb_join_keep(pb_join* m, pb_arena* arena) { pb_program_set_nest(m->p, arena, m->taker, &m->out, m->values); }

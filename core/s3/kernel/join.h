@@ -25,6 +25,8 @@ bool pb_join_is_number(const pb_nest* nest);
 static inline bool pb_join_is_made(const pb_program* program, int value) {
   return program->values[value].kind != PB_VALUE_CONST && program->values[value].kind != PB_VALUE_INPUT;
 }
+// Whether the nest alone takes what a reduction makes: it will be that one's epilogue.
+bool pb_join_is_epilogue(const pb_program* program, int n);
 // Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone; then the
 // join is about these two.
 bool pb_join_find(pb_join* join, int n, int a);

@@ -10,10 +10,8 @@ enum { MANY_PRODUCTS = 32, MOST_WORDS = 157 };
 static int words_of(LLVMBasicBlockRef block) {
   int words = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-    LLVMTypeRef type = LLVMTypeOf(i);
-    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    if (LLVMIsALoadInst(i) || (LLVMIsAPHINode(i) && LLVMGetTypeKind(type) != LLVMPointerTypeKind))
-      words += vector ? (int)LLVMGetVectorSize(type) : 1;
+    bool sum = LLVMIsAPHINode(i) && LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMPointerTypeKind;
+    if (LLVMIsALoadInst(i) || sum) words += pb_grid_numbers_of(i);
   }
   return words;
 }

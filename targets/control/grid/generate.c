@@ -154,8 +154,7 @@ static void keep_pairs(LLVMModuleRef module) {
 }
 
 // Where it is scalar registers that do not do, fewer numbers are on their way to them, then fewer go to them at all, as
-// long as some do. What is scheduled for few
-// registers of any kind waits for each load by itself.
+// long as some do. What is scheduled for few registers of any kind waits for each load by itself.
 static void ask_for_less(LLVMValueRef entry, bool scalar) {
   int words = pb_grid_scalar_words(entry), pair = pb_grid_pair_words(entry);
   if (scalar && pair > FEWEST_AT_ONCE)

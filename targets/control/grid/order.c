@@ -17,6 +17,11 @@ bool pb_grid_is_product(LLVMValueRef i) {
   return false;
 }
 
+int pb_grid_numbers_of(LLVMValueRef i) {
+  LLVMTypeRef type = LLVMTypeOf(i);
+  return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(type) : 1;
+}
+
 int pb_grid_products_of(LLVMBasicBlockRef block) {
   int count = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))

@@ -11,6 +11,9 @@
 bool pb_grid_is_product(LLVMValueRef instruction);
 int pb_grid_products_of(LLVMBasicBlockRef block);
 
+// Numbers that the instruction makes: lanes of a vector.
+int pb_grid_numbers_of(LLVMValueRef instruction);
+
 // Whether factors are widened in the block, a conversion for each or a product that does it by the way.
 bool pb_grid_widens(LLVMBasicBlockRef block);
 

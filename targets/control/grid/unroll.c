@@ -32,8 +32,7 @@ static void mark(LLVMContextRef context, LLVMValueRef end, int64_t at_once) {
 static int words_of(LLVMBasicBlockRef block) {
   int words = 0;
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-    if (LLVMIsALoadInst(i))
-      words += LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind ? (int)LLVMGetVectorSize(LLVMTypeOf(i)) : 1;
+    if (LLVMIsALoadInst(i)) words += pb_grid_numbers_of(i);
   return words;
 }
 

@@ -1,6 +1,7 @@
 #include "targets/emit/llvm/address.h"
 
 #include "core/s3/kernels.h"
+#include "targets/emit/llvm/indices.h"
 #include "targets/emit/llvm/operation.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -15,21 +16,13 @@
 // An unrolled tile has a hundred accesses of a tensor, whose indices differ in a constant. Each said as an affine
 // expression of its own becomes a dozen operations, nearly all of which the next passes find to be equal.
 
-enum { MAX_TERMS = 16, MAX_RANK = 16 };
-
-// Elements from a tensor's first one: a sum of values times numbers, and a number.
-typedef struct terms {
-  MlirValue value[MAX_TERMS];
-  int64_t factor[MAX_TERMS];
-  int count;
-  int64_t constant;
-} terms;
+enum { MAX_RANK = 16 };
 
 // The tensor's address with terms added, for use in the loop (null: in none).
 typedef struct base {
   MlirOperation loop;
   MlirValue tensor, pointer;
-  terms sum;
+  pb_terms sum;
 } base;
 
 typedef struct addresses {
@@ -40,38 +33,8 @@ typedef struct addresses {
 
 // ---- what an access's index is ----
 
-static bool add_term(terms* sum, MlirValue value, int64_t factor) {
-  int k = 0;
-  while (k < sum->count && !mlirValueEqual(sum->value[k], value)) ++k;
-  if (k == MAX_TERMS) return false;
-  if (k == sum->count) {
-    sum->value[sum->count++] = value;
-    sum->factor[k] = 0;
-  }
-  sum->factor[k] += factor;
-  return true;
-}
-
-// Adds an expression times a factor. The op's operands from `first` on are the map's dims and symbols.
-static bool add_expr(terms* sum, MlirAffineExpr e, int64_t factor, MlirOperation op, int first, int dims) {
-  if (mlirAffineExprIsAConstant(e)) {
-    sum->constant += factor * mlirAffineConstantExprGetValue(e);
-    return true;
-  }
-  if (mlirAffineExprIsADim(e))
-    return add_term(sum, mlirOperationGetOperand(op, first + mlirAffineDimExprGetPosition(e)), factor);
-  if (mlirAffineExprIsASymbol(e))
-    return add_term(sum, mlirOperationGetOperand(op, first + dims + mlirAffineSymbolExprGetPosition(e)), factor);
-  if (!mlirAffineExprIsAAdd(e) && !mlirAffineExprIsAMul(e)) return false;
-  MlirAffineExpr a = mlirAffineBinaryOpExprGetLHS(e), b = mlirAffineBinaryOpExprGetRHS(e);
-  if (mlirAffineExprIsAAdd(e))
-    return add_expr(sum, a, factor, op, first, dims) && add_expr(sum, b, factor, op, first, dims);
-  if (!mlirAffineExprIsAConstant(b)) return false;
-  return add_expr(sum, a, factor * mlirAffineConstantExprGetValue(b), op, first, dims);
-}
-
 // The map's rows times the tensor's strides; false: not linear, or the tensor is no plain one.
-static bool read_index(MlirOperation op, int tensor_at, terms* sum) {
+static bool read_index(MlirOperation op, int tensor_at, pb_terms* sum) {
   MlirType type = mlirValueGetType(mlirOperationGetOperand(op, tensor_at));
   MlirAttribute map_attribute = pb_op_attribute(op, "map");
   int64_t strides[MAX_RANK], offset, rank = mlirShapedTypeGetRank(type);
@@ -79,11 +42,9 @@ static bool read_index(MlirOperation op, int tensor_at, terms* sum) {
       !mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(type)) ||
       mlirLogicalResultIsFailure(mlirMemRefTypeGetStridesAndOffset(type, strides, &offset)) || offset)
     return false;
-  MlirAffineMap map = mlirAffineMapAttrGetValue(map_attribute);
-  int dims = (int)mlirAffineMapGetNumDims(map);
-  *sum = (terms){.count = 0};
+  *sum = (pb_terms){.count = 0};
   for (int r = 0; r < rank; ++r)
-    if (!add_expr(sum, mlirAffineMapGetResult(map, r), strides[r], op, tensor_at + 1, dims)) return false;
+    if (!pb_add_index(op, tensor_at, r, strides[r], sum)) return false;
   return true;
 }
 
@@ -184,7 +145,7 @@ static MlirValue step(const addresses* a, MlirOperation before, MlirType element
                                            .attribute_count = 2});
 }
 
-static bool same_sum(const terms* a, const terms* b) {
+static bool same_sum(const pb_terms* a, const pb_terms* b) {
   bool same = a->count == b->count;
   for (int k = 0; same && k < a->count; ++k)
     same = mlirValueEqual(a->value[k], b->value[k]) && a->factor[k] == b->factor[k];
@@ -192,7 +153,7 @@ static bool same_sum(const terms* a, const terms* b) {
 }
 
 // The tensor's start with those terms added that the loop makes, behind the last of them.
-static MlirValue add_terms(const addresses* a, MlirValue pointer, MlirType element, const terms* sum) {
+static MlirValue add_terms(const addresses* a, MlirValue pointer, MlirType element, const pb_terms* sum) {
   MlirValue last = pointer, by = {NULL};
   for (int k = 0; k < sum->count; ++k)
     if (is_later(last, sum->value[k])) last = sum->value[k];
@@ -210,15 +171,15 @@ static MlirValue add_terms(const addresses* a, MlirValue pointer, MlirType eleme
 }
 
 // The tensor's address with the terms added, for use in the loop.
-static MlirValue find_base(addresses* a, MlirOperation loop, MlirValue tensor, const terms* sum) {
+static MlirValue find_base(addresses* a, MlirOperation loop, MlirValue tensor, const pb_terms* sum) {
   enum { LOOK_BACK = 64 }; // of a body without like accesses, all are not compared with all
   for (size_t k = a->count; k-- > 0 && a->count - k <= LOOK_BACK;) {
     const base* b = &a->bases[k];
     if (b->loop.ptr == loop.ptr && mlirValueEqual(b->tensor, tensor) && same_sum(&b->sum, sum)) return b->pointer;
   }
-  terms here = {.count = 0}, outside = {.count = 0};
+  pb_terms here = {.count = 0}, outside = {.count = 0};
   for (int k = 0; k < sum->count; ++k)
-    (void)add_term(is_inside(sum->value[k], loop) ? &here : &outside, sum->value[k], sum->factor[k]);
+    (void)pb_add_term(is_inside(sum->value[k], loop) ? &here : &outside, sum->value[k], sum->factor[k]);
   bool local = is_inside(tensor, loop);
   MlirValue pointer = local ? start_of(a, tensor) : find_base(a, loop_around(loop), tensor, &outside);
   MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(tensor));
@@ -262,7 +223,7 @@ static void rewrite(addresses* a, MlirOperation op, bool store) {
   MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(tensor));
   MlirType type = mlirValueGetType(store ? mlirOperationGetOperand(op, 0) : mlirOperationGetResult(op, 0));
   int64_t bytes = pb_llvm_has(element) ? bytes_of(element) : 0;
-  terms sum;
+  pb_terms sum;
   if (!bytes || !pb_llvm_has(type) || !read_index(op, tensor_at, &sum)) return;
   int64_t further = pb_op_integer(op, "pb.prefetch", 0);
   if (sum.constant < 0 || sum.constant + further > INT32_MAX) return;

@@ -29,7 +29,7 @@ bool pb_lies_in_rows(MlirOperation access) {
          strides[rank - 1] == 1;
 }
 
-static bool add_term(pb_terms* sum, MlirValue value, int64_t factor) {
+bool pb_add_term(pb_terms* sum, MlirValue value, int64_t factor) {
   int k = 0;
   while (k < sum->count && !mlirValueEqual(sum->value[k], value)) ++k;
   if (k == PB_MOST_TERMS) return false;
@@ -41,23 +41,33 @@ static bool add_term(pb_terms* sum, MlirValue value, int64_t factor) {
   return true;
 }
 
-// Adds an expression times a factor; `first` is the operand that the map's first dim is.
-static bool add_expr(pb_terms* sum, MlirAffineExpr e, int64_t factor, MlirOperation op, int first) {
+// Adds an expression times a factor. The op's operands from `first` on are the map's dims and symbols.
+static bool add_expr(pb_terms* sum, MlirAffineExpr e, int64_t factor, MlirOperation op, int first, int dims) {
   if (mlirAffineExprIsAConstant(e)) {
     sum->constant += factor * mlirAffineConstantExprGetValue(e);
     return true;
   }
   if (mlirAffineExprIsADim(e))
-    return add_term(sum, mlirOperationGetOperand(op, first + mlirAffineDimExprGetPosition(e)), factor);
+    return pb_add_term(sum, mlirOperationGetOperand(op, first + mlirAffineDimExprGetPosition(e)), factor);
+  if (mlirAffineExprIsASymbol(e))
+    return pb_add_term(sum, mlirOperationGetOperand(op, first + dims + mlirAffineSymbolExprGetPosition(e)), factor);
   if (!mlirAffineExprIsAAdd(e) && !mlirAffineExprIsAMul(e)) return false;
   MlirAffineExpr a = mlirAffineBinaryOpExprGetLHS(e), b = mlirAffineBinaryOpExprGetRHS(e);
-  if (mlirAffineExprIsAAdd(e)) return add_expr(sum, a, factor, op, first) && add_expr(sum, b, factor, op, first);
-  return mlirAffineExprIsAConstant(b) && add_expr(sum, a, factor * mlirAffineConstantExprGetValue(b), op, first);
+  if (mlirAffineExprIsAAdd(e))
+    return add_expr(sum, a, factor, op, first, dims) && add_expr(sum, b, factor, op, first, dims);
+  if (!mlirAffineExprIsAConstant(b)) return false;
+  return add_expr(sum, a, factor * mlirAffineConstantExprGetValue(b), op, first, dims);
+}
+
+bool pb_add_index(MlirOperation access, int tensor_at, intptr_t r, int64_t factor, pb_terms* sum) {
+  MlirAffineMap map = map_of(access);
+  return add_expr(sum, mlirAffineMapGetResult(map, r), factor, access, tensor_at + 1,
+                  (int)mlirAffineMapGetNumDims(map));
 }
 
 bool pb_read_index(MlirOperation access, intptr_t r, pb_terms* sum) {
   *sum = (pb_terms){.count = 0};
-  return add_expr(sum, mlirAffineMapGetResult(map_of(access), r), 1, access, pb_tensor_at(access) + 1);
+  return pb_add_index(access, pb_tensor_at(access), r, 1, sum);
 }
 
 int64_t pb_factor_of(const pb_terms* sum, MlirValue value) {
