@@ -3,6 +3,7 @@
 #include "core/base/processor.h"
 #include "core/s3/kernels.h"
 #include "targets/control/threads/movers.h"
+#include "targets/control/threads/registers.h"
 #include "targets/control/threads/rounding.h"
 #include "targets/emit/llvm/lower.h"
 
@@ -167,6 +168,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module, const char* passes) {
       ok = refuse(code, text);
       LLVMDisposeErrorMessage(text);
     }
+    pb_threads_keep_registers(code->chip, module);
     if (code->chip->core_mover_count) pb_threads_count_cycles(code->chip, module);
     ok = ok && write_code(code, module, machine);
     LLVMDisposePassBuilderOptions(options);
