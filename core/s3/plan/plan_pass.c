@@ -1,4 +1,5 @@
 // The pass that plans: the plan of each kernel as the attribute pb.plan, by the chip's facts or as a person gave it.
+#include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/plain.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
@@ -39,6 +40,22 @@ static bool adds_up_blocks(const pb_nest* nest) {
   return pb_type_is_float(made->type);
 }
 
+// Whether it takes rows by their numbers, whose elements lie side by side where they are and where they go: those go in
+// lanes.
+static bool takes_rows(const pb_nest* nest) {
+  int last = nest->dim_count - 1, store = nest->access_count - 1;
+  bool any = false;
+  if (nest->reduce != PB_SET || last < 0 || nest->access[store].gathered) return false;
+  for (int a = 0; a <= store; ++a) {
+    const pb_access* access = &nest->access[a];
+    int64_t stride = pb_access_stride(access, last);
+    if (access->gathered ? !pb_gathers_rows(access) || stride != 1 : a == store && stride != 1) return false;
+    if (a < store && !access->gathered && stride && !pb_type_is_float(access->type)) return false; // may be a number
+    any |= access->gathered > 0;
+  }
+  return any;
+}
+
 // A kernel without a plan: plain loops, mostly on one thread. Kept for the report, and said where it takes any time.
 static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
   const char* name = pb_func_name(func, &unit->pass);
@@ -47,7 +64,8 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       name = program->nests[n].name;
       break;
     }
-  bool in_turns = false, beside = program->nest_count > 1;
+  bool in_turns = false, beside = program->nest_count > 1, rows = program->nest_count == 1;
+  for (int n = 0; n < program->nest_count; ++n) rows &= takes_rows(&program->nests[n]);
   for (int n = 0; n < program->nest_count; ++n)
     in_turns |= pb_nest_goes_in_turns(&program->nests[n]) || adds_up_blocks(&program->nests[n]);
   for (int n = 0; n < program->nest_count; ++n) beside &= pb_nest_is_beside(&program->nests[n]);
@@ -55,7 +73,7 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
   if (beside) why = "what it makes is beside each other in one loop";
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
   bool shared = pb_plain_may_share(func);
-  if (is_small(program) || ((in_turns || beside) && shared))
+  if (is_small(program) || ((in_turns || beside || rows) && shared))
     return; // these go in lanes too, or as fast as their numbers come
   const char* threads = shared ? "" : " on one thread";
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);

@@ -45,6 +45,18 @@ for name, places in (("some_rows", [7, 0, 3]), ("rows_in_two_dims", [[4, 1, 1], 
         CASES[label] = lambda label=label, p=places, c=coded: at_places(label, (2, 40, 96), np.array(p, I64), 1, c, "Gather")
 
 
+def embedded(label, tokens, words, *row):
+    """Rows of a table by numbers that come, some from the end: loops whose elements go in lanes, of which nothing is said."""
+    m = Maker(label)
+    numbers = np.arange(tokens, dtype=I64).reshape(2, -1) * 7 % words - words // 4
+    given = m.op("Cast", m.input("x", 2, tokens // 2, values=numbers), to=TensorProto.INT64)
+    return m.done(m.op("Gather", m.const(m.rng.standard_normal((words, *row)).astype(F32)), given), targets=("cpu",), unsaid=("PB4065",))
+
+
+for name, rows in (("", (64,)), ("_of_two_dims", (3, 40)), ("_that_fill_no_register", (21,))):
+    CASES[f"embedded_rows{name}"] = lambda label=f"embedded_rows{name}", r=rows: embedded(label, 24, 200, *r)
+
+
 @case
 def places_in_two_dims():
     """A vector of indices for each window, of which none is another's neighbour."""
