@@ -251,6 +251,8 @@ bool pb__door_keeps_place(const pb_flat_op* op, bool is_float, bool largest);
 // A reduction of numbers and their places along a dim to the largest number, or the least, and where it is (extreme.c);
 // *made: it is so.
 pb_status pb__door_extreme(pb_door* d, const pb_flat_op* op, const bool* gone, bool* made) PB_MUST_CHECK;
+// A reduction, by windows too, to the largest or least of narrow numbers, in a wider type (wider.c); *made: it is so.
+pb_status pb__door_wider(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // The number that bytes of the type are. false: it is neither f32 nor f64.
 bool pb__door_as_double(pb_type type, const void* bytes, double* is);
 // Computes a number that constants alone decide.

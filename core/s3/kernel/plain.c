@@ -9,6 +9,7 @@
 // order of the loops, so that results are the same for any number of threads.
 #include "core/s3/kernel/plain.h"
 
+#include "core/s3/chip_facts.h"
 #include "core/s3/kernels.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -34,6 +35,7 @@ typedef struct plain {
   int dim[MOST_TENSORS];           // of each, which is cut; -1: it is not known yet
   int64_t extent;
   double work; // operations, all loops turned
+  int64_t own; // bytes that a tensor of the kernel's own may have
 } plain;
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
@@ -82,9 +84,22 @@ static int tensor_number(const plain* p, MlirValue v) {
   return -1;
 }
 
+// A tensor outside, or one that the kernel has for itself, of which each thread has one then: none under another shape.
+static bool is_whole(const plain* p, MlirValue tensor) {
+  if (mlirValueIsABlockArgument(tensor)) return true;
+  int64_t bits = 8 * p->own;
+  if (!pb_op_is(mlirOpResultGetOwner(tensor), "memref.alloc")) return false;
+  MlirType type = mlirValueGetType(tensor), element = mlirShapedTypeGetElementType(type);
+  if (!mlirShapedTypeHasStaticShape(type)) return false;
+  bits /= mlirTypeIsAInteger(element) ? mlirIntegerTypeGetWidth(element) : mlirFloatTypeGetWidth(element);
+  for (int64_t r = 0; r < mlirShapedTypeGetRank(type); ++r)
+    bits /= mlirShapedTypeGetDimSize(type, r) + !mlirShapedTypeGetDimSize(type, r);
+  return bits > 0;
+}
+
 static bool add_use(plain* p, MlirOperation op, int nest, bool is_store) {
   MlirValue tensor = mlirOperationGetOperand(op, is_store);
-  if (p->use_count == MOST_USES || !mlirValueIsABlockArgument(tensor)) return false; // under another shape
+  if (p->use_count == MOST_USES || !is_whole(p, tensor)) return false;
   p->uses[p->use_count++] = (use){op, tensor, nest, 1 + is_store, is_store};
   if (!is_store || tensor_number(p, tensor) >= 0) return true;
   if (p->tensor_count == MOST_TENSORS) return false;
@@ -126,7 +141,7 @@ static bool read_kernel(MlirOperation func, plain* p) {
       int64_t turns = turns_of(op);
       p->nests[nest] = p->loops[nest][p->loop_count[nest]++] = op;
       if (turns < 1 || !read_block(p, pb_op_body(op), nest, (double)turns)) return false;
-    } else if (mlirOperationGetNumRegions(op) || mlirOperationGetNumOperands(op)) {
+    } else if (!pb_op_is(op, "memref.dealloc") && (mlirOperationGetNumRegions(op) || mlirOperationGetNumOperands(op))) {
       return false; // numbers alone stand beside them
     }
   }
@@ -189,17 +204,6 @@ static bool find(plain* p) {
   return best.ptr && choose(p, best);
 }
 
-static void set_bounds(MlirOperation loop, MlirValue lo, MlirValue hi) {
-  MlirContext context = mlirOperationGetContext(loop);
-  MlirAttribute map = mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(context, 1));
-  const int32_t sizes[] = {1, 1, 0};
-  const MlirValue operands[] = {lo, hi};
-  mlirOperationSetOperands(loop, 2, operands);
-  pb_op_set_attribute(loop, "lowerBoundMap", map);
-  pb_op_set_attribute(loop, "upperBoundMap", map);
-  pb_op_set_attribute(loop, "operandSegmentSizes", mlirDenseI32ArrayGet(context, 3, sizes));
-}
-
 static MlirOperation make(MlirOperation before, const char* name, MlirAttribute attribute, const char* attribute_name,
                           int operands, const MlirValue* operand, int results) {
   MlirContext context = mlirOperationGetContext(before);
@@ -214,13 +218,124 @@ static MlirOperation make(MlirOperation before, const char* name, MlirAttribute 
   return op;
 }
 
-bool pb_plain_may_share(MlirOperation func) {
-  plain p = {.nest_count = 0};
+// ---- which loop is innermost ----
+
+// Whether the nest is loops one inside the other, and then what they do.
+static bool is_perfect(const plain* p, int nest) {
+  for (int l = 0; l + 1 < p->loop_count[nest]; ++l) {
+    MlirOperation inner = p->loops[nest][l + 1];
+    MlirBlock body = pb_op_body(p->loops[nest][l]);
+    MlirOperation behind = mlirOperationGetNextInBlock(inner);
+    if (!mlirBlockEqual(mlirOperationGetBlock(inner), body)) return false;
+    if (!mlirOperationEqual(mlirBlockGetFirstOperation(body), inner)) return false;
+    if (!mlirOperationEqual(mlirBlockGetTerminator(body), behind)) return false;
+  }
+  return true;
+}
+
+enum { FAR = INT32_MAX }; // steps of several elements
+
+// How far the expression goes in a turn of the loop; FAR: by more than one, or not evenly.
+static int64_t step_of(const use* u, MlirAffineExpr e, MlirOperation loop) {
+  if (mlirAffineExprIsAConstant(e)) return 0;
+  if (mlirAffineExprIsADim(e))
+    return is_loops_turn(plain_value(mlirOperationGetOperand(u->op, u->first + (int)mlirAffineDimExprGetPosition(e))),
+                         loop);
+  if (!mlirAffineExprIsABinary(e)) return FAR;
+  int64_t a = step_of(u, mlirAffineBinaryOpExprGetLHS(e), loop), b = step_of(u, mlirAffineBinaryOpExprGetRHS(e), loop);
+  if (!a && !b) return 0;
+  return mlirAffineExprIsAAdd(e) && a + b == 1 ? 1 : FAR;
+}
+
+// The same of the use's index r.
+static int64_t index_step(const use* u, int r, MlirOperation loop) {
+  if (pb_op_is(u->op, "memref.load") || pb_op_is(u->op, "memref.store"))
+    return is_loops_turn(plain_value(mlirOperationGetOperand(u->op, u->first + r)), loop);
+  MlirAffineMap map = mlirAffineMapAttrGetValue(pb_op_attribute(u->op, "map"));
+  return step_of(u, mlirAffineMapGetResult(map, r), loop);
+}
+
+// How many elements further the use goes in a turn of the loop: 0, 1, or FAR.
+static int64_t element_step(const use* u, MlirOperation loop) {
+  int last = (int)mlirShapedTypeGetRank(mlirValueGetType(u->tensor)) - 1;
+  for (int r = 0; r < last; ++r)
+    if (index_step(u, r, loop)) return FAR;
+  return last < 0 ? 0 : index_step(u, last, loop);
+}
+
+// Whether turns of the loop write elements of their own, neighbours, and read neighbours: it may be the innermost one
+// wherever it stands, and goes in lanes there.
+static bool goes_in_lanes(plain* p, int nest, MlirOperation loop) {
+  for (int t = 0; t < p->tensor_count; ++t) p->dim[t] = -1;
+  p->extent = turns_of(loop);
+  if (!fits(p, nest, loop)) return false;
+  for (int k = 0; k < p->use_count; ++k) {
+    int64_t step = p->uses[k].nest == nest ? element_step(&p->uses[k], loop) : 1;
+    if (step == FAR || (p->uses[k].is_store && step != 1)) return false;
+  }
+  return true;
+}
+
+// Whether the innermost loop takes elements that are no neighbours.
+static bool goes_far(const plain* p, int nest) {
+  MlirOperation innermost = p->loops[nest][p->loop_count[nest] - 1];
+  bool far = false;
+  for (int k = 0; k < p->use_count; ++k) far |= p->uses[k].nest == nest && element_step(&p->uses[k], innermost) == FAR;
+  return far;
+}
+
+// Two loops, one right inside the other, from 0 on, change places.
+static void change_places(MlirOperation outer, MlirOperation inner) {
+  MlirContext context = mlirOperationGetContext(outer);
+  MlirAttribute extent = pb_op_attribute(outer, "upperBoundMap");
+  MlirOperation between =
+      make(outer, "arith.constant", mlirIntegerAttrGet(mlirIndexTypeGet(context), 0), "value", 0, NULL, 1);
+  MlirValue a = mlirBlockGetArgument(pb_op_body(outer), 0), b = mlirBlockGetArgument(pb_op_body(inner), 0);
+  mlirValueReplaceAllUsesOfWith(a, mlirOperationGetResult(between, 0));
+  mlirValueReplaceAllUsesOfWith(b, a);
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(between, 0), b);
+  mlirOperationDestroy(between);
+  pb_op_set_attribute(outer, "upperBoundMap", pb_op_attribute(inner, "upperBoundMap"));
+  pb_op_set_attribute(inner, "upperBoundMap", extent);
+}
+
+void pb_plain_interchange(MlirOperation func, int64_t lanes) {
+  plain p = {.own = INT64_MAX / 8};
+  if (!read_kernel(func, &p)) return;
+  for (int nest = 0; nest < p.nest_count; ++nest) {
+    int count = p.loop_count[nest], chosen = -1;
+    if (count < 2 || !is_perfect(&p, nest) || !goes_far(&p, nest)) continue;
+    for (int l = 0; l < count - 1; ++l)
+      if (turns_of(p.loops[nest][l]) >= lanes && goes_in_lanes(&p, nest, p.loops[nest][l])) chosen = l;
+    for (int l = chosen; chosen >= 0 && l + 1 < count; ++l) change_places(p.loops[nest][l], p.loops[nest][l + 1]);
+  }
+}
+
+// ---- shares ----
+
+static void set_bounds(MlirOperation loop, MlirValue lo, MlirValue hi) {
+  MlirContext context = mlirOperationGetContext(loop);
+  MlirAttribute map = mlirAffineMapAttrGet(mlirAffineMapMultiDimIdentityGet(context, 1));
+  const int32_t sizes[] = {1, 1, 0};
+  const MlirValue operands[] = {lo, hi};
+  mlirOperationSetOperands(loop, 2, operands);
+  pb_op_set_attribute(loop, "lowerBoundMap", map);
+  pb_op_set_attribute(loop, "upperBoundMap", map);
+  pb_op_set_attribute(loop, "operandSegmentSizes", mlirDenseI32ArrayGet(context, 3, sizes));
+}
+
+int64_t pb_plain_own(const pb_chip* chip) {
+  enum { OF_A_THREAD = 1 << 20 };
+  return pb_vector_facts_of(chip).apart_cycles ? 0 : OF_A_THREAD;
+}
+
+bool pb_plain_may_share(MlirOperation func, int64_t own) {
+  plain p = {.own = own};
   return read_kernel(func, &p) && find(&p);
 }
 
-bool pb_plain_share(MlirOperation func) {
-  plain p = {.nest_count = 0};
+bool pb_plain_share(MlirOperation func, int64_t own) {
+  plain p = {.own = own};
   if (!read_kernel(func, &p) || !find(&p)) return false;
   MlirContext context = mlirOperationGetContext(func);
   MlirOperation first = mlirBlockGetFirstOperation(pb_op_body(func));

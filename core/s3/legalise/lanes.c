@@ -46,13 +46,18 @@ static bool has_columns(const laner* l, const pb_nest* nest) {
          pb_extent_of_role(nest, &roles, PB_ROLE_N) * 4 > l->lanes;
 }
 
+// Whether lanes hold elements of the type: of 32 bits, and narrower whole numbers as well.
+static bool fills_lanes(pb_type type) {
+  return pb_type_bits(type) == 32 || type == PB_I16 || type == PB_UI16 || type == PB_I8 || type == PB_UI8;
+}
+
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
 static int neighbours(const laner* l, int n) {
   const pb_nest* nest = &l->program->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int found = -1;
   if (nest->reduce == PB_SET || pb_program_is_fixed(l->program, n) || nest->dim_count == PB_NEST_DIMS ||
-      has_columns(l, nest) || pb_type_bits(store->type) != 32)
+      has_columns(l, nest) || !fills_lanes(store->type))
     return -1;
   int64_t sums = pb_nest_steps(nest);
   for (int d = 0; d < nest->dim_count; ++d) {

@@ -40,20 +40,31 @@ static bool adds_up_blocks(const pb_nest* nest) {
   return pb_type_is_float(made->type);
 }
 
-// Whether it takes rows by their numbers, whose elements lie side by side where they are and where they go: those go in
-// lanes.
-static bool takes_rows(const pb_nest* nest) {
+// Whether it combines whole numbers in an order that does not matter.
+static bool combines_integers(const pb_nest* nest) {
+  const pb_expr_node *e = nest->expr, *made = &e[nest->expr_count - 1];
+  static const pb_op any_order[] = {PB_OP_AND, PB_OP_OR, PB_OP_XOR, PB_OP_MUL, PB_OP_MIN, PB_OP_MAX};
+  bool known = false, onto = false;
+  if (nest->reduce != PB_ACC_BODY || pb_type_is_float(made->type) || pb_nest_gathers(nest)) return false;
+  for (size_t k = 0; k < sizeof any_order / sizeof *any_order; ++k) known |= made->op == any_order[k];
+  for (int k = 0; k < 2 && known; ++k)
+    onto |= e[made->args[k]].op == PB_OP_LOAD && e[made->args[k]].operand == nest->access_count - 2;
+  return onto;
+}
+
+// Whether elements lie side by side where they are and where they go, in rows that are taken by their numbers too.
+static bool walks_rows(const pb_nest* nest) {
   int last = nest->dim_count - 1, store = nest->access_count - 1;
-  bool any = false;
   if (nest->reduce != PB_SET || last < 0 || nest->access[store].gathered) return false;
   for (int a = 0; a <= store; ++a) {
     const pb_access* access = &nest->access[a];
     int64_t stride = pb_access_stride(access, last);
     if (access->gathered ? !pb_gathers_rows(access) || stride != 1 : a == store && stride != 1) return false;
-    if (a < store && !access->gathered && stride && !pb_type_is_float(access->type)) return false; // may be a number
-    any |= access->gathered > 0;
+    if (!access->gathered && stride && stride != 1) return false;
+    if (a < store && !access->gathered && stride && pb_nest_gathers(nest) && !pb_type_is_float(access->type))
+      return false; // may be a number
   }
-  return any;
+  return true;
 }
 
 // A kernel without a plan: plain loops, mostly on one thread. Kept for the report, and said where it takes any time.
@@ -64,16 +75,17 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
       name = program->nests[n].name;
       break;
     }
-  bool in_turns = false, beside = program->nest_count > 1, rows = program->nest_count == 1;
-  for (int n = 0; n < program->nest_count; ++n) rows &= takes_rows(&program->nests[n]);
+  bool in_turns = false, beside = program->nest_count > 1, lanes = true;
+  for (int n = 0; n < program->nest_count; ++n)
+    lanes &= walks_rows(&program->nests[n]) || combines_integers(&program->nests[n]);
   for (int n = 0; n < program->nest_count; ++n)
     in_turns |= pb_nest_goes_in_turns(&program->nests[n]) || adds_up_blocks(&program->nests[n]);
   for (int n = 0; n < program->nest_count; ++n) beside &= pb_nest_is_beside(&program->nests[n]);
   if (in_turns) why = "each turn takes what the one before has made";
   if (beside) why = "what it makes is beside each other in one loop";
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
-  bool shared = pb_plain_may_share(func);
-  if (is_small(program) || ((in_turns || beside || rows) && shared))
+  bool shared = pb_plain_may_share(func, pb_plain_own(unit->chip));
+  if (is_small(program) || ((in_turns || beside || lanes) && shared))
     return; // these go in lanes too, or as fast as their numbers come
   const char* threads = shared ? "" : " on one thread";
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops%s, since %s", threads, why);

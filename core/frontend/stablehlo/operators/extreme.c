@@ -19,6 +19,11 @@ static bool is_known(pb_type type) {
   return type == PB_F32 || type == PB_F64 || type == PB_I8 || type == PB_I16 || type == PB_I32;
 }
 
+// The type in which its numbers are compared: of truths and of what has no sign one that has a sign and all of them.
+static pb_type compared_as(pb_type type) {
+  return type == PB_I1 ? PB_I8 : type == PB_UI8 ? PB_I16 : type == PB_UI16 ? PB_I32 : type;
+}
+
 // Whether the value is the number of its element along the axis.
 static bool counts(pb_door* d, int value, int axis) {
   const pb_flat_op* made = pb__door_maker_of(d, value);
@@ -37,6 +42,7 @@ static int64_t end_of(pb_type type, bool highest) {
   int64_t bytes = 0;
   double infinity = highest ? (double)INFINITY : -(double)INFINITY;
   float narrow = (float)infinity;
+  if (type == PB_I1 || type == PB_UI8 || type == PB_UI16) return highest ? ((int64_t)1 << pb_type_bits(type)) - 1 : 0;
   if (type == PB_F64) return memcpy(&bytes, &infinity, sizeof infinity), bytes;
   if (type == PB_F32) return memcpy(&bytes, &narrow, sizeof narrow), bytes;
   int64_t most = ((int64_t)1 << (pb_type_bits(type) - 1)) - 1;
@@ -48,7 +54,7 @@ static bool begins_at_end(pb_door* d, const pb_flat_op* op, bool largest) {
   pb_type type = pb__door_type(d, op->operands[0])->type;
   const void* first = pb_made_splat(&d->m, pb__door_in(d, op, 2));
   int64_t end = end_of(type, !largest), place;
-  return first && !memcmp(first, &end, (size_t)pb_type_bits(type) / 8) &&
+  return first && !memcmp(first, &end, (size_t)(pb_type_bits(type) + 7) / 8) &&
          pb__door_integers(d, pb__door_in(d, op, 3), 1, &place) == 1 && !place;
 }
 
@@ -156,16 +162,22 @@ pb_status pb__door_extreme(pb_door* d, const pb_flat_op* op, const bool* gone, b
     if (gone[r]) e.axis = r;
     dims += gone[r];
   }
-  if (dims != 1 || e.type.is_complex || !is_known(e.type.type) || (counted != PB_I32 && counted != PB_I64))
+  if (dims != 1 || e.type.is_complex || !is_known(compared_as(e.type.type)) || (counted != PB_I32 && counted != PB_I64))
     return PB_OK;
   if (e.type.shape[e.axis] < 1 || e.type.shape[e.axis] > INT32_MAX || !counts(d, op->operands[1], e.axis)) return PB_OK;
   e.is_float = pb_type_is_float(e.type.type);
   e.largest = pb__door_keeps_place(op, e.is_float, true);
   if (!e.largest && !pb__door_keeps_place(op, e.is_float, false)) return PB_OK;
   if (!begins_at_end(d, op, e.largest)) return PB_OK;
+  pb_type given = e.type.type;
   e.w = pb__write_start(d, op);
-  int x = op->operands[0], places = pb__write_converted(&e.w, op->operands[1], PB_I32), place = place_of(&e, x);
-  pb__write_result(&e.w, 0, at_place(&e, x, places, place));
+  int x = op->operands[0];
+  e.type.type = compared_as(given);
+  if (e.type.type != given) x = pb__write_converted(&e.w, x, e.type.type);
+  int places = pb__write_converted(&e.w, op->operands[1], PB_I32), place = place_of(&e, x);
+  int best = at_place(&e, x, places, place);
+  if (e.type.type != given) best = pb__write_converted(&e.w, best, given);
+  pb__write_result(&e.w, 0, best);
   pb__write_result(&e.w, 1, pb__write_converted(&e.w, place, counted));
   *made = true;
   return pb__write_end(&e.w);

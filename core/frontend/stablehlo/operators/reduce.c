@@ -13,7 +13,9 @@ static pb_reduce known_reduction(const pb_flat_op* op, pb_type type) {
   if (plain && !strcmp(how, "stablehlo.add")) return PB_ACC_ADD;
   if (plain && pb_type_is_float(type) && !strcmp(how, "stablehlo.maximum")) return PB_ACC_MAXIMUM;
   bool is_signed = type == PB_I8 || type == PB_I16 || type == PB_I32 || type == PB_I64;
-  return is_signed && !strcmp(how, "stablehlo.maximum") ? PB_ACC_MAX : PB_ACC_BODY;
+  bool is_unsigned = type == PB_UI8 || type == PB_UI16;
+  if (strcmp(how, "stablehlo.maximum")) return PB_ACC_BODY;
+  return is_signed ? PB_ACC_MAX : is_unsigned ? PB_ACC_MAXU : PB_ACC_BODY;
 }
 
 // Vectors have no reduction to the least element: it is the largest negative, turned round, to the bit. LLVM does as
@@ -172,6 +174,21 @@ static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* all_go
   int element = pb__door_load(d, x, &access);
   if (access >= 0) pb_make_along(&d->m, access, dims);
   return combine(d, op, element, y, kept);
+}
+
+// Over dims of one element each: that meets the initial value.
+static pb_status reduce_single(pb_door* d, const pb_flat_op* op, const bool* gone) {
+  int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], all[PB_NEST_RANK], access, to = 0;
+  int ends[2], result;
+  const pb_s1_value in = *pb_made(&d->m, x);
+  pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
+  for (int r = 0; r < in.rank; ++r) all[r] = gone[r] ? -1 : dims[to++];
+  ends[0] = pb__door_load(d, pb__door_in(d, op, 1), &access);
+  ends[1] = pb__door_load(d, x, &access);
+  if (access >= 0) pb_make_along(&d->m, access, all);
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, ends}, 1, &in.type, &result));
+  pb__door_store(d, result, y, dims);
+  return PB_OK;
 }
 
 // ---- several results at once ----
@@ -336,8 +353,12 @@ pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
   PB_TRY(read_operands(d, op, &in));
   bool made;
   PB_TRY(pb__door_extreme(d, op, gone, &made));
+  if (!made) PB_TRY(pb__door_wider(d, op, &made));
   if (made) return PB_OK;
-  return in.count == 1 ? reduce_one(d, op, gone) : reduce_together(d, op, &in, gone);
+  if (in.count > 1) return reduce_together(d, op, &in, gone);
+  bool single = !d->open && !d->m.consts->open;
+  for (int r = 0; r < x->rank; ++r) single &= !gone[r] || x->shape[r] == 1;
+  return single ? reduce_single(d, op, gone) : reduce_one(d, op, gone);
 }
 
 pb_status pb__door_map(pb_door* d, const pb_flat_op* op) {
@@ -418,6 +439,8 @@ pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
   if (!made) PB_TRY(pb__door_by_lines(d, op, &made));
   if (made) return PB_OK;
   PB_TRY(read_operands(d, op, &all));
+  PB_TRY(pb__door_wider(d, op, &made));
+  if (made) return PB_OK;
   pb_s1_value a = {.rank = in->rank}, b = {.rank = out->rank};
   memcpy(a.shape, in->shape, sizeof a.shape);
   memcpy(b.shape, out->shape, sizeof b.shape);
