@@ -52,6 +52,7 @@ typedef struct pb_door {
   const char* name;                  // of what is made, NULL: by its operator and line
   const char* what;                  // where it is, beside the line
   bool broadcasts;                   // operations of elements take operands whose last dims fit
+  bool gaps;                         // a padding has put gaps between elements
   bool borders;                      // how much is padded hangs on open extents, and whether anything is
   const struct pb_door_code** codes; // by value of the flat form: of those that are held as codes (coded.c); NULL: none
   int spare;                         // how many of those are taken
@@ -237,6 +238,8 @@ int pb__door_coded_input(pb_door* d, int flat, int value);
 int pb__door_coded_output(pb_door* d, int flat, int value);
 pb_type pb__door_outside(const pb_door* d, int flat);
 int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a constant's
+// A sum of two tensors with gaps, each where the other has its elements (operators/interleave.c). *made: it was such.
+pb_status pb__door_interleave(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
 // Windows of a whole dim, each an element longer than the one in front, in linear time (operators/prefix.c). *made: the
 // operator was such.
 pb_status pb__door_prefix(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;

@@ -138,7 +138,9 @@ void pb__door_store(pb_door* d, int node, int y, const int* dims) {
 }
 
 pb_status pb__door_element(pb_door* d, const pb_flat_op* op) {
-  if (pb__door_fold(d, op)) return PB_OK;
+  bool made = pb__door_fold(d, op);
+  if (!made) PB_TRY(pb__door_interleave(d, op, &made));
+  if (made) return PB_OK;
   int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], nodes[3], node;
   const pb_s1_value result = *pb_made(&d->m, y);
   (void)pb_make_walk(&d->m, "point", y, dims);

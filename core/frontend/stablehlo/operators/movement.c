@@ -370,6 +370,7 @@ pb_status pb__door_pad(pb_door* d, const pb_flat_op* op) {
   for (int r = 0; fits && r < in->rank; ++r) {
     fits = gap[r] >= 0 && low[r] + high[r] + in->shape[r] + (in->shape[r] - 1) * gap[r] == out->shape[r];
     step[r] = gap[r] + 1;
+    d->gaps |= gap[r] > 0;
   }
   if (!fits) return pb__door_refuse(d, op, "paddings that do not fit");
   pad(d, x, with, low, step, y);
