@@ -122,6 +122,11 @@ MODELS = {
     "boxes at random, few of many": (
         "g (float[2, 1500, 4] x, float[2, 3, 1500] s, float o, float t) => (int64[k, 3] y) <int64 m = {60}> { y = NonMaxSuppression(x, s, m, o, t) }",
         [suppressions(k, 2, 3, 1500) for k in range(12)], []),
+    "boxes twice, and of those that are taken": (
+        "g (float[1, 600, 4] x, float[1, 2, 600] s, float o, float t) => (int64[k, 3] y, int64[j, 3] z) <int64 m = {9}, int64 all = {1000}> "
+        "{ y = NonMaxSuppression(x, s, m, o, t)\n l = Constant<value_int = 2>()\n b = Gather<axis = 1>(y, l)\n r = Gather<axis = 1>(x, b)\n q = Gather<axis = 2>(s, b)\n"
+        " z = NonMaxSuppression(r, q, all, t, o) }",
+        [suppressions(k, 1, 2, 600) for k in range(6)], []),
     "boxes at random, of any shape": (
         "g (float[b, n, 4] x, float[b, c, n] s, int64 m, float o, float t) => (int64[k, 3] y) { y = NonMaxSuppression(x, s, m, o, t) }",
         [{**suppressions(k, 1 + k % 3, 1 + k % 4, 1 + k * k * 7), "m": np.int64(1 + k % 5 * 20)} for k in range(12)], []),

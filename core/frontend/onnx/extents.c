@@ -114,7 +114,7 @@ void pb__o_extents(pb_onnx* o, int r, int vector, int wrong, int count, int64_t*
     low[k] = shape[k] < 0 ? 0 : shape[k];
     high[k] = shape[k] < 0 ? most : shape[k];
   }
-  o->l->consts->open = true;
+  o->l->consts->open = o->l->said = true;
   int below = pb__o_compare(o, "LT", vector, pb__o_vector(o, count, low));
   int above = pb__o_compare(o, "GT", vector, pb__o_vector(o, count, high));
   int bad = pb__o_any(o, pb__o_binary(o, "or", below, above));

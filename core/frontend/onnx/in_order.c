@@ -143,10 +143,12 @@ static int overlap(pb_nest* n, const int* a, const int* b, int most) {
   return both(n, is, positive(n, other));
 }
 
-// A corner of [batches, boxes] as [batches, classes, boxes], flat, in the order of the scores.
+// A corner of [batches, all boxes], flat, as [batches, classes, boxes], flat, in the order of the scores: of all boxes,
+// or of the first ones.
 static int in_score_order(pb_onnx* o, int corner, int order, const int64_t* shape) {
   int64_t boxes = shape[2], all = shape[0] * shape[1] * boxes;
-  const int64_t each[3] = {shape[1] * boxes, boxes, 1}, batch[3] = {boxes, 0, 0};
+  int64_t of_batch = pb__o_elements(o, corner) / shape[0];
+  const int64_t each[3] = {shape[1] * boxes, boxes, 1}, batch[3] = {of_batch, 0, 0};
   int y = pb__o_new(o, PB_F32, 1, &all);
   turns t = {.o = o, .m = &o->door.m};
   t.m->type = o->n->op;
@@ -155,7 +157,7 @@ static int in_score_order(pb_onnx* o, int corner, int order, const int64_t* shap
   for (int r = 0; r < 3; ++r) t.dims[r] = pb_make_loop(t.m, shape[r]);
   int at = pb_scalar_converted(n, in(&t, order, 3, each), pb__o_type(o, order)->type, PB_I64);
   at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));
-  at = pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1));
+  at = pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, of_batch - 1));
   int from = access_to(&t, o->door.value[corner], 0, 3, batch);
   (void)pb_nest_gather(n, from, 0, pb__door_as_place(n, at));
   (void)access_to(&t, t.flat, 0, 3, each);

@@ -17,6 +17,7 @@ typedef struct lifter {
   const pb_s1_rows* rows;        // of the front end
   bool quiet;                    // a form is tried, and what it is not is no error
   bool unknown;                  // the node is no form at all
+  bool said;                     // data say extents of what has been made so far
   const char* why;               // else what kept it from being the form that was tried
   int marked[8], marks;          // nodes that the form tried counts as done
   size_t node_room, tensor_room; // how many there may be when all is written out

@@ -1,4 +1,5 @@
 // Unique and NonMaxSuppression of what comes at run time; what constants say is folded (core/s1/rewrite/fold_search.c).
+#include "core/frontend/onnx/emit.h"
 #include "core/frontend/onnx/in_order.h"
 #include "core/frontend/onnx/said/said.h"
 
@@ -105,7 +106,24 @@ void pb__o_op_unique(pb_onnx* o) {
 
 // ---- NonMaxSuppression ----
 
-enum { MOST_SLOTS = 4096 }; // a number as large as that means all
+enum {
+  MOST_SLOTS = 4096, // a number as large as that means all
+  LEAST_NEAR = 128,  // so many boxes of a class at least are looked at first
+  TIMES_NEAR = 2     // and so many for each that may be taken
+};
+
+typedef struct suppression {
+  pb_onnx* o;
+  int scores, corner[4]; // [batches, classes, boxes]; of [batches, boxes] each
+  int most, overlap;     // numbers: how many of a class may be taken, how much of them others may share
+  int64_t slots;         // so many at most, as is known
+} suppression;
+
+// Of each class so many boxes in the order of their scores, best ones first.
+typedef struct ranked {
+  int which, counts,
+      taken; // [batches, classes, so many]: which box, whether it counts (i64), whether it is taken; flat
+} ranked;
 
 // y0, x0, y1, x1 of boxes that are two corners in any order, or a middle and an extent.
 static void corners_of(pb_onnx* o, int boxes, int* corner) {
@@ -146,35 +164,127 @@ static int64_t slots_of(pb_onnx* o, int64_t boxes) {
   return most < 1 ? 1 : most;
 }
 
-void pb__o_op_suppress(pb_onnx* o) {
-  int boxes = pb__o_in(o, 0), scores = pb__o_in(o, 1), corner[4], which, count;
-  const pb_flat_type b = *pb__o_type(o, boxes), s = *pb__o_type(o, scores);
-  if (b.type != PB_F32 || s.type != PB_F32 || b.rank != 3 || s.rank != 3 || b.shape[2] != 4 ||
-      b.shape[0] != s.shape[0] || b.shape[1] != s.shape[2] || pb__is_empty(3, s.shape))
-    pb__o_refuse(o, "boxes and scores that do not fit");
-  int most = number_or(o, 2, PB_I64, pb__o_whole(o, 0));
-  int overlap = number_or(o, 3, PB_F32, pb__o_number(o, PB_F32, 0));
-  if (pb__o_bad(o)) return;
-  corners_of(o, boxes, corner);
-  o->door.long_rows = true;
-  int sorted = pb__o_top(o, scores, s.shape[2], &which);
+// Truths: which scores count.
+static int counting(suppression* s, int scores) {
+  pb_onnx* o = s->o;
+  if (!pb__o_has(o, 4)) return pb__o_compare(o, "EQ", scores, scores);
+  return pb__o_compare(o, "GT", scores, number_or(o, 4, PB_F32, -1));
+}
+
+static ranked rank(suppression* s, int64_t count) {
+  pb_onnx* o = s->o;
+  ranked r;
+  o->door.long_rows = count == pb__o_type(o, s->scores)->shape[2];
+  int sorted = pb__o_top(o, s->scores, count, &r.which);
   o->door.long_rows = false;
-  int taken = pb__o_compare(o, "EQ", sorted, sorted);
-  if (pb__o_has(o, 4)) taken = pb__o_compare(o, "GT", sorted, number_or(o, 4, PB_F32, -1));
-  taken = pb__o_cast(o, taken, PB_I64);
-  taken = pb__o_apart(o, taken, which, corner, overlap, slots_of(o, s.shape[2]));
+  r.counts = pb__o_cast(o, counting(s, sorted), PB_I64);
+  r.taken = first_ones(o, pb__o_apart(o, r.counts, r.which, s->corner, s->overlap, s->slots), s->most);
+  return r;
+}
+
+// Of each class the boxes that are taken, [classes of all batches, slots], as i64, and how many these are.
+static void tabulate(suppression* s, const ranked* r, int* table, int* found) {
+  pb_onnx* o = s->o;
+  const pb_flat_type in = *pb__o_type(o, r->which);
+  int64_t each[2] = {in.shape[0] * in.shape[1], in.shape[2]}, all = each[0] * each[1], slots = each[0] * s->slots;
+  int64_t column[2] = {all, 1}, to[2] = {each[0], s->slots};
+  int taken = pb__o_reshape(o, pb__o_cast(o, r->taken, PB_I64), 2, each);
+  *found = pb__o_reduce(o, taken, "add", (const bool[]){false, true});
+  int at = pb__o_part(o, pb__o_running(o, taken), 1, 0, each[1]);
+  at = pb__o_add(o, at, pb__o_by(o, "multiply", pb__o_iota(o, PB_I64, 2, each, 0), s->slots));
+  int outside = pb__o_whole(o, slots); // where nothing is stored
+  at = one_dim(o, at);
+  at = pb__o_select(o, r->taken, at, outside);
+  pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
+  int none = pb__o_expand(o, pb__o_whole(o, 0), 1, &slots), boxes = one_dim(o, pb__o_cast(o, r->which, PB_I64));
+  *table = pb__o_reshape(o, pb__o_scatter(o, none, pb__o_reshape(o, at, 2, column), boxes, "second", &p), 2, to);
+}
+
+// Where few of many boxes may be taken, those are mostly among the best: the first `near` ones of each class are looked
+// at. A box depends on better ones alone, so that what is taken of these is right without the others. All are looked at
+// only if a class has taken too few then, and has more that count.
+static void suppress_near(suppression* s, int64_t near, int* table, int* found) {
+  pb_onnx* o = s->o;
+  const bool along[3] = {false, false, true};
+  const pb_flat_type in = *pb__o_type(o, s->scores);
+  int64_t classes = in.shape[0] * in.shape[1];
+  int first[2], last[2], states[2];
+  ranked r = rank(s, near);
+  tabulate(s, &r, &first[0], &first[1]);
+  int all = pb__o_reduce(o, pb__o_cast(o, counting(s, s->scores), PB_I64), "add", along);
+  int more = pb__o_compare(o, "GT", all, pb__o_reduce(o, r.counts, "add", along));
+  int few = pb__o_compare(o, "LT", first[1], s->most);
+  int again = pb__o_any(o, pb__o_binary(o, "and", few, pb__o_reshape(o, more, 1, &classes)));
+  for (int k = 0; k < 2 && !pb__o_bad(o); ++k) states[k] = pb__o_state_like(o, first[k]);
   if (pb__o_bad(o)) return;
-  int places = pb__o_places_of(o, first_ones(o, taken, most), &count);
-  int64_t shape[2] = {-1, 3}, all = pb__o_elements(o, which), classes = s.shape[1], each = s.shape[2];
-  int said = pb__o_join(o, 2, (const int[]){count, pb__o_vector(o, 1, &shape[1])}, 0), parts[3];
+  pb__o_set_states(o, 2, states, first);
+  pb__o_mark_loop(o, PB_S1_IF, again);
+  r = rank(s, in.shape[2]);
+  tabulate(s, &r, &last[0], &last[1]);
+  if (pb__o_bad(o)) return;
+  pb__o_set_states(o, 2, states, last);
+  pb__o_mark_loop(o, PB_S1_ELSE, -1);
+  pb__o_mark_loop(o, PB_S1_END, -1);
+  *table = states[0];
+  *found = states[1];
+}
+
+// Of vectors as long as each other, a truth and a box for each place: the boxes that are taken, with their batches and
+// classes. each: so many places has a class.
+static void give_boxes(pb_onnx* o, int taken, int boxes, int64_t classes, int64_t each) {
+  int count, places = pb__o_places_of(o, taken, &count), parts[3];
+  int64_t shape[2] = {-1, 3};
+  int said = pb__o_join(o, 2, (const int[]){count, pb__o_vector(o, 1, &shape[1])}, 0);
   pb__o_extents(o, 0, said, -1, 2, shape);
   if (pb__o_bad(o)) return;
   int at = pb__o_along_axis(o, places, 0, pb__o_turns(o, shape[0]));
-  int box = pb__o_along_axis(o, pb__o_reshape(o, pb__o_cast(o, which, PB_I64), 1, &all), 0, at);
   int row = pb__o_by(o, "divide", at, each);
   parts[0] = pb__o_by(o, "divide", row, classes);
   parts[1] = pb__o_by(o, "remainder", row, classes);
-  parts[2] = box;
+  parts[2] = pb__o_along_axis(o, boxes, 0, at);
   for (int k = 0; k < 3; ++k) parts[k] = pb__o_reshape(o, parts[k], 2, (const int64_t[]){shape[0], 1});
   pb__o_out(o, 0, pb__o_join(o, 3, parts, 1));
+}
+
+// Whether no extent so far is open: there is no such input, and what data say lies behind.
+static bool is_fixed(const pb_onnx* o) {
+  const pb_symbols* symbols = o->l->consts->symbols;
+  if (!o->l->consts->open) return true;
+  if (!symbols || o->l->said) return false;
+  for (int k = 0; k < symbols->count; ++k)
+    if (!pb_symbol_is_said(symbols, k)) return false;
+  return true;
+}
+
+void pb__o_op_suppress(pb_onnx* o) {
+  suppression s = {.o = o, .scores = pb__o_in(o, 1)};
+  int boxes = pb__o_in(o, 0), table = -1, found = -1;
+  const pb_flat_type b = *pb__o_type(o, boxes), in = *pb__o_type(o, s.scores);
+  if (b.type != PB_F32 || in.type != PB_F32 || b.rank != 3 || in.rank != 3 || b.shape[2] != 4 ||
+      b.shape[0] != in.shape[0] || b.shape[1] != in.shape[2] || pb__is_empty(3, in.shape))
+    pb__o_refuse(o, "boxes and scores that do not fit");
+  s.most = number_or(o, 2, PB_I64, pb__o_whole(o, 0));
+  s.overlap = number_or(o, 3, PB_F32, pb__o_number(o, PB_F32, 0));
+  if (pb__o_bad(o)) return;
+  corners_of(o, boxes, s.corner);
+  s.slots = slots_of(o, in.shape[2]);
+  int64_t near = TIMES_NEAR * s.slots < LEAST_NEAR ? LEAST_NEAR : TIMES_NEAR * s.slots;
+  if (!is_fixed(o) || TIMES_NEAR * near > in.shape[2]) {
+    ranked r = rank(&s, in.shape[2]);
+    if (pb__o_bad(o)) return;
+    give_boxes(o, r.taken, one_dim(o, pb__o_cast(o, r.which, PB_I64)), in.shape[1], in.shape[2]);
+    return;
+  }
+  bool open = o->l->consts->open;
+  o->l->consts->open = false; // as it is up to here
+  suppress_near(&s, near, &table, &found);
+  o->l->consts->open = open;
+  if (pb__o_bad(o)) return;
+  const pb_flat_type slots = *pb__o_type(o, table);
+  int64_t column[2] = {slots.shape[0], 1};
+  int number = pb__o_iota(o, PB_I64, 2, slots.shape, 1);
+  found = pb__o_expand(o, pb__o_reshape(o, found, 2, column), 2, slots.shape);
+  int is = one_dim(o, pb__o_compare(o, "LT", number, found));
+  table = one_dim(o, table);
+  give_boxes(o, is, table, in.shape[1], slots.shape[1]);
 }
