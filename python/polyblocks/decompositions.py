@@ -14,7 +14,8 @@ from polyblocks.reflections import BLOCK, batched, element, filled_up, geqrf, ho
 from polyblocks.spectra import eigh, singular_values
 
 WRITTEN_OUT = 64  # rows (core/frontend/stablehlo/operators/linear.c)
-PANELS_TO_HALVE = 8
+PANELS_TO_PART = 8
+PARTS = 4
 FEW_COLUMNS = 4  # of systems: for more of them the triangles' inverses pay
 SWEEPS = 20  # at most: they converge quadratically, in six to ten
 
@@ -33,12 +34,12 @@ def of_panel(a, start, axis):
     return part_of(a, start, BLOCK, axis)
 
 
-def panels_of_cholesky(a):
-    """Of a square of whole panels. Each panel's product is of all rows and columns; so of many panels half are made of the whole
+def panels_of_cholesky(a, at_once):
+    """Of a square of whole panels. Each panel's product is of all rows and columns; so a part of many panels are made of the whole
     matrix, and the others of what is left of it then, which is a matrix of its own."""
     n = a.shape[0]
     rows, few = jnp.arange(n), jnp.arange(BLOCK)
-    count = n // BLOCK if n // BLOCK < PANELS_TO_HALVE else n // BLOCK // 2
+    count = min(n // BLOCK, at_once)
 
     def column(j, p):
         x = element(p, j, 1, keepdims=False)
@@ -59,14 +60,16 @@ def panels_of_cholesky(a):
     a, made = lax.fori_loop(0, count, panel, (a, jnp.zeros((n, done), a.dtype)))
     if done == n:
         return made
-    return jnp.concatenate([made, jnp.pad(panels_of_cholesky(a[done:, done:]), ((done, 0), (0, 0)))], 1)
+    return jnp.concatenate([made, jnp.pad(panels_of_cholesky(a[done:, done:], at_once), ((done, 0), (0, 0)))], 1)
 
 
 @batched
 def cholesky(a):
     """NaN where it is not positive definite, as JAX has it."""
     n = a.shape[0]
-    made = jnp.tril(panels_of_cholesky(squared_up(a, n)))[:n, :n]
+    panels = -(-n // BLOCK)
+    at_once = panels if panels < PANELS_TO_PART else -(-panels // PARTS)
+    made = jnp.tril(panels_of_cholesky(squared_up(a, n), at_once))[:n, :n]
     return jnp.where(jnp.isfinite(jnp.diag(made)).all(), made, jnp.nan)
 
 
