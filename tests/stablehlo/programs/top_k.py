@@ -70,6 +70,13 @@ def cases(bench):
         codes = rng.integers(0, 256, (3, 2511, kind.itemsize), dtype=np.uint8).view(kind)[..., 0]
         check(bench, f"blocks of {name}", codes, 7)
         check(bench, f"blocks of {name}, ties", rng.integers(0, 3, (2, 2, 4096)).astype(kind), 33)
+    for name in "int64", "uint64":  # of few upper halves, the most and the least among them
+        halves = rng.choice(np.array([-(2**31), -1, 0, 5, 2**31 - 1]), (5, 700)) << 32
+        halves[1] = (2**31 - 1) << 32
+        halves[2] = -(2**31) << 32
+        lower = np.where(rng.random((5, 700)) < 0.3, rng.choice(np.array([0, 2**31, 2**32 - 1]), (5, 700)), rng.integers(0, 2**32, (5, 700)))
+        for count in (1, 100, 350):
+            check(bench, f"{count} of halves of {name}", (halves | lower).view(name), count)
     least = np.full((2, 3001), np.uint32(0xFFFFFFFF)).view(np.float32)  # as low as what fills the last block
     check(bench, "blocks of the least code", least, 5)
     check(bench, "more than are ranked", rng.standard_normal((2, 1500)).astype(np.float32), 600)

@@ -123,19 +123,46 @@ static int counted(pb_writer* w, int key, int at, int64_t more) {
   return pb__write_given(w, type, (pb_door_value){sums, -1});
 }
 
-static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
+// The largest number of so many bits that `enough` of each row reach, keys of i32 and of i64.
+static int reached(pb_writer* w, int key, int bits, bool is_signed, int enough) {
   pb_flat_type type = pb__write_type(w, key), lead = pb__write_shaped(type, type.rank - 1, type.shape);
-  int bits = bits_of(from);
-  bool is_signed = !pb_type_is_unsigned(from) || bits >= 32;
   int64_t least = is_signed ? (int64_t)((uint64_t)-1 << (bits - 1)) : 0;
-  int at = splat(w, lead, least), enough = splat(w, lead, count);
+  int at = splat(w, lead, least);
   for (int bit = bits - 1; bit >= 0 && w->status == PB_OK; --bit) {
-    // With the first of 32 or 64 bits it goes round from the least number.
-    int64_t more = bits == 64 ? (int64_t)((uint64_t)1 << bit) : (int32_t)((uint32_t)1 << bit);
-    int reached = pb__write_compared(w, "GE", counted(w, key, at, more), enough);
-    at = pb__write_chosen(w, reached, with_number(w, "stablehlo.add", at, more), at);
+    int64_t more = (int32_t)((uint32_t)1 << bit); // with the first of 32 bits it goes round from the least number
+    int is = pb__write_compared(w, "GE", counted(w, key, at, more), enough);
+    at = pb__write_chosen(w, is, with_number(w, "stablehlo.add", at, more), at);
   }
   return at;
+}
+
+// Of 64 bits the upper half first, and of those that have the one that is found the lower half, less what is above:
+// each in lanes of 32 bits.
+static int reached_by_halves(pb_writer* w, int key, int64_t count) {
+  enum { HALF = 32 };
+  int upper = with_number(w, "stablehlo.shift_right_arithmetic", key, HALF);
+  upper = pb__write_converted(w, upper, PB_I32);
+  int lower = with_number(w, "stablehlo.and", key, UINT32_MAX);
+  lower = pb__write_converted(w, with_number(w, "stablehlo.add", lower, INT32_MIN), PB_I32);
+  pb_flat_type type = pb__write_type(w, upper), lead = pb__write_shaped(type, type.rank - 1, type.shape);
+  int all = splat(w, lead, count), none = splat(w, lead, 0), most = splat(w, lead, INT32_MAX);
+  int first = reached(w, upper, HALF, true, all);
+  int is_most = pb__write_compared(w, "EQ", first, most), above = counted(w, upper, first, 1);
+  above = pb__write_chosen(w, is_most, none, above); // nothing is above the most
+  int spread = along_rows(w, first, type), least = splat(w, type, INT32_MIN);
+  lower = pb__write_chosen(w, pb__write_compared(w, "EQ", upper, spread), lower, least);
+  int second = reached(w, lower, HALF, true, pb__write_binary(w, "stablehlo.subtract", all, above));
+  first = with_number(w, "stablehlo.shift_left", pb__write_converted(w, first, PB_I64), HALF);
+  second = with_number(w, "stablehlo.subtract", pb__write_converted(w, second, PB_I64), INT32_MIN);
+  return pb__write_binary(w, "stablehlo.add", first, second);
+}
+
+static int kth(pb_writer* w, int key, pb_type from, int64_t count) {
+  pb_flat_type type = pb__write_type(w, key);
+  int bits = bits_of(from);
+  if (bits > 32) return reached_by_halves(w, key, count);
+  int enough = splat(w, pb__write_shaped(type, type.rank - 1, type.shape), count);
+  return reached(w, key, bits, !pb_type_is_unsigned(from) || bits == 32, enough);
 }
 
 // ---- where they stand ----
