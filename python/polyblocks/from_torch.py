@@ -56,6 +56,7 @@ class Tensors:
         self.engine = compiler.engine(f"{module.name}.mlir", module.text.encode(), pairs, bound, options, module.place)
         kept = [k for k in range(len(module.arguments)) if f"arg{k}" not in bound]
         self.plan = [module.arguments[k] for k in kept]
+        self.read = [what for what in self.plan if type(what) is int]  # placeholders, of which constants are none
         self.turns = range(options.num_iters)
         self.made = [(value.shape, value.dtype) for value in module.values]
         self.results = module.outputs
@@ -554,6 +555,7 @@ class Exported:
             if type(a) is int and type(self.where[a]) not in (int, Memory):
                 self.kept[k] = self.where[a]
         self.coded = {k for k in self.kept if _is_of_codes(placeholders[self.module.arguments[k]])}
+        self.bound = [(k, where) for k, where in self.kept.items() if options.device_one_time_load or k in self.coded]
         self.tree = program.call_spec.out_spec
         self.mutated = []
         outputs = torch.export.graph_signature.OutputKind
@@ -577,17 +579,17 @@ class Exported:
 
     def constants(self):
         """The module's tensors that are the engine's constants: codes and their scales, and all with device_one_time_load."""
-        return {k: self.tensor(where, None) for k, where in self.kept.items() if self.options.device_one_time_load or k in self.coded}
+        return {k: self.tensor(where, None) for k, where in self.bound}
 
     def engine(self):
         """Other constants are compiled anew."""
-        held = self.constants() if not self.mutated else {}
-        key = stamps(held.values())
+        held = [self.tensor(where, None) for _, where in self.bound] if not self.mutated else []
+        key = stamps(held)
         run = self.programs.get(key)
         if run is None:
             self.check_held()
             self.programs.clear()
-            run = self.programs[key] = Tensors(self.module, self.options, held)
+            run = self.programs[key] = Tensors(self.module, self.options, dict(zip((k for k, _ in self.bound), held)))
         return run
 
     def check_held(self):
@@ -624,9 +626,10 @@ class Exported:
         refuse_shared(leaves, self.writes, held, written)
 
     def __call__(self, leaves):
-        given = [self.tensor(where, leaves) for where in self.where]
+        run = self.engine()
+        given = {what: self.tensor(self.where[what], leaves) for what in run.read}
         try:
-            results = self.engine()(given)
+            results = run(given)
         except ArgumentError:
             self.check_held()
             raise

@@ -104,6 +104,19 @@ def test_parameters_of_another_shape():
     torch.testing.assert_close(loaded(x), m(x))
 
 
+def test_numbers_that_export_copies_are_seen_at_a_glance():
+    compiled = polyblocks_jit_torch(nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3)).eval())
+    x = torch.randn(1, 2, 4, 4)
+    compiled(x), compiled(x)
+    assert all(a is b for numbers in compiled.held_numbers for a, b in zip(numbers.read(numbers.owner), numbers.kept))
+    compiled.module[0].padding = (1, 1)  # the same pair, as another tuple
+    programs = dict(compiled.programs)
+    compiled(x)
+    assert programs == compiled.programs
+    compiled.module[0].padding = (1, 0)
+    torch.testing.assert_close(compiled(x), compiled.module(x))
+
+
 def scaled(x):
     return x * SCALE * TABLE["t"]
 

@@ -47,7 +47,11 @@ def same(got, want, tolerance):
 
 def elements(op, sample, result):
     """Of a sort that is not stable: what stands at the places that it gave, each taken once, in place of the places. Eager's order of
-    equal elements is its own."""
+    equal elements is its own; of a mode it gives any place that has it."""
+    if op.name == "mode" and sample.input.dim():
+        rest = {"dim": -1, "keepdim": False} | dict(zip(("dim", "keepdim"), sample.args)) | sample.kwargs
+        places = result[1] if rest["keepdim"] else result[1].unsqueeze(rest["dim"])
+        return [result[0], sample.input.gather(rest["dim"], places)]
     stable = sample.kwargs.get("stable", op.name == "sort" and sample.args[:1] == (True,))
     if op.name not in ("sort", "argsort", "topk") or stable or not sample.input.dim():
         return result
