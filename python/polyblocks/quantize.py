@@ -8,34 +8,40 @@ import itertools
 import numpy as np
 
 from . import compiler
+from .calibration import Ranges
 from .errors import ArgumentError, PolyBlocksError
 
 BY_WEIGHTS = {"Conv": 0, "ConvTranspose": 1, "Gemm": 0, "MatMul": 1}  # the dim of the weights that output channels lie along
 MOVES = {"MaxPool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Identity"}  # which keep codes as they are
 OTHERS = {"Add", "Sub", "Mul", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "HardSigmoid"}
 CLAMPS = {"Relu", "Clip"}
+OF_SHAPES = {"Cast", "Slice", "Gather", "Concat", "Squeeze", "Unsqueeze", "Add", "Sub", "Mul", "Div", "Identity"}  # by which shapes are computed
+RANK = 64  # numbers at most, in what is a shape
 
 
-def quantize(model, data, out=None, *, exclude=(), input_shapes=None, target="cpu"):
+def quantize(model, data, out=None, *, exclude=(), input_shapes=None, target="cpu", method="min-max", percentile=99.99):
     """Writes an int8 model to `out` and returns what came of it: {"nodes": how many run on codes, "kept": those of known kinds that
     do not, "decibel": how far its outputs are from the model's on the data, the greater the nearer}.
 
     model:   a file, or its bytes
     data:    samples: arrays, tuples of arrays, or dicts by the inputs' names
-    exclude: names of nodes, or kinds, that stay in floats"""
+    exclude: names of nodes, or kinds, that stay in floats
+    method:  what an activation's range is: "min-max", all values; "percentile", that part of them; "entropy", where codes tell the most"""
+    ranges = Ranges(method, percentile)
     onnx = _onnx()
-    graph_model = onnx.load(model) if not isinstance(model, bytes) else onnx.load_from_string(model)
+    graph_model, _ = open_model(model)
     if graph_model.opset_import[0].version < 13:
         graph_model = onnx.version_converter.convert_version(graph_model, 13)
     samples = [_named(graph_model, sample) for sample in data]
     if not samples:
         raise ArgumentError("data has no samples: ranges of activations come from them")
     shapes = {name: value.shape for name, value in samples[0].items()}
+    _lift_constants(onnx, graph_model)
     _fold_norms(onnx, graph_model)
-    graph_model = onnx.shape_inference.infer_shapes(_of_shapes(onnx, graph_model, input_shapes or shapes))
+    graph_model = _fold_shapes(onnx, onnx.shape_inference.infer_shapes(_of_shapes(onnx, graph_model, input_shapes or shapes)))
     writer = _Writer(onnx, graph_model, set(exclude))
-    ranges, wanted = _ranges(onnx, graph_model, writer.tensors, samples, target)
-    made = writer.written(ranges)
+    wanted = _see(onnx, graph_model, writer.tensors, samples, ranges)
+    made = writer.written(ranges.found())
     onnx.checker.check_model(made)
     decibel = _apart(made, samples, wanted, target)
     if out is not None:
@@ -54,9 +60,20 @@ def _onnx():
     return onnx
 
 
-def _named(model, sample):
+def open_model(model):
+    """A model and the extents of its inputs by name, 0 where one is free."""
+    onnx = _onnx()
+    model = onnx.load_from_string(model) if isinstance(model, bytes) else onnx.load(model)
+    return model, {i.name: [dim.dim_value for dim in i.type.tensor_type.shape.dim] for i in _inputs(model)}
+
+
+def _inputs(model):
     initializers = {t.name for t in model.graph.initializer}
-    names = [i.name for i in model.graph.input if i.name not in initializers]
+    return [i for i in model.graph.input if i.name not in initializers]
+
+
+def _named(model, sample):
+    names = [i.name for i in _inputs(model)]
     if not isinstance(sample, dict):
         values = sample if isinstance(sample, (tuple, list)) else (sample,)
         if len(values) != len(names):
@@ -79,6 +96,46 @@ def _of_shapes(onnx, model, shapes):
             if dim.HasField("dim_param"):
                 dim.ClearField("dim_param")
     return model
+
+
+def _fold_shapes(onnx, model):
+    """Shapes, and what is computed of them alone, are numbers where extents are: else what reads them would hang on the codes between."""
+    import onnx.reference
+
+    numbers = {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer if 0 not in t.dims and np.prod(t.dims) <= RANK}
+    while True:
+        values = itertools.chain(model.graph.value_info, model.graph.input)
+        known = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in values if v.type.tensor_type.HasField("shape")}
+        folded = 0
+        for node in model.graph.node:
+            array = None
+            if node.op_type == "Shape" and all(known.get(node.input[0], [0])):
+                ends = {a.name: a.i for a in node.attribute}
+                array = np.array(known[node.input[0]][ends.get("start", 0) : ends.get("end")], np.int64)
+            elif node.op_type in OF_SHAPES and all(name in numbers for name in node.input if name) and numbers[node.input[0]].dtype.kind == "i":
+                feeds = {name: numbers[name] for name in node.input if name}
+                ends = [[onnx.helper.make_value_info(name, onnx.TypeProto()) for name in names] for names in (feeds, node.output)]
+                alone = onnx.helper.make_model(onnx.helper.make_graph([node], "node", *ends), opset_imports=model.opset_import)
+                array = onnx.reference.ReferenceEvaluator(alone).run(None, feeds)[0]
+            if array is not None:
+                numbers[node.output[0]] = np.asarray(array)
+                value = onnx.numpy_helper.from_array(numbers[node.output[0]])
+                node.CopyFrom(onnx.helper.make_node("Constant", [], list(node.output), name=node.name, value=value))
+                folded += 1
+        if not folded:
+            return model
+        _lift_constants(onnx, model)
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+
+
+def _lift_constants(onnx, model):
+    """Constants of nodes as the model's own: weights, what norms are of, bounds of clamps."""
+    for node in [n for n in model.graph.node if n.op_type == "Constant"]:
+        for attribute in node.attribute:
+            if attribute.name == "value":
+                model.graph.initializer.append(attribute.t)
+                model.graph.initializer[-1].name = node.output[0]
+                model.graph.node.remove(node)
 
 
 def _fold_norms(onnx, model):
@@ -106,8 +163,8 @@ def _fold_norms(onnx, model):
         graph.node.remove(node)
 
 
-def _ranges(onnx, model, tensors, samples, target):
-    """The least and the greatest of each tensor over the samples, and the model's outputs."""
+def _see(onnx, model, tensors, samples, ranges):
+    """Lets ranges see each tensor on the samples; the model's outputs."""
     looked_at = onnx.ModelProto()
     looked_at.CopyFrom(model)
     outputs, inputs = [o.name for o in model.graph.output], {i.name for i in model.graph.input}
@@ -115,16 +172,15 @@ def _ranges(onnx, model, tensors, samples, target):
     looked_at.graph.output.extend(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in more)
     looked_at = onnx.shape_inference.infer_shapes(looked_at)
     engine = compiler.compile(looked_at.SerializeToString(), name="float.onnx", target="cpu", cache=False)
-    ranges, wanted = {}, []
-    for sample in samples:
-        made = engine(**sample)
-        values = dict(zip(outputs + more, made if isinstance(made, tuple) else (made,)))
-        wanted.append([values[name] for name in outputs])
-        for name in tensors:
-            value = sample[name] if name in sample else values[name]
-            low, high = ranges.get(name, (0.0, 0.0))  # 0 has a code of its own
-            ranges[name] = min(low, float(value.min())), max(high, float(value.max()))
-    return ranges, wanted
+    wanted = []
+    for turn in range(ranges.passes):
+        for sample in samples:
+            made = engine(**sample)
+            values = dict(zip(outputs + more, made if isinstance(made, tuple) else (made,)))
+            if turn == 0:
+                wanted.append([values[name] for name in outputs])
+            ranges.see(turn, {name: sample[name] if name in sample else values[name] for name in tensors})
+    return wanted
 
 
 def _apart(model, samples, wanted, target):

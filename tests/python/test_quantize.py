@@ -5,6 +5,8 @@ import onnx
 import polyblocks
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from polyblocks import pb_quantize
+from polyblocks.calibration import Ranges
 
 RNG = np.random.default_rng(1)
 
@@ -87,6 +89,18 @@ def test_near_and_on_codes(make, strict, tmp_path):
         assert np.array_equal(npu(fresh), got)
 
 
+def test_bounds_of_a_clamp_by_a_node(tmp_path):
+    """Clip's bounds come of Constant nodes, which stand behind the convolution that the clamp goes to."""
+    net = Net(1, 3, 8, 8).conv(3, 16)
+    last = net.last
+    for name, value in (("low", 0.0), ("high", 6.0)):
+        net.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.float32(value), name)))
+    net.last = last
+    net.add("Clip", "low", "high").conv(16, 16)
+    told = polyblocks.quantize(net.bytes(4), DATA["with_floats_between"], tmp_path / "int8.onnx")
+    assert told["decibel"] > 25 and told["nodes"] == 2, told
+
+
 def test_excluded_and_free_extents(tmp_path):
     net, rank = perceptron()
     model = net.bytes(rank, batch="batch")
@@ -99,3 +113,48 @@ def test_wrong_data():
     for data, says in (([], "no samples"), ([(1, 2)], "2 arrays for 1 inputs: x"), ([{"y": np.zeros((4, 24), np.float32)}], "no input 'y'; there are x")):
         with pytest.raises(polyblocks.ArgumentError, match=says):
             polyblocks.quantize(net.bytes(rank), data)
+
+
+@pytest.mark.parametrize("method", ["percentile", "entropy"])
+def test_ranges_without_what_lies_far_out(method):
+    """One value of ten thousand is far from all others: min-max gives most codes away for it."""
+    values = RNG.standard_normal((10, 1000)).astype(np.float32)
+    values[0, 0] = 60
+    ranges = {}
+    for how in ("min-max", method):
+        seen = Ranges(how, 99.9)
+        for turn in range(seen.passes):
+            for row in values:
+                seen.see(turn, {"x": row, "zero": np.zeros(3, np.float32), "above": abs(row)})
+        ranges[how] = seen.found()
+    assert ranges["min-max"]["x"] == (float(values.min()), 60) and ranges["min-max"]["zero"] == (0, 0)
+    low, high = ranges[method]["x"]
+    assert low < -1 and 2 < high < 30
+    assert ranges[method]["above"][0] == 0 and 2 < ranges[method]["above"][1] < 30  # 0 stays in
+    scale = (high - low) / 255
+    assert np.abs(np.clip(np.rint(values[1:] / scale), low / scale, high / scale) * scale - values[1:]).mean() < 0.05
+
+
+@pytest.mark.parametrize("method", ["min-max", "percentile", "entropy"])
+def test_methods(method, tmp_path):
+    net, rank = convolutions()
+    told = polyblocks.quantize(net.bytes(rank), DATA["convolutions"], tmp_path / "int8.onnx", method=method)
+    assert told["decibel"] > 15 and not told["kept"], told
+    if method != "min-max":
+        with pytest.raises(polyblocks.ArgumentError, match="takes 'min-max', 'percentile', 'entropy'"):
+            polyblocks.quantize(net.bytes(rank), DATA["convolutions"], method=method + "s")
+
+
+@pytest.mark.parametrize("batch", [None, "n"])
+def test_command(batch, tmp_path, capsys):
+    net, rank = perceptron()
+    (tmp_path / "net.onnx").write_bytes(net.bytes(rank, batch=batch))
+    rows = np.concatenate(DATA["perceptron"])
+    np.save(tmp_path / "rows.npy", rows)
+    np.savez(tmp_path / "rows.npz", x=rows)
+    command = [str(tmp_path / "net.onnx"), "-o", str(tmp_path / "int8.onnx")]
+    assert pb_quantize.main([*command, str(tmp_path / "rows.npy"), str(tmp_path / "rows.npz"), "--method", "percentile", "--exclude", "Gemm0"]) == 0
+    said = capsys.readouterr().out
+    assert "1 nodes on codes" in said and f"on {2 * len(rows) // (1 if batch else 4)} samples; in floats: Gemm0" in said
+    np.savez(tmp_path / "other.npz", y=rows)
+    assert pb_quantize.main([*command, str(tmp_path / "other.npz")]) == 1 and "has no array 'x'; there are y" in capsys.readouterr().err
