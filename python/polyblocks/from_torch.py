@@ -499,7 +499,7 @@ def _export_error(error):
     elif text and text[0].startswith("Constant") and "is mutated" in text[0]:
         text = ["a tensor that is closed over is written", "make it an argument, or a buffer of a module"]
     hint = " ".join(text[1:2])
-    if transformed or "fake tensor in the exported program constant" in str(error):
+    if transformed or any(said in str(error) for said in ("fake tensor in the exported program constant", "data pointer of Tensor that doesn't have storage")):
         hint = 'torch.export does not take torch.func\'s transforms: torch.compile(function, backend="polyblocks") does'
     elif "data-dependent" in str(error) or "got FakeTensor" in str(error):
         hint = "Python decides by numbers of a tensor, which a graph does not have: torch.where chooses elements, torch.cond branches"

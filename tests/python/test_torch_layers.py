@@ -1,4 +1,4 @@
-"""Layers and functions of PyTorch on the reference NPU alone, which computes no index and no truth of its own: each against eager, or
+"""Layers and functions of PyTorch on the reference NPU alone (and what detectors have of torchvision), which computes no index and no truth of its own: each against eager, or
 refused by the names that stand here."""
 
 import math
@@ -89,3 +89,28 @@ def test_layer(name):
 def test_refused(name):
     with pytest.raises(polyblocks.CompileError, match="(?s)test_torch_layers.py:.*simnpu.*strict_target=False"):
         polyblocks_jit_torch(compile_options={"target": "simnpu"})(REFUSED[name])(R(2, 16))
+
+
+@pytest.mark.parametrize("aligned, ratio, shape", [(False, 2, (4, 3)), (True, 2, 7), (True, 3, 1)])
+def test_boxes_of_detectors(aligned, ratio, shape):
+    """On the cpu: boxes in several images, in and out of them, empty ones, and by both ways."""
+    ops = pytest.importorskip("torchvision.ops")
+    torch.manual_seed(0)
+    x = torch.randn(2, 5, 12, 9)
+    boxes = torch.tensor([[0, 1.2, 2, 15, 21], [1, -4, 3, 8, 8.5], [1, 10, 12, 40, 30], [0, 3, 3, 3, 3], [1, 0, 0, 17.9, 23.9], [0, -30, -9, -20, -3]])
+
+    def function(x, boxes):
+        return ops.roi_align(x, boxes, shape, 0.5, ratio, aligned), ops.roi_align(x, [boxes[:2, 1:], boxes[2:4, 1:]], shape, 0.5, ratio, aligned)
+
+    for compiled in (polyblocks_jit_torch(function), torch.compile(function, backend="polyblocks")):
+        with torch.no_grad():
+            torch.testing.assert_close(compiled(x, boxes), function(x, boxes), rtol=1e-5, atol=1e-5)
+
+
+def test_boxes_whose_points_only_data_say():
+    ops = pytest.importorskip("torchvision.ops")
+    boxes = torch.tensor([[0, 1.0, 2, 9, 11]])
+    with pytest.raises(polyblocks.CompileError, match="sampling_ratio.*only data say"):
+        polyblocks_jit_torch(lambda x, b: ops.roi_align(x, b, 4))(torch.randn(1, 3, 16, 16), boxes)
+    with pytest.raises(polyblocks.CompileError, match="nms.*how long its result is only data say"):
+        polyblocks_jit_torch(lambda b, s: ops.nms(b, s, 0.5))(boxes[:, 1:], torch.ones(1))

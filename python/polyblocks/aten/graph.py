@@ -13,6 +13,7 @@ from . import table
 from .creation import DRAWN
 from .builder import ELEMENTS, Builder, Unsupported, Value
 from .taken_apart import TAKEN_APART
+from .vision import of_torchvision
 
 DRAWN_ROWS = {"aten." + (name if "." in name else f"{name}.default") for name in DRAWN}
 NOTHING = ("_assert", "_linalg_check_errors", "sym_constrain_range", "record_stream", "_set_grad_enabled", "set_grad_enabled", "_enter_autocast", "_exit_autocast")
@@ -147,7 +148,8 @@ class Module:
             value = target(*args, **kwargs)
             return self.input(value, value)
         if str(target) not in self.rows:
-            raise NotSupported(f"operator {target} is not known", self.b.source)
+            of_data = any(isinstance(n, torch.SymInt) for t in _flat([made]) if isinstance(t, torch.Tensor) for n in t.shape)
+            raise NotSupported(f"operator {target}{': how long its result is only data say' if of_data else ' is not known'}", self.b.source)
         return self.row(target, node, args, kwargs, made)
 
     def row(self, target, node, args, kwargs, made):
@@ -342,9 +344,14 @@ def is_constant(target, args, kwargs):
     return torch.Tag.nondeterministic_seeded not in target.tags and not any(isinstance(a, (Value, torch.SymInt)) for a in _flat([args, list(kwargs.values())]))
 
 
-@functools.lru_cache(maxsize=None)
 def decompositions():
-    """How overloads without a row are taken apart, by PyTorch itself. References of operators that autograd takes apart anyway
+    """How overloads without a row are taken apart."""
+    return {**of_pytorch(), **of_torchvision()}
+
+
+@functools.lru_cache(maxsize=None)
+def of_pytorch():
+    """By PyTorch itself, and ours. References of operators that autograd takes apart anyway
     are left out: they are made of operators of their own (prims)."""
     known, found = table.load(), dict(TAKEN_APART)
     for op, by in torch._decomp.decomposition_table.items():
