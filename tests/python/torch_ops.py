@@ -25,6 +25,9 @@ LOOSE = {"rtol": 1e-4, "atol": 1e-4}  # past which a result is wrong; what is pa
 RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "exponential", "cauchy", "geometric", "empty", "rrelu", "log_normal")
 
 
+PLACES = {"mode": ("dim", "keepdim"), "median": ("dim", "keepdim"), "nanmedian": ("dim", "keepdim"), "kthvalue": ("k", "dim", "keepdim")}  # arguments
+
+
 def is_random(name):
     return any(word in name for word in RANDOM)
 
@@ -47,9 +50,9 @@ def same(got, want, tolerance):
 
 def elements(op, sample, result):
     """Of a sort that is not stable: what stands at the places that it gave, each taken once, in place of the places. Eager's order of
-    equal elements is its own; of a mode it gives any place that has it."""
-    if op.name == "mode" and sample.input.dim():
-        rest = {"dim": -1, "keepdim": False} | dict(zip(("dim", "keepdim"), sample.args)) | sample.kwargs
+    equal elements is its own; of a mode, a median or the k-th it gives any place that has it."""
+    if op.name in PLACES and sample.input.dim() and not isinstance(result, torch.Tensor):
+        rest = {"dim": -1, "keepdim": False} | dict(zip(PLACES[op.name], sample.args)) | sample.kwargs
         places = result[1] if rest["keepdim"] else result[1].unsqueeze(rest["dim"])
         return [result[0], sample.input.gather(rest["dim"], places)]
     stable = sample.kwargs.get("stable", op.name == "sort" and sample.args[:1] == (True,))
