@@ -200,7 +200,9 @@ def least_squares(a, y, rcond=None, *, driver=None):
 
 
 def matrix_exponential(a):
-    """By Taylor's series of a / 2^k, whose norm is at most 1/2, squared k times."""
+    """By Taylor's series of a / 2^k, whose norm is at most 1/2, squared k times; of f32 in f64, as each square doubles what was rounded."""
+    if a.dtype == torch.float32:
+        return matrix_exponential(a.double()).float()
     n, wide = a.shape[-1], a.dtype == torch.float64
     one = torch.eye(n, dtype=a.dtype).expand(a.shape)
     norm = a.abs().sum(-2).amax(-1)[..., None, None] if n else a.sum((-2, -1), keepdim=True)
