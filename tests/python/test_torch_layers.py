@@ -114,3 +114,23 @@ def test_boxes_whose_points_only_data_say():
         polyblocks_jit_torch(lambda x, b: ops.roi_align(x, b, 4))(torch.randn(1, 3, 16, 16), boxes)
     with pytest.raises(polyblocks.CompileError, match="nms.*how long its result is only data say"):
         polyblocks_jit_torch(lambda b, s: ops.nms(b, s, 0.5))(boxes[:, 1:], torch.ones(1))
+
+
+@pytest.mark.parametrize("by", ["decorator", "compile"])
+def test_turned_weights_are_read_as_they_lie(by):
+    """5 MB of weights that a product reads with their dims turned, and another operator as they are."""
+    torch.manual_seed(0)
+    words = nn.Embedding(1250, 1000)
+
+    def function(x, at):
+        y = (x + words(at)) @ words.weight.T
+        return y, torch.addmm(y, x, words.weight.T), y @ words.weight, words.weight.T @ y.T
+
+    x, at = torch.randn(30, 1000), torch.arange(30)
+    compiled = polyblocks_jit_torch(function) if by == "decorator" else torch.compile(function, backend="polyblocks")
+    with torch.no_grad():
+        for got, want in zip(compiled(x, at), function(x, at)):
+            torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5 * want.abs().max().item())
+        if by == "decorator":
+            text = compiled.polyblocks_describe(x, at)[1]
+            assert text.count("rhs_contracting_dimensions = [1]") == 2  # not the one of y, nor of w itself

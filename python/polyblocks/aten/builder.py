@@ -35,12 +35,12 @@ class Unsupported(Exception):
 
 
 class Value:
-    """A tensor of the module: its name there, PyTorch's type, its shape."""
+    """A tensor of the module: its name there, PyTorch's type, its shape; of a matrix that is an input with its dims turned: that input."""
 
-    __slots__ = ("name", "dtype", "shape")
+    __slots__ = ("name", "dtype", "shape", "turned")
 
     def __init__(self, name, dtype, shape):
-        self.name, self.dtype, self.shape = name, dtype, tuple(shape)
+        self.name, self.dtype, self.shape, self.turned = name, dtype, tuple(shape), None
 
     @property
     def rank(self):
@@ -194,7 +194,10 @@ class Builder:
         order = tuple(order)
         if order == tuple(range(x.rank)):
             return x
-        return self.op("transpose", [x], x.dtype, [x.shape[d] for d in order], ints("permutation", order))
+        made = self.op("transpose", [x], x.dtype, [x.shape[d] for d in order], ints("permutation", order))
+        if x.rank == 2 and any(x is value for value in self.inputs):
+            made.turned = x
+        return made
 
     def slice(self, x, starts, ends, steps=None):
         steps = list(steps or [1] * x.rank)
@@ -341,7 +344,10 @@ class Builder:
         return self.op("reduce_window", [x, self.constant(first, x.dtype)], x.dtype, shape, ", ".join(said), region)
 
     def dot(self, x, y, contract, batch=((), ())):
-        """A product over dims of x and y; batch dims come first, then what is left of x, then of y."""
+        """A product over dims of x and y; batch dims come first, then what is left of x, then of y. Weights that are turned, as x @ w.T and
+        addmm have them, are read as they lie: a large one would be turned in each call."""
+        if y.turned is not None and len(contract[1]) == 1:
+            y, contract = y.turned, (contract[0], (1 - contract[1][0],))
         left = [n for d, n in enumerate(x.shape) if d not in contract[0] and d not in batch[0]]
         right = [n for d, n in enumerate(y.shape) if d not in contract[1] and d not in batch[1]]
         shape = [x.shape[d] for d in batch[0]] + left + right
