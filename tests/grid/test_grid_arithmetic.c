@@ -136,6 +136,14 @@ static const struct {
     {"tosi16", F, "i16", "%r = call i16 @llvm.fptosi.sat.i16.$S($T %x)"},
     {"todouble", H, "double", "%r = fpext $T %x to double"},
     {"tofloat", H, "float", "%r = fpext $T %x to float"},
+    // Several numbers of 16 bits at once lie in halves of registers, of RDNA.
+    {"divisions", H, NULL,
+     "%p = fdiv $T %x, %y\n %q = fdiv $T %y, %z\n %s = fdiv $T %z, %x\n %u = fdiv $T %z, %y\n "
+     "%v = fsub $T %p, %q\n %w = fsub $T %s, %u\n %r = fadd $T %v, %w"},
+    {"classes", H, NULL, // which are subnormal
+     "%p = call i1 @llvm.is.fpclass.$S($T %x, i32 144)\n %q = call i1 @llvm.is.fpclass.$S($T %y, i32 144)\n "
+     "%s = call i1 @llvm.is.fpclass.$S($T %z, i32 144)\n %v = select i1 %p, $T %y, $T %z\n "
+     "%w = select i1 %q, $T %x, $T %v\n %r = select i1 %s, $T %v, $T %w"},
 };
 // What devices have of their own: NVIDIA's, AMD's and RDNA's.
 static const struct {

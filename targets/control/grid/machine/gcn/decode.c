@@ -188,6 +188,15 @@ bool gcn__has_literal(const gcn_insn* i) {
          i->s[0] == GCN_LITERAL;
 }
 
+// Most results of 16 bits clear the other half of their register; those that gfx9 has anew leave it (their namesakes of
+// before are called legacy).
+static bool keeps_half(const gcn_insn* i) {
+  static const char* const names[] = {"v_fma_f16", "v_mad_u16", "v_mad_i16", "v_div_fixup_f16"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strcmp(i->name, names[k])) return true;
+  return false;
+}
+
 static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint32_t at) {
   uint32_t op = 0, top = gcn_bits(*w, 26, 6);
   *i = (gcn_insn){.words = 1, .op_sel_hi = 7, .site.line = at};
@@ -217,6 +226,7 @@ static const char* decode_one(gcn_insn* i, const uint32_t* w, size_t left, uint3
     if (part) modified(i, w[1]);
   }
   i->site.class = GRID_CLASS_INTEGER;
+  i->keeps = keeps_half(i);
   return !(gcn__scalar(i) || gcn__memory(i) || gcn__vector(i)) ? "an instruction that the machine does not know" : NULL;
 }
 

@@ -269,25 +269,26 @@ static uint32_t class_of(double v, bool subnormal, bool quiet) {
 
 // v_cmp_class: is the number of one of the kinds that source 1 has bits for?
 static int classes(gcn_wave* w, const gcn_insn* i) {
-  int bytes = strstr(i->name, "f64") ? 8 : strstr(i->name, "f32") ? 4 : 2;
+  int bytes = strstr(i->name, "f64") ? 8 : strstr(i->name, "f32") ? 4 : 2, kinds = bytes == 2 ? 2 : 4;
   uint64_t exec = gcn_exec(w), result = 0;
   for (int half = 0; half < 2; ++half) {
     uint64_t room[2][GRID_LANES];
     const void *row, *wanted;
     if (!(uint32_t)(exec >> 32 * half)) continue;
     int code = gcn__source(w, i, 0, bytes, half, NULL, room[0], &row);
-    if (!code) code = gcn__source(w, i, 1, 4, half, NULL, room[1], &wanted);
+    if (!code) code = gcn__source(w, i, 1, kinds, half, NULL, room[1], &wanted);
     if (code) return code;
     for (int l = 0; l < GRID_LANES; ++l) {
-      uint64_t bits = 0;
+      uint64_t bits = 0, of_kind = 0;
       memcpy(&bits, (const uint8_t*)row + l * bytes, (size_t)bytes);
+      memcpy(&of_kind, (const uint8_t*)wanted + l * kinds, (size_t)kinds);
       double v = bytes == 8   ? grid__double_of_bits(bits)
                  : bytes == 4 ? (double)grid__float_of_bits((uint32_t)bits)
                               : (double)grid__half((uint16_t)bits);
       int mantissa = bytes == 8 ? 52 : bytes == 4 ? 23 : 10;
       double least = bytes == 8 ? 0x1p-1022 : bytes == 4 ? 0x1p-126 : 0x1p-14;
       uint32_t kind = class_of(v, fabs(v) < least, bits >> (mantissa - 1) & 1);
-      result |= (uint64_t)((kind & ((const uint32_t*)wanted)[l]) != 0) << (32 * half + l);
+      result |= (uint64_t)((kind & of_kind) != 0) << (32 * half + l);
     }
   }
   result &= exec;

@@ -75,20 +75,25 @@ static void memory(gcn_insn* i, const uint32_t* w, uint32_t* op) {
   }
 }
 
-// Rows of 16 bits take either half of the registers 0 to 127 where a number has 8 bits: its highest says which.
+// Bytes of a source, from 1 on, or of the result, 0.
+static int size_of(const gcn_insn* i, int n) {
+  if (i->row) return i->row->size[n];
+  if (!strcmp(i->name, "v_div_fixup_f16")) return 2;
+  return !strcmp(i->name, "v_cmp_class_f16") && (n == 1 || n == 2) ? 2 : 0;
+}
+
+// What has 16 bits takes either half of the registers 0 to 127 where a number has 8 bits: its highest says which.
 static void halves(gcn_insn* i) {
-  const grid_lane_row* row = i->row;
-  if (!row) return;
-  int count = row->size[3] ? 3 : row->size[2] ? 2 : 1;
-  i->keeps = row->size[0] == 2;
+  bool makes = size_of(i, 0) == 2 && !(i->row && i->row->predicate);
+  i->keeps = makes;
   if (i->three || i->encoding == GCN_VOP3P) return;
-  for (int n = 0; n < count; ++n) {
+  for (int n = 0; n < 3; ++n) {
     int of = i->reversed && n < 2 ? 1 - n : n;
-    if (row->size[n + 1] != 2 || i->s[of] < GCN_V0 + UPPER || (of == 2 && i->s[2] == i->d)) continue;
+    if (size_of(i, n + 1) != 2 || i->s[of] < GCN_V0 + UPPER || (of == 2 && i->s[2] == i->d)) continue;
     i->s[of] = (uint16_t)(i->s[of] - UPPER);
     i->op_sel |= (uint8_t)(1 << of);
   }
-  if (row->size[0] != 2 || row->predicate || i->d < GCN_V0 + UPPER) return;
+  if (!makes || i->d < GCN_V0 + UPPER) return;
   bool sum = i->s[2] == i->d;
   i->d = (uint16_t)(i->d - UPPER);
   i->op_sel |= 8;
