@@ -1,5 +1,6 @@
 // What pb-grid-code finds of alignment, through chains of sums and products and around loops.
 #include "targets/control/grid/align.h"
+#include "targets/control/grid/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +60,49 @@ static void alignment_comes_from_far(void** state) {
   LLVMContextDispose(context);
 }
 
+// Loads by their names: what each becomes; NULL: it stays.
+static const char shorts[] =
+    "define void @k(ptr addrspace(1) %p) {\n"
+    "  %pair = load <2 x half>, ptr addrspace(1) %p, align 4\n  %four = load <4 x half>, ptr addrspace(1) %p, align 8\n"
+    "  %codes = load <2 x i16>, ptr addrspace(1) %p, align 4\n  %brains = load <2 x bfloat>, ptr addrspace(1) %p, "
+    "align 4\n"
+    "  %apart = load <2 x half>, ptr addrspace(1) %p, align 2\n  %three = load <3 x half>, ptr addrspace(1) %p, align "
+    "4\n"
+    "  %one = load half, ptr addrspace(1) %p, align 4\n  %volatile = load volatile <2 x half>, ptr addrspace(1) %p, "
+    "align 4\n"
+    "  %wide = load <2 x float>, ptr addrspace(1) %p, align 8\n"
+    "  store <2 x half> %pair, ptr addrspace(1) %p, align 4\n  store <4 x half> %four, ptr addrspace(1) %p, align 8\n"
+    "  store <2 x i16> %codes, ptr addrspace(1) %p, align 4\n  store <2 x bfloat> %brains, ptr addrspace(1) %p, align "
+    "4\n"
+    "  ret void\n}\n";
+
+static void numbers_of_16_bits_come_as_words(void** state) {
+  (void)state;
+  static const char *const gone[] = {"%pair = load", "%four = load", "%codes = load", "%brains = load"},
+                           *const kept[] = {"%apart = load",
+                                            "%three = load",
+                                            "%one = load",
+                                            "%volatile = load",
+                                            "%wide = load",
+                                            "load <2 x i32>, ptr addrspace(1) %p, align 8",
+                                            "load i32, ptr addrspace(1) %p, align 4",
+                                            "to <2 x bfloat>",
+                                            "to <4 x half>"};
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = parse(context, shorts);
+  pb_grid_load_words(module);
+  char* made = LLVMPrintModuleToString(module);
+  for (size_t k = 0; k < sizeof gone / sizeof *gone; ++k)
+    if (strstr(made, gone[k])) fail_msg("%s is left in %s", gone[k], made);
+  for (size_t k = 0; k < sizeof kept / sizeof *kept; ++k)
+    if (!strstr(made, kept[k])) fail_msg("%s is not in %s", kept[k], made);
+  LLVMDisposeMessage(made);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(alignment_comes_from_far)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(alignment_comes_from_far),
+                                     cmocka_unit_test(numbers_of_16_bits_come_as_words)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,9 @@
 #include "targets/control/grid/unmask.h"
 #include "targets/control/grid/unroll.h"
 #include "targets/control/grid/unwritten.h"
+#include "targets/control/grid/words.h"
 
+#include <limits.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
@@ -42,10 +44,11 @@ static const char unrolling[] =
 static const char joining[] = "function(load-store-vectorizer)",
                   cleaning[] = "function(instcombine<no-verify-fixpoint>)";
 
-// Products of a loop's turns that are written out one behind the other; and, where an assembler gives out registers,
-// which would bring all loads of a block forward, for each four words that are loaded: of fewer ptxas 13 spilled 8
-// bytes of ResNet-50.
-enum { MOST_PRODUCTS = 320, LEAST_OF_FOUR = 5 };
+// What a loop's turns may be that are written out one behind the other. Where lanes load words that are one for all of
+// them into scalar registers, no more of these than are taken in a few portions. Where an assembler gives out
+// registers, which would bring all loads of a block forward, products for each four words: of fewer ptxas 13 spilled
+// registers of ResNet-50, of more products than that of EfficientNet and U-Net.
+static const pb_unrolling by_scalars = {448, 360, 0}, by_assembler = {320, INT_MAX, 5};
 
 // Words that lie in scalar registers: at least, and where they would not pair. MOST_TURNS: until what spills no longer
 // does.
@@ -198,7 +201,7 @@ static int emit(LLVMTargetMachineRef machine, LLVMModuleRef module, char* out, L
 // Not where products pair: what more turns load would be vector registers' that are one for all lanes.
 static LLVMErrorRef write_out(LLVMModuleRef module, LLVMTargetMachineRef machine, LLVMPassBuilderOptionsRef how,
                               bool scalar, bool pairs) {
-  if (pairs || !pb_grid_mark_unrolled(module, MOST_PRODUCTS, scalar ? 0 : LEAST_OF_FOUR)) return NULL;
+  if (pairs || !pb_grid_mark_unrolled(module, scalar ? &by_scalars : &by_assembler)) return NULL;
   return LLVMRunPasses(module, unrolling, machine, how);
 }
 
@@ -227,6 +230,7 @@ int pb_grid_code_main(int argc, char** argv) {
   bool scalar = isa && isa->scalar;
   if ((error = write_out(module, machine, how, scalar, pairs))) return fail(LLVMGetErrorMessage(error));
   pb_grid_align(module);
+  if (scalar) pb_grid_load_words(module);
   if ((error = LLVMRunPasses(module, joining, machine, how))) return fail(LLVMGetErrorMessage(error));
   pb_grid_unmask(module);
   if ((error = LLVMRunPasses(module, cleaning, machine, how))) return fail(LLVMGetErrorMessage(error));

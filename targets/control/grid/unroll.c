@@ -10,10 +10,11 @@
 
 enum { LEAST_PRODUCTS = 16 };
 
-// The largest number of turns that divides all of them, and has no more products than that.
-static int64_t turns_at_once(int64_t turns, int64_t products, int64_t most) {
-  int64_t at_once = most / products;
+// The largest number of turns that divides all of them, and has no more products and words than that.
+static int64_t turns_at_once(int64_t turns, int64_t products, int64_t words, const pb_unrolling* limits) {
+  int64_t at_once = limits->most_products / products;
   if (at_once > turns) at_once = turns;
+  if (words && at_once > limits->most_words / words) at_once = limits->most_words / words;
   while (at_once > 1 && turns % at_once) --at_once;
   return at_once;
 }
@@ -37,19 +38,19 @@ static int words_of(LLVMBasicBlockRef block) {
 }
 
 // Of factors that are widened more turns at once had no more of them by a load, and sums that waited for each other.
-static bool mark_block(LLVMBasicBlockRef block, int most_products, int least_of_four) {
+static bool mark_block(LLVMBasicBlockRef block, const pb_unrolling* limits) {
   int64_t turns = pb_grid_turns_of(block), products = turns > 1 ? pb_grid_products_of(block) : 0;
-  bool few = products < LEAST_PRODUCTS || products * 4 < (int64_t)words_of(block) * least_of_four;
-  int64_t at_once = few || pb_grid_widens(block) ? 1 : turns_at_once(turns, products, most_products);
+  int64_t words = words_of(block);
+  bool few = products < LEAST_PRODUCTS || products * 4 < words * limits->least_of_four;
+  int64_t at_once = few || pb_grid_widens(block) ? 1 : turns_at_once(turns, products, words, limits);
   LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
   if (at_once > 1) mark(LLVMGetTypeContext(LLVMTypeOf(end)), end, at_once);
   return at_once > 1;
 }
 
-bool pb_grid_mark_unrolled(LLVMModuleRef module, int most_products, int least_of_four) {
+bool pb_grid_mark_unrolled(LLVMModuleRef module, const pb_unrolling* limits) {
   bool any = false;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-      any |= mark_block(b, most_products, least_of_four);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) any |= mark_block(b, limits);
   return any;
 }
