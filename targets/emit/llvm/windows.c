@@ -61,8 +61,8 @@ static bool is_least(MlirValue v) {
 
 static bool is_pure(MlirOperation op) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  return name.length > 6 && !memcmp(name.data, "arith.", 6) && mlirOperationGetNumResults(op) == 1 &&
-         !mlirOperationGetNumRegions(op);
+  bool computes = name.length > 6 && (!memcmp(name.data, "arith.", 6) || !memcmp(name.data, "math.", 5));
+  return computes && mlirOperationGetNumResults(op) == 1 && !mlirOperationGetNumRegions(op);
 }
 
 static bool is_load(MlirOperation op) { return pb_op_is(op, "affine.vector_load"); }
@@ -82,15 +82,16 @@ static bool is_late(MlirValue v, MlirBlock block) {
   return !mlirOperationIsNull(op) && pb_op_has(op, late);
 }
 
-// Marks them. false: there are too many.
+// Marks them. false: there are too many, or others than those that can be copied, and stores, take them.
 static bool mark_late(const windows* w, MlirBlock block) {
   int count = 0;
   PB_FOR_OPS (op, block) {
-    count += is_load(op);
-    if (!is_pure(op)) continue;
     bool is = is_maximum(w, op);
+    count += is_load(op);
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(op) && !is; ++k)
       is = is_late(mlirOperationGetOperand(op, k), block);
+    if (is_store(op)) continue;
+    if (is && !is_pure(op)) return false;
     if (is && mlirOperationGetNumOperands(op) > PB_OPERATION_MOST) return false;
     count += is;
     if (is) pb_op_set_attribute(op, late, mlirUnitAttrGet(mlirOperationGetContext(op)));

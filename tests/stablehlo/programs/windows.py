@@ -1,5 +1,5 @@
 """Windows of matrices, whose sums and largest elements a pointwise operation takes or makes: results whose rows end inside a row of
-lanes, of pieces of one row, and strides; against NumPy.
+lanes, of pieces of one row, and strides; functions of the largest elements of columns; against NumPy.
 
     tests/stablehlo/programs/windows.py --bin build/bin [--targets cpu:v3,simnpu]"""
 
@@ -34,6 +34,17 @@ def windowed(name, x, window, stride, pad, behind):
     return t.done(t.op("multiply", [(made, kind), two], kind) if behind else (made, kind)), 2 * want if behind else want
 
 
+def computed(name, x):
+    """A function of the largest element of each column, beside that of the smallest of the others' negatives."""
+    t = decided.Text(x)
+    columns, first = t.kind(x.shape[1:]), t.number(-100.0, ())
+    body = '^bb0(%l: tensor<f32>, %r: tensor<f32>):\n%s = "stablehlo.maximum"(%l, %r) : (tensor<f32>, tensor<f32>) -> tensor<f32>\n"stablehlo.return"(%s) : (tensor<f32>) -> ()'
+    t.lines.append(f'%largest = "stablehlo.reduce"({t.arguments[0][0]}, {first[0]}) <{{dimensions = array<i64: 0>}}> ({{\n{body}\n}}) : ({t.kinds[0]}, tensor<f32>) -> {columns}')
+    function = {"tanh": np.tanh, "exponential": np.exp, "abs": np.abs, "floor": np.floor}[name]
+    made = t.op(name, [("%largest", columns)], columns)
+    return t.done(t.op("add", [made, ("%largest", columns)], columns)), function(x.max(0)) + x.max(0)
+
+
 def main():
     options = decided.asked("cpu:v3,simnpu")
     rng, cases, drawn = np.random.default_rng(9), [], []
@@ -49,6 +60,10 @@ def main():
         text, want = windowed(name, x, window, stride, pad, behind)
         what = f"{name} of {shape} by {window} every {stride}, {pad} around, {'in front of' if behind else 'behind'} a product"
         cases.append((what, text, [x], want))
+    for name, shape in itertools.product(("tanh", "exponential", "abs", "floor"), ((16, 80), (5, 192))):
+        x = rng.standard_normal(shape).astype(np.float32)
+        text, want = computed(name, x)
+        cases.append((f"{name} of the largest of columns of {shape}", text, [x], want))
     with tempfile.TemporaryDirectory() as folder:
         return decided.checked(options, folder, cases)
 
