@@ -122,6 +122,8 @@ int pb__rt_code(pb_status status);
 pb_status pb__unsigned_inputs(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__unsigned_outputs(pb_rt* rt);
 void pb__unsigned_free(pb_rt* rt);
+// 128 more or less: of 8 bits that is the uppermost one turned over. `to` may be `from`.
+void pb__unsigned_turn(uint8_t* to, const uint8_t* from, uint64_t bytes);
 // The runtime's copy of an input, which begins with a line of the caches; NULL: there is no memory.
 void* pb__own_input(pb_rt* rt, int input);
 // Inputs that are read again and again.

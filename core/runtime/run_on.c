@@ -69,7 +69,7 @@ static pb_status turn_outputs(pb_rt* rt, void* const* outputs, pb_diag* diag) {
     uint8_t* codes = malloc(bytes);
     if (!codes) pb_no_memory(bytes);
     pb_status status = pb__words_read(rt, rt->given_outputs[k], codes, bytes, diag);
-    for (uint64_t n = 0; n < bytes && status == PB_OK; ++n) codes[n] ^= 0x80;
+    if (status == PB_OK) pb__unsigned_turn(codes, codes, bytes);
     if (status == PB_OK) status = pb__words_write(rt, (uint64_t)(uintptr_t)outputs[k], codes, bytes, diag);
     if (status == PB_OK && w->ops->wait(w->device)) status = pb__device_fault(rt, "copying an output", diag);
     free(codes);
