@@ -263,12 +263,43 @@ static int64_t element_step(const use* u, MlirOperation loop) {
   return last < 0 ? 0 : index_step(u, last, loop);
 }
 
-// Whether turns of the loop write elements of their own, neighbours, and read neighbours: it may be the innermost one
-// wherever it stands, and goes in lanes there.
-static bool goes_in_lanes(plain* p, int nest, MlirOperation loop) {
+// Whether two uses of a tensor are of one element, said alike.
+static bool is_same_element(const use* a, const use* b) {
+  if (!pb_op_is(a->op, "affine.load") && !pb_op_is(a->op, "affine.store")) return false;
+  if (!pb_op_is(b->op, "affine.load") && !pb_op_is(b->op, "affine.store")) return false;
+  MlirAffineMap map = mlirAffineMapAttrGetValue(pb_op_attribute(a->op, "map"));
+  if (!mlirAffineMapEqual(map, mlirAffineMapAttrGetValue(pb_op_attribute(b->op, "map")))) return false;
+  for (int k = 0; k < (int)mlirAffineMapGetNumInputs(map); ++k)
+    if (!mlirValueEqual(mlirOperationGetOperand(a->op, a->first + k), mlirOperationGetOperand(b->op, b->first + k)))
+      return false;
+  return true;
+}
+
+// Whether turns of loop l, which goes on by one element of what the nest writes, combine onto elements of their own
+// what the loops inside it go through, and nothing else is written or read of these tensors.
+static bool combines_onto_own(const plain* p, int nest, int l) {
+  const use* store[MOST_TENSORS] = {NULL};
+  for (int k = 0; k < p->use_count; ++k)
+    if (p->uses[k].nest == nest && p->uses[k].is_store) store[tensor_number(p, p->uses[k].tensor)] = &p->uses[k];
+  for (int k = 0; k < p->use_count; ++k) {
+    const use* u = &p->uses[k];
+    int t = tensor_number(p, u->tensor), rank = (int)mlirShapedTypeGetRank(mlirValueGetType(u->tensor));
+    if (u->nest != nest || t < 0 || !store[t]) continue;
+    if (!is_same_element(store[t], u) || element_step(u, p->loops[nest][l]) != 1) return false;
+    for (int inner = l + 1; inner < p->loop_count[nest]; ++inner)
+      for (int r = 0; r < rank; ++r)
+        if (index_step(u, r, p->loops[nest][inner])) return false;
+  }
+  return true;
+}
+
+// Whether turns of loop l write elements of their own, neighbours, and read neighbours: it may be the innermost one
+// and goes in lanes there.
+static bool goes_in_lanes(plain* p, int nest, int l) {
+  MlirOperation loop = p->loops[nest][l];
   for (int t = 0; t < p->tensor_count; ++t) p->dim[t] = -1;
   p->extent = turns_of(loop);
-  if (!fits(p, nest, loop)) return false;
+  if (!fits(p, nest, loop) && !combines_onto_own(p, nest, l)) return false;
   for (int k = 0; k < p->use_count; ++k) {
     int64_t step = p->uses[k].nest == nest ? element_step(&p->uses[k], loop) : 1;
     if (step == FAR || (p->uses[k].is_store && step != 1)) return false;
@@ -306,7 +337,7 @@ void pb_plain_interchange(MlirOperation func, int64_t lanes) {
     int count = p.loop_count[nest], chosen = -1;
     if (count < 2 || !is_perfect(&p, nest) || !goes_far(&p, nest)) continue;
     for (int l = 0; l < count - 1; ++l)
-      if (turns_of(p.loops[nest][l]) >= lanes && goes_in_lanes(&p, nest, p.loops[nest][l])) chosen = l;
+      if (turns_of(p.loops[nest][l]) >= lanes && goes_in_lanes(&p, nest, l)) chosen = l;
     for (int l = chosen; chosen >= 0 && l + 1 < count; ++l) change_places(p.loops[nest][l], p.loops[nest][l + 1]);
   }
 }
