@@ -46,9 +46,9 @@ static bool has_columns(const laner* l, const pb_nest* nest) {
          pb_extent_of_role(nest, &roles, PB_ROLE_N) * 4 > l->lanes;
 }
 
-// Whether lanes hold elements of the type: of 32 bits, and narrower whole numbers as well.
+// Whether lanes hold elements of the type: of 32 bits, narrower whole numbers as well, and f64, whose loops are plain.
 static bool fills_lanes(pb_type type) {
-  return pb_type_bits(type) == 32 || type == PB_I16 || type == PB_UI16 || type == PB_I8 || type == PB_UI8;
+  return pb_type_bits(type) == 32 || type == PB_F64 || type == PB_I16 || type == PB_UI16 || type == PB_I8 || type == PB_UI8;
 }
 
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.

@@ -60,3 +60,8 @@
 // RUN: %pb-opt %t --target=cpu:avx512 --lanes --check | %FileCheck %s --check-prefix=ALL
 // ALL: memref.alloc() : memref<1x64xf32>
 // ALL: affine.for %[[L:.*]] = 0 to 64
+
+// So is a sum of f64, whose loops are plain: the code generator has the lanes.
+// RUN: sed 's/f32/f64/g' %S/Inputs/exp2_sum.txt > %t.f64
+// RUN: %pb-opt %t.f64 --target=cpu:avx512 --lanes --check | %FileCheck %s --check-prefix=DOUBLE
+// DOUBLE: memref.alloc() : memref<3x24xf64>
