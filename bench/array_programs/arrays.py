@@ -148,6 +148,10 @@ PROGRAMS = {
     "k-means, 20,000 x 16 into 32": (nearest, lambda: (floats(38, 20000, 16), floats(39, 32, 16))),
     "edit distance, 400 and 500": (edits, lambda: (whole(44, 4, 400), whole(45, 4, 500))),
     "alignment by Smith and Waterman, 400 and 500": (aligned, lambda: (whole(46, 4, 400), whole(47, 4, 500))),
+    "any down columns, 1000 x 1000": (lambda x: jnp.any(x > 3, 0), lambda: (floats(52, 1000, 1000),)),
+    "first of each row, 1000 x 1000": (lambda x: jnp.argmax(x > 2, 1), lambda: (floats(53, 1000, 1000),)),
+    "products down columns, 1000 x 1000": (lambda x: jnp.prod(x, 0), lambda: (1 + floats(54, 1000, 1000, scale=0.01),)),
+    "range of bytes down columns, 1000 x 1000": (lambda x: x.max(0) - x.min(0), lambda: (whole(55, 100, 1000, 1000).astype(np.uint8),)),
     "beam search, 50 steps of 1,000": (beams, lambda: (floats(48, 50, 1000),)),
     "mixture of 8 experts, 256 x 64": (experts, lambda: (floats(49, 256, 64), floats(50, 64, 8), floats(51, 8, 64, 128, scale=0.1))),
 }
