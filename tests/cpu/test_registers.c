@@ -36,9 +36,9 @@ static char* passed(const char* text) {
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module;
   char* why = NULL;
-  if (LLVMParseIRInContext2(context, LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "text"), &module,
-                            &why))
-    fail_msg("%s", why);
+  LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "text");
+  if (LLVMParseIRInContext2(context, buffer, &module, &why)) fail_msg("%s", why);
+  LLVMDisposeMemoryBuffer(buffer);
   pb_threads_keep_registers(&chip, module);
   if (LLVMVerifyModule(module, LLVMReturnStatusAction, &why)) fail_msg("%s", why);
   LLVMDisposeMessage(why);
