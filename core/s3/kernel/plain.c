@@ -330,7 +330,7 @@ static void change_places(MlirOperation outer, MlirOperation inner) {
   pb_op_set_attribute(inner, "upperBoundMap", extent);
 }
 
-void pb_plain_interchange(MlirOperation func, int64_t lanes) {
+static void interchange(MlirOperation func, int64_t lanes) {
   plain p = {.own = INT64_MAX / 8};
   if (!read_kernel(func, &p)) return;
   for (int nest = 0; nest < p.nest_count; ++nest) {
@@ -355,18 +355,23 @@ static void set_bounds(MlirOperation loop, MlirValue lo, MlirValue hi) {
   pb_op_set_attribute(loop, "operandSegmentSizes", mlirDenseI32ArrayGet(context, 3, sizes));
 }
 
-int64_t pb_plain_own(const pb_chip* chip) {
+// Bytes that a tensor of the kernel's own may have of which each thread has one: none where lanes are threads, of which
+// there are too many.
+static int64_t own_bytes(const pb_vector_facts* facts) {
   enum { OF_A_THREAD = 1 << 20 };
-  return pb_vector_facts_of(chip).apart_cycles ? 0 : OF_A_THREAD;
+  return facts->apart_cycles ? 0 : OF_A_THREAD;
 }
 
-bool pb_plain_may_share(MlirOperation func, int64_t own) {
-  plain p = {.own = own};
+bool pb_plain_may_share(const pb_chip* chip, MlirOperation func) {
+  const pb_vector_facts facts = pb_vector_facts_of(chip);
+  plain p = {.own = own_bytes(&facts)};
   return read_kernel(func, &p) && find(&p);
 }
 
-bool pb_plain_share(MlirOperation func, int64_t own) {
-  plain p = {.own = own};
+bool pb_plain_share(const pb_chip* chip, MlirOperation func) {
+  const pb_vector_facts facts = pb_vector_facts_of(chip);
+  plain p = {.own = own_bytes(&facts)};
+  if (!facts.apart_cycles) interchange(func, facts.lanes);
   if (!read_kernel(func, &p) || !find(&p)) return false;
   MlirContext context = mlirOperationGetContext(func);
   MlirOperation first = mlirBlockGetFirstOperation(pb_op_body(func));

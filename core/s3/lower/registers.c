@@ -590,11 +590,7 @@ static const char partition[] = "func.func private @pb_partition(%n: index) -> (
                                 "  %zero = arith.constant 0 : index\n  return %zero, %n : index, index\n}\n";
 
 static void share_plain(pb_unit* unit, MlirOperation func) {
-  const pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  if (!facts.apart_cycles) pb_plain_interchange(func, facts.lanes);
-  if (!pb_plain_share(func, pb_plain_own(unit->chip)) ||
-      !mlirOperationIsNull(pb_module_func(unit->module, "pb_partition")))
-    return;
+  if (!pb_plain_share(unit->chip, func) || !mlirOperationIsNull(pb_module_func(unit->module, "pb_partition"))) return;
   MlirModule made = mlirModuleCreateParse(unit->context, mlirStringRefCreateFromCString(partition));
   MlirOperation share = mlirBlockGetFirstOperation(mlirModuleGetBody(made));
   mlirOperationRemoveFromParent(share);

@@ -84,7 +84,7 @@ static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* prog
   if (in_turns) why = "each turn takes what the one before has made";
   if (beside) why = "what it makes is beside each other in one loop";
   pb_op_set_attribute(func, "pb.scalar", pb_text_attribute(unit->context, why));
-  bool shared = pb_plain_may_share(func, pb_plain_own(unit->chip));
+  bool shared = pb_plain_may_share(unit->chip, func);
   if (is_small(program) || ((in_turns || beside || lanes) && shared))
     return; // these go in lanes too, or as fast as their numbers come
   const char* threads = shared ? "" : " on one thread";
